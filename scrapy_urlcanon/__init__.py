@@ -1,0 +1,1 @@
+"""Scrapy plugin that fetches each page once, under whatever URLs it is linked."""
