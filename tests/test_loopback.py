@@ -85,9 +85,7 @@ def echo_server() -> Iterator[Loopback]:
 
 
 @SCHEMES
-def test_url_is_recorded_and_passed_on_as_sent(
-    echo_server: Loopback, scheme: str
-) -> None:
+def test_url_is_recorded_and_passed_on_as_sent(echo_server: Loopback, scheme: str) -> None:
     """Double slashes, escapes, and empty queries arrive as the client sent them."""
     targets = ["/", "//a//b?x=%7e&&y=http://other.example/", "/%7Euser/?", "/a;b?c?d"]
     with Client(echo_server, scheme) as client:
@@ -127,9 +125,7 @@ def test_certificate_names_the_host_of_the_tunnel(echo_server: Loopback) -> None
 
 
 @SCHEMES
-def test_connection_is_kept_for_the_next_request(
-    echo_server: Loopback, scheme: str
-) -> None:
+def test_connection_is_kept_for_the_next_request(echo_server: Loopback, scheme: str) -> None:
     """Requests of all methods, with bodies and without, share one connection."""
     with Client(echo_server, scheme) as client:
         client.connection.connect()
@@ -141,9 +137,7 @@ def test_connection_is_kept_for_the_next_request(
 
 
 @SCHEMES
-def test_connection_ends_where_the_client_asks_for_it(
-    echo_server: Loopback, scheme: str
-) -> None:
+def test_connection_ends_where_the_client_asks_for_it(echo_server: Loopback, scheme: str) -> None:
     """With ``Connection: close`` the answer says so too, and the server hangs up."""
     with Client(echo_server, scheme) as client:
         response, _ = client.ask("GET", "/", headers={"Connection": "close"})
@@ -190,9 +184,7 @@ def test_head_announces_the_length_of_the_body_that_get_sends(
     with Client(echo_server, "http") as client:
         response, body = client.ask("HEAD", "/")
     assert body == b""
-    assert response.getheader("Content-Length") == str(
-        len("HEAD http://www.shop.example/ ")
-    )
+    assert response.getheader("Content-Length") == str(len("HEAD http://www.shop.example/ "))
 
 
 def test_redirect_names_its_target() -> None:

@@ -63,9 +63,7 @@ class SelfSigned:
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - timedelta(days=1))
             .not_valid_after(now + timedelta(days=1))
-            .add_extension(
-                x509.SubjectAlternativeName([_general_name(host)]), critical=False
-            )
+            .add_extension(x509.SubjectAlternativeName([_general_name(host)]), critical=False)
             .sign(self._key, hashes.SHA256())
         )
         return certificate.public_bytes(serialization.Encoding.PEM)

@@ -145,9 +145,7 @@ class _Server(ThreadingHTTPServer):
         context = self.certificates.context(host)
         with self._lock:
             self._connections.discard(connection)
-            tls = context.wrap_socket(
-                connection, server_side=True, do_handshake_on_connect=False
-            )
+            tls = context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
             self._connections.add(tls)
         try:
             tls.do_handshake()  # outside of the lock, so that hang_up() can end it
@@ -205,9 +203,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         self.close_connection = False
         self.rfile.close()
-        self.request = self.server.start_tls(
-            self.connection, authority.rpartition(":")[0]
-        )
+        self.request = self.server.start_tls(self.connection, authority.rpartition(":")[0])
         # As at the start of a connection: makes the files for reading and writing.
         self.setup()
 
