@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter, OrderedDict
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from scrapy import signals
@@ -17,6 +17,8 @@ from scrapy_urlcanon.crawl.settings import META_KEY
 from scrapy_urlcanon.crawl.summary import summary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
@@ -28,6 +30,24 @@ logger = logging.getLogger(__name__)
 _REMEMBERED_URLS = 1_000_000
 _REMEMBERED_UNPARSABLE = 100_000
 _TOP_DOMAINS = 20
+
+
+class Drop(NamedTuple):
+    """One dropped request, attributed."""
+
+    request: Request
+    first: str
+    """The URL of the first request with the same fingerprint."""
+    fingerprint: bytes
+    rules: frozenset[str]
+    """The options and normalizations that changed one of the two URLs; none if exact."""
+    domain: str
+    """The registrable domain of the dropped URL, or its host where it has none."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the very same URL was seen before."""
+        return self.request.url == self.first
 
 
 class DroppedDuplicates:
@@ -46,6 +66,8 @@ class DroppedDuplicates:
         self._crawler = crawler
         self._state = state
         self._fingerprinter = fingerprinter
+        self.listeners: list[Callable[[Drop], None]] = []
+        """Are called with each dropped request, once it is counted."""
         self._firsts: OrderedDict[bytes, str] = OrderedDict()
         self._unparsable: set[int] = set()
         self._domains: Counter[str] = Counter()
@@ -79,26 +101,33 @@ class DroppedDuplicates:
     def request_dropped(self, request: Request, spider: Spider) -> None:
         """Count *request*, which the scheduler did not accept."""
         del spider
+        drop = self._attribute(request)
         stats = self._crawler.stats
         stats.inc_value("urlcanon/dropped")
-        self._domains[_domain(request.url)] += 1
-        first = self._first(request)
-        if request.url == first:
+        self._domains[drop.domain] += 1
+        if drop.is_exact:
             stats.inc_value("urlcanon/dropped/exact")
-            return
-        stats.inc_value("urlcanon/dropped/variant")
-        for rule in self._fired(request) | self._rules_that_fired(first):
-            stats.inc_value(f"urlcanon/dropped/rule/{rule}")
-        if canonicalize_url(request.url) != canonicalize_url(first):
-            self._scrapy_would_keep.add(scrapy_fingerprint(request))
-            stats.set_value("urlcanon/dropped/scrapy_would_keep", len(self._scrapy_would_keep))
+        else:
+            stats.inc_value("urlcanon/dropped/variant")
+            for rule in drop.rules:
+                stats.inc_value(f"urlcanon/dropped/rule/{rule}")
+            if canonicalize_url(request.url) != canonicalize_url(drop.first):
+                self._scrapy_would_keep.add(scrapy_fingerprint(request))
+                stats.set_value("urlcanon/dropped/scrapy_would_keep", len(self._scrapy_would_keep))
+        for listener in self.listeners:
+            listener(drop)
 
-    def _first(self, request: Request) -> str:
-        """Return the URL of the first request with the fingerprint of *request*."""
+    def _attribute(self, request: Request) -> Drop:
+        fingerprint = self._fingerprinter.fingerprint(request)
         canonical = self._state.canonical(request)
         if canonical is None or self._fingerprinter.is_redirect_to_itself(request, canonical):
-            return request.url
-        return self._firsts.get(self._fingerprinter.fingerprint(request), canonical)
+            first = request.url
+        else:
+            first = self._firsts.get(fingerprint, canonical)
+        rules: frozenset[str] = frozenset()
+        if request.url != first:
+            rules = self._fired(request) | self._rules_that_fired(first)
+        return Drop(request, first, fingerprint, rules, _domain(request.url))
 
     def _fired(self, request: Request) -> frozenset[str]:
         options = request.meta.get(META_KEY)

@@ -45,7 +45,8 @@ class RequestFingerprinter:
     def __init__(self, crawler: Crawler) -> None:
         self._state = CrawlState.of(crawler)
         self._state.fingerprinter = self
-        self._dropped = DroppedDuplicates(crawler, self._state, self)
+        self.dropped = DroppedDuplicates(crawler, self._state, self)
+        """Counts what this fingerprinter made duplicates."""
         fallback = load_object(
             crawler.settings.get(FALLBACK_SETTING, None) or ScrapyRequestFingerprinter
         )
@@ -69,14 +70,14 @@ class RequestFingerprinter:
     def _fingerprint(self, request: Request) -> bytes:
         canonical = self._state.canonical(request)
         if canonical is None:
-            self._dropped.note_untouched(request)
+            self.dropped.note_untouched(request)
             return self._fallback.fingerprint(request)
         if self.is_redirect_to_itself(request, canonical):
             # Under the fingerprint of its source it would be dropped as a duplicate, and
             # the HTTP cache would answer it with the redirect that led to it.
             return sha1(b"redirect:" + self._of_url(request, request.url)).digest()  # noqa: S324
         fingerprint = self._of_url(request, canonical)
-        self._dropped.note_first(fingerprint, request.url, canonical)
+        self.dropped.note_first(fingerprint, request.url, canonical)
         return fingerprint
 
     def is_redirect_to_itself(self, request: Request, canonical: str | None = None) -> bool:
