@@ -44,7 +44,7 @@ def category(view: View, name: str) -> str:
         for product in products
     ]
     content = f"<p>{view.words['sort']}: {' '.join(orders)}</p>{listing(items)}"
-    title = CATEGORIES[name][view.language]
+    title = CATEGORIES[name][view.language][1]
     return _document(view, name, title, content)
 
 
@@ -114,7 +114,7 @@ def _document(
         for language, path in paths.items()
     ]
     categories = [
-        view.shop_link(names[view.language], f"/{category}/")
+        view.shop_link(names[view.language][1], f"/{category}/")
         for category, names in CATEGORIES.items()
     ]
     new = view.shop_link(view.words["new"], "/new/")
