@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shop_site.markup import HOST, document, listing
+from shop_site.markup import BARE_HOST, HOST, document, listing
 from shop_site.stock import CATEGORIES, INFO, LANGUAGES, PRODUCTS
 
 if TYPE_CHECKING:
@@ -119,9 +119,14 @@ def _document(
     ]
     new = view.shop_link(view.words["new"], "/new/")
     forum = view.link(view.words["forum"], "/forum/")
-    # Without the slash at the end: the server redirects to the page with it.
+    # Without the slash at the end: the server redirects to the page with it. The imprint
+    # is linked as it was before there was https and www., so by a chain of redirects.
     information = [
-        view.shop_link(texts[view.language][0], f"/{name}") for name, texts in INFO.items()
+        view.shop_link(
+            texts[view.language][0],
+            f"http://{BARE_HOST}/{name}" if name == "imprint" else f"/{name}",
+        )
+        for name, texts in INFO.items()
     ]
     return document(
         view,

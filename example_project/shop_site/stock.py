@@ -28,6 +28,10 @@ INFO = {
         "en": ("Contact", "The telephone is answered on weekdays from nine to five."),
         "de": ("Kontakt", "Das Telefon ist werktags von neun bis fünf besetzt."),
     },
+    "imprint": {
+        "en": ("Imprint", "Whoever wants to sue us finds the address of the court here."),
+        "de": ("Impressum", "Wer uns verklagen will, findet hier das zuständige Gericht."),
+    },
     "returns": {
         "en": ("Returns", "Whatever does not please is taken back within 60 days."),
         "de": ("Rückgabe", "Was nicht gefällt, nehmen wir 60 Tage lang zurück."),
