@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME
+
 EXAMPLE = Path(__file__).parents[1] / "example_project"
 
 
@@ -26,7 +28,7 @@ def urlcanon(*arguments, cwd):
 
 @pytest.fixture
 def project(tmp_path):
-    """A copy of the example project, to change its settings."""
+    """Return a copy of the example project, to change its settings."""
     shutil.copytree(EXAMPLE, tmp_path / "project", ignore=shutil.ignore_patterns("__pycache__"))
     return tmp_path / "project"
 
@@ -91,8 +93,6 @@ def test_explain_says_why_a_url_is_left_alone(tmp_path):
 
 def test_rules_lists_every_option(tmp_path):
     """The list is the catalogue."""
-    from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME
-
     listed = [line.split()[0] for line in urlcanon("rules", cwd=tmp_path).stdout.splitlines()]
     assert set(BY_NAME) | {n.name for n in ALWAYS_ON} == set(listed) - {"Options", "Always"}
 
