@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import Factory, define
 
+from scrapy_urlcanon.canonicalizer.imports.scope import ScopeIndex
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -69,33 +71,18 @@ def compose(groups: Sequence[RuleGroup]) -> dict[str, dict[str, Any]]:
             drops.setdefault(scope, []).extend(names)
         for scope, values in group.options.items():
             options.setdefault(scope, {}).update(values)
-    back = _take_back(groups, options)
+    back = _TakingBack(groups)
     rules: dict[str, dict[str, Any]] = {}
-    for scope in sorted({*drops, *options, *back}, key=_order):
+    for scope in sorted({*drops, *options, *back.names, *back.options}, key=_order):
         # What is dropped comes last, since the last entry that matches a name decides.
-        taken_back = [f"!{name}" for name in back.get(scope, ())]
+        taken_back = [f"!{name}" for name in back.names.get(scope, ())]
         names_here = [*taken_back, *dict.fromkeys(drops.get(scope, ()))]
         rule = {"drop_params": names_here} if names_here else {}
+        rule.update({option: _NEUTRAL[option] for option in back.options.get(scope, ())})
         rule.update(options.get(scope, {}))
         if rule:
             rules[str(scope)] = rule
     return rules
-
-
-def _take_back(
-    groups: Sequence[RuleGroup], options: dict[Scope, dict[str, Any]]
-) -> dict[Scope, dict[str, None]]:
-    """Return the names that exceptions take back; add the options that they do."""
-    back: dict[Scope, dict[str, None]] = {}
-    for group in groups:
-        others = [other for other in groups if other is not group]
-        for scope, names in group.exceptions.items():
-            taken_back = _names_to_take_back(group, scope, names, others)
-            back.setdefault(scope, {}).update(dict.fromkeys(taken_back))
-            if names is None:
-                for option in _options_to_take_back(group, scope, others):
-                    options.setdefault(scope, {}).setdefault(option, _NEUTRAL[option])
-    return back
 
 
 def _order(scope: Scope) -> tuple[Any, ...]:
@@ -104,8 +91,9 @@ def _order(scope: Scope) -> tuple[Any, ...]:
 
 def _remove_what_would_win(group: RuleGroup) -> None:
     """Remove the rules of *group* that its exceptions could not take back."""
+    index = ScopeIndex([*group.drops, *group.options])
     for exception, names in group.exceptions.items():
-        for scope in [*group.drops, *group.options]:
+        for scope in index.related(exception):
             if not scope.overlaps(exception):
                 continue
             if scope.specificity < exception.specificity and not exception.covers(scope):
@@ -117,53 +105,68 @@ def _remove_what_would_win(group: RuleGroup) -> None:
                 group.options.pop(scope, None)
 
 
-def _names_to_take_back(
-    group: RuleGroup, scope: Scope, names: list[str] | None, others: Iterable[RuleGroup]
-) -> Iterator[str]:
-    dropped_by_others = {
-        name
-        for other in others
-        for other_scope, other_names in other.drops.items()
-        if other_scope.covers(scope)
-        for name in other_names
-        if not _excepts(other, scope, name)
-    }
-    for other_scope, dropped in group.drops.items():
-        if other_scope.overlaps(scope):
-            for name in dropped:
-                if name not in dropped_by_others and _concerns(names, name):
-                    yield from _narrowest(names, name)
+class _TakingBack:
+    """What the exceptions of all groups take back, by their scope."""
 
+    def __init__(self, groups: Sequence[RuleGroup]) -> None:
+        self.names: dict[Scope, dict[str, None]] = {}
+        self.options: dict[Scope, dict[str, None]] = {}
+        self._groups: dict[Scope, list[RuleGroup]] = {}
+        for group in groups:
+            for scope in {**group.drops, **group.options}:
+                self._groups.setdefault(scope, []).append(group)
+        self._index = ScopeIndex(self._groups)
+        self._exceptions = {id(group): ScopeIndex(group.exceptions) for group in groups}
+        for group in groups:
+            for scope, names in group.exceptions.items():
+                self._add(group, scope, names)
 
-def _excepts(group: RuleGroup, scope: Scope, name: str | None) -> bool:
-    """Tell whether *group* keeps the parameter *name*, or any option, somewhere in *scope*."""
-    return any(
-        excepted.overlaps(scope)
-        and (names is None or (name is not None and _concerns(names, name)))
-        for excepted, names in group.exceptions.items()
-    )
+    def _add(self, group: RuleGroup, scope: Scope, names: list[str] | None) -> None:
+        related = [other for other in self._index.related(scope) if other.overlaps(scope)]
+        names_of_others, options_of_others = self._of_others(group, scope, related)
+        taken_names = self.names.setdefault(scope, {})
+        taken_options = self.options.setdefault(scope, {})
+        for other_scope in related:
+            for name in group.drops.get(other_scope, ()):
+                if name not in names_of_others and _concerns(names, name):
+                    taken_names.update(dict.fromkeys(_narrowest(names, name)))
+            if names is None:
+                options = group.options.get(other_scope, {})
+                taken_options.update(
+                    dict.fromkeys(o for o in options if o not in options_of_others)
+                )
+
+    def _of_others(
+        self, group: RuleGroup, scope: Scope, related: Iterable[Scope]
+    ) -> tuple[set[str], set[str]]:
+        """Return the names and options that other groups than *group* set in all of *scope*."""
+        names: set[str] = set()
+        options: set[str] = set()
+        for other_scope in related:
+            if not other_scope.covers(scope):
+                continue
+            for other in self._groups[other_scope]:
+                if other is not group:
+                    dropped = other.drops.get(other_scope, ())
+                    names.update(name for name in dropped if not self._excepts(other, scope, name))
+                    if not self._excepts(other, scope, None):
+                        options.update(other.options.get(other_scope, ()))
+        return names, options
+
+    def _excepts(self, group: RuleGroup, scope: Scope, name: str | None) -> bool:
+        """Tell whether *group* keeps the parameter *name*, or any option, somewhere in *scope*."""
+        for excepted in self._exceptions[id(group)].related(scope):
+            names = group.exceptions[excepted]
+            concerns = names is None or (name is not None and _concerns(names, name))
+            if concerns and excepted.overlaps(scope):
+                return True
+        return False
 
 
 def _narrowest(names: list[str] | None, dropped: str) -> Iterator[str]:
     """Return *dropped*, or those of *names* that it is a glob for."""
     inside = [name for name in names or () if _glob_covers(dropped, name)]
     yield from inside or [dropped]
-
-
-def _options_to_take_back(
-    group: RuleGroup, scope: Scope, others: Iterable[RuleGroup]
-) -> Iterator[str]:
-    set_by_others = {
-        option
-        for other in others
-        for other_scope, values in other.options.items()
-        if other_scope.covers(scope)
-        for option in values
-        if not _excepts(other, scope, None)
-    }
-    for other_scope, values in group.options.items():
-        if other_scope.overlaps(scope):
-            yield from (option for option in values if option not in set_by_others)
 
 
 def _concerns(names: list[str] | None, dropped: str) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 ANY_HOST = "*"
 
@@ -55,6 +58,34 @@ class Scope(NamedTuple):
         return (_host_covers(self.host, other.host) or _host_covers(other.host, self.host)) and (
             _path_covers(self.path, other.path) or _path_covers(other.path, self.path)
         )
+
+
+class ScopeIndex:
+    """Finds the scopes that may overlap another one without looking at all of them."""
+
+    def __init__(self, scopes: Iterable[Scope]) -> None:
+        self._of_host: dict[str, list[Scope]] = {}
+        self._below_host: dict[str, list[Scope]] = {}
+        for scope in dict.fromkeys(scopes):
+            self._of_host.setdefault(scope.host, []).append(scope)
+            for host in _parents(scope.host):
+                self._below_host.setdefault(host, []).append(scope)
+
+    def related(self, scope: Scope) -> Iterator[Scope]:
+        """Return the scopes whose host is that of *scope*, above it or below it."""
+        yield from self._of_host.get(scope.host, ())
+        yield from self._below_host.get(scope.host, ())
+        for host in _parents(scope.host):
+            yield from self._of_host.get(host, ())
+
+
+def _parents(host: str) -> Iterator[str]:
+    """Return the hosts that stand for *host* too: ``*``, and the domains that it is in."""
+    if host != ANY_HOST:
+        yield ANY_HOST
+        while dot := host.find(".") + 1:
+            host = host[dot:]
+            yield host
 
 
 def _host_covers(host: str, other: str) -> bool:
