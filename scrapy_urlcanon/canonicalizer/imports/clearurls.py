@@ -86,6 +86,24 @@ def read(document: Mapping[str, Any]) -> Imported:
     return Imported(FORMAT, rules, tuple(left_out))
 
 
+def names_for_everything(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names that providers for all URLs remove, whatever their exceptions.
+
+    :raises ValueError: as :func:`read`.
+    """
+    problems = list(_problems(document["providers"]))
+    if problems:
+        raise ValueError("; ".join(problems))
+    return tuple(
+        dict.fromkeys(
+            name
+            for provider in document["providers"].values()
+            if provider["urlPattern"] in _ANYTHING
+            for name in _names("", provider, [])
+        )
+    )
+
+
 def _problems(providers: object) -> Iterator[str]:
     if not isinstance(providers, dict):
         yield (
