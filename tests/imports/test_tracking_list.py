@@ -111,7 +111,9 @@ def test_foreign_lists_give_their_exact_global_names(tool, tmp_path, capsys):
         ("missing.tsv", None, "missing.tsv"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_an_error(tool, tmp_path, capsys, name, text, message):
+def test_a_file_that_cannot_be_used_is_an_error(  # noqa: PLR0917
+    tool, tmp_path, capsys, name, text, message
+):
     """The message has the file, and the line where there is one; nothing is written."""
     file, _, licence = name.partition("=")
     if text is not None:
