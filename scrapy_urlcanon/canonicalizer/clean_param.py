@@ -44,7 +44,7 @@ _SUBJECT = (
     "id pid tid cid post post_id product product_id article article_id item item_id topic thread "
     "t f cat category category_id tag title name slug view action year month day"
 )
-CONTENT_PARAMS = frozenset(" ".join((_PAGINATION, _PAGE_SIZE, _SEARCH, _PLACE, _SUBJECT)).split())
+CONTENT_PARAMS = frozenset(f"{_PAGINATION} {_PAGE_SIZE} {_SEARCH} {_PLACE} {_SUBJECT}".split())
 """Names that select content on most sites; owners declare them all the same.
 
 ``s`` is not among them: it is the session of the documentation's own first example.
