@@ -93,13 +93,21 @@ class Canonicalizer:
         self.configuration = configuration
         self._policies = Policies(configuration)
 
-    def canonicalize(self, url: str, *, options: Mapping[str, Any] | None = None) -> str:
-        """Return the canonical form of *url*.
+    def canonicalize(self, url: str) -> str:
+        """Return the canonical form of *url*."""
+        canonical = self.canonical_or_none(url)
+        return url if canonical is None else canonical
+
+    def canonical_or_none(
+        self, url: str, *, options: Mapping[str, Any] | None = None
+    ) -> str | None:
+        """Return the canonical form of *url*, or None where it could not be parsed or settled.
 
         :param options: options for this URL alone, over all other layers.
         :raises ConfigurationError: if *options* are not valid.
         """
-        return self.explain(url, options=options).canonical
+        explanation = self.explain(url, options=options)
+        return None if explanation.problem else explanation.canonical
 
     def explain(self, url: str, *, options: Mapping[str, Any] | None = None) -> Explanation:
         """Return the canonical form of *url* with every step that led to it."""

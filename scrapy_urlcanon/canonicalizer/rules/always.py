@@ -268,3 +268,6 @@ NORMALIZATIONS: tuple[Normalization, ...] = (
     MissingValue(),
 )
 """In the order in which they apply, after the components were split."""
+
+ALWAYS_ON: tuple[TextNormalization | Normalization, ...] = (*TEXT_NORMALIZATIONS, *NORMALIZATIONS)
+"""All of them, in order."""
