@@ -79,10 +79,10 @@ def test_the_options_do_what_the_documentation_shows():
     canonicalizer = Canonicalizer()
     path = "/some_dir/get_book.pl"
     canonical = {
-        canonicalizer.canonicalize(
+        canonicalizer.explain(
             f"http://www.example.com{path}?ref=site_{number}&book_id=123",
             options=declared.options(path),
-        )
+        ).canonical
         for number in (1, 2, 3)
     }
     assert canonical == {f"http://www.example.com{path}?book_id=123"}
