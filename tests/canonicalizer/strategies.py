@@ -187,25 +187,29 @@ def respelled(draw: DrawFn, originals: SearchStrategy[str]) -> tuple[str, str]:
 
 _globs = st.sampled_from(["*", "a*", "*b", "*i*", "utm_*", "index.*", "*;*"])
 _any_names = st.text(min_size=1) | st.lists(tokens, min_size=1).map("".join).filter(str.isascii)
+_marks = st.sampled_from(["", "", "!"])
 _option_names = st.sampled_from(NAMES + FILES) | _globs | _any_names
 
 
 def _values_of(rule: type[Rule]) -> SearchStrategy[Any]:
-    """Draw values of the option: those of its examples, and any that its type allows."""
-    examples = st.sampled_from([example.value for example in (*rule.changes, *rule.keeps)])
+    """Draw valid values of the option: from its examples, and by its type."""
+    examples = [example.value for example in (*rule.changes, *rule.keeps)]
+    drawn: SearchStrategy[Any] = st.sampled_from(examples)
     values = rule.values
     if isinstance(values, Choice):
         return st.sampled_from(values.choices)
     if isinstance(values, Flag):
         return st.booleans()
-    if isinstance(values, NameList):
-        entries = st.builds("{}{}".format, st.sampled_from(["", "", "!"]), _option_names)
-        lists = st.lists(entries.filter(lambda entry: entry != "!"), max_size=4)
-        return examples | lists | (st.none() if values.optional else lists)
     if isinstance(values, NameMap):
-        texts_or_none = _mostly(["1", "", "ascending"]) | st.none()
-        return examples | st.dictionaries(_option_names, texts_or_none, max_size=3)
-    return examples
+        keys, texts = _option_names | st.sampled_from(HOSTS), _mostly(["1", "", *HOSTS])
+        drawn |= st.dictionaries(keys, texts | st.none(), max_size=3)
+    elif isinstance(values, NameList):
+        drawn |= st.lists(st.builds("{}{}".format, _marks, _option_names), max_size=4)
+        drawn |= st.none() if values.optional else drawn
+    else:
+        entries = [entry for value in examples for entry in value]
+        drawn |= st.lists(st.sampled_from(entries), max_size=4)
+    return drawn.filter(lambda value: values.problem(value) is None)
 
 
 options = st.fixed_dictionaries(
