@@ -77,13 +77,15 @@ texts = st.text(st.characters()) | st.lists(tokens, max_size=12).map("".join)
 
 
 def _mostly(usual: list[str]) -> SearchStrategy[str]:
-    return st.sampled_from(usual) | st.lists(tokens, max_size=5).map("".join)
+    known = st.sampled_from(usual)
+    return st.one_of(known, known, known, known, st.lists(tokens, max_size=4).map("".join))
 
 
-_schemes = st.sampled_from(["http", "https", "HTTP", "hTTps", "ftp", ""])
-_slashes = st.sampled_from(["://"] * 5 + [":", ":/", ":///", ":\\\\", "//", ":/\t/"])
-_userinfo = st.sampled_from([""] * 8 + ["@", ":@", "u@", "u:@", "u:p@", "u:p:q@", "a@b@", "é%@"])
-_ports = st.sampled_from([""] * 6 + [":", ":80", ":443", ":0080", ":8080", ":65536", ":٣", ":8a"])
+_schemes = st.sampled_from([*["http", "https"] * 4, "HTTP", "hTTps", "ftp", ""])
+_slashes = st.sampled_from(["://"] * 15 + [":", ":/", ":///", ":\\\\", "//", ":/\t/"])
+_userinfo = st.sampled_from([""] * 20 + ["@", ":@", "u@", "u:@", "u:p@", "u:p:q@", "a@b@", "é%@"])
+_hosts = _mostly([*HOSTS, *(f"{host}." for host in HOSTS), "example.com.."])
+_ports = st.sampled_from([""] * 20 + [":", ":80", ":443", ":0080", ":8080", ":65536", ":٣", ":8a"])
 _segments = _mostly([*NAMES, *FILES, "", "forum", "a%2Fb", "a;b"])
 _paths = st.lists(_segments, max_size=5).map(lambda segments: "".join(f"/{s}" for s in segments))
 _values = _mostly(["", "1", "x y", "x+y", "x%20y", "C%2B%2B", "http://example.com/?a=1"])
@@ -93,10 +95,9 @@ _fragments = _mostly(["top", "!/a", "/a", ""]).map("#{}".format)
 
 
 @st.composite
-def urls(draw: DrawFn) -> str:
+def urls(draw: DrawFn, hosts: SearchStrategy[str] = _hosts) -> str:
     """Draw what looks like a URL, with oddities in any of its components."""
-    url = draw(_schemes) + draw(_slashes) + draw(_userinfo)
-    url += draw(_mostly(HOSTS)) + draw(st.sampled_from(["", "", "", ".", ".."])) + draw(_ports)
+    url = draw(_schemes) + draw(_slashes) + draw(_userinfo) + draw(hosts) + draw(_ports)
     return url + draw(_paths) + draw(st.just("") | _queries) + draw(st.just("") | _fragments)
 
 
@@ -217,11 +218,23 @@ options = st.fixed_dictionaries(
 )
 """Options of one rule set, over the whole catalogue."""
 
-_pattern_hosts = st.sampled_from([*HOSTS, "*", "com", "shop.example.co.uk"])
-_pattern_paths = st.sampled_from(["", "", "/", "/a", "/forum/", "/a%2fb", "/index.html", "/a/.."])
-_conditions = st.sampled_from(["", "", "?a", "?id=1", "?a=*&sid", "?%C3%A9=x+y", "?utm_source=*"])
+_SITE = ["example.com", "www.example.com", "shop.example.com", "www.www2.Example.com"]
+
+_pattern_hosts = st.sampled_from(["*", "*", "*", *_SITE, "com", "192.0.2.1", "[2001:db8::1]"])
+_pattern_paths = st.sampled_from([*[""] * 12, "/", "/a", "/forum/", "/a%2fb", "/index.html"])
+_conditions = st.sampled_from([*[""] * 15, "?a", "?id=1", "?a=*&sid", "?%C3%A9=x+y", "?a=*b*"])
 patterns = st.builds("{}{}{}".format, _pattern_hosts, _pattern_paths, _conditions)
 
-rules = st.lists(st.tuples(patterns, options), max_size=4, unique_by=lambda r: parse_pattern(r[0]))
+rules = st.lists(
+    st.tuples(patterns, options), min_size=1, max_size=4, unique_by=lambda r: parse_pattern(r[0])
+)
 rules = rules.map(dict)
 """Rules in the shape of the ``URLCANON_RULES`` setting."""
+
+_of_examples = [example.url for rule in CATALOGUE for example in (*rule.changes, *rule.keeps)]
+urls_with_rules = st.one_of(
+    urls(st.sampled_from(_SITE)),
+    st.sampled_from(_of_examples),
+    mutated(st.sampled_from(_of_examples)),
+)
+"""URLs for most of which there are rules among :data:`rules`."""
