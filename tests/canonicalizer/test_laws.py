@@ -5,12 +5,12 @@ from __future__ import annotations
 import gzip
 import os
 from functools import lru_cache
-from itertools import chain, product
+from itertools import product
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scrapy import Request
 from scrapy.utils.request import fingerprint
@@ -21,11 +21,11 @@ from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from .strategies import mutated, respelled, rules, texts, urls, urls_with_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 # The same examples on every run, but for HYPOTHESIS_PROFILE=long.
-settings.register_profile("short", deadline=None, derandomize=True, max_examples=150)
+settings.register_profile("short", deadline=None, derandomize=True, max_examples=300)
 settings.register_profile("long", deadline=None, max_examples=5_000)
 LAW = settings.get_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
 
@@ -100,6 +100,27 @@ def test_laws_hold_for_any_text(url) -> None:
 
 
 @LAW
+@example(  # What the rules of one host make of the URL, those of the other change again.
+    rules={
+        "www.example.com": {"inherit": False, "www": "strip"},
+        "example.com": {"drop_params": ["a"]},
+    },
+    preset="safe",
+    urls=["http://www.example.com/?a=1"],
+)
+@example(  # Of one condition on the query, the same.
+    rules={
+        "example.com": {"drop_params": ["a", "sid"]},
+        "example.com?sid": {"drop_params": ["!a"]},
+    },
+    preset="safe",
+    urls=["http://example.com/?a=1&sid=2"],
+)
+@example(  # The next index file shows when the first is gone.
+    rules={"*": {"directory_index": ["index.*"], "trailing_slash": "strip"}},
+    preset="scrapy",
+    urls=["http://example.com/a/index.php/index.html/"],
+)
 @given(
     rules=rules,
     preset=st.sampled_from(list(PRESETS)),
@@ -119,21 +140,35 @@ def test_presets_merge_what_scrapy_merges(pair) -> None:
     check_merges(pair)
 
 
-@pytest.mark.parametrize(
-    ("prefix", "tokens"),
-    [
-        ("http://example.com/", "a . .. / /; ; ? = # %2e %2F %3B %25 % \\"),
-        ("http://example.com/?", "a b = & + ; / # %20 %26 %3d %2B % é %C3%A9"),
-        ("http://example.com", ". : / ? # @ :80 :0080 %2e 。 a A ａ"),
-        ("http://u", ": @ % é %C3%A9 a: @h @H/ :80 ?@ #@ /@"),
-        ("http://[", ":: : 0 00 1 F ] ]: 1.2.3.4 f:0"),
-    ],
-    ids=["path", "query", "host", "userinfo", "address"],
-)
-def test_presets_merge_what_scrapy_merges_in_all_short_urls(prefix: str, tokens: str) -> None:
-    """No two URLs of up to three tokens behind a prefix are split or merged wrongly."""
-    ends = (product(tokens.split(), repeat=length) for length in range(4))
-    assert check_merges(prefix + "".join(end) for end in chain.from_iterable(ends)) > 0
+SHORT_URLS = {
+    "host": ("http://example.com", ". : / ? # @ :80 :0080 %2e 。 a A ａ"),
+    "userinfo": ("http://u", ": @ % é %C3%A9 a: @h @H/ :80 ?@ #@ /@"),
+    "address": ("http://[", ":: : 0 00 1 F ] ]: 1.2.3.4 f:0"),
+    "path": ("http://example.com/", "a . .. / /; ; ? = # %2e %2F %3B %25 % \\ index.html"),
+    "query": ("http://example.com/?", "a b = & + ; / # %20 %26 %3d %2B % é %C3%A9 gclid"),
+}
+"""What all URLs of a kind begin with, and the tokens that any three of follow."""
+
+
+def short_urls(kind: str) -> Iterator[str]:
+    """Yield all URLs of a kind."""
+    prefix, tokens = SHORT_URLS[kind]
+    for length in range(4):
+        for end in product(tokens.split(), repeat=length):
+            yield prefix + "".join(end)
+
+
+@pytest.mark.parametrize("kind", SHORT_URLS)
+def test_presets_merge_what_scrapy_merges_of_short_urls(kind: str) -> None:
+    """No two short URLs of a kind are split or merged wrongly."""
+    assert check_merges(short_urls(kind)) > 0
+
+
+@pytest.mark.parametrize("kind", SHORT_URLS)
+def test_laws_hold_for_short_urls(kind: str) -> None:
+    """The laws hold for all short URLs of a kind under the preset with the most rules."""
+    for url in short_urls(kind):
+        check(CANONICALIZERS["aggressive"], url)
 
 
 def test_presets_merge_what_scrapy_merges_of_corpus(shared: Path) -> None:
