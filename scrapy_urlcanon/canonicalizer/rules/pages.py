@@ -11,10 +11,15 @@ from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, CATALOGUE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scrapy_urlcanon.canonicalizer.rules import Example, Normalization, Rule, TextNormalization
+    from scrapy_urlcanon.canonicalizer.rules import (
+        Example,
+        Normalization,
+        Option,
+        TextNormalization,
+    )
 
 
-def title(rule: type[Rule] | Normalization | TextNormalization) -> str:
+def title(rule: type[Option] | Normalization | TextNormalization) -> str:
     """Return what *rule* does, in one sentence without a full stop.
 
     >>> from scrapy_urlcanon.canonicalizer.rules import BY_NAME
@@ -24,7 +29,7 @@ def title(rule: type[Rule] | Normalization | TextNormalization) -> str:
     return cleandoc(rule.__doc__ or "").partition("\n")[0].removesuffix(".")
 
 
-def rule_page(rule: type[Rule]) -> str:
+def rule_page(rule: type[Option]) -> str:
     """Return the page of one option, in Markdown."""
     return "\n".join(_rule_page(rule))
 
@@ -43,7 +48,7 @@ def _overview() -> Iterator[str]:
         yield f"| [`{rule.name}`](#{rule.name}) | {values} | {title(rule)} |"
 
 
-def _rule_page(rule: type[Rule]) -> Iterator[str]:
+def _rule_page(rule: type[Option]) -> Iterator[str]:
     yield f"## {rule.name}"
     yield ""
     yield cleandoc(rule.__doc__ or "")
@@ -53,7 +58,7 @@ def _rule_page(rule: type[Rule]) -> Iterator[str]:
     defaults = (f"`{values[rule.name]!r}` in `{preset}`" for preset, values in PRESETS.items())
     yield f"Default: {', '.join(defaults)}."
     yield ""
-    yield "It changes"
+    yield rule.acts
     yield ""
     yield from map(_example, rule.changes)
     yield ""
