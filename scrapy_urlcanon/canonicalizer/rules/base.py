@@ -152,10 +152,10 @@ class ParameterRule(Rule):
 
 
 def parameter(piece: str) -> tuple[str, str]:
-    r"""Return name and value, decoded, of a *piece* of a query.
+    """Return name and value, decoded, of a *piece* of a query.
 
-    >>> parameter("q=caf%C3%A9+noir")
-    ('q', 'caf\\xe9 noir')
+    >>> parameter("q=C%2B%2B+11")
+    ('q', 'C++ 11')
     """
     name, _, value = piece.partition("=")
     return decode_query_text(name), decode_query_text(value)
