@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 class NestedUrl(Rule):
     """Make a URL with another one in its path that other one.
 
-    What it does: ``unwrap`` takes the last segments of the path that begin with ``http://``
-    or ``https://`` for the URL, with the query and the fragment behind them. A URL in the
-    query, as in ``?url=http://...``, stays. The rules of the site that is left apply then.
+    What it does: where segments of the path begin with ``http://`` or ``https://``,
+    ``unwrap`` takes the URL to be what begins with the last of them, query and fragment
+    included. A URL in the query, as in ``?url=http://...``, stays. Then the rules for the
+    URL that was found apply, and not those for the outer one.
 
     Why it is safe: an absolute link that a template glued
     to the address of its page leads to nothing else; and where the outer
