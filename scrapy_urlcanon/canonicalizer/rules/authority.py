@@ -72,13 +72,14 @@ class Www(Rule):
         Example("strip", "http://wwwx.example.com/", "http://wwwx.example.com/"),
     )
 
+    _labels = re.compile(rf"(?:{_WWW.pattern}\.)*")
+
     def apply(self, url: Url) -> Url:
-        host = url.host
-        while True:
-            label, _, rest = host.partition(".")
-            if not _WWW.fullmatch(label) or not registrable_domain(rest):
-                return url if host == url.host else url._replace(host=host)
-            host = rest
+        domain = registrable_domain(url.host)
+        if domain is None:
+            return url
+        labels = self._labels.match(url.host, 0, len(url.host) - len(domain))
+        return url._replace(host=url.host[labels.end() :]) if labels else url
 
 
 class Userinfo(Rule):
