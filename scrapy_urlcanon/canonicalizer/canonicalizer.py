@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from w3lib.url import canonicalize_url
 
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, validate_options
+from scrapy_urlcanon.canonicalizer.declared import clean_param_rule_sets
 from scrapy_urlcanon.canonicalizer.explanation import Explanation, Step
 from scrapy_urlcanon.canonicalizer.fast import FastPath
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from scrapy_urlcanon.canonicalizer.clean_param import CleanParam
     from scrapy_urlcanon.canonicalizer.configuration import RuleSet
     from scrapy_urlcanon.canonicalizer.policy import Policy
     from scrapy_urlcanon.canonicalizer.rules import Rule
@@ -98,6 +100,23 @@ class Canonicalizer:
         except UnparsableUrlError as error:
             return Explanation(url, url, problem=str(error))
         return Explanation(url, canonical, tuple(steps))
+
+    def declare(self, robots_url: str, declared: CleanParam) -> None:
+        """Take over what the robots.txt at *robots_url* declares, in place of what it did.
+
+        It is weaker than every rule, and holds for that scheme, host and port.
+
+        >>> from scrapy_urlcanon.canonicalizer.clean_param import read_clean_param
+        >>> canonicalizer = Canonicalizer()
+        >>> declared = read_clean_param(b"Clean-param: sid /forum/")
+        >>> canonicalizer.declare("http://example.com/robots.txt", declared)
+        >>> canonicalizer.canonicalize("http://example.com/forum/?sid=1&t=2")
+        'http://example.com/forum/?t=2'
+
+        :raises ValueError: if *robots_url* cannot be parsed.
+        """
+        self._policies.declare(*clean_param_rule_sets(robots_url, declared))
+        self._fast_path = FastPath(self._policies)
 
     def policy(self, url: str) -> Policy:
         """Return the value of every option for *url*, and the layer that set it.

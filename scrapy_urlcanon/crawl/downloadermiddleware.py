@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.utils.python import global_object_name
 
+from scrapy_urlcanon.crawl.declared import DeclaredRules
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
 from scrapy_urlcanon.crawl.skip import SkippedRequests
 from scrapy_urlcanon.crawl.state import CrawlState
@@ -36,6 +37,7 @@ class UrlCanonDownloaderMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._state = CrawlState.of(crawler)
+        self._declared = DeclaredRules(crawler)
         # Signals hold their receivers weakly.
         self._skipped = SkippedRequests(crawler, self._state)
 

@@ -121,7 +121,7 @@ def _work(function, make, size):
     return work.count
 
 
-def _assert_linear(function, make, size=4000):
+def _assert_linear(function, make, size=1000):
     once, twice = (_work(function, make, n) for n in (size, 2 * size))
     assert twice <= 2.1 * once + 1000, f"{once} -> {twice}"
 
