@@ -36,7 +36,12 @@ RULES: dict[str, Mapping[str, Mapping[str, Any]]] = {
     "wpt/toascii": {"*": URL_PARSER},
     "w3lib/canonicalize_url": {"*": {"tracking_params": "keep"}},
     "urlcanon/semantic_precise": {
-        "*": {"duplicate_slashes": "collapse", "fragment": "keep", "tracking_params": "keep"}
+        "*": {
+            "duplicate_slashes": "collapse",
+            "fragment": "keep",
+            "tracking_params": "keep",
+            "userinfo": "drop",
+        }
     },
     "urlcanon/funky_ipv4": {"*": URL_PARSER},
     "urlcanon/surt.google": {
@@ -48,10 +53,11 @@ RULES: dict[str, Mapping[str, Mapping[str, Any]]] = {
     "purell/cases": {"*": URL_PARSER},
     "url-sanitize/vectors": {
         "*": {
-            "drop_params": ["loclid", "mkt_tok", "tgclid", "wbraid"],
+            "drop_params": ["loclid", "tgclid"],
             "fragment": "keep",
             "sort_query": False,
         },
+        "amazon.com": {"rewrite_path": [["/dp/{product}/ref={_reference}", "/dp/{product}"]]},
         "google.com/url": {"drop_params": ["sa"]},
         "twitter.com": {"drop_params": ["s", "t"]},
         "youtube.com": {"drop_params": ["feature", "si"]},
@@ -64,10 +70,10 @@ HOSTS = {"wpt/toascii", "urlcanon/funky_ipv4"}
 W3LIB_ARGUMENTS: dict[tuple[str, str], Mapping[str, Any]] = {
     ("keep_fragments", "True"): {"fragment": "keep"},
     ("keep_blank_values", "False"): {"empty_params": "drop"},
-    # They have no option of ours: what is read here is text, and the separator is `&`.
+    ("query_separator", "';'"): {"query_separator": ";"},
+    # There is no option for it: what is read here is text.
     ("encoding", "'latin1'"): {},
     ("encoding", "'cp1251'"): {},
-    ("query_separator", "';'"): {},
 }
 
 PURELL_USUALLY_SAFE: Mapping[str, Any] = {"trailing_slash": "strip"}
