@@ -11,6 +11,7 @@ from scrapy_urlcanon.canonicalizer.configuration import Configuration
 from scrapy_urlcanon.canonicalizer.pattern import parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
+from scrapy_urlcanon.report import destination
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +24,7 @@ KNOWN = (
     "URLCANON_ENABLED",
     "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS",
     "URLCANON_PRESET",
+    "URLCANON_REPORT",
     "URLCANON_REWRITE",
     "URLCANON_RULES",
     "URLCANON_RULES_FILES",
@@ -45,6 +47,10 @@ def load_configuration(settings: BaseSettings) -> Configuration:
             problems.append(Problem(name, f"expected a mapping or JSON: {error}"))
     try:
         rewrites(settings)
+    except ConfigurationError as error:
+        problems += error.problems
+    try:
+        destination.templates(settings.get(destination.SETTING))
     except ConfigurationError as error:
         problems += error.problems
     try:
