@@ -124,6 +124,11 @@ class DroppedDuplicates:
             first = request.url
         else:
             first = self._firsts.get(fingerprint, canonical)
+            if first is request.url:
+                # This very text was noted for this request, so for none before it. The
+                # first one was canonical, or was noted so long ago that it is forgotten.
+                del self._firsts[fingerprint]
+                first = canonical
         rules: frozenset[str] = frozenset()
         if request.url != first:
             rules = self._fired(request) | self._rules_that_fired(first)
