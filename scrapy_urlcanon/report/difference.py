@@ -1,8 +1,11 @@
-"""What differs between two URLs, marked in each of them."""
+"""What differs between two URLs."""
 
 from __future__ import annotations
 
 from difflib import SequenceMatcher
+from enum import Enum
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.report.redaction import REDACTED
@@ -14,12 +17,19 @@ _MAX_COMPARED = 400
 """Of more tokens the middle is taken for different: the comparison is quadratic."""
 
 
+class Side(Enum):
+    """Which of two URLs has a piece."""
+
+    BOTH = "both"
+    FIRST = "first"
+    SECOND = "second"
+
+
 class Piece(NamedTuple):
     """A part of a URL as it is shown."""
 
     text: str
-    differs: bool
-    """Whether the other URL does not have it, or not there."""
+    side: Side
 
 
 class _Token(NamedTuple):
@@ -29,48 +39,60 @@ class _Token(NamedTuple):
     """What is compared: component and content. Which delimiter it has depends on its place."""
 
 
-def difference(url: str, other: str) -> tuple[Piece, ...]:
-    """Return the pieces of *url*, which joined make it, marked where *other* differs.
+def difference(first: str, second: str) -> tuple[Piece, ...]:
+    """Return both URLs in one: what they share, and in its place what only one of them has.
 
-    What was redacted differs: there is no telling whether it does.
+    The pieces of both and of the first, joined, make the first. What was redacted differs:
+    there is no telling whether it does.
 
-    >>> difference("http://www.example.com/a?sid=1&id=2", "http://example.com/a?id=2")
-    ... # doctest: +NORMALIZE_WHITESPACE
-    (Piece(text='http://', differs=False), Piece(text='www.', differs=True),
-     Piece(text='example.com/a', differs=False), Piece(text='?sid=1', differs=True),
-     Piece(text='&id=2', differs=False))
+    >>> for piece in difference("http://www.example.com/a?id=2", "http://example.com/b?id=2"):
+    ...     print(piece.side.value, piece.text)
+    both http://
+    first www.
+    both example.com/
+    first a
+    second b
+    both ?id=2
     """
-    tokens, others = list(_tokens(url)), list(_tokens(other))
-    return tuple(_joined(tokens, _marks(tokens, others)))
+    return tuple(_joined(_pieces(list(_tokens(first)), list(_tokens(second)))))
 
 
-def _marks(tokens: Sequence[_Token], others: Sequence[_Token]) -> list[bool]:
-    marks = [REDACTED in token.text for token in tokens]
-    ours, theirs = [token.key for token in tokens], [token.key for token in others]
-    shorter = min(len(ours), len(theirs))
-    start = next((i for i in range(shorter) if ours[i] != theirs[i]), shorter)
+def _pieces(first: Sequence[_Token], second: Sequence[_Token]) -> Iterator[Piece]:
+    shorter = min(len(first), len(second))
+    start = next((i for i in range(shorter) if first[i].key != second[i].key), shorter)
     shorter -= start
-    end = next((i for i in range(shorter) if ours[-1 - i] != theirs[-1 - i]), shorter)
-    ours, theirs = ours[start : len(ours) - end], theirs[start : len(theirs) - end]
-    if max(len(ours), len(theirs)) > _MAX_COMPARED:
-        marks[start : start + len(ours)] = [True] * len(ours)
-        return marks
-    for tag, low, high, _, _ in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
-        if tag != "equal":
-            marks[start + low : start + high] = [True] * (high - low)
-    return marks
+    end = next((i for i in range(shorter) if first[-1 - i].key != second[-1 - i].key), shorter)
+    yield from _shared(first[:start])
+    yield from _differing(first[start : len(first) - end], second[start : len(second) - end])
+    yield from _shared(first[len(first) - end :])
 
 
-def _joined(tokens: Sequence[_Token], marks: Sequence[bool]) -> Iterator[Piece]:
-    text, differs = "", False
-    for token, mark in zip(tokens, marks, strict=True):
-        if mark != differs and text:
-            yield Piece(text, differs)
-            text = ""
-        text += token.text
-        differs = mark
-    if text:
-        yield Piece(text, differs)
+def _differing(first: Sequence[_Token], second: Sequence[_Token]) -> Iterator[Piece]:
+    if max(len(first), len(second)) > _MAX_COMPARED:
+        yield from (Piece(token.text, Side.FIRST) for token in first)
+        yield from (Piece(token.text, Side.SECOND) for token in second)
+        return
+    matcher = SequenceMatcher(
+        None, [token.key for token in first], [token.key for token in second], autojunk=False
+    )
+    for tag, low, high, second_low, second_high in matcher.get_opcodes():
+        if tag == "equal":
+            yield from _shared(first[low:high])
+        else:
+            yield from (Piece(token.text, Side.FIRST) for token in first[low:high])
+            yield from (Piece(token.text, Side.SECOND) for token in second[second_low:second_high])
+
+
+def _shared(tokens: Sequence[_Token]) -> Iterator[Piece]:
+    for token in tokens:
+        yield Piece(token.text, Side.FIRST if REDACTED in token.text else Side.BOTH)
+
+
+def _joined(pieces: Iterator[Piece]) -> Iterator[Piece]:
+    for side, group in groupby(pieces, key=attrgetter("side")):
+        text = "".join(piece.text for piece in group)
+        if text:
+            yield Piece(text, side)
 
 
 def _tokens(url: str) -> Iterator[_Token]:
@@ -107,6 +129,7 @@ def _tokens(url: str) -> Iterator[_Token]:
 def _path(path: str) -> Iterator[_Token]:
     for segment in path.split("/"):
         name, *parameters = segment.split(";")
-        yield _Token("/" + name, ("path", name))
+        yield _Token("/", ("path", "/"))
+        yield _Token(name, ("path", name))
         for parameter in parameters:
             yield _Token(";" + parameter, ("path parameter", parameter))

@@ -24,6 +24,11 @@ FORMAT = "scrapy-urlcanon report"
 VERSION = 1
 """Goes up with each change after which older versions could not read the JSON form."""
 
+COUNTED_URLS = 256
+"""How far the URLs of a group are counted."""
+COUNTED_VALUES = 200
+"""How far the values of a parameter are counted."""
+
 
 def _generator() -> str:
     return f"scrapy-urlcanon {version('scrapy-urlcanon')}"
@@ -61,8 +66,7 @@ class Group:
     dropped: int
     """How many requests for a variant."""
     urls: int
-    """How many variants there are; counting ends at
-    :data:`~scrapy_urlcanon.report.collector.COUNTED_URLS`."""
+    """How many variants there are, up to :data:`COUNTED_URLS`."""
     variants: tuple[Variant, ...]
     """A sample of them, of each combination of rules some."""
 
@@ -99,8 +103,7 @@ class Parameter:
     domain: str
     name: str
     values: int
-    """How many different ones it had; counting ends at
-    :data:`~scrapy_urlcanon.report.parameters.COUNTED_VALUES`."""
+    """How many different ones it had, up to :data:`COUNTED_VALUES`."""
     pages: int
     """How many fetched URLs had it."""
 

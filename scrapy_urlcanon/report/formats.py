@@ -7,6 +7,7 @@ import io
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.report.document import to_json
+from scrapy_urlcanon.report.page import to_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +37,7 @@ def _as_text(cell: str) -> str:
 
 
 FORMATS: dict[str, Callable[[Report], str]] = {
+    ".html": to_html,
     ".json": to_json,
     ".csv": to_csv,
 }

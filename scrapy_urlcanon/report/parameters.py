@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.rules.base import parameter
 from scrapy_urlcanon.canonicalizer.url import split
-from scrapy_urlcanon.report.document import Parameter
+from scrapy_urlcanon.report.document import COUNTED_VALUES, Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-COUNTED_VALUES = 200
 _COUNTED_PARAMETERS = 2_000
 _LISTED = 50
 _MAX_NAME = 100

@@ -55,7 +55,7 @@ def shop_reports(tmp_path_factory):
     """Return the directory of the reports of one crawl of the example site, and its log."""
     directory = tmp_path_factory.mktemp("shop")
     paths = ",".join(
-        str(directory / name) for name in ("%(name)s.json", "report.json", "new/report.csv")
+        str(directory / name) for name in ("%(name)s.html", "report.json", "new/report.csv")
     )
     with Loopback(respond) as server:
         done = scrapy("crawl", "shop", "-s", f"URLCANON_REPORT={paths}", proxies=server.proxies)

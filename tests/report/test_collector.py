@@ -6,8 +6,7 @@ from hashlib import sha1
 import pytest
 
 from scrapy_urlcanon.report.collector import OTHER
-from scrapy_urlcanon.report.document import StepOnUrl
-from scrapy_urlcanon.report.sampling import COUNTED_URLS
+from scrapy_urlcanon.report.document import COUNTED_URLS, StepOnUrl
 
 
 def test_group_holds_variants_with_the_rules_and_layers_that_did_it(collector, make_drop):

@@ -13,8 +13,8 @@ TIME = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=timezone.utc)
 
 def test_placeholders_are_those_of_feeds(tmp_path):
     """``%(name)s`` is the spider and ``%(time)s`` the start, as a file name may hold it."""
-    (found,) = destinations(tmp_path / "%(name)s-%(time)s-100%%.json", name="books", time=TIME)
-    assert found.path.name == "books-2026-01-02T03-04-05+00-00-100%.json"
+    (found,) = destinations(tmp_path / "%(name)s-%(time)s-100%%.html", name="books", time=TIME)
+    assert found.path.name == "books-2026-01-02T03-04-05+00-00-100%.html"
 
 
 @pytest.mark.parametrize(
@@ -22,9 +22,9 @@ def test_placeholders_are_those_of_feeds(tmp_path):
     [
         (None, ()),
         ("", ()),
-        ("a.json", ("a.json",)),
-        ("a.json, b.json", ("a.json", "b.json")),
-        (["a,b.JSON", Path("c.csv")], ("a,b.JSON", "c.csv")),
+        ("a.html", ("a.html",)),
+        ("a.html, b.json", ("a.html", "b.json")),
+        (["a,b.HTML", Path("c.csv")], ("a,b.HTML", "c.csv")),
         (Path("c.csv"), ("c.csv",)),
     ],
 )
@@ -38,12 +38,12 @@ def test_setting_is_a_path_or_several(value, expected):
     [
         (3, "expected a path or a list of paths, got 3"),
         ([3], "expected a path, got 3"),
-        ("report", "ends in one of .json, .csv"),
-        ("report.jso", "did you mean '.json'?"),
-        ("%(nam)s.json", "got %(nam)s; did you mean 'name'?"),
-        ("100%.json", "a percent sign is written %%"),
-        ("%s.json", "the only placeholders"),
-        ("a.json,a.json", "listed twice"),
+        ("report", "ends in one of .html, .json, .csv"),
+        ("report.htm", "did you mean '.html'?"),
+        ("%(nam)s.html", "got %(nam)s; did you mean 'name'?"),
+        ("100%.html", "a percent sign is written %%"),
+        ("%s.html", "the only placeholders"),
+        ("a.html,a.html", "listed twice"),
     ],
 )
 def test_what_is_no_path_of_a_report_is_an_error(value, message):
@@ -58,7 +58,7 @@ def test_every_path_that_cannot_be_written_is_named(tmp_path):
     """All problems at once: a directory in the place of a file and the other way round."""
     (tmp_path / "file").touch()
     (tmp_path / "directory.json").mkdir()
-    paths = [tmp_path / "file/report.json", tmp_path / "directory.json", tmp_path / "good.csv"]
+    paths = [tmp_path / "file/report.html", tmp_path / "directory.json", tmp_path / "good.csv"]
     with pytest.raises(ConfigurationError) as error:
         destinations(paths, name="books", time=TIME)
     assert [problem.pattern for problem in error.value.problems] == [*map(str, paths[:2])]

@@ -12,7 +12,7 @@ from scrapy_urlcanon.report.document import read_report
 def test_one_crawl_writes_every_format(shop_reports):
     """Each path gets its report, in directories that were not there as well."""
     names = {str(path.relative_to(shop_reports)) for path in shop_reports.rglob("*.*")}
-    assert names == {"shop.json", "report.json", "new/report.csv"}
+    assert names == {"shop.html", "report.json", "new/report.csv"}
     assert "The report is in" in (shop_reports / "log").read_text(encoding="utf-8")
 
 
@@ -47,7 +47,7 @@ def test_csv_has_a_line_for_each_variant(shop_reports):
 def test_path_that_cannot_be_written_stops_the_crawl_before_its_first_request(tmp_path, run_scrapy):
     """One clear error at the start, and nothing is fetched."""
     (tmp_path / "file").touch()
-    path = tmp_path / "file" / "report.json"
+    path = tmp_path / "file" / "report.html"
     with Loopback(respond) as server:
         done = run_scrapy("crawl", "shop", "-s", f"URLCANON_REPORT={path}", proxies=server.proxies)
         assert server.hits == []
