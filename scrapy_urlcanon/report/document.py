@@ -195,7 +195,7 @@ def _malformed(text: str, error: json.JSONDecodeError) -> str:
     place = f"line {error.lineno}, column {error.colno}"
     if not text.strip():
         return "is empty"
-    if not text.rstrip().endswith("}"):
+    if text.lstrip().startswith("{") and not text.rstrip().endswith("}"):
         return f"ends at {place}, in the middle of the report: it was cut short"
     return f"is no JSON: {error.msg} at {place}"
 
