@@ -29,14 +29,14 @@ from scrapy_urlcanon.report.document import (
 EXAMPLE_PROJECT = Path(__file__).parents[2] / "example_project"
 
 
-def scrapy(*arguments, cwd=EXAMPLE_PROJECT, proxies=None, **options):
+def scrapy(*arguments, cwd=EXAMPLE_PROJECT, environment=None, **options):
     """Run the command line of Scrapy and return the completed process."""
     return subprocess.run(
         [sys.executable, "-m", "scrapy", *map(str, arguments)],
         cwd=cwd,
         env=os.environ
         | {"PYTHONPATH": str(EXAMPLE_PROJECT.parent), "PYTHONIOENCODING": "utf-8"}
-        | (proxies or {}),
+        | (environment or {}),
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -58,7 +58,7 @@ def shop_reports(tmp_path_factory):
         str(directory / name) for name in ("%(name)s.html", "report.json", "new/report.csv")
     )
     with Loopback(respond) as server:
-        done = scrapy("crawl", "shop", "-s", f"URLCANON_REPORT={paths}", proxies=server.proxies)
+        done = scrapy("crawl", "shop", "-s", f"URLCANON_REPORT={paths}", environment=server.proxies)
     assert done.returncode == 0, done.stderr
     (directory / "log").write_text(done.stderr, encoding="utf-8")
     return directory

@@ -49,7 +49,9 @@ def test_path_that_cannot_be_written_stops_the_crawl_before_its_first_request(tm
     (tmp_path / "file").touch()
     path = tmp_path / "file" / "report.html"
     with Loopback(respond) as server:
-        done = run_scrapy("crawl", "shop", "-s", f"URLCANON_REPORT={path}", proxies=server.proxies)
+        done = run_scrapy(
+            "crawl", "shop", "-s", f"URLCANON_REPORT={path}", environment=server.proxies
+        )
         assert server.hits == []
     assert done.returncode != 0
     assert f"URLCANON_REPORT['{path}']: cannot be written: " in done.stderr
@@ -76,7 +78,7 @@ def test_disk_that_is_full_at_the_end_loses_no_other_report(tmp_path, run_scrapy
             *("crawl", "shop", "-s", f"URLCANON_REPORT={gone},{there}"),
             *("-s", "CLOSESPIDER_PAGECOUNT=1", "-s", "ROBOTSTXT_OBEY=False"),
             *("-s", "DEPTH_LIMIT=1", "-s", "CONCURRENT_REQUESTS=1", "-s", "DOWNLOAD_DELAY=60"),
-            proxies=server.proxies,
+            environment=server.proxies,
         )
     assert f"The report {gone} cannot be written" in done.stderr
     assert json.loads(there.read_text(encoding="utf-8"))["spider"] == "shop"
