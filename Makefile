@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint tracking-list clean
 
 demo: $(INSTALLED)  ## crawl the example site with the plugin off and on
 	$(BIN)/python example_project/demo.py
@@ -17,6 +17,10 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy
+
+# Adds the parameters of FILES (name=licence, see --help) to the tracking list.
+tracking-list: $(INSTALLED)  ## rebuild the list of tracking parameters
+	$(BIN)/python tools/tracking_list.py $(FILES)
 
 clean:
 	rm -rf $(VENV)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
 from w3lib.url import canonicalize_url
 
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, validate_options
+from scrapy_urlcanon.canonicalizer.declared import clean_param_rule_sets
+from scrapy_urlcanon.canonicalizer.explanation import Explanation, Step
+from scrapy_urlcanon.canonicalizer.fast import FastPath
+from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.canonicalizer.policy import Policies
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
-from scrapy_urlcanon.canonicalizer.rules import ALWAYS, NORMALIZATIONS, TEXT_NORMALIZATIONS
-from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
@@ -20,38 +21,13 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from scrapy_urlcanon.canonicalizer.clean_param import CleanParam
     from scrapy_urlcanon.canonicalizer.configuration import RuleSet
     from scrapy_urlcanon.canonicalizer.policy import Policy
-    from scrapy_urlcanon.canonicalizer.url import Url
 
 _MAX_PASSES = 10
 SCRAPY = "scrapy"
 """The name of the step that Scrapy's own canonicalization is."""
-
-
-@frozen
-class Step:
-    """One change on the way to the canonical URL."""
-
-    option: str
-    """The name of the option, or of the normalization that is always on."""
-    before: str
-    after: str
-    layer: str
-    """What turned it on: ``always``, a preset, or origin and pattern of a rule."""
-
-
-@frozen
-class Explanation:
-    """How a URL became its canonical form."""
-
-    url: str
-    canonical: str
-    """What :meth:`Canonicalizer.canonicalize` returns."""
-    steps: tuple[Step, ...] = ()
-    """Every change, in order; the last one left :attr:`canonical`."""
-    problem: str | None = None
-    """Why the URL came back unchanged, where it could not be parsed or settled."""
 
 
 class Canonicalizer:
@@ -92,6 +68,7 @@ class Canonicalizer:
     def _setup(self, configuration: Configuration) -> None:
         self.configuration = configuration
         self._policies = Policies(configuration)
+        self._fast_path = FastPath(self._policies)
 
     def canonicalize(self, url: str) -> str:
         """Return the canonical form of *url*."""
@@ -106,6 +83,10 @@ class Canonicalizer:
         :param options: options for this URL alone, over all other layers.
         :raises ConfigurationError: if *options* are not valid.
         """
+        if options is None:
+            canonical = self._fast_path.canonical(url)
+            if canonical is not None:
+                return canonical
         explanation = self.explain(url, options=options)
         return None if explanation.problem else explanation.canonical
 
@@ -117,6 +98,23 @@ class Canonicalizer:
         except UnparsableUrlError as error:
             return Explanation(url, url, problem=str(error))
         return Explanation(url, canonical, tuple(steps))
+
+    def declare(self, robots_url: str, declared: CleanParam) -> None:
+        """Take over what the robots.txt at *robots_url* declares, in place of what it did.
+
+        It is weaker than every rule, and holds for that scheme, host and port.
+
+        >>> from scrapy_urlcanon.canonicalizer.clean_param import read_clean_param
+        >>> canonicalizer = Canonicalizer()
+        >>> declared = read_clean_param(b"Clean-param: sid /forum/")
+        >>> canonicalizer.declare("http://example.com/robots.txt", declared)
+        >>> canonicalizer.canonicalize("http://example.com/forum/?sid=1&t=2")
+        'http://example.com/forum/?t=2'
+
+        :raises ValueError: if *robots_url* cannot be parsed.
+        """
+        self._policies.declare(*clean_param_rule_sets(robots_url, declared))
+        self._fast_path = FastPath(self._policies)
 
     def policy(self, url: str) -> Policy:
         """Return the value of every option for *url*, and the layer that set it.
@@ -168,38 +166,6 @@ def canonicalize(url: str, *, preset: str = DEFAULT_PRESET, **options: Any) -> s
     :raises ConfigurationError: if the preset or an option is not valid.
     """
     return Canonicalizer({"*": options}, preset=preset).canonicalize(url)
-
-
-def parse(text: str, steps: list[Step]) -> Url:
-    """Return the components of *text*, which is normalized as far as that takes.
-
-    :param steps: gets a step for each normalization that changed it.
-    :raises UnparsableUrlError: if it is not an http or https URL.
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise UnparsableUrlError("it holds half of a surrogate pair") from None
-    for normalization in TEXT_NORMALIZATIONS:
-        changed = normalization.apply(text)
-        if changed != text:
-            steps.append(Step(normalization.name, text, changed, ALWAYS))
-            text = changed
-    return split(text)
-
-
-def normalize(url: Url, steps: list[Step]) -> Url:
-    """Return *url* with the normalizations that are always on.
-
-    :param steps: gets a step for each that changed it.
-    :raises UnparsableUrlError: if its host or its port cannot be one.
-    """
-    for normalization in NORMALIZATIONS:
-        changed = normalization.apply(url)
-        if changed != url:
-            steps.append(Step(normalization.name, str(url), str(changed), ALWAYS))
-            url = changed
-    return url
 
 
 def _overrides(options: Mapping[str, Any] | None) -> RuleSet | None:
