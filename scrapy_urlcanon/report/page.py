@@ -14,7 +14,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from attrs import frozen
-from markupsafe import Markup
 
 from scrapy_urlcanon.report import funnel
 from scrapy_urlcanon.report.difference import Piece, Side, difference
@@ -98,10 +97,8 @@ def _environment() -> jinja2.Environment:
 
 
 @lru_cache
-def _asset(name: str) -> Markup:
-    # Ours, not from a crawl.
-    text = files("scrapy_urlcanon.report").joinpath("templates", name).read_text("utf-8")
-    return Markup(text)  # noqa: S704
+def _asset(name: str) -> str:
+    return files("scrapy_urlcanon.report").joinpath("templates", name).read_text("utf-8")
 
 
 def _hash(text: str) -> str:
