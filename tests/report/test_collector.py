@@ -6,7 +6,8 @@ from hashlib import sha1
 import pytest
 
 from scrapy_urlcanon.report.collector import OTHER
-from scrapy_urlcanon.report.document import COUNTED_URLS, StepOnUrl
+from scrapy_urlcanon.report.document import COUNTED_URLS, StepOnUrl, to_json
+from scrapy_urlcanon.report.page import to_html
 
 
 def test_group_holds_variants_with_the_rules_and_layers_that_did_it(collector, make_drop):
@@ -90,7 +91,7 @@ def test_variants_of_each_combination_of_rules_are_shown(make_drop, collector):
     collector.add(make_drop("http://example.com/?utm_source=x", rules=("tracking_params",)))
     (group,) = collector.groups()
     assert [variant.url for variant in group.variants][-1] == "http://example.com/?utm_source=x"
-    assert len(group.variants) == 4
+    assert len(group.variants) == 6
 
 
 def test_domains_beyond_the_limit_are_counted_as_others(make_drop, collector):
@@ -114,3 +115,23 @@ def test_memory_is_bounded(make_drop, collector, groups):
         tracemalloc.stop()
     assert size < 40e6
     assert len(collector.groups()) == 500
+
+
+def test_report_of_a_large_crawl_is_a_small_file(make_drop, collector, changed):
+    """However many variants are dropped, the page is no larger than some megabytes."""
+    for number in range(20_000):
+        kept = f"http://example.com/{number % 4_000}/{200 * 'x'}"
+        collector.add(
+            make_drop(
+                f"{kept}?sort={number}",
+                kept,
+                rules=(f"rule{number % 5}",),
+                domain=f"{number % 300}.example",
+                fingerprint=sha1(kept.encode()).digest(),
+            )
+        )
+    figures = {"dropped": 20_000, "dropped/variant": 19_970, "requests": 30_000}
+    report = changed(figures=figures, domains=collector.domains(), groups=collector.groups())
+    assert len(report.groups) == 500
+    assert len(to_html(report)) < 5e6
+    assert len(to_json(report)) < 3e6

@@ -10,7 +10,7 @@
     if (!input) continue;
     const entries = all(`.${kind}`).map((element) => ({
       element,
-      text: element.dataset.text.toLowerCase(),
+      text: (element.dataset.name ?? element.textContent).toLowerCase(),
     }));
     const none = document.querySelector(`[data-none="${kind}"]`);
     const more = document.querySelector(`[data-more="${kind}"]`);
