@@ -9,13 +9,12 @@ from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.pattern import ANY_HOST, with_parents
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
-from scrapy_urlcanon.canonicalizer.rules import BY_NAME, CATALOGUE
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME, CATALOGUE, Rule, Skip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration, RuleSet
-    from scrapy_urlcanon.canonicalizer.rules import Rule
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
@@ -33,6 +32,12 @@ class Policy:
     """In the order in which they apply."""
     as_scrapy: bool
     """Whether Scrapy's own canonicalization is all there is: preset ``scrapy``, no rule."""
+    skip: Skip | None = None
+    """The URLs that are not to be fetched, if any."""
+
+    def skips(self, url: Url) -> str | None:
+        """Return the template by which *url*, a canonical one, is not to be fetched, or None."""
+        return None if self.skip is None else self.skip.template(url)
 
 
 @frozen(eq=False)
@@ -104,8 +109,13 @@ class Policies:
             for name, value in rule_set.options.items():
                 lower = options.get(name)
                 options[name] = BY_NAME[name].values.merge(lower, value, rule_set.layer)
-        compiled = (rule.compile(options) for rule in CATALOGUE)
-        return Policy(options, tuple(rule for rule in compiled if rule), as_scrapy)
+        compiled = [option.compile(options) for option in CATALOGUE]
+        return Policy(
+            options,
+            tuple(option for option in compiled if isinstance(option, Rule)),
+            as_scrapy,
+            next((option for option in compiled if isinstance(option, Skip)), None),
+        )
 
 
 def _preset_options(preset: str) -> dict[str, Setting]:

@@ -10,6 +10,7 @@ from scrapy.utils.python import global_object_name
 
 from scrapy_urlcanon.crawl.declared import DeclaredRules
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
+from scrapy_urlcanon.crawl.skip import SkippedRequests
 from scrapy_urlcanon.crawl.state import CrawlState
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class UrlCanonDownloaderMiddleware:
         self._crawler = crawler
         self._state = CrawlState.of(crawler)
         self._declared = DeclaredRules(crawler)
+        # Signals hold their receivers weakly.
+        self._skipped = SkippedRequests(crawler, self._state)
 
     def spider_opened(self, spider: Spider) -> None:
         """Warn where another fingerprinter decides what a duplicate is."""
