@@ -6,7 +6,8 @@ have one canonical form with it.
 
 from __future__ import annotations
 
-from itertools import zip_longest
+import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
@@ -16,7 +17,7 @@ from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.canonicalizer.rules.base import parameter
 from scrapy_urlcanon.canonicalizer.url import split
-from scrapy_urlcanon.canonicalizer.values import Choice, Flag, NameList, NameMap
+from scrapy_urlcanon.canonicalizer.values import Choice, Flag, HostMap, NameList, NameMap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     Options = dict[str, Any]
 
+_SEGMENT = re.compile("[/;]")
 _MAX_NAMES = 20
 """Of URLs that differ in more names nothing is proposed that lists them."""
 
@@ -77,7 +79,11 @@ class _Search:
     def __init__(self, canonicalizer: Canonicalizer, both: Pair) -> None:
         self._canonicalizer = canonicalizer
         self._first, self._second = both.first.canonical, both.second.canonical
-        self._candidates = [*_candidates(split(self._first), split(self._second))]
+        self._candidates = [
+            (name, value)
+            for name, value in _candidates(split(self._first), split(self._second))
+            if BY_NAME[name].values.problem(value) is None
+        ]
 
     def found(self) -> Iterator[Options]:
         """Yield what joins them: single options, or else one combination of several."""
@@ -106,7 +112,8 @@ class _Search:
             if distance >= left:
                 return None
             options, left = best, distance
-        return options
+        # In the order in which they apply, as everywhere.
+        return {name: options[name] for name in BY_NAME if name in options}
 
     def _joins(self, options: Options) -> bool:
         return self._distance(options) == 0
@@ -119,22 +126,28 @@ class _Search:
         ]
         if canonical[0] == canonical[1]:
             return 0
-        components = [[*_components(split(url or ""))] for url in canonical]
-        return sum(one != other for one, other in zip_longest(*components)) or 1
+        first, second = (Counter(_components(split(url or ""))) for url in canonical)
+        # The order of the components may be all that is left.
+        return ((first - second) + (second - first)).total() or 1
 
 
-def _components(url: Url) -> Iterator[object]:
-    yield from (url.scheme, url.userinfo, url.port, url.fragment)
-    yield from url.host.split(".")
-    yield from url.path.split("/")
-    yield from url.query or ()
+def _components(url: Url) -> Iterator[tuple[str, str | None]]:
+    yield from (("scheme", url.scheme), ("userinfo", url.userinfo), ("port", url.port))
+    yield "fragment", url.fragment
+    yield from (("host", label) for label in url.host.split("."))
+    for kind, texts in (("path", _SEGMENT.split(url.path)), ("query", url.query or ())):
+        for text in texts:
+            # Twice, so that it is a step ahead where only the case is left.
+            yield from ((kind, text), (f"{kind} in lower case", text.lower()))
 
 
 def _candidates(first: Url, second: Url) -> Iterator[tuple[str, Any]]:
     """Yield options with values that might join the two, the usual one of each option first."""
     differing = set(map(parameter, first.query or ())) ^ set(map(parameter, second.query or ()))
     names = _names(first, second, sorted({name for name, _ in differing}))
-    for option, rule in BY_NAME.items():
+    # What is about two hosts alone comes last: there may be a rule for all of them.
+    ranked = sorted(BY_NAME.items(), key=lambda item: isinstance(item[1].values, HostMap))
+    for option, rule in ranked:
         values = rule.values
         if isinstance(values, Choice):
             usual = PRESETS["aggressive"].get(option)
@@ -146,8 +159,9 @@ def _candidates(first: Url, second: Url) -> Iterator[tuple[str, Any]]:
         # A list that may be None is one of what to keep, and an empty one joins too much.
         elif isinstance(values, NameList) and not values.optional:
             yield from ((option, listed) for listed in names if len(listed) <= _MAX_NAMES)
-        elif isinstance(values, NameMap):
+        elif isinstance(values, HostMap):
             yield option, {second.host: first.host}
+        elif isinstance(values, NameMap):
             yield from ((option, {name: value}) for name, value in sorted(differing)[:_MAX_NAMES])
 
 
