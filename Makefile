@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: demo test test-oldest lint tracking-list clean
+.PHONY: demo test test-oldest lint docs tracking-list clean
 
 demo: $(INSTALLED)  ## crawl the example site with the plugin off and on
 	$(BIN)/python example_project/demo.py
@@ -22,6 +22,9 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy
+
+docs: $(INSTALLED)  ## write docs/rules.md, the page of the catalogue
+	$(BIN)/python tools/rules_page.py
 
 # Adds the parameters of FILES (name=licence, see --help) to the tracking list.
 tracking-list: $(INSTALLED)  ## rebuild the list of tracking parameters

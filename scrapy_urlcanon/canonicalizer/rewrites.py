@@ -174,10 +174,7 @@ def find_unsettled(rewrites: Sequence[Rewrite]) -> list[Url] | None:
     They are tried on samples of their own shapes. What the samples do not show is found
     for each URL by the limit on the number of passes.
     """
-    if not any(
-        _may_fit(first.target.path, second.source.path)
-        for first, second in product(rewrites, repeat=2)
-    ):
+    if not any(_may_follow(first, second) for first, second in product(rewrites, repeat=2)):
         return None
     words = _words(rewrites)
     for rewrite in rewrites:
@@ -186,6 +183,14 @@ def find_unsettled(rewrites: Sequence[Rewrite]) -> list[Url] | None:
             if next(follow(way[-1], rewrites), None):
                 return way
     return None
+
+
+def _may_follow(first: Rewrite, second: Rewrite) -> bool:
+    """Tell whether *second* may change what *first* made."""
+    # A parameter that a pair takes away is not there for it a second time.
+    if first is second and not first.source.params.keys() <= first.target.params.keys():
+        return False
+    return _may_fit(first.target.path, second.source.path)
 
 
 def _may_fit(made: TextTemplate, shape: TextTemplate) -> bool:

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.configuration import Configuration
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME, CATALOGUE, Rule, Skip
 from scrapy_urlcanon.canonicalizer.rules.classical import CLASSICAL
 from scrapy_urlcanon.canonicalizer.rules.pages import SECTIONS, document
 from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.exceptions import ConfigurationError
 
 PAGE = Path(__file__).parents[2] / "docs" / "rules.md"
 
@@ -169,3 +171,88 @@ def test_lists_of_all_layers_unite(name):
     setting = canonicalizer.policy("http://unrelated.example/").options[name]
     assert len(setting.value) == len(example.value) + len(other)
     assert setting.layer == "rules['unrelated.example']"
+
+
+def test_unwrapped_url_is_under_the_rules_of_its_own_site():
+    """What holds for the outer site does not touch the inner URL, and the other way round."""
+    canonicalizer = Canonicalizer(
+        {
+            "out.example": {"nested_url": "unwrap", "path_case": "lower", "keep_params": []},
+            "shop.example": {"drop_params": ["sid"]},
+        }
+    )
+    explanation = canonicalizer.explain(
+        "http://out.example/X/http://shop.example/A/../B?sid=1&id=2"
+    )
+    assert explanation.canonical == "http://shop.example/B?id=2"
+    assert [step.option for step in explanation.steps] == [
+        "nested_url",
+        "dot_segments",
+        "drop_params",
+    ]
+
+
+def test_separated_parameters_are_parameters_for_all_other_rules():
+    """After the separator is known, names are dropped, sorted and matched by patterns."""
+    canonicalizer = Canonicalizer(
+        {
+            "example.com": {"query_separator": ";", "drop_params": ["sid"]},
+            "example.com/?t=1": {"drop_params": ["x"]},
+        }
+    )
+    assert canonicalizer.canonicalize("http://example.com/?sid=1;x=2;t=1") == (
+        "http://example.com/?t=1"
+    )
+
+
+def test_subdomain_becomes_a_path_of_the_host_that_is_left():
+    """Where `www` is stripped, the label moves to the bare domain."""
+    rules = {"*": {"subdomain_to_path": ["*"], "www": "strip"}}
+    canonicalizer = Canonicalizer(rules)
+    for url in ("http://ann.example.com/a", "http://www.example.com/ann/a"):
+        assert canonicalizer.canonicalize(url) == "http://example.com/ann/a"
+
+
+def test_lists_of_names_hold_in_any_case_where_names_are_lower():
+    """With `param_case` lower, a name is dropped however it and the list are written."""
+    canonicalizer = Canonicalizer(
+        {"*": {"param_case": "lower", "drop_params": ["SID"], "default_params": {"Page": "1"}}}
+    )
+    for query in ("SID=1", "sid=1", "Sid=1&PAGE=1", "UTM_Source=x"):
+        assert canonicalizer.canonicalize(f"http://example.com/?{query}") == "http://example.com/"
+
+
+@pytest.mark.parametrize(
+    ("aliases", "problem"),
+    [
+        ({"a.example": "b.example", "b.example": "a.example"}, "cannot be its own alias"),
+        ({"a.example": "a.example."}, "a.example -> a.example"),
+        ({"http://a.example": "b.example"}, "'http://a.example' is more than a host"),
+        ({"a.example:80": "b.example"}, "is more than a host"),
+        ({"*.a.example": "b.example"}, "is more than a host"),
+        ({"a.example": "b example"}, "'b example' is not a host"),
+        ({"a.example": 1}, "expected names and texts"),
+        (["a.example"], "expected a mapping of hosts to hosts"),
+    ],
+)
+def test_host_aliases_are_hosts_and_end_somewhere(aliases, problem):
+    """What is no host, and what leads back to itself, is refused."""
+    with pytest.raises(ConfigurationError) as error:
+        Canonicalizer({"*": {"host_aliases": aliases}})
+    assert problem in str(error.value)
+
+
+def test_stronger_layer_decides_which_of_two_hosts_is_the_alias():
+    """Layers unite; where they contradict each other the stronger one has its way."""
+    rules = {
+        "*": {"host_aliases": {"A.example": "b.example", "c.example": "d.example"}},
+        "c.example": {"host_aliases": {"c.example": None}},
+    }
+    canonicalizer = Canonicalizer(rules)
+    assert canonicalizer.canonicalize("http://a.example/") == "http://b.example/"
+    assert canonicalizer.canonicalize("http://c.example/") == "http://c.example/"
+    both = {"*": {"host_aliases": {"a.example": "b.example"}}}
+    spider = [("rules", both), ("spider", {"*": {"host_aliases": {"b.example": "a.example"}}})]
+    canonicalizer = Canonicalizer.from_configuration(Configuration.load("safe", rules=spider))
+    for host in ("a.example", "b.example"):
+        assert canonicalizer.canonicalize(f"http://{host}/") == "http://a.example/"

@@ -22,9 +22,9 @@ class RewritePath(Rule):
     that of the second, with what was found in the named places; the order of parameters
     makes no difference, and those that the first template does not name stay. A place
     ``{name}`` takes one or more characters: all but ``/``, or those of its class, as in
-    ``{isbn:digits}``: ``digits``, ``hex``, ``slug`` (letters, digits, ``-``, ``_``),
-    ``path`` (``/`` too), or one of several texts, as in ``{lang:en|de}``. A literal brace is
-    ``%7B`` or ``%7D``.
+    ``{isbn:digits}``: ``digits``, ``hex``, ``slug`` (letters, digits, ``-``, ``_`` and what
+    is percent-encoded), ``path`` (``/`` too), or one of several texts, as in
+    ``{lang:en|de}``. A literal brace is ``%7B`` or ``%7D``.
 
     A pair is refused where it is ambiguous where a place ends; where the two shapes never
     settle; and where it loses what may tell pages apart: a place that the second template
@@ -117,10 +117,10 @@ class RewritePath(Rule):
 class Skip(Option):
     """Do not fetch URLs of these shapes at all.
 
-    What it does: takes templates, as ``rewrite_path`` does. A request whose canonical URL
-    has the shape of one is not fetched, unless it is not to be filtered (``dont_filter``,
-    as for the start URLs). A parameter that the template does not name makes another
-    shape. The canonical URL is what it is without this option.
+    What it does: takes templates, as ``rewrite_path`` does. A GET or HEAD request whose
+    canonical URL has the shape of one is not fetched, unless it is not to be filtered
+    (``dont_filter``, as for the start URLs). A parameter that the template does not name
+    makes another shape. The canonical URL is what it is without this option.
 
     Why it is safe: the page is always found under another URL as well, though none can be
     computed from this one: ``/?p=17`` redirects to the article that every list links.
