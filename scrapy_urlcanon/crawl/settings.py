@@ -11,6 +11,7 @@ from scrapy_urlcanon.canonicalizer.configuration import Configuration
 from scrapy_urlcanon.canonicalizer.pattern import parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
+from scrapy_urlcanon.report import destination
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,7 @@ KNOWN = (
     "URLCANON_ENABLED",
     "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS",
     "URLCANON_PRESET",
+    "URLCANON_REPORT",
     "URLCANON_REWRITE",
     "URLCANON_RULES",
     "URLCANON_RULES_FILES",
@@ -54,6 +56,10 @@ def load_configuration(settings: BaseSettings) -> Configuration:
         except ValueError:
             message = f"expected True or False, got {settings.get(name)!r}"
             problems.append(Problem(name, message))
+    try:
+        destination.templates(settings.get(destination.SETTING))
+    except ConfigurationError as error:
+        problems += error.problems
     try:
         configuration = Configuration.load(
             settings.get("URLCANON_PRESET", DEFAULT_PRESET),
