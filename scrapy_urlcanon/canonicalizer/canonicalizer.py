@@ -184,13 +184,18 @@ def _overrides(options: Mapping[str, Any] | None) -> RuleSet | None:
 
 
 def _as_scrapy(text: str, steps: list[Step]) -> str:
-    for _ in range(_MAX_PASSES):
-        try:
-            canonical = canonicalize_url(text)
-        except ValueError as error:
-            raise UnparsableUrlError(str(error)) from error
-        if canonical == text:
-            return canonical
+    """Return what Scrapy's own fingerprint is made of.
+
+    Where w3lib would change that once more (``%%341`` is ``%41`` to it, and ``%41`` is
+    ``A``), it is no canonical URL, and following it would merge what Scrapy keeps apart.
+    """
+    try:
+        canonical = canonicalize_url(text)
+        settles = canonicalize_url(canonical) == canonical
+    except ValueError as error:
+        raise UnparsableUrlError(str(error)) from error
+    if not settles:
+        raise UnparsableUrlError("Scrapy's own canonical form of it has another one")
+    if canonical != text:
         steps.append(Step(SCRAPY, text, canonical, f"preset {SCRAPY}"))
-        text = canonical
-    raise UnparsableUrlError(f"it does not settle within {_MAX_PASSES} passes")
+    return canonical

@@ -7,7 +7,7 @@ component, because so does what is equivalent (RFC 3986, section 6.2.2.2):
 component raw                                           percent-encoded, even if it was
                                                         not, and never decoded
 ========= ============================================= ==============================
-userinfo  unreserved, sub-delims, ``:``                 all else
+userinfo  unreserved, sub-delims but ``; =``            all else; ``:`` in the password
 path      unreserved, sub-delims, ``: @ / ;``           ``%25 %2F %3B %3F`` (never
                                                         decoded) and all else
 query     unreserved; a space is ``+``                  all else, ``%26 %2B %2F %3D``
@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import quote_plus, unquote_plus, unquote_to_bytes
+from urllib.parse import quote_from_bytes, quote_plus, unquote_plus, unquote_to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +35,6 @@ _SUB_DELIMS = "!$&'()*+,;="
 
 # `%` is in each class: what is not the start of an escape is dealt with apart.
 _NOT_IN_PATH = re.compile(f"[^{_UNRESERVED}{_SUB_DELIMS}:@/%]")
-_NOT_IN_USERINFO = re.compile(f"[^{_UNRESERVED}{_SUB_DELIMS}:%]")
 _NOT_IN_FRAGMENT = re.compile(f"[^{_UNRESERVED}{_SUB_DELIMS}:@/?%]")
 
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
@@ -84,8 +83,9 @@ def _decode_in_path(match: re.Match[str]) -> str:
 def encode_path(path: str) -> str:
     r"""Return *path* in its one spelling (RFC 3986, sections 3.3 and 6.2.2).
 
-    A percent sign that starts no escape is an encoded percent sign (``%25``), also where
-    decoding puts two hexadecimal digits behind it: a second call changes nothing.
+    A percent sign that starts no escape is an encoded percent sign (``%25``). Decoding may
+    put two hexadecimal digits behind one; what that spells is then an escape where it is one
+    that is never decoded (Scrapy merges the two), so that a second call changes nothing.
 
     >>> encode_path("/%7euser/caf\u00e9/C%2b%2B/a%2fb/100%")
     '/~user/caf%C3%A9/C++/a%2Fb/100%25'
@@ -99,12 +99,17 @@ def encode_path(path: str) -> str:
 
 
 def encode_userinfo(userinfo: str) -> str:
-    """Return *userinfo* with what may not stand in it percent-encoded.
+    """Return *userinfo*, a name and perhaps a password behind a colon, in its one spelling.
 
-    >>> encode_userinfo("me@home:p w")
-    'me%40home:p%20w'
+    >>> encode_userinfo("m%65@home:p w:%3a")
+    'me%40home:p%20w%3A%3A'
     """
-    return _NOT_IN_USERINFO.sub(_encode, userinfo)
+    name, colon, password = userinfo.partition(":")
+    return _encode_part_of_userinfo(name) + colon + _encode_part_of_userinfo(password)
+
+
+def _encode_part_of_userinfo(part: str) -> str:
+    return quote_from_bytes(unquote_to_bytes(part), safe="!$&'()*+,")
 
 
 def encode_fragment(fragment: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from scrapy_urlcanon.canonicalizer.url import Url
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Setting(NamedTuple):
@@ -48,6 +52,11 @@ class ValueType(ABC):
 
 def _expected(value_type: ValueType, value: object) -> str:
     return f"expected {value_type}, got {value!r}"
+
+
+def _is_text(value: object) -> bool:
+    """Tell whether *value* is a text; JSON can hold half of a surrogate pair, which is none."""
+    return isinstance(value, str) and not _SURROGATE.search(value)
 
 
 @frozen
@@ -96,7 +105,7 @@ class NameList(ValueType):
         if not isinstance(value, (list, tuple)):
             return _expected(self, value)
         for name in value:
-            if not isinstance(name, str) or name in {"", "!"}:
+            if not _is_text(name) or name in {"", "!"}:
                 return f"expected names, and {name!r} is not one"
         return None
 
@@ -126,7 +135,7 @@ class NameMap(ValueType):
         if not isinstance(value, dict):
             return _expected(self, value)
         for name, text in value.items():
-            if not isinstance(name, str) or not isinstance(text, (str, type(None))):
+            if not _is_text(name) or not (text is None or _is_text(text)):
                 return f"expected names and texts, got {name!r}: {text!r}"
         return None
 

@@ -227,6 +227,7 @@ def test_rules_that_contradict_each_other_leave_the_url_alone():
         ),
         ({"*": {"drop_params": "sid"}}, "expected a list of names, got 'sid'"),
         ({"*": {"drop_params": ["a", 1]}}, "expected names, and 1 is not one"),
+        ({"*": {"drop_params": ["\ud800"]}}, "expected names, and '\\ud800' is not one"),
         ({"*": {"drop_params": ["!"]}}, "expected names, and '!' is not one"),
         ({"*": {"drop_params": None}}, "expected a list of names, got None"),
         ({"*": {"keep_params": "sid"}}, "expected a list of names or None, got 'sid'"),

@@ -144,7 +144,7 @@ SHORT_URLS = {
     "host": ("http://example.com", ". : / ? # @ :80 :0080 %2e 。 a A ａ"),
     "userinfo": ("http://u", ": @ % é %C3%A9 a: @h @H/ :80 ?@ #@ /@"),
     "address": ("http://[", ":: : 0 00 1 F ] ]: 1.2.3.4 f:0"),
-    "path": ("http://example.com/", "a . .. / /; ; ? = # %2e %2F %3B %25 % \\ index.html"),
+    "path": ("http://example.com/", "a . .. / /; ; ? = # %2e %2F %3B %25 % \\ index.html %3 41"),
     "query": ("http://example.com/?", "a b = & + ; / # %20 %26 %3d %2B % é %C3%A9 gclid"),
 }
 """What all URLs of a kind begin with, and the tokens that any three of follow."""
