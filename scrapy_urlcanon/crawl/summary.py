@@ -16,7 +16,6 @@ _EVENTS = (
     ("rescued", "rescued: the URL that was kept failed"),
     ("audited", "audited: fetched to compare it with the page that was kept"),
     ("audit/false_merge", "  another page than the one kept"),
-    ("redirect_hops", "redirects to the canonical form of their own URL, followed"),
 )
 _SUSPENDED = "urlcanon/audit/suspended/"
 
@@ -55,6 +54,9 @@ def _lines(stats: Mapping[str, Any]) -> Iterator[str]:
         count = stats.get(f"urlcanon/{name}", 0)
         if count:
             yield _row(count, text)
+    skipped = sum(_by_count(stats, "urlcanon/skipped/").values())
+    if skipped:
+        yield _row(skipped, "skipped: not fetched at all")
     suspended = _by_count(stats, _SUSPENDED)
     if suspended:
         yield _row(len(suspended), f"suspended: {', '.join(suspended)}")

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.report.document import Domain, Group, StepOnUrl, Variant
-from scrapy_urlcanon.report.redaction import redact, visible
+from scrapy_urlcanon.report.redaction import shown_url
 from scrapy_urlcanon.report.sampling import GroupSample
 
 if TYPE_CHECKING:
@@ -25,8 +25,6 @@ OTHER = "other"
 """The domain that the drops of all domains count for that are not listed."""
 _COUNTED_DOMAINS = 5_000
 _LISTED_DOMAINS = 1_000
-_LONGEST_URL = 1_000
-_LONGEST_URL_END = 200
 
 
 class _DomainCount:
@@ -112,17 +110,3 @@ def _steps(on_dropped: dict[str, str], on_kept: dict[str, str]) -> Iterator[Step
 def _domain(name: str, count: _DomainCount) -> Domain:
     options = dict(sorted(count.options.items(), key=lambda item: (-item[1], item[0])))
     return Domain(name, count.exact + count.variant, count.exact, count.variant, options)
-
-
-def shown_url(url: str) -> str:
-    """Return *url* as a report shows it: without secrets, and shortened where very long.
-
-    >>> shown_url("http://example.com/?sid=1&q=" + 2000 * "a")[:30]
-    'http://example.com/?sid=***&q='
-    """
-    url = visible(redact(url))
-    if len(url) <= _LONGEST_URL:
-        return url
-    left_out = len(url) - _LONGEST_URL
-    start, end = url[: _LONGEST_URL - _LONGEST_URL_END], url[-_LONGEST_URL_END:]
-    return f"{start}[… {left_out:,} characters …]{end}"

@@ -72,6 +72,11 @@ def compare(before: Report, after: Report) -> Comparison:
         change = Change(label, before.figure(name), after.figure(name))
         if change.before or change.after:
             figures.append(change)
+    skipped = Change(
+        "skipped", *(sum(run.figures_under("skipped/").values()) for run in (before, after))
+    )
+    if skipped.before or skipped.after:
+        figures.append(skipped)
     options = _changes(
         {option.name: option.dropped for option in before.options},
         {option.name: option.dropped for option in after.options},

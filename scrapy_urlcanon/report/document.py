@@ -77,7 +77,8 @@ class Option:
 
     name: str
     dropped: int
-    """How many dropped variants are due to it, perhaps with others."""
+    """How many dropped variants are due to it, perhaps with others; for ``skip``, how many
+    requests it skipped."""
     layers: tuple[str, ...]
     """Some of the layers that turn it on, in the order in which they apply."""
     more_layers: int = 0

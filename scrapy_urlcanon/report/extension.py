@@ -10,6 +10,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
+from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.state import CrawlState
 from scrapy_urlcanon.report.collector import DropCollector
@@ -110,6 +111,9 @@ class ReportWriter:
             for name, count in figures.items()
             if name.startswith(rule)
         }
+        skipped = sum(count for name, count in figures.items() if name.startswith("skipped/"))
+        if skipped:
+            dropped[Skip.name] = skipped
         return Report(
             spider=self._spider,
             started=_written(self._started),

@@ -18,7 +18,7 @@ from attrs import frozen
 from scrapy_urlcanon.report import funnel
 from scrapy_urlcanon.report.difference import Piece, Side, difference
 from scrapy_urlcanon.report.document import COUNTED_URLS
-from scrapy_urlcanon.report.redaction import REDACTED, visible
+from scrapy_urlcanon.report.redaction import is_whole, visible
 from scrapy_urlcanon.report.rule_text import text_of, title_of
 from scrapy_urlcanon.report.worth_a_look import count_of, worth_a_look
 
@@ -60,8 +60,8 @@ class ShownUrl:
     @property
     def target(self) -> str | None:
         """Where a link may lead: a whole http or https URL, nothing else."""
-        is_whole = REDACTED not in self.url and "[… " not in self.url
-        return self.url if is_whole and self.url.startswith(("http://", "https://")) else None
+        is_http = self.url.startswith(("http://", "https://"))
+        return self.url if is_http and is_whole(self.url) else None
 
     @property
     def start(self) -> str | None:

@@ -1,7 +1,7 @@
 """What no report and no log is to show of a URL: credentials and session ids.
 
 :func:`redact` is for text that is kept or sent around; :func:`visible` makes sure that it
-shows as what it is.
+shows as what it is; :func:`shown_url` does both for reports.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ _USERINFO = re.compile(r"\A([A-Za-z][A-Za-z0-9+.\-]*:)?([/\\]*)[^/?#]*@")
 _NESTED_USERINFO = re.compile(r"[/\\]{2}[^/\\?#]*@")
 _DELIMITER = re.compile("[/?&;#]")
 _MAX_DEPTH = 4
+_LONGEST = 1_000
+_LONGEST_END = 200
+_LEFT_OUT = "[… "
 _SHAPELESS = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 
 
@@ -140,3 +143,29 @@ def visible(text: str) -> str:
         else character
         for character in text
     )
+
+
+def shown_url(url: str) -> str:
+    """Return *url* as a report shows it: redacted, visible, and shortened where very long.
+
+    >>> shown_url("http://example.com/?sid=1&id=2")
+    'http://example.com/?sid=***&id=2'
+    >>> len(shown_url("http://example.com/" + 100_000 * "a"))
+    1023
+    """
+    url = visible(redact(url))
+    if len(url) <= _LONGEST:
+        return url
+    left_out = f"{_LEFT_OUT}{len(url) - _LONGEST:,} characters …]"
+    return url[: _LONGEST - _LONGEST_END] + left_out + url[-_LONGEST_END:]
+
+
+def is_whole(shown: str) -> bool:
+    """Tell whether what :func:`shown_url` returned is the URL, with nothing left out.
+
+    >>> is_whole(shown_url("http://example.com/?id=1"))
+    True
+    >>> is_whole(shown_url("http://example.com/?sid=1"))
+    False
+    """
+    return REDACTED not in shown and _LEFT_OUT not in shown

@@ -106,6 +106,18 @@ def _redirect_hops(report: Report) -> Iterator[Finding]:
         )
 
 
+def _skipped(report: Report) -> Iterator[Finding]:
+    by_template = report.figures_under("skipped/")
+    if by_template:
+        ranked = sorted(by_template, key=lambda template: (-by_template[template], template))
+        yield Finding(
+            f"{count_of(sum(by_template.values()), 'request')} skipped",
+            "They fit a template of the skip option, so nothing was fetched for them, and nothing "
+            "can tell whether their pages were found under other URLs.",
+            tuple(f"{template}: {by_template[template]:,}" for template in ranked[:_LISTED]),
+        )
+
+
 def _unparsable(report: Report) -> Iterator[Finding]:
     if unparsable := report.figure("unparsable"):
         yield Finding(
@@ -145,6 +157,7 @@ _FINDERS: tuple[Callable[[Report], Iterator[Finding]], ...] = (
     _large_groups,
     _rescues,
     _redirect_hops,
+    _skipped,
     _unparsable,
     _never_fired,
     _varying_parameters,

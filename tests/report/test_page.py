@@ -145,6 +145,7 @@ def test_worth_a_look_shows_what_is_there(report):
         ({"audit/suspended/www": 1}, "1 option suspended during the crawl"),
         ({"redirect_hops": 3}, "3 redirects to the canonical form of their own URL"),
         ({"unparsable": 1}, "1 URL could not be parsed"),
+        ({"skipped//?p={id}": 2, "skipped//x": 1}, "3 requests skipped"),
     ],
 )
 def test_worth_a_look_follows_the_stats(changed, figures, title):

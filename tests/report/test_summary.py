@@ -20,7 +20,7 @@ def test_summary_has_no_more_than_20_lines():
     everything |= dict.fromkeys(
         ("urlcanon/rescued", "urlcanon/audited", "urlcanon/audit/false_merge"), 3
     )
-    everything["urlcanon/redirect_hops"] = 7
+    everything |= {"urlcanon/skipped//?p={id}": 5, "urlcanon/skipped//x": 2}
     lines = summary(FIGURES | everything).splitlines()
     assert len(lines) <= 20
     assert max(map(len, lines)) <= 100
@@ -28,6 +28,7 @@ def test_summary_has_no_more_than_20_lines():
         "   350,000    Scrapy alone would have dropped them too",
         "    50,000    Scrapy alone would have fetched them",
         "         3  rescued: the URL that was kept failed",
+        "         7  skipped: not fetched at all",
         "         2  suspended: scheme, www",
         "       157  19 others",
     ):
