@@ -9,20 +9,25 @@ from scrapy import signals
 from scrapy.utils.python import global_object_name
 
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
+from scrapy_urlcanon.crawl.representatives import Representatives
+from scrapy_urlcanon.crawl.rescue import Rescue
+from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.crawl.state import CrawlState
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 
 
 class UrlCanonDownloaderMiddleware:
-    """Counts the redirects that lead a request to its own canonical form.
+    """Knows what became of a request, after the retry and redirect middlewares decided.
 
-    And warns where the fingerprinter in use is another one than ours.
+    It counts the redirects that lead a request to its own canonical form, and warns
+    where the fingerprinter in use is another one than ours.
     """
 
     @classmethod
@@ -35,6 +40,15 @@ class UrlCanonDownloaderMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._state = CrawlState.of(crawler)
+        self._rescue: Rescue | None = None
+        self._representatives: Representatives | None = None
+        safeguards = Safeguards.load(crawler.settings)
+        fingerprinter = self._state.fingerprinter
+        if fingerprinter and safeguards.rescue:
+            self._representatives = Representatives(fingerprinter, safeguards.remembered_pages)
+            self._rescue = Rescue(
+                crawler, fingerprinter, self._representatives, safeguards.rescue_max_pending
+            )
 
     def spider_opened(self, spider: Spider) -> None:
         """Warn where another fingerprinter decides what a duplicate is."""
@@ -50,10 +64,27 @@ class UrlCanonDownloaderMiddleware:
             )
 
     def process_request(self, request: Request) -> None:
-        """Count *request* where it follows a redirect to its own canonical form."""
+        """Note that *request* is on its way.
+
+        It is counted where it follows a redirect to its own canonical form.
+        """
+        if self._representatives:
+            self._representatives.begin(request)
         # A retry comes here again.
         if "redirect_urls" not in request.meta or "retry_times" in request.meta:
             return
         fingerprinter = self._state.fingerprinter
         if fingerprinter and fingerprinter.is_redirect_to_itself(request):
             self._crawler.stats.inc_value("urlcanon/redirect_hops")
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Note what became of *request*: no redirect and no retry follows *response*."""
+        if self._rescue:
+            self._rescue.responded(request, response)
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Note that *request* failed for good."""
+        del exception
+        if self._rescue:
+            self._rescue.failed(request)

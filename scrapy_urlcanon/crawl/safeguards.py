@@ -1,0 +1,84 @@
+"""The settings of what sees to it that no page is lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.settings import BaseSettings
+    from typing_extensions import Self
+
+
+@frozen
+class Safeguards:
+    """The values of the settings; each attribute is named after its own.
+
+    >>> from scrapy.settings import Settings
+    >>> Safeguards.load(Settings({"URLCANON_RESCUE_MAX_PENDING": "10"})).rescue_max_pending
+    10
+    """
+
+    rescue: bool = True
+    """Whether a variant is fetched when the request that stood for it failed."""
+    rescue_max_pending: int = 100_000
+    """How many dropped requests may wait for the outcome of another one."""
+    remembered_pages: int = 2_000_000
+    """Of how many pages it is remembered whether they were fetched."""
+
+    @classmethod
+    def load(cls, settings: BaseSettings) -> Self:
+        """Return what *settings* say.
+
+        :raises ConfigurationError: with all problems at once.
+        """
+        values: dict[str, Any] = {}
+        problems = []
+        for name, (expected, convert) in _SETTINGS.items():
+            value = settings.get(name)
+            if value is None:
+                continue
+            try:
+                values[name.removeprefix("URLCANON_").lower()] = convert(value)
+            except (TypeError, ValueError):
+                message = f"expected {expected}, got {value!r}"
+                if name in _CHOICES:
+                    message += did_you_mean(value, _CHOICES[name])
+                problems.append(Problem(name, message))
+        if problems:
+            raise ConfigurationError(problems)
+        return cls(**values)
+
+
+def _flag(value: object) -> bool:
+    if value in {True, "1", "true", "True"}:
+        return True
+    if value in {False, "0", "false", "False"}:
+        return False
+    raise ValueError
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, (bool, float)) or int(value) < 0:
+        raise ValueError
+    return int(value)
+
+
+_FLAG = ("True or False", _flag)
+_COUNT = ("a number of 0 or more", _count)
+
+_CHOICES: dict[str, tuple[str, ...]] = {}
+
+_SETTINGS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "URLCANON_RESCUE": _FLAG,
+    "URLCANON_RESCUE_MAX_PENDING": _COUNT,
+    "URLCANON_REMEMBERED_PAGES": _COUNT,
+}
+
+NAMES = tuple(_SETTINGS)
+"""The names of these settings."""
