@@ -15,7 +15,7 @@ SHARED = Path(__file__).parents[2] / "shared"
 
 @pytest.fixture
 def shared():
-    """The directory of corpora and vectors that lie beside the repository, or a skip."""
+    """Return the directory of corpora and vectors beside the repository, or skip."""
     if not SHARED.is_dir():
         pytest.skip("needs ../shared, which is not here")
     return SHARED

@@ -170,10 +170,10 @@ class _Server(ThreadingHTTPServer):
                     socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
     def handle_error(self, request: object, client_address: object) -> None:  # noqa: ARG002
-        # Called while the exception is handled (socketserver.BaseServer). What comes
-        # here is a defect of this module: handlers expect failing connections.
+        # Called while the exception is handled (socketserver.BaseServer). That a client
+        # has gone is no error; anything else is a defect of this module.
         error = sys.exc_info()[1]
-        if isinstance(error, Exception):
+        if isinstance(error, Exception) and not isinstance(error, OSError):
             self._errors.append(error)
 
 

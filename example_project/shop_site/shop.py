@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shop_site.markup import HOST, document, listing
+from shop_site.markup import BARE_HOST, HOST, document, listing
 from shop_site.stock import CATEGORIES, INFO, LANGUAGES, PRODUCTS
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def category(view: View, name: str) -> str:
         for product in products
     ]
     content = f"<p>{view.words['sort']}: {' '.join(orders)}</p>{listing(items)}"
-    title = CATEGORIES[name][view.language]
+    title = CATEGORIES[name][view.language][1]
     return _document(view, name, title, content)
 
 
@@ -114,14 +114,19 @@ def _document(
         for language, path in paths.items()
     ]
     categories = [
-        view.shop_link(names[view.language], f"/{category}/")
+        view.shop_link(names[view.language][1], f"/{category}/")
         for category, names in CATEGORIES.items()
     ]
     new = view.shop_link(view.words["new"], "/new/")
     forum = view.link(view.words["forum"], "/forum/")
-    # Without the slash at the end: the server redirects to the page with it.
+    # Without the slash at the end: the server redirects to the page with it. The imprint
+    # is linked as it was before there was https and www., so by a chain of redirects.
     information = [
-        view.shop_link(texts[view.language][0], f"/{name}") for name, texts in INFO.items()
+        view.shop_link(
+            texts[view.language][0],
+            f"http://{BARE_HOST}/{name}" if name == "imprint" else f"/{name}",
+        )
+        for name, texts in INFO.items()
     ]
     return document(
         view,

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 LANGUAGES = ("en", "de")
 
 CATEGORIES = {
-    "lamps": {"en": "Lamp", "de": "Lampe"},
-    "chairs": {"en": "Chair", "de": "Stuhl"},
-    "tables": {"en": "Table", "de": "Tisch"},
-    "shelves": {"en": "Shelf", "de": "Regal"},
-    "clocks": {"en": "Clock", "de": "Uhr"},
-    "rugs": {"en": "Rug", "de": "Teppich"},
+    "lamps": {"en": ("Lamp", "Lamps"), "de": ("Lampe", "Lampen")},
+    "chairs": {"en": ("Chair", "Chairs"), "de": ("Stuhl", "Stühle")},
+    "tables": {"en": ("Table", "Tables"), "de": ("Tisch", "Tische")},
+    "shelves": {"en": ("Shelf", "Shelves"), "de": ("Regal", "Regale")},
+    "clocks": {"en": ("Clock", "Clocks"), "de": ("Uhr", "Uhren")},
+    "rugs": {"en": ("Rug", "Rugs"), "de": ("Teppich", "Teppiche")},
 }
+"""Name of one thing, and of many, by directory and language."""
 
 INFO = {
     "about": {
@@ -26,6 +27,10 @@ INFO = {
     "contact": {
         "en": ("Contact", "The telephone is answered on weekdays from nine to five."),
         "de": ("Kontakt", "Das Telefon ist werktags von neun bis fünf besetzt."),
+    },
+    "imprint": {
+        "en": ("Imprint", "Whoever wants to sue us finds the address of the court here."),
+        "de": ("Impressum", "Wer uns verklagen will, findet hier das zuständige Gericht."),
     },
     "returns": {
         "en": ("Returns", "Whatever does not please is taken back within 60 days."),
@@ -83,7 +88,7 @@ class Product:
 
     def name(self, language: str) -> str:
         """Return the model and what it is."""
-        return f"{self.model} {CATEGORIES[self.category][language]}"
+        return f"{self.model} {CATEGORIES[self.category][language][0]}"
 
     def slug(self, language: str) -> str:
         """Return the name as it stands in URLs."""
