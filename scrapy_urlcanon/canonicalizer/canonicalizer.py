@@ -93,6 +93,20 @@ class Canonicalizer:
         self.configuration = configuration
         self._policies = Policies(configuration)
 
+    def without(self, option: str, domain: str = "*") -> Canonicalizer:
+        """Return a canonicalizer for which *option* does nothing on *domain*.
+
+        >>> canonicalizer = Canonicalizer({"*": {"drop_params": ["id"]}})
+        >>> without = canonicalizer.without("drop_params", "example.com")
+        >>> without.canonicalize("http://www.example.com/?id=1")
+        'http://www.example.com/?id=1'
+        >>> without.canonicalize("http://example.org/?id=1")
+        'http://example.org/'
+
+        :param domain: a normalized host, with its subdomains, or ``*``.
+        """
+        return type(self).from_configuration(self.configuration.without(option, domain))
+
     def canonicalize(self, url: str) -> str:
         """Return the canonical form of *url*."""
         canonical = self.canonical_or_none(url)

@@ -97,6 +97,9 @@ class Policies:
             for name, value in rule_set.options.items():
                 lower = options.get(name)
                 options[name] = BY_NAME[name].values.merge(lower, value, rule_set.layer)
+            for name in rule_set.suspends:
+                rule = BY_NAME[name]
+                options[name] = rule.values.merge(None, rule.neutral, rule_set.layer)
         compiled = (rule.compile(options) for rule in CATALOGUE)
         return Policy(options, tuple(rule for rule in compiled if rule), as_scrapy)
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import logging
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from scrapy import signals
+from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.python import global_object_name
 
+from scrapy_urlcanon.crawl.audit import Audit
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
+from scrapy_urlcanon.crawl.mark import AUDIT, mark_of
 from scrapy_urlcanon.crawl.representatives import Representatives
 from scrapy_urlcanon.crawl.rescue import Rescue
 from scrapy_urlcanon.crawl.safeguards import Safeguards
@@ -41,14 +45,18 @@ class UrlCanonDownloaderMiddleware:
         self._crawler = crawler
         self._state = CrawlState.of(crawler)
         self._rescue: Rescue | None = None
+        self._audit: Audit | None = None
         self._representatives: Representatives | None = None
         safeguards = Safeguards.load(crawler.settings)
         fingerprinter = self._state.fingerprinter
-        if fingerprinter and safeguards.rescue:
-            self._representatives = Representatives(fingerprinter, safeguards.remembered_pages)
-            self._rescue = Rescue(
-                crawler, fingerprinter, self._representatives, safeguards.rescue_max_pending
-            )
+        if fingerprinter and (safeguards.rescue or safeguards.audit):
+            known = Representatives(fingerprinter, safeguards.remembered_pages)
+            self._representatives = known
+            if safeguards.rescue:
+                limit = safeguards.rescue_max_pending
+                self._rescue = Rescue(crawler, fingerprinter, known, limit)
+            if safeguards.audit:
+                self._audit = Audit(crawler, self._state, fingerprinter, known, safeguards)
 
     def spider_opened(self, spider: Spider) -> None:
         """Warn where another fingerprinter decides what a duplicate is."""
@@ -68,7 +76,7 @@ class UrlCanonDownloaderMiddleware:
 
         It is counted where it follows a redirect to its own canonical form.
         """
-        if self._representatives:
+        if self._representatives and not mark_of(request, AUDIT):
             self._representatives.begin(request)
         # A retry comes here again.
         if "redirect_urls" not in request.meta or "retry_times" in request.meta:
@@ -78,13 +86,38 @@ class UrlCanonDownloaderMiddleware:
             self._crawler.stats.inc_value("urlcanon/redirect_hops")
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """Note what became of *request*: no redirect and no retry follows *response*."""
-        if self._rescue:
-            self._rescue.responded(request, response)
+        """Note what became of *request*: no redirect and no retry follows *response*.
+
+        :raises IgnoreRequest: if it was an audit and the spider has that page.
+        """
+        if self._audit:
+            if mark_of(request, AUDIT):
+                self._end_audit(self._audit, request, response)
+                return response
+            self._audit.note(request, response)
+        self._finish(request, fetched=response.status < HTTPStatus.BAD_REQUEST)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Note that *request* failed for good."""
+        """Note that *request* failed for good.
+
+        :raises IgnoreRequest: if it was an audit, which is not the spider's business.
+        """
         del exception
-        if self._rescue:
-            self._rescue.failed(request)
+        if self._audit and mark_of(request, AUDIT):
+            self._end_audit(self._audit, request, None)
+        else:
+            self._finish(request, fetched=False)
+
+    def _finish(self, request: Request, *, fetched: bool) -> None:
+        if self._rescue and not fetched:
+            self._rescue.add_original(request)
+        if self._representatives:
+            self._representatives.finish(request, fetched=fetched)
+
+    @staticmethod
+    def _end_audit(audit: Audit, request: Request, response: Response | None) -> None:
+        if audit.is_known(request, response):
+            # The spider did not ask for it: the errback is not to hear of it.
+            request.errback = None
+            raise IgnoreRequest("The duplicate was audited, and the page is known")

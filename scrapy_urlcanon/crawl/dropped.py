@@ -98,6 +98,10 @@ class DroppedDuplicates:
             self._unparsable.add(hash(url))
             self._crawler.stats.set_value("urlcanon/unparsable", len(self._unparsable))
 
+    def forget_explanations(self) -> None:
+        """Take note that the rules are other ones from now on."""
+        self._rules_that_fired.cache_clear()
+
     def request_dropped(self, request: Request, spider: Spider) -> None:
         """Count *request*, which the scheduler did not accept."""
         del spider

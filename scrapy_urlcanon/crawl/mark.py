@@ -25,8 +25,6 @@ AUDIT: Final = "audit"
 REWRITTEN: Final = "rewritten"
 """A request for the canonical URL, made of one for another URL."""
 
-_OWN_FINGERPRINT = {RESCUE, AUDIT}
-
 
 def marked(request: Request, reason: str, url: str | None = None, **details: Any) -> Request:
     """Return a copy of *request*, for *url* if given, marked with *reason* and *details*."""
@@ -51,12 +49,11 @@ def reason_for_own_fingerprint(request: Request) -> str | None:
 
     A retry is as the request that it repeats. Where a redirect leads from a rescue is a
     page as any other, which the spider may have got; where one leads from an audit is
-    what is to be compared.
+    what is to be compared, and for each audit anew.
     """
     mark = request.meta.get(MARK_KEY)
-    if not isinstance(mark, dict) or mark.get("reason") not in _OWN_FINGERPRINT:
+    if not isinstance(mark, dict):
         return None
-    reason: str = mark["reason"]
-    if mark.get("url") == request.url or (reason == AUDIT and mark_of(request, AUDIT)):
-        return reason
-    return None
+    if mark.get("reason") == RESCUE and mark.get("url") == request.url:
+        return RESCUE
+    return f"{AUDIT} of {mark['url']}" if mark_of(request, AUDIT) else None

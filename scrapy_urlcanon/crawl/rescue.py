@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
 
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
 
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
@@ -104,23 +102,12 @@ class Rescue:
         elif not outcome:
             self._send(page, variant)
 
-    def responded(self, request: Request, response: Response) -> None:
-        """Note that *response* is what the spider gets for *request*."""
-        if response.status < HTTPStatus.BAD_REQUEST:
-            self._representatives.finish(request, fetched=True)
-        else:
-            self.failed(request)
-
-    def failed(self, request: Request) -> None:
-        """Note that *request* failed for good; its other chances are taken.
-
-        One of them is the URL that it was rewritten from.
-        """
+    def add_original(self, request: Request) -> None:
+        """Add the URL that *request*, which failed, was rewritten from to what may be sent."""
         mark = mark_of(request, REWRITTEN)
         page = mark and self._fingerprinter.page(request, mark["url"])
         if page and not self._representatives.outcome(page):
             self._wait(page, _original(request))
-        self._representatives.finish(request, fetched=False)
 
     def settled(self, page: bytes, fetched: bool) -> None:  # noqa: FBT001
         """Send the next variant of *page* where it was not *fetched*, else forget them."""

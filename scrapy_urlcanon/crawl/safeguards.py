@@ -30,6 +30,16 @@ class Safeguards:
     """How many dropped requests may wait for the outcome of another one."""
     remembered_pages: int = 2_000_000
     """Of how many pages it is remembered whether they were fetched."""
+    audit: float = 0.0
+    """The share of the dropped variants that are fetched all the same, to compare them."""
+    audit_max_false: float = 0.1
+    """The rate of false merges past which a rule is suspended for a domain."""
+    audit_max_pending: int = 10_000
+    """How many dropped requests are remembered in case that their rule is suspended."""
+    audit_max_pages: int = 100_000
+    """Of how many pages the content is remembered, some 700 bytes each."""
+    audit_max_size: int = 1_048_576
+    """Up to which size, in bytes, the text of a response is read."""
 
     @classmethod
     def load(cls, settings: BaseSettings) -> Self:
@@ -69,8 +79,16 @@ def _count(value: Any) -> int:
     return int(value)
 
 
+def _share(value: Any) -> float:
+    if isinstance(value, bool) or not 0 <= float(value) <= 1:
+        raise ValueError
+    return float(value)
+
+
 _FLAG = ("True or False", _flag)
 _COUNT = ("a number of 0 or more", _count)
+
+_SHARE = ("a number from 0 to 1", _share)
 
 _CHOICES: dict[str, tuple[str, ...]] = {}
 
@@ -78,6 +96,11 @@ _SETTINGS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "URLCANON_RESCUE": _FLAG,
     "URLCANON_RESCUE_MAX_PENDING": _COUNT,
     "URLCANON_REMEMBERED_PAGES": _COUNT,
+    "URLCANON_AUDIT": _SHARE,
+    "URLCANON_AUDIT_MAX_FALSE": _SHARE,
+    "URLCANON_AUDIT_MAX_PENDING": _COUNT,
+    "URLCANON_AUDIT_MAX_PAGES": _COUNT,
+    "URLCANON_AUDIT_MAX_SIZE": _COUNT,
 }
 
 NAMES = tuple(_SETTINGS)

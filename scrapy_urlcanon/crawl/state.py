@@ -31,6 +31,8 @@ class CrawlState:
 
     def __init__(self, crawler: Crawler) -> None:
         self.canonicalizer = Canonicalizer.from_configuration(load_configuration(crawler.settings))
+        self.suspended: set[tuple[str, str]] = set()
+        """Pairs of an option and the domain on which it was turned off in this crawl."""
         self.fingerprinter: RequestFingerprinter | None = None
         """The one of this crawl, once it is constructed."""
         self._reported_meta: set[str] = set()
@@ -43,6 +45,19 @@ class CrawlState:
             state = cls(crawler)
             setattr(crawler, _ATTRIBUTE, state)
         return state
+
+    def suspend(self, option: str, domain: str) -> bool:
+        """Turn *option* off on *domain*, a normalized one, for the rest of the crawl.
+
+        Return False where it is off already.
+        """
+        if (option, domain) in self.suspended:
+            return False
+        self.suspended.add((option, domain))
+        self.canonicalizer = self.canonicalizer.without(option, domain)
+        if self.fingerprinter:
+            self.fingerprinter.dropped.forget_explanations()
+        return True
 
     def canonical(self, request: Request, url: str | None = None) -> str | None:
         """Return the canonical URL of *request*, or None where no rule is to touch it.
