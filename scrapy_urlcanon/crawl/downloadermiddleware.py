@@ -11,6 +11,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.python import global_object_name
 
 from scrapy_urlcanon.crawl.audit import Audit
+from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
 from scrapy_urlcanon.crawl.mark import AUDIT, mark_of
 from scrapy_urlcanon.crawl.representatives import Representatives
@@ -48,6 +49,7 @@ class UrlCanonDownloaderMiddleware:
         self._audit: Audit | None = None
         self._representatives: Representatives | None = None
         safeguards = Safeguards.load(crawler.settings)
+        self._records_start = safeguards.record_start
         fingerprinter = self._state.fingerprinter
         if fingerprinter and (safeguards.rescue or safeguards.audit):
             known = Representatives(fingerprinter, safeguards.remembered_pages)
@@ -78,6 +80,8 @@ class UrlCanonDownloaderMiddleware:
         """
         if self._representatives and not mark_of(request, AUDIT):
             self._representatives.begin(request)
+        if self._records_start and _is_redirected_start(request):
+            record(self._crawler, request)
         # A retry comes here again.
         if "redirect_urls" not in request.meta or "retry_times" in request.meta:
             return
@@ -121,3 +125,9 @@ class UrlCanonDownloaderMiddleware:
             # The spider did not ask for it: the errback is not to hear of it.
             request.errback = None
             raise IgnoreRequest("The duplicate was audited, and the page is known")
+
+
+def _is_redirected_start(request: Request) -> bool:
+    """Tell whether a start request, which the dupefilter never saw, led here."""
+    meta = request.meta
+    return request.dont_filter and "redirect_urls" in meta and "is_start_request" in meta

@@ -40,6 +40,13 @@ class Safeguards:
     """Of how many pages the content is remembered, some 700 bytes each."""
     audit_max_size: int = 1_048_576
     """Up to which size, in bytes, the text of a response is read."""
+    record_start: bool = False
+    """Whether start requests are recorded as seen.
+
+    Off, as in Scrapy: a start page that links to itself is fetched twice, one request
+    too many. On, the link is dropped, and with it the callback that it would have had:
+    a ``CrawlSpider`` never applies its rules' callbacks to a start response.
+    """
 
     @classmethod
     def load(cls, settings: BaseSettings) -> Self:
@@ -96,6 +103,7 @@ _SETTINGS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "URLCANON_RESCUE": _FLAG,
     "URLCANON_RESCUE_MAX_PENDING": _COUNT,
     "URLCANON_REMEMBERED_PAGES": _COUNT,
+    "URLCANON_RECORD_START": _FLAG,
     "URLCANON_AUDIT": _SHARE,
     "URLCANON_AUDIT_MAX_FALSE": _SHARE,
     "URLCANON_AUDIT_MAX_PENDING": _COUNT,

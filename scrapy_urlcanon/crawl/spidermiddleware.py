@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -9,7 +10,9 @@ from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_urlcanon.canonicalizer.pattern import with_parents
+from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.request import with_url
+from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.crawl.settings import rewrites
 from scrapy_urlcanon.crawl.state import CrawlState
 
@@ -18,24 +21,45 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+logger = logging.getLogger(__name__)
+
 
 class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     """Replaces the URL of a request by its canonical URL, on the sites where that is on.
 
     Everywhere else, and by default, the canonical URL is but a key: what is fetched is
     the URL that the page linked.
+
+    Where ``URLCANON_RECORD_START`` is on it records start requests as seen. They are sent
+    with ``dont_filter`` all the same: none is dropped.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._sites = rewrites(crawler.settings)
-        if not self._sites:
+        self._records_start = Safeguards.load(crawler.settings).record_start
+        if not self._sites and not self._records_start:
             raise NotConfigured
         self._state = CrawlState.of(crawler)
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
+        """Return *request*, with its canonical URL where that is to be fetched."""
+        request = self._rewritten(request)
+        # Without dont_filter the scheduler records it, and would find it seen.
+        if response is None and self._records_start and request.dont_filter:
+            self._record(request)
+        return request
+
+    def _record(self, request: Request) -> None:
+        if not record(self.crawler, request):
+            self._records_start = False
+            logger.warning(
+                "URLCANON_RECORD_START has no effect: the scheduler has no dupefilter 'df'.",
+                extra={"spider": self.crawler.spider},
+            )
+
+    def _rewritten(self, request: Request) -> Request:
         """Return *request* with its canonical URL; only GET and HEAD are rewritten."""
-        del response
         if request.method not in {"GET", "HEAD"} or not self._rewrites(request.url):
             return request
         canonical = self._state.canonical(request)
