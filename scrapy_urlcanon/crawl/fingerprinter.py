@@ -12,6 +12,7 @@ from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprin
 from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
 from scrapy_urlcanon.crawl.mark import MARK_KEY, reason_for_own_fingerprint
 from scrapy_urlcanon.crawl.request import with_url
+from scrapy_urlcanon.crawl.settings import META_KEY
 from scrapy_urlcanon.crawl.state import CrawlState
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from scrapy.utils.request import RequestFingerprinterProtocol
     from typing_extensions import Self
 
+_REMEMBERED_URLS = 8192
+_SPECIAL_META = frozenset({META_KEY, "redirect_urls", "verbatim_url"})
 FALLBACK_SETTING = "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS"
 
 
@@ -56,6 +59,7 @@ class RequestFingerprinter:
         self._fallback: RequestFingerprinterProtocol = build_from_crawler(fallback, crawler)
         self._fallback_is_default = fallback is ScrapyRequestFingerprinter
         self._fingerprints: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
+        self._memo: dict[str, bytes] = {}
 
     def fingerprint(self, request: Request) -> bytes:
         """Return the fingerprint of *request*, 20 bytes with the default fallback.
@@ -63,9 +67,27 @@ class RequestFingerprinter:
         It is asked for by many components, several times for a request: it counts
         nothing, and what it notes may be noted again.
         """
+        meta = request.meta
+        if (
+            self._fallback_is_default
+            and request.method == "GET"
+            and not request.body
+            and _SPECIAL_META.isdisjoint(meta)
+        ):
+            # Nothing but the URL counts. To remember what each request came to would cost
+            # more time and memory than to remember the URLs of late.
+            url = request.url
+            fingerprint = self._memo.get(url)
+            return self._remember(url, request) if fingerprint is None else fingerprint
         fingerprint = self._fingerprints.get(request)
         if fingerprint is None:
             fingerprint = self._fingerprints[request] = self._fingerprint(request)
+        return fingerprint
+
+    def _remember(self, url: str, request: Request) -> bytes:
+        if len(self._memo) >= _REMEMBERED_URLS:
+            self._memo.clear()
+        fingerprint = self._memo[url] = self._fingerprint(request)
         return fingerprint
 
     def _fingerprint(self, request: Request) -> bytes:
@@ -120,7 +142,10 @@ class RequestFingerprinter:
     def _of_url(self, request: Request, url: str) -> bytes:
         """Return the fingerprint of *request* as if it were for *url*."""
         if self._fallback_is_default:
-            # Each part but the last after its length: no two requests share a text.
+            if request.method == "GET" and not request.body:
+                return sha1(url.encode()).digest()  # noqa: S324
+            # Each part but the last after its length: no two requests share a text, and
+            # none begins as a URL does.
             method = request.method
             framed = f"{len(method)}:{method}{len(url)}:{url}".encode() + request.body
             return sha1(framed).digest()  # noqa: S324
