@@ -150,7 +150,7 @@ class Audit:
 
     def note(self, request: Request, response: Response) -> None:
         """Remember the content of a page that the spider gets."""
-        page = self._fingerprinter.page(request)
+        page = self._representatives.page(request)
         if page is None or response.status >= HTTPStatus.BAD_REQUEST:
             return
         content = Content.of(response, self._safeguards.audit_max_size)
@@ -235,16 +235,25 @@ class Audit:
         # The spider has these; without the rule they would seem new.
         for url in urls:
             record(self._crawler, Request(url))
-        let_through = [
-            url
-            for url, drop in self._remembered.items()
-            if drop.domain == domain and option in drop.rules
-        ]
-        for url in let_through:
-            drop = self._remembered.pop(url)
+        for drop in self._take(option, domain):
             self._crawler.stats.inc_value("urlcanon/audit/let_through")
             # A copy: the fingerprint of a request is that of the rules it was made under.
-            self._crawler.engine.crawl(with_url(drop.request, url))
+            self._crawler.engine.crawl(with_url(drop.request, drop.request.url))
+
+    def _take(self, option: str, domain: str) -> list[Drop]:
+        """Remove and return the drops that *option* on *domain* had a part in."""
+        waiting = [drop for drops in self._waiting.values() for drop in drops]
+        taken = [
+            drop
+            for drop in (*waiting, *self._remembered.values())
+            if drop.domain == domain and option in drop.rules
+        ]
+        urls = {drop.request.url for drop in taken}
+        for url in urls:
+            self._remembered.pop(url, None)
+        for page, drops in self._waiting.items():
+            self._waiting[page] = [drop for drop in drops if drop.request.url not in urls]
+        return taken
 
     def _choose(self, drop: Drop) -> bool:
         rules = [(option, drop.domain) for option in drop.rules]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _REMEMBERED_URLS = 8192
-_SPECIAL_META = frozenset({META_KEY, "redirect_urls", "verbatim_url"})
+_SPECIAL_META = frozenset({META_KEY, MARK_KEY, "redirect_urls", "verbatim_url"})
 FALLBACK_SETTING = "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS"
 
 
@@ -105,6 +105,11 @@ class RequestFingerprinter:
         fingerprint = self._of_url(request, canonical)
         self.dropped.note_first(fingerprint, request.url, canonical)
         return fingerprint
+
+    def forget(self) -> None:
+        """Take note that the rules are other ones from now on."""
+        self._memo.clear()
+        self.dropped.forget_explanations()
 
     def page(self, request: Request, url: str | None = None) -> bytes | None:
         """Return the fingerprint that the requests for the page of *request* share.

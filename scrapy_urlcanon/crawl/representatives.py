@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from scrapy_urlcanon.crawl.bounded import BoundedMapping
 
@@ -29,6 +30,8 @@ class Representatives:
         # Most pages are fetched, and most have no variants: this is all there is for one.
         self._fetched: BoundedMapping[bytes, bool] = BoundedMapping(limit)
         self._in_flight: set[bytes] = set()
+        # Of requests on their way: the rules may change before they come back.
+        self._pages: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         self.listeners: list[Callable[[bytes, bool], None]] = []
         """Are called with each page and whether it was fetched."""
 
@@ -41,6 +44,11 @@ class Representatives:
         page = self._fingerprinter.page(request)
         if page:
             self._in_flight.add(page)
+            self._pages[request] = page
+
+    def page(self, request: Request) -> bytes | None:
+        """Return the page of *request*, under the rules of when it was sent."""
+        return self._pages.get(request) or self._fingerprinter.page(request)
 
     def await_again(self, page: bytes) -> None:
         """Forget that *page* failed: another request stands for it now."""
@@ -59,7 +67,7 @@ class Representatives:
 
     def finish(self, request: Request, *, fetched: bool) -> None:
         """Note what became of the page of *request*, and of those redirected to it."""
-        page = self._fingerprinter.page(request)
+        page = self.page(request)
         if page:
             self.settle(page, fetched=fetched)
         for source in self.redirected_to(request):

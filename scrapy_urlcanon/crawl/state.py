@@ -56,7 +56,7 @@ class CrawlState:
         self.suspended.add((option, domain))
         self.canonicalizer = self.canonicalizer.without(option, domain)
         if self.fingerprinter:
-            self.fingerprinter.dropped.forget_explanations()
+            self.fingerprinter.forget()
         return True
 
     def canonical(self, request: Request, url: str | None = None) -> str | None:
