@@ -47,6 +47,10 @@ class Safeguards:
     too many. On, the link is dropped, and with it the callback that it would have had:
     a ``CrawlSpider`` never applies its rules' callbacks to a start response.
     """
+    job_rules: str = "warn"
+    """What to do where the rules changed since a job began: ``warn``, ``error`` or ``keep``."""
+    job_journal: bool = True
+    """Whether a job writes down what it does, so that a kill loses nothing."""
 
     @classmethod
     def load(cls, settings: BaseSettings) -> Self:
@@ -92,18 +96,26 @@ def _share(value: Any) -> float:
     return float(value)
 
 
+def _job_rules(value: Any) -> str:
+    if value not in _CHOICES["URLCANON_JOB_RULES"]:
+        raise ValueError
+    return str(value)
+
+
 _FLAG = ("True or False", _flag)
 _COUNT = ("a number of 0 or more", _count)
 
 _SHARE = ("a number from 0 to 1", _share)
 
-_CHOICES: dict[str, tuple[str, ...]] = {}
+_CHOICES = {"URLCANON_JOB_RULES": ("warn", "error", "keep")}
 
 _SETTINGS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "URLCANON_RESCUE": _FLAG,
     "URLCANON_RESCUE_MAX_PENDING": _COUNT,
     "URLCANON_REMEMBERED_PAGES": _COUNT,
     "URLCANON_RECORD_START": _FLAG,
+    "URLCANON_JOB_RULES": ("'warn', 'error' or 'keep'", _job_rules),
+    "URLCANON_JOB_JOURNAL": _FLAG,
     "URLCANON_AUDIT": _SHARE,
     "URLCANON_AUDIT_MAX_FALSE": _SHARE,
     "URLCANON_AUDIT_MAX_PENDING": _COUNT,

@@ -6,6 +6,8 @@ import logging
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.crawl.job import guard_job, guard_stores, resume_suspensions, store_suspension
+from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.crawl.settings import META_KEY, load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError
 
@@ -30,12 +32,24 @@ class CrawlState:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self.canonicalizer = Canonicalizer.from_configuration(load_configuration(crawler.settings))
+        settings = crawler.settings
+        configuration = load_configuration(settings)
+        self._settings = settings
+        self.is_job = bool(settings["JOBDIR"]) and crawler.spider is not None
+        """Whether this is a crawl that can be resumed, and not a command or a shell."""
+        mode = Safeguards.load(settings).job_rules
+        if self.is_job:
+            configuration = guard_job(settings, configuration, mode)
+        if crawler.spider is not None:
+            guard_stores(settings, configuration, mode, crawler.spider.name)
+        self.canonicalizer = Canonicalizer.from_configuration(configuration)
         self.suspended: set[tuple[str, str]] = set()
         """Pairs of an option and the domain on which it was turned off in this crawl."""
         self.fingerprinter: RequestFingerprinter | None = None
         """The one of this crawl, once it is constructed."""
         self._reported_meta: set[str] = set()
+        if self.is_job:
+            resume_suspensions(settings, self)
 
     @classmethod
     def of(cls, crawler: Crawler) -> CrawlState:
@@ -57,6 +71,8 @@ class CrawlState:
         self.canonicalizer = self.canonicalizer.without(option, domain)
         if self.fingerprinter:
             self.fingerprinter.forget()
+        if self.is_job:
+            store_suspension(self._settings, option, domain)
         return True
 
     def canonical(self, request: Request, url: str | None = None) -> str | None:
