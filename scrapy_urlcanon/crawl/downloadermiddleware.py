@@ -14,6 +14,7 @@ from scrapy_urlcanon.crawl.audit import Audit
 from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
 from scrapy_urlcanon.crawl.mark import AUDIT, mark_of
+from scrapy_urlcanon.crawl.recovery import JobRecovery
 from scrapy_urlcanon.crawl.representatives import Representatives
 from scrapy_urlcanon.crawl.rescue import Rescue
 from scrapy_urlcanon.crawl.safeguards import Safeguards
@@ -51,7 +52,9 @@ class UrlCanonDownloaderMiddleware:
         safeguards = Safeguards.load(crawler.settings)
         self._records_start = safeguards.record_start
         fingerprinter = self._state.fingerprinter
-        if fingerprinter and (safeguards.rescue or safeguards.audit):
+        recovers = self._state.is_job and JobRecovery.is_possible(crawler.settings)
+        recovers = recovers and safeguards.job_journal
+        if fingerprinter and (safeguards.rescue or safeguards.audit or recovers):
             known = Representatives(fingerprinter, safeguards.remembered_pages)
             self._representatives = known
             if safeguards.rescue:
@@ -59,9 +62,13 @@ class UrlCanonDownloaderMiddleware:
                 self._rescue = Rescue(crawler, fingerprinter, known, limit)
             if safeguards.audit:
                 self._audit = Audit(crawler, self._state, fingerprinter, known, safeguards)
+            if recovers:
+                self._state.recovery = JobRecovery(crawler, fingerprinter, known, self._rescue)
 
     def spider_opened(self, spider: Spider) -> None:
-        """Warn where another fingerprinter decides what a duplicate is."""
+        """Warn where another fingerprinter decides what a duplicate is; resume a job."""
+        if self._state.recovery:
+            self._state.recovery.resume()
         in_use = type(self._crawler.request_fingerprinter)
         if not issubclass(in_use, RequestFingerprinter):
             logger.warning(
@@ -78,6 +85,8 @@ class UrlCanonDownloaderMiddleware:
 
         It is counted where it follows a redirect to its own canonical form.
         """
+        if self._state.recovery:
+            self._state.recovery.begin(request)
         if self._representatives and not mark_of(request, AUDIT):
             self._representatives.begin(request)
         if self._records_start and _is_redirected_start(request):
@@ -112,6 +121,8 @@ class UrlCanonDownloaderMiddleware:
             self._end_audit(self._audit, request, None)
         else:
             self._finish(request, fetched=False)
+            if self._state.recovery and request.errback is None:
+                self._state.recovery.done(request, fetched=False)
 
     def _finish(self, request: Request, *, fetched: bool) -> None:
         if self._rescue and not fetched:
@@ -119,9 +130,10 @@ class UrlCanonDownloaderMiddleware:
         if self._representatives:
             self._representatives.finish(request, fetched=fetched)
 
-    @staticmethod
-    def _end_audit(audit: Audit, request: Request, response: Response | None) -> None:
+    def _end_audit(self, audit: Audit, request: Request, response: Response | None) -> None:
         if audit.is_known(request, response):
+            if self._state.recovery:
+                self._state.recovery.done(request, fetched=True)
             # The spider did not ask for it: the errback is not to hear of it.
             request.errback = None
             raise IgnoreRequest("The duplicate was audited, and the page is known")

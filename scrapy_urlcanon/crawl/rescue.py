@@ -94,13 +94,14 @@ class Rescue:
             self._refused = request
             return
         variant = _original(request)
-        if variant is request and drop.is_exact:
-            return
-        outcome = self._representatives.outcome(page)
-        if outcome is None:
-            self._wait(page, variant)
-        elif not outcome:
-            self._send(page, variant)
+        if variant is not request or not drop.is_exact:
+            self._offer(page, variant)
+
+    def restore(self, variant: Request) -> None:
+        """Take a request that waited when the job was stopped."""
+        page = self._fingerprinter.page(variant)
+        if page is not None:
+            self._offer(page, variant)
 
     def add_original(self, request: Request) -> None:
         """Add the URL that *request*, which failed, was rewritten from to what may be sent."""
@@ -142,6 +143,13 @@ class Rescue:
             else:
                 self._wait_for(page).sources.add(source)
                 self._count(page)
+
+    def _offer(self, page: bytes, variant: Request) -> None:
+        outcome = self._representatives.outcome(page)
+        if outcome is None:
+            self._wait(page, variant)
+        elif not outcome:
+            self._send(page, variant)
 
     def _wait(self, page: bytes, variant: Request) -> None:
         self._wait_for(page).variants.setdefault(variant.url, variant)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from scrapy.exceptions import NotConfigured
@@ -11,13 +12,16 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_urlcanon.canonicalizer.pattern import with_parents
 from scrapy_urlcanon.crawl.dupefilter import record
+from scrapy_urlcanon.crawl.recovery import Output
 from scrapy_urlcanon.crawl.request import with_url
 from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.crawl.settings import rewrites
 from scrapy_urlcanon.crawl.state import CrawlState
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from collections.abc import AsyncIterator, Iterable
+
+    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -31,16 +35,45 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     the URL that the page linked.
 
     Where ``URLCANON_RECORD_START`` is on it records start requests as seen. They are sent
-    with ``dont_filter`` all the same: none is dropped.
+    with ``dont_filter`` all the same: none is dropped. And in a job it knows when all that
+    the spider made of a response is scheduled.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._sites = rewrites(crawler.settings)
         self._records_start = Safeguards.load(crawler.settings).record_start
-        if not self._sites and not self._records_start:
-            raise NotConfigured
         self._state = CrawlState.of(crawler)
+        if not self._sites and not self._records_start and not self._state.recovery:
+            raise NotConfigured
+
+    def process_spider_output(
+        self, response: Response | None, result: Iterable[Any], spider: Spider | None = None
+    ) -> Iterable[Any]:
+        """Yield *result*; once all requests of it are scheduled, *response* is done."""
+        del spider
+        output = self._output_of(response)
+        for each in super().process_spider_output(response, result):
+            output.add(each)
+            yield each
+        output.end()
+
+    async def process_spider_output_async(
+        self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
+    ) -> AsyncIterator[Any]:
+        """Yield *result*; once all requests of it are scheduled, *response* is done."""
+        del spider
+        output = self._output_of(response)
+        async for each in super().process_spider_output_async(response, result):
+            output.add(each)
+            yield each
+        output.end()
+
+    def _output_of(self, response: Response | None) -> Output:
+        if self._state.recovery is None or response is None or response.request is None:
+            return Output()
+        fetched = response.status < HTTPStatus.BAD_REQUEST
+        return self._state.recovery.output_of(response.request, fetched=fetched)
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request*, with its canonical URL where that is to be fetched."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
+    from scrapy_urlcanon.crawl.recovery import JobRecovery
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +48,8 @@ class CrawlState:
         """Pairs of an option and the domain on which it was turned off in this crawl."""
         self.fingerprinter: RequestFingerprinter | None = None
         """The one of this crawl, once it is constructed."""
+        self.recovery: JobRecovery | None = None
+        """What takes the job up again, if this is one."""
         self._reported_meta: set[str] = set()
         if self.is_job:
             resume_suspensions(settings, self)
