@@ -63,6 +63,29 @@ def is_secret(name: str) -> bool:
     return not words.isdisjoint(_SECRET_WORDS) or bool(_LONG_SECRET.search(name))
 
 
+_SIGNATURE_WORDS = {"hdnea", "hdntl", "hdnts", "hmac", "sig", "sign", "signature"}
+
+
+def is_signed(url: str) -> bool:
+    """Tell whether a parameter of *url* looks like a signature of the others.
+
+    As of Amazon S3 and CloudFront, Google Cloud Storage, Azure and Akamai, and any secret
+    that comes with an expiry.
+
+    >>> is_signed("https://b.s3.amazonaws.com/a?X-Amz-Expires=60&X-Amz-Signature=0a1b")
+    True
+    >>> is_signed("https://a.example/file?md5=0a1b&expires=1700000000&token=2c")
+    True
+    >>> is_signed("https://a.example/file?token=2c&signal=1")
+    False
+    """
+    names = [parameter["name"] for parameter in _PARAMETER.finditer(url.partition("?")[2])]
+    words = {word.lower() for name in names for word in _WORDS.findall(name)}
+    if not words.isdisjoint(_SIGNATURE_WORDS):
+        return True
+    return not words.isdisjoint({"expires", "expiry", "exp"}) and any(map(is_secret, names))
+
+
 def redact(url: str) -> str:
     """Return *url* without userinfo, and with ``***`` for what looks like a secret.
 

@@ -12,8 +12,9 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_urlcanon.canonicalizer.pattern import with_parents
 from scrapy_urlcanon.crawl.dupefilter import record
+from scrapy_urlcanon.crawl.mark import REWRITTEN, marked
+from scrapy_urlcanon.crawl.privacy import is_signed
 from scrapy_urlcanon.crawl.recovery import Output
-from scrapy_urlcanon.crawl.request import with_url
 from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.crawl.settings import rewrites
 from scrapy_urlcanon.crawl.state import CrawlState
@@ -32,7 +33,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     """Replaces the URL of a request by its canonical URL, on the sites where that is on.
 
     Everywhere else, and by default, the canonical URL is but a key: what is fetched is
-    the URL that the page linked.
+    the URL that the page linked. Where the canonical URL fails, that one is fetched too.
 
     Where ``URLCANON_RECORD_START`` is on it records start requests as seen. They are sent
     with ``dont_filter`` all the same: none is dropped. And in a job it knows when all that
@@ -92,14 +93,20 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             )
 
     def _rewritten(self, request: Request) -> Request:
-        """Return *request* with its canonical URL; only GET and HEAD are rewritten."""
+        """Return *request* with its canonical URL; only GET and HEAD are rewritten.
+
+        A signature is of the URL as it is: any change would make it invalid.
+        """
         if request.method not in {"GET", "HEAD"} or not self._rewrites(request.url):
+            return request
+        if is_signed(request.url):
+            self.crawler.stats.inc_value("urlcanon/rewrite/signed")
             return request
         canonical = self._state.canonical(request)
         if canonical is None or canonical == request.url:
             return request
         self.crawler.stats.inc_value("urlcanon/rewritten")
-        return with_url(request, canonical)
+        return marked(request, REWRITTEN, canonical, original=request.url)
 
     def _rewrites(self, url: str) -> bool:
         if isinstance(self._sites, bool):
