@@ -48,7 +48,8 @@ _SECRET_WORDS = {
 }
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LONG_SECRET = re.compile(
-    r"token|secret|passw|session|sessid|signature|credential|apikey|api_key|auth", re.IGNORECASE
+    r"token|secret|passw|session|sessid|signature|credential|apikey|api_key|auth(?!or)",
+    re.IGNORECASE,
 )
 
 

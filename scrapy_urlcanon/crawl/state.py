@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.crawl.job import guard_job, guard_stores, resume_suspensions, store_suspension
+from scrapy_urlcanon.crawl.privacy import redact
 from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.crawl.settings import META_KEY, load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError
@@ -104,6 +105,6 @@ class CrawlState:
                 self._reported_meta.add(str(error))
                 logger.error(  # noqa: TRY400
                     "No rules for %(request)s, because of its meta: %(error)s",
-                    {"request": request, "error": error},
+                    {"request": redact(request.url), "error": error},
                 )
             return None
