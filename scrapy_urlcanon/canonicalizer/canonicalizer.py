@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from w3lib.url import canonicalize_url
 
-from scrapy_urlcanon.canonicalizer.configuration import Configuration, validate_options
+from scrapy_urlcanon.canonicalizer.configuration import (
+    Configuration,
+    RuleSet,
+    validate_options,
+)
+from scrapy_urlcanon.canonicalizer.declared import clean_param_rule_sets
 from scrapy_urlcanon.canonicalizer.explanation import Explanation, Step
 from scrapy_urlcanon.canonicalizer.fast import FastPath
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
+from scrapy_urlcanon.canonicalizer.pattern import Pattern
 from scrapy_urlcanon.canonicalizer.policy import Policies
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.exceptions import UnparsableUrlError
@@ -20,7 +26,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from scrapy_urlcanon.canonicalizer.configuration import RuleSet
+    from scrapy_urlcanon.canonicalizer.clean_param import CleanParam
     from scrapy_urlcanon.canonicalizer.policy import Policy
 
 _MAX_PASSES = 10
@@ -68,19 +74,34 @@ class Canonicalizer:
         self._policies = Policies(configuration)
         self._fast_path = FastPath(self._policies)
 
-    def without(self, option: str, domain: str = "*") -> Canonicalizer:
-        """Return a canonicalizer for which *option* does nothing on *domain*.
+    def suspend(self, option: str, domain: str) -> None:
+        """Make *option* do nothing on *domain*, whatever its rules say.
 
         >>> canonicalizer = Canonicalizer({"*": {"drop_params": ["id"]}})
-        >>> without = canonicalizer.without("drop_params", "example.com")
-        >>> without.canonicalize("http://www.example.com/?id=1")
+        >>> canonicalizer.suspend("drop_params", "example.com")
+        >>> canonicalizer.canonicalize("http://www.example.com/?id=1")
         'http://www.example.com/?id=1'
-        >>> without.canonicalize("http://example.org/?id=1")
+        >>> canonicalizer.canonicalize("http://example.org/?id=1")
         'http://example.org/'
 
         :param domain: a normalized host, with its subdomains, or ``*``.
         """
-        return type(self).from_configuration(self.configuration.without(option, domain))
+        self.configuration = self.configuration.without(option, domain)
+        self._policies = self._policies.with_configuration(self.configuration)
+        self._fast_path = FastPath(self._policies)
+
+    def canonicalize_without(self, url: str, option: str) -> str:
+        """Return the canonical form that *url* would have if *option* did nothing.
+
+        >>> canonicalizer = Canonicalizer({"*": {"drop_params": ["id"]}})
+        >>> canonicalizer.canonicalize_without("http://example.com/?id=1#top", "drop_params")
+        'http://example.com/?id=1'
+        """
+        without = RuleSet(Pattern("*"), {}, "", suspends=frozenset({option}))
+        try:
+            return self._settle(url, without, [])
+        except UnparsableUrlError:
+            return url
 
     def canonicalize(self, url: str) -> str:
         """Return the canonical form of *url*."""
@@ -110,6 +131,23 @@ class Canonicalizer:
         except UnparsableUrlError as error:
             return Explanation(url, url, problem=str(error))
         return Explanation(url, canonical, tuple(steps))
+
+    def declare(self, robots_url: str, declared: CleanParam) -> None:
+        """Take over what the robots.txt at *robots_url* declares, in place of what it did.
+
+        It is weaker than every rule, and holds for that scheme, host and port.
+
+        >>> from scrapy_urlcanon.canonicalizer.clean_param import read_clean_param
+        >>> canonicalizer = Canonicalizer()
+        >>> declared = read_clean_param(b"Clean-param: sid /forum/")
+        >>> canonicalizer.declare("http://example.com/robots.txt", declared)
+        >>> canonicalizer.canonicalize("http://example.com/forum/?sid=1&t=2")
+        'http://example.com/forum/?t=2'
+
+        :raises ValueError: if *robots_url* cannot be parsed.
+        """
+        self._policies.declare(*clean_param_rule_sets(robots_url, declared))
+        self._fast_path = FastPath(self._policies)
 
     def policy(self, url: str) -> Policy:
         """Return the value of every option for *url*, and the layer that set it.

@@ -58,6 +58,7 @@ class Policies:
             for sets in by_host.values():
                 sets.sort(key=lambda rule_set: rule_set.pattern.specificity)
             self._origins.append(by_host)
+        self._declared: dict[str, tuple[RuleSet, ...]] = {}
         # Hosts without rules of their own, nearly all, share one of the second and third.
         self.for_host = lru_cache(_CACHED_HOSTS)(self._for_host)
         self._for_rule_sets = lru_cache(_CACHED_POLICIES)(self._make_host_policy)
@@ -73,6 +74,17 @@ class Policies:
             return self._compile(matching)
         return self._make_policy((*matching, overrides))
 
+    def declare(self, host: str, rule_sets: tuple[RuleSet, ...]) -> None:
+        """Make *rule_sets* the weakest layer over the preset for *host*, a normalized one."""
+        self._declared[host] = rule_sets
+        self.for_host.cache_clear()
+
+    def with_configuration(self, configuration: Configuration) -> Policies:
+        """Return the policies of another *configuration*, with what was declared here."""
+        policies = Policies(configuration)
+        policies._declared.update(self._declared)
+        return policies
+
     def _for_host(self, host: str) -> HostPolicy:
         """Return the policies of *host*, a normalized one."""
         return self._for_rule_sets(tuple(self._rule_sets(host)))
@@ -82,6 +94,7 @@ class Policies:
         return HostPolicy(rule_sets, None if depends else self._compile(rule_sets))
 
     def _rule_sets(self, host: str) -> Iterator[RuleSet]:
+        yield from self._declared.get(host, ())
         names = [ANY_HOST, *with_parents(host)]
         for by_host in self._origins:
             for name in names:

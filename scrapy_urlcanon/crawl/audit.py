@@ -5,7 +5,6 @@ from __future__ import annotations
 import enum
 import logging
 from collections import Counter, OrderedDict
-from functools import lru_cache
 from hashlib import blake2b
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
     from scrapy_urlcanon.crawl.representatives import Representatives
@@ -111,7 +109,6 @@ class Audit:
         self._waiting: OrderedDict[bytes, list[Drop]] = OrderedDict()
         # Dropped, by URL: to be let through where their rule is suspended.
         self._remembered: OrderedDict[str, Drop] = OrderedDict()
-        self._without = lru_cache(len(BY_NAME))(self._canonicalizer_without)
         fingerprinter.dropped.listeners.append(self.dropped)
         representatives.listeners.append(self.settled)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -212,7 +209,6 @@ class Audit:
         option, domain = found.option, found.domain
         if option not in BY_NAME or not self._state.suspend(option, domain):
             return
-        self._without.cache_clear()
         self._crawler.stats.inc_value(f"urlcanon/audit/suspended/{option}")
         urls = self._false[option, domain]
         low, high = found.interval
@@ -290,16 +286,13 @@ class Audit:
         Sorting the query, which changes many URLs, is not to answer for what another
         option dropped. Where several do the same they all are to blame.
         """
+        without = self._state.canonicalizer.canonicalize_without
         necessary = frozenset(
             option
             for option in drop.rules & BY_NAME.keys()
-            if self._without(option).canonicalize(drop.request.url)
-            != self._without(option).canonicalize(drop.first)
+            if without(drop.request.url, option) != without(drop.first, option)
         )
         return necessary or drop.rules
-
-    def _canonicalizer_without(self, option: str) -> Canonicalizer:
-        return self._state.canonicalizer.without(option)
 
     def spider_closed(self, spider: Spider) -> None:
         """Complete the stats and log what was found."""

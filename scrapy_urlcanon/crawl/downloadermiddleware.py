@@ -11,6 +11,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.python import global_object_name
 
 from scrapy_urlcanon.crawl.audit import Audit
+from scrapy_urlcanon.crawl.declared import DeclaredRules
 from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
 from scrapy_urlcanon.crawl.mark import AUDIT, mark_of
@@ -46,6 +47,7 @@ class UrlCanonDownloaderMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._state = CrawlState.of(crawler)
+        self._declared = DeclaredRules(crawler)
         self._rescue: Rescue | None = None
         self._audit: Audit | None = None
         self._representatives: Representatives | None = None

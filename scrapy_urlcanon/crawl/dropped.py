@@ -98,10 +98,6 @@ class DroppedDuplicates:
             self._unparsable.add(hash(url))
             self._crawler.stats.set_value("urlcanon/unparsable", len(self._unparsable))
 
-    def forget_explanations(self) -> None:
-        """Take note that the rules are other ones from now on."""
-        self._rules_that_fired.cache_clear()
-
     def request_dropped(self, request: Request, spider: Spider) -> None:
         """Count *request*, which the scheduler did not accept."""
         del spider
@@ -144,6 +140,10 @@ class DroppedDuplicates:
             steps = self._state.canonicalizer.explain(request.url, options=options).steps
             return frozenset(step.option for step in steps)
         return self._rules_that_fired(request.url)
+
+    def forget(self) -> None:
+        """Forget which rules fired on which URL: the rules changed."""
+        self._rules_that_fired.cache_clear()
 
     def _explain(self, url: str) -> frozenset[str]:
         return frozenset(step.option for step in self._state.canonicalizer.explain(url).steps)

@@ -84,6 +84,11 @@ class RequestFingerprinter:
             fingerprint = self._fingerprints[request] = self._fingerprint(request)
         return fingerprint
 
+    def forget(self) -> None:
+        """Forget the fingerprints of other requests than those under way: the rules changed."""
+        self._memo.clear()
+        self.dropped.forget()
+
     def _remember(self, url: str, request: Request) -> bytes:
         if len(self._memo) >= _REMEMBERED_URLS:
             self._memo.clear()
@@ -105,11 +110,6 @@ class RequestFingerprinter:
         fingerprint = self._of_url(request, canonical)
         self.dropped.note_first(fingerprint, request.url, canonical)
         return fingerprint
-
-    def forget(self) -> None:
-        """Take note that the rules are other ones from now on."""
-        self._memo.clear()
-        self.dropped.forget_explanations()
 
     def page(self, request: Request, url: str | None = None) -> bytes | None:
         """Return the fingerprint that the requests for the page of *request* share.

@@ -44,7 +44,13 @@ class RulesDocument:
         """Return the document of *configuration*."""
         preset = configuration.preset
         rule_sets = [
-            [_rule_set_as_data(rule_set) for rule_set in origin] for origin in configuration.origins
+            # What a site declares while crawling is no part of a configuration.
+            [
+                _rule_set_as_data(rule_set, rule_set.pattern)
+                for rule_set in origin
+                if isinstance(rule_set.pattern, Pattern)
+            ]
+            for origin in configuration.origins
         ]
         data = {
             "preset": preset,
@@ -110,9 +116,9 @@ class RulesDocument:
                 yield rule_set["layer"], rule_set
 
 
-def _rule_set_as_data(rule_set: RuleSet) -> dict[str, Any]:
+def _rule_set_as_data(rule_set: RuleSet, pattern: Pattern) -> dict[str, Any]:
     return {
-        "pattern": pattern_text(rule_set.pattern),
+        "pattern": pattern_text(pattern),
         "options": dict(rule_set.options),
         "inherit": rule_set.inherit,
         "suspends": sorted(rule_set.suspends),

@@ -22,6 +22,7 @@ META_KEY = "urlcanon"
 """``request.meta["urlcanon"]``: False, or options for this request alone."""
 
 KNOWN = (
+    "URLCANON_CLEAN_PARAM",
     "URLCANON_ENABLED",
     "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS",
     "URLCANON_PRESET",
@@ -51,6 +52,12 @@ def load_configuration(settings: BaseSettings) -> Configuration:
             load(settings)
         except ConfigurationError as error:
             problems += error.problems
+    for name in ("URLCANON_CLEAN_PARAM", "URLCANON_ENABLED"):
+        try:
+            settings.getbool(name)
+        except ValueError:
+            message = f"expected True or False, got {settings.get(name)!r}"
+            problems.append(Problem(name, message))
     try:
         configuration = Configuration.load(
             settings.get("URLCANON_PRESET", DEFAULT_PRESET),

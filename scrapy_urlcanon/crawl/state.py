@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
+    from scrapy_urlcanon.canonicalizer.clean_param import CleanParam
     from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
     from scrapy_urlcanon.crawl.recovery import JobRecovery
 
@@ -72,12 +73,18 @@ class CrawlState:
         if (option, domain) in self.suspended:
             return False
         self.suspended.add((option, domain))
-        self.canonicalizer = self.canonicalizer.without(option, domain)
+        self.canonicalizer.suspend(option, domain)
         if self.fingerprinter:
             self.fingerprinter.forget()
         if self.is_job:
             store_suspension(self._settings, option, domain)
         return True
+
+    def declare(self, robots_url: str, declared: CleanParam) -> None:
+        """Take over what the robots.txt at *robots_url* declares."""
+        self.canonicalizer.declare(robots_url, declared)
+        if self.fingerprinter:
+            self.fingerprinter.forget()
 
     def canonical(self, request: Request, url: str | None = None) -> str | None:
         """Return the canonical URL of *request*, or None where no rule is to touch it.
