@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from w3lib.url import canonicalize_url
 
-from scrapy_urlcanon.canonicalizer.configuration import Configuration, validate_options
+from scrapy_urlcanon.canonicalizer.configuration import (
+    Configuration,
+    RuleSet,
+    validate_options,
+)
 from scrapy_urlcanon.canonicalizer.declared import clean_param_rule_sets
 from scrapy_urlcanon.canonicalizer.explanation import Explanation, Step
 from scrapy_urlcanon.canonicalizer.fast import FastPath
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
+from scrapy_urlcanon.canonicalizer.pattern import Pattern
 from scrapy_urlcanon.canonicalizer.policy import Policies
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.exceptions import UnparsableUrlError
@@ -22,7 +27,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_urlcanon.canonicalizer.clean_param import CleanParam
-    from scrapy_urlcanon.canonicalizer.configuration import RuleSet
     from scrapy_urlcanon.canonicalizer.policy import Policy
     from scrapy_urlcanon.canonicalizer.rules import Rule
     from scrapy_urlcanon.canonicalizer.url import Url
@@ -71,6 +75,35 @@ class Canonicalizer:
         self.configuration = configuration
         self._policies = Policies(configuration)
         self._fast_path = FastPath(self._policies)
+
+    def suspend(self, option: str, domain: str) -> None:
+        """Make *option* do nothing on *domain*, whatever its rules say.
+
+        >>> canonicalizer = Canonicalizer({"*": {"drop_params": ["id"]}})
+        >>> canonicalizer.suspend("drop_params", "example.com")
+        >>> canonicalizer.canonicalize("http://www.example.com/?id=1")
+        'http://www.example.com/?id=1'
+        >>> canonicalizer.canonicalize("http://example.org/?id=1")
+        'http://example.org/'
+
+        :param domain: a normalized host, with its subdomains, or ``*``.
+        """
+        self.configuration = self.configuration.without(option, domain)
+        self._policies = self._policies.with_configuration(self.configuration)
+        self._fast_path = FastPath(self._policies)
+
+    def canonicalize_without(self, url: str, option: str) -> str:
+        """Return the canonical form that *url* would have if *option* did nothing.
+
+        >>> canonicalizer = Canonicalizer({"*": {"drop_params": ["id"]}})
+        >>> canonicalizer.canonicalize_without("http://example.com/?id=1#top", "drop_params")
+        'http://example.com/?id=1'
+        """
+        without = RuleSet(Pattern("*"), {}, "", suspends=frozenset({option}))
+        try:
+            return self._settle(url, without, [])
+        except UnparsableUrlError:
+            return url
 
     def canonicalize(self, url: str) -> str:
         """Return the canonical form of *url*."""

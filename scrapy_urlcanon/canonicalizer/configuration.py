@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from scrapy_urlcanon.canonicalizer.pattern import Pattern, parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
@@ -38,6 +38,8 @@ class RuleSet:
     """Origin and pattern, as in ``URLCANON_RULES['example.com']``."""
     inherit: bool = True
     """Whether the layers below hold as well."""
+    suspends: frozenset[str] = frozenset()
+    """The options that do nothing there, whatever the layers below say."""
 
 
 @frozen
@@ -49,6 +51,15 @@ class Configuration:
     """The rule sets of each origin, the later ones stronger."""
     files: tuple[RulesFile, ...] = ()
     """The rule files, which are the first of the origins."""
+
+    def without(self, option: str, domain: str) -> Self:
+        """Return the configuration in which *option* does nothing on *domain*.
+
+        :param domain: a normalized host, with its subdomains, or ``*``.
+        """
+        layer = f"suspended on {domain!r}"
+        rule_set = RuleSet(Pattern(domain), {}, layer, suspends=frozenset({option}))
+        return evolve(self, origins=(*self.origins, (rule_set,)))
 
     @classmethod
     def load(

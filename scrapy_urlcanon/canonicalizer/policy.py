@@ -84,6 +84,12 @@ class Policies:
         self._declared[host] = rule_sets
         self.for_host.cache_clear()
 
+    def with_configuration(self, configuration: Configuration) -> Policies:
+        """Return the policies of another *configuration*, with what was declared here."""
+        policies = Policies(configuration)
+        policies._declared.update(self._declared)
+        return policies
+
     def _for_host(self, host: str) -> HostPolicy:
         """Return the policies of *host*, a normalized one."""
         return self._for_rule_sets(tuple(self._rule_sets(host)))
@@ -109,6 +115,9 @@ class Policies:
             for name, value in rule_set.options.items():
                 lower = options.get(name)
                 options[name] = BY_NAME[name].values.merge(lower, value, rule_set.layer)
+            for name in rule_set.suspends:
+                rule = BY_NAME[name]
+                options[name] = rule.values.merge(None, rule.neutral, rule_set.layer)
         compiled = [option.compile(options) for option in CATALOGUE]
         return Policy(
             options,

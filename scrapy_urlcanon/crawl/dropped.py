@@ -120,7 +120,7 @@ class DroppedDuplicates:
     def _attribute(self, request: Request) -> Drop:
         fingerprint = self._fingerprinter.fingerprint(request)
         canonical = self._state.canonical(request)
-        if canonical is None or self._fingerprinter.is_redirect_to_itself(request, canonical):
+        if canonical is None or self._fingerprinter.reason_for_own_fingerprint(request, canonical):
             first = request.url
         else:
             first = self._firsts.get(fingerprint, canonical)

@@ -10,6 +10,8 @@ from scrapy.settings import BaseSettings
 from scrapy_urlcanon.canonicalizer.configuration import Configuration
 from scrapy_urlcanon.canonicalizer.pattern import parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
+from scrapy_urlcanon.crawl.safeguards import NAMES as SAFEGUARDS
+from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
 from scrapy_urlcanon.report import destination
 
@@ -30,6 +32,7 @@ KNOWN = (
     "URLCANON_RULES",
     "URLCANON_RULES_FILES",
     "URLCANON_SPIDER_RULES",
+    *SAFEGUARDS,
 )
 """Every setting of the plugin."""
 
@@ -46,10 +49,11 @@ def load_configuration(settings: BaseSettings) -> Configuration:
             rules.append((name, _plain(settings.get(name))))
         except ValueError as error:
             problems.append(Problem(name, f"expected a mapping or JSON: {error}"))
-    try:
-        rewrites(settings)
-    except ConfigurationError as error:
-        problems += error.problems
+    for load in (rewrites, Safeguards.load):
+        try:
+            load(settings)
+        except ConfigurationError as error:
+            problems += error.problems
     for name in ("URLCANON_CLEAN_PARAM", "URLCANON_ENABLED"):
         try:
             settings.getbool(name)
