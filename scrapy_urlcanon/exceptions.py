@@ -48,7 +48,7 @@ class ConfigurationError(ValueError):
         super().__init__(
             "\n".join(
                 [
-                    f"{count} problem{'s' if count > 1 else ''} in the URL canonicalization rules",
+                    f"{count} problem{'s' if count > 1 else ''} in the configuration of scrapy-urlcanon",
                     *(f"  {problem}" for problem in self.problems),
                 ]
             )
