@@ -1,0 +1,1 @@
+"""Observations from files, whatever wrote them."""
