@@ -1,0 +1,38 @@
+"""When the evidence for a rule is enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scrapy_urlcanon.learn.bounds import lower_bound
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What a rule has to show before it is believed.
+
+    The trials are pages, not pairs of URLs: a page that is found under forty URLs says no more about a rule than one
+    that is found under two. Only pages of other folds than the one that proposed the rule count for it; all
+    pages count against it.
+    """
+
+    confidence: float = 0.95
+    """Of the lower bound."""
+    precision: float = 0.6
+    """What the lower bound of the share of right merges must reach; 0.5 takes 5 pages without a counter-example, 0.6
+    takes 6, 0.8 takes 14."""
+    lost: float = 0.005
+    """The largest share of counter-examples that is put down to chance: pages that changed between two captures."""
+    unsure: float = 0.2
+    """Rules whose lower bound reaches only this are listed apart."""
+
+    def accept(self, pages: int, lost: int) -> bool:
+        """Whether so many pages for and against a rule are enough."""
+        return lost <= self.lost * (pages + lost) and lower_bound(pages, lost, self.confidence) >= self.precision
+
+    def consider(self, pages: int, lost: int) -> bool:
+        """Whether they are enough to show the rule to somebody who knows the site."""
+        return pages > lost and lower_bound(pages, lost, self.confidence) >= self.unsure
+
+
+DEFAULT_THRESHOLDS = Thresholds()

@@ -1,0 +1,134 @@
+"""The URLs of a site, grouped by what the rules accepted so far make of them, and the trial of one rule more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy_urlcanon.learn.operations import handles_of
+from scrapy_urlcanon.learn.site import NO_EVIDENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from scrapy_urlcanon.learn.location import Location, Place
+    from scrapy_urlcanon.learn.operations import Operation
+    from scrapy_urlcanon.learn.scope import Scope
+    from scrapy_urlcanon.learn.site import Site
+
+
+class Merge(NamedTuple):
+    """Several URLs that a candidate makes one."""
+
+    target: Location
+    """What it makes of them."""
+    sources: tuple[Location, ...]
+    """The URLs, the target itself among them where it was seen."""
+    pages: tuple[int, ...]
+    """Non-sink pages that at least two of them show: the evidence for the candidate."""
+    lost: int
+    """Pages that would no longer be fetched: the evidence against it."""
+    neutral: int = 0
+    """URLs merged within one sink: no evidence, but saved all the same."""
+
+
+class Groups:
+    """The current form of every URL, and the pages found under it."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.pages: dict[Location, tuple[int, ...] | int] = {}
+        """Page under each form; a tuple where URLs of several pages have become one form."""
+        for location, page in zip(site.locations, site.pages, strict=True):
+            self.pages[location] = page
+        self._handles: dict[str, list[Location]] = {}
+
+    def index(self, handles: Collection[str]) -> None:
+        """Make ready for operations with these handles, in one pass."""
+        missing = {handle for handle in handles if handle not in self._handles}
+        if not missing:
+            return
+        for handle in missing:
+            self._handles[handle] = []
+        table = self._handles
+        for location in self.pages:
+            for handle in handles_of(location):
+                if handle in missing:
+                    table[handle].append(location)
+
+    def affected(self, operations: Sequence[Operation], scope: Scope | None = None) -> dict[Location, Location]:
+        """Return what the operations, one after the other, change, and into what."""
+        self.index({operation.handle for operation in operations})
+        changes: dict[Location, Location] = {}
+        pages = self.pages
+        for operation in operations:
+            for location in self._handles[operation.handle]:
+                if location in changes or location not in pages:
+                    continue
+                if scope is not None and not scope.holds(location):
+                    continue
+                changed = location
+                for step in operations:
+                    changed = step.apply(changed)
+                if changed is not location:
+                    changes[location] = changed
+        return changes
+
+    def merges(self, changes: dict[Location, Location]) -> list[Merge]:
+        """Return the groups of several forms that the changes make one."""
+        targets: dict[Location, list[Location]] = {}
+        for source, target in changes.items():
+            targets.setdefault(target, []).append(source)
+        found = []
+        for target, sources in targets.items():
+            if target in self.pages and target not in changes:
+                sources.append(target)
+            if len(sources) > 1:
+                found.append(self._merge(target, sources))
+        return found
+
+    def _merge(self, target: Location, sources: list[Location]) -> Merge:
+        counts: dict[int, int] = {}
+        lost_before = 0
+        for source in sources:
+            pages = self.pages[source]
+            if isinstance(pages, int):
+                if pages != NO_EVIDENCE:
+                    counts[pages] = counts.get(pages, 0) + 1
+                continue
+            lost_before += len(pages) - 1
+            for page in pages:
+                counts[page] = counts.get(page, 0) + 1
+        together = [page for page, count in counts.items() if count > 1]
+        evidence = tuple([page for page in together if not self.site.is_sink(page)])
+        neutral = sum(counts[page] - 1 for page in together if self.site.is_sink(page))
+        return Merge(target, tuple(sources), evidence, max(0, len(counts) - 1 - lost_before), neutral)
+
+    def apply(self, changes: dict[Location, Location]) -> None:
+        """Replace forms by what an accepted rule makes of them."""
+        handles = self._handles
+        for source, target in changes.items():
+            pages = self.pages.pop(source)
+            known = self.pages.get(target)
+            if known is None:
+                self.pages[target] = pages
+                for handle in handles_of(target):
+                    if handle in handles:
+                        handles[handle].append(target)
+            else:
+                self.pages[target] = _union(known, pages)
+
+
+def _union(one: tuple[int, ...] | int, other: tuple[int, ...] | int) -> tuple[int, ...] | int:
+    both = {*_as_tuple(one), *_as_tuple(other)} - {NO_EVIDENCE}
+    if not both:
+        return NO_EVIDENCE
+    return both.pop() if len(both) == 1 else tuple(sorted(both))
+
+
+def _as_tuple(pages: tuple[int, ...] | int) -> tuple[int, ...]:
+    return (pages,) if isinstance(pages, int) else pages
+
+
+def places_of(locations: Iterable[Location]) -> set[Place]:
+    """Return the places of URLs."""
+    return {location.place for location in locations}

@@ -1,0 +1,85 @@
+"""From the duplicates of one site to its rewrite rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
+from scrapy_urlcanon.learn.groups import Groups
+from scrapy_urlcanon.learn.proposals import Candidate, proposals
+from scrapy_urlcanon.learn.rule import LearnedRule
+from scrapy_urlcanon.learn.trial import Trial
+
+if TYPE_CHECKING:
+    from scrapy_urlcanon.learn.site import Site
+    from scrapy_urlcanon.learn.trial import Tally
+
+#: A candidate that fewer pages suggest cannot reach any bound worth having.
+MIN_PROPOSERS = 3
+
+#: Candidates tried in one round. Beyond them are the values of content parameters.
+MAX_CANDIDATES = 120
+
+#: Each round works on what the rules of the last one left; four settle all sites that we have seen.
+MAX_ROUNDS = 4
+
+
+class Miner:
+    """Finds the rewrite rules of one site, one accepted candidate after the other."""
+
+    def __init__(self, site: Site, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> None:
+        self.site = site
+        self.thresholds = thresholds
+        self.groups = Groups(site)
+        self.rules: list[LearnedRule] = []
+        self._failed: dict[Candidate, set[int]] = {}
+
+    def run(self) -> None:
+        """Accept what can be accepted; :attr:`groups` then holds what the rules leave."""
+        for _ in range(MAX_ROUNDS):
+            if not self._round():
+                break
+
+    def _round(self) -> bool:
+        found = proposals(self.groups)
+        candidates = [c for c, pages in found.items() if len(pages) >= MIN_PROPOSERS]
+        candidates.sort(key=lambda c: (len(c), -len(found[c]), _text(c)))
+        accepted = False
+        for candidate in candidates[:MAX_CANDIDATES]:
+            accepted |= self._try(candidate, found[candidate])
+        return accepted
+
+    def _try(self, candidate: Candidate, proposers: set[int]) -> bool:
+        trial = Trial(self.groups, candidate, proposers)
+        tallies = trial.accepted(self.thresholds)
+        if not tallies:
+            self._failed[candidate] = proposers
+            return False
+        for tally in tallies:
+            self._accept(trial, tally)
+        return True
+
+    def _accept(self, trial: Trial, tally: Tally) -> None:
+        evidence = tally.evidence(self.thresholds, trial.changes)
+        for operation in trial.candidate:
+            self.rules.append(
+                LearnedRule(
+                    domain=self.site.domain,
+                    pattern=tally.scope.pattern,
+                    option=operation.option,
+                    setting=operation.setting,
+                    kind="rewrite",
+                    evidence=evidence,
+                )
+            )
+        scope = tally.scope
+        changes = {
+            source: target
+            for source, target in trial.changes.items()
+            if scope.holds(source) and source in self.groups.pages
+        }
+        self.groups.apply(changes)
+
+
+def _text(candidate: Candidate) -> str:
+    return repr(candidate)

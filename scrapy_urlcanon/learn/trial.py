@@ -1,0 +1,157 @@
+"""Trying a candidate on all URLs of a site, and finding the scopes for which it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.bounds import lower_bound
+from scrapy_urlcanon.learn.rule import Evidence
+from scrapy_urlcanon.learn.scope import Scope, scopes_of
+from scrapy_urlcanon.learn.site import FOLDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from scrapy_urlcanon.learn.evidence import Thresholds
+    from scrapy_urlcanon.learn.groups import Groups, Merge
+    from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.proposals import Candidate
+
+#: Values of a condition that are tried; more of them are content.
+MAX_CONDITIONS = 50
+
+
+@dataclass(slots=True)
+class Tally:
+    """What happened to a candidate within one scope."""
+
+    scope: Scope
+    parent: Scope | None
+    pages: set[int] = field(default_factory=set)
+    """Pages merged rightly, of folds that did not propose the candidate."""
+    lost: int = 0
+    merges: int = 0
+    changed: int = 0
+    """URLs that the candidate changes, merged with another or not."""
+    examples: list[Merge] = field(default_factory=list)
+    children: list[Scope] = field(default_factory=list)
+
+    def evidence(self, thresholds: Thresholds, changes: dict[Location, Location]) -> Evidence:
+        """Return the tally as it is shown to the user."""
+        return Evidence(
+            pages=len(self.pages),
+            merges=self.merges,
+            counter_examples=self.lost,
+            bound=lower_bound(len(self.pages), self.lost, thresholds.confidence),
+            examples=tuple(sorted(_example(merge, changes) for merge in self.examples)[:3]),
+        )
+
+
+class Trial:
+    """A candidate, tried on every URL of a site."""
+
+    def __init__(self, groups: Groups, candidate: Candidate, proposers: Collection[int]) -> None:
+        self.groups = groups
+        self.candidate = candidate
+        self.changes = groups.affected(candidate)
+        self._merges = groups.merges(self.changes)
+        folds = {groups.site.folds[page] for page in proposers}
+        # A page counts for the candidate if some other fold proposed it too.
+        self._counts = [folds != {fold} for fold in range(FOLDS)]
+        self.root = Scope(groups.site.domain)
+        self.tallies: dict[Scope, Tally] = {}
+        self._count(self._merges, self._scopes)
+
+    def accepted(self, thresholds: Thresholds) -> list[Tally]:
+        """Return the widest scopes within which the candidate holds."""
+        found = self._choose(self.root, thresholds)
+        if found or not any(merge.pages for merge in self._merges):
+            return found
+        return self._conditional(thresholds)
+
+    def _count(self, merges: Iterable[Merge], scopes: Callable[[Merge], list[Scope]]) -> None:
+        pages_of_fold = self.groups.site.folds
+        tallies = self.tallies
+        for merge in merges:
+            parent: Scope | None = None
+            right = [page for page in merge.pages if self._counts[pages_of_fold[page]]]
+            for scope in scopes(merge):
+                tally = tallies.get(scope)
+                if tally is None:
+                    tally = tallies[scope] = Tally(scope, parent)
+                    if parent is not None:
+                        tallies[parent].children.append(scope)
+                tally.pages.update(right)
+                tally.lost += merge.lost
+                tally.merges += len(merge.sources) - 1 - merge.lost
+                if merge.pages and not merge.lost and len(tally.examples) < 3:  # noqa: PLR2004
+                    tally.examples.append(merge)
+                parent = scope
+
+    def _scopes(self, merge: Merge) -> list[Scope]:
+        """Return the scopes that hold all URLs which the candidate changes."""
+        common: list[Scope] | None = None
+        for source in merge.sources:
+            if source in self.changes:
+                scopes = scopes_of(self.root.host, source.place)
+                common = scopes if common is None else [scope for scope in common if scope in scopes]
+        return common or [self.root]
+
+    def _choose(self, scope: Scope, thresholds: Thresholds) -> list[Tally]:
+        tally = self.tallies.get(scope)
+        if tally is None or len(tally.pages) == 0:
+            return []
+        whole = thresholds.accept(len(tally.pages), tally.lost) and scope.is_expressible
+        if whole and not tally.lost and not self._is_local(tally):
+            return [tally]
+        parts = [found for child in sorted(tally.children) for found in self._choose(child, thresholds)]
+        if not whole:
+            return parts
+        if sum(part.merges for part in parts) >= 0.9 * tally.merges and sum(part.lost for part in parts) <= tally.lost:
+            return parts
+        return [tally]
+
+    def _is_local(self, tally: Tally) -> bool:
+        """Whether all evidence lies within one part of the scope, while the candidate would act on others too.
+
+        A parameter of that name may mean something else there.
+        """
+        parts = [child for child in tally.children if self.tallies[child].pages]
+        if len(parts) != 1 or len(self.tallies[parts[0]].pages) < len(tally.pages):
+            return False
+        part = parts[0]
+        return part.is_expressible and any(
+            tally.scope.holds(location) and not part.holds(location) for location in self.changes
+        )
+
+    def _conditional(self, thresholds: Thresholds) -> list[Tally]:
+        """Return the parameters under which the candidate holds, though it does not hold without them."""
+        wanted: dict[str, int] = {}
+        for merge in self._merges:
+            for param in merge.target.params:
+                wanted[param] = wanted.get(param, 0) + len(merge.pages)
+        likely = sorted((param for param, pages in wanted.items() if pages > 2), key=lambda p: (-wanted[p], p))
+        conditions = set(likely[:MAX_CONDITIONS])
+        if not conditions:
+            return []
+        trial = object.__new__(Trial)
+        trial.groups, trial.candidate, trial.changes = self.groups, self.candidate, self.changes
+        trial._merges, trial._counts, trial.root, trial.tallies = self._merges, self._counts, self.root, {}
+        found: list[Tally] = []
+        for condition in sorted(conditions, key=lambda p: (-wanted[p], p)):
+            scope = Scope(self.root.host, (), condition)
+            if not scope.is_expressible:
+                continue
+            inside = [m for m in self._merges if all(condition in source.params for source in m.sources)]
+            trial.tallies = {}
+            trial._count(inside, lambda _merge, scope=scope: [scope])
+            tally = trial.tallies.get(scope)
+            if tally is not None and thresholds.accept(len(tally.pages), tally.lost):
+                found.append(tally)
+        return found
+
+
+def _example(merge: Merge, changes: dict[Location, Location]) -> tuple[str, str]:
+    source = min((s for s in merge.sources if s in changes), key=lambda location: (len(location.url), location))
+    return source.url, merge.target.url
