@@ -1,0 +1,12 @@
+"""URL text in, URL text out: no Scrapy, and no I/O once the configuration is loaded."""
+
+from __future__ import annotations
+
+from scrapy_urlcanon.canonicalizer.canonicalizer import (
+    Canonicalizer,
+    Explanation,
+    Step,
+    canonicalize,
+)
+
+__all__ = ["Canonicalizer", "Explanation", "Step", "canonicalize"]

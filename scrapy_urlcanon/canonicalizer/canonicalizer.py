@@ -1,0 +1,211 @@
+"""URL text in, canonical URL text out, and the reasons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+from w3lib.url import canonicalize_url
+
+from scrapy_urlcanon.canonicalizer.configuration import Configuration, validate_options
+from scrapy_urlcanon.canonicalizer.policy import Policies
+from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
+from scrapy_urlcanon.canonicalizer.rules import ALWAYS, NORMALIZATIONS, TEXT_NORMALIZATIONS
+from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.exceptions import UnparsableUrlError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping
+
+    from typing_extensions import Self
+
+    from scrapy_urlcanon.canonicalizer.configuration import RuleSet
+    from scrapy_urlcanon.canonicalizer.policy import Policy
+    from scrapy_urlcanon.canonicalizer.url import Url
+
+_MAX_PASSES = 10
+SCRAPY = "scrapy"
+"""The name of the step that Scrapy's own canonicalization is."""
+
+
+@frozen
+class Step:
+    """One change on the way to the canonical URL."""
+
+    option: str
+    """The name of the option, or of the normalization that is always on."""
+    before: str
+    after: str
+    layer: str
+    """What turned it on: ``always``, a preset, or origin and pattern of a rule."""
+
+
+@frozen
+class Explanation:
+    """How a URL became its canonical form."""
+
+    url: str
+    canonical: str
+    """What :meth:`Canonicalizer.canonicalize` returns."""
+    steps: tuple[Step, ...] = ()
+    """Every change, in order; the last one left :attr:`canonical`."""
+    problem: str | None = None
+    """Why the URL came back unchanged, where it could not be parsed or settled."""
+
+
+class Canonicalizer:
+    """Maps the URLs of one page to one canonical URL.
+
+    >>> canonicalizer = Canonicalizer({"example.com": {"drop_params": ["sid"]}})
+    >>> canonicalizer.canonicalize("HTTP://Example.com:80/a/../b?sid=1&id=2#top")
+    'http://example.com/b?id=2'
+    >>> for step in canonicalizer.explain("http://example.com/?sid=1").steps:
+    ...     print(step.option, step.after, step.layer)
+    drop_params http://example.com/ rules['example.com']
+
+    A text that is not an http or https URL comes back as it is. The canonical URL of a
+    canonical URL is itself. Time is linear in the length of the text.
+
+    :param rules: options by pattern, in the shape of the ``URLCANON_RULES`` setting.
+    :param preset: ``scrapy``, ``safe`` or ``aggressive``.
+    :param rules_files: paths of TOML or JSON files of the same shape; *rules* win over them.
+    :raises ConfigurationError: with all problems of the configuration at once.
+    """
+
+    def __init__(
+        self,
+        rules: Mapping[str, Mapping[str, Any]] | None = None,
+        *,
+        preset: str = DEFAULT_PRESET,
+        rules_files: Iterable[str | os.PathLike[str]] = (),
+    ) -> None:
+        self._setup(Configuration.load(preset, rules_files=rules_files, rules=[("rules", rules)]))
+
+    @classmethod
+    def from_configuration(cls, configuration: Configuration) -> Self:
+        """Return the canonicalizer of a configuration that was loaded before."""
+        self = cls.__new__(cls)
+        self._setup(configuration)
+        return self
+
+    def _setup(self, configuration: Configuration) -> None:
+        self.configuration = configuration
+        self._policies = Policies(configuration)
+
+    def canonicalize(self, url: str, *, options: Mapping[str, Any] | None = None) -> str:
+        """Return the canonical form of *url*.
+
+        :param options: options for this URL alone, over all other layers.
+        :raises ConfigurationError: if *options* are not valid.
+        """
+        return self.explain(url, options=options).canonical
+
+    def explain(self, url: str, *, options: Mapping[str, Any] | None = None) -> Explanation:
+        """Return the canonical form of *url* with every step that led to it."""
+        steps: list[Step] = []
+        try:
+            canonical = self._settle(url, _overrides(options), steps)
+        except UnparsableUrlError as error:
+            return Explanation(url, url, problem=str(error))
+        return Explanation(url, canonical, tuple(steps))
+
+    def policy(self, url: str) -> Policy:
+        """Return the value of every option for *url*, and the layer that set it.
+
+        >>> Canonicalizer().policy("http://example.com/").options["fragment"]
+        Setting(value='drop', layer='preset safe')
+
+        :raises ValueError: if *url* cannot be parsed.
+        """
+        return self._policies.for_url(normalize(parse(url, []), []))
+
+    def _settle(self, text: str, overrides: RuleSet | None, steps: list[Step]) -> str:
+        """Apply the policy of the URL, and again, until it changes nothing.
+
+        A rule may lead to a URL for which other rules hold. Were that not followed up,
+        the canonical URL would have a canonical form other than itself.
+        """
+        normalizations: list[Step] = []
+        url = parse(text, normalizations)
+        for _ in range(_MAX_PASSES):
+            url = normalize(url, normalizations)
+            policy = self._policies.for_url(url, overrides)
+            if policy.as_scrapy:
+                # Nothing else is to be merged, not even by our normalizations.
+                return _as_scrapy(text, steps)
+            steps += normalizations
+            normalizations = []
+            settled = url
+            for rule in policy.rules:
+                changed = rule.apply(url)
+                if changed != url:
+                    layer = rule.layer(url, changed)
+                    steps.append(Step(rule.name, str(url), str(changed), layer))
+                    url = changed
+            text = str(url)
+            if url == settled:
+                return text
+        raise UnparsableUrlError(f"its rules do not settle within {_MAX_PASSES} passes")
+
+
+def canonicalize(url: str, *, preset: str = DEFAULT_PRESET, **options: Any) -> str:
+    """Return the canonical form of *url* under a preset and options that hold everywhere.
+
+    To canonicalize many URLs, make a :class:`Canonicalizer`.
+
+    >>> canonicalize("http://www.example.com/?b&a", www="strip")
+    'http://example.com/?a=&b='
+
+    :raises ConfigurationError: if the preset or an option is not valid.
+    """
+    return Canonicalizer({"*": options}, preset=preset).canonicalize(url)
+
+
+def parse(text: str, steps: list[Step]) -> Url:
+    """Return the components of *text*, which is normalized as far as that takes.
+
+    :param steps: gets a step for each normalization that changed it.
+    :raises UnparsableUrlError: if it is not an http or https URL.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UnparsableUrlError("it holds half of a surrogate pair") from None
+    for normalization in TEXT_NORMALIZATIONS:
+        changed = normalization.apply(text)
+        if changed != text:
+            steps.append(Step(normalization.name, text, changed, ALWAYS))
+            text = changed
+    return split(text)
+
+
+def normalize(url: Url, steps: list[Step]) -> Url:
+    """Return *url* with the normalizations that are always on.
+
+    :param steps: gets a step for each that changed it.
+    :raises UnparsableUrlError: if its host or its port cannot be one.
+    """
+    for normalization in NORMALIZATIONS:
+        changed = normalization.apply(url)
+        if changed != url:
+            steps.append(Step(normalization.name, str(url), str(changed), ALWAYS))
+            url = changed
+    return url
+
+
+def _overrides(options: Mapping[str, Any] | None) -> RuleSet | None:
+    return None if options is None else validate_options('request.meta["urlcanon"]', options)
+
+
+def _as_scrapy(text: str, steps: list[Step]) -> str:
+    for _ in range(_MAX_PASSES):
+        try:
+            canonical = canonicalize_url(text)
+        except ValueError as error:
+            raise UnparsableUrlError(str(error)) from error
+        if canonical == text:
+            return canonical
+        steps.append(Step(SCRAPY, text, canonical, f"preset {SCRAPY}"))
+        text = canonical
+    raise UnparsableUrlError(f"it does not settle within {_MAX_PASSES} passes")

@@ -1,0 +1,88 @@
+"""Lists of names with globs: which entry decides about a name, and who wrote it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class Entry(NamedTuple):
+    """One entry of a list of names."""
+
+    pattern: str
+    """A name; ``*`` in it stands for any text, and nothing else is special."""
+    takes_back: bool
+    """Whether it was written ``!name``: what it matches is exempt."""
+    layer: str
+    """The layer of the configuration that it stands in."""
+
+
+def glob_matcher(pattern: str) -> Callable[[str], bool]:
+    """Return a function that tells whether a text matches *pattern*.
+
+    Only ``*`` is special: it stands for any text. It looks for one literal part after
+    the other, so its time is linear in the text, unlike that of a regular expression
+    with several ``.*``.
+
+    >>> matches = glob_matcher("tx_*[page]*")
+    >>> matches("tx_news[page]"), matches("tx_news")
+    (True, False)
+    """
+    first, *rest = pattern.split("*")
+    if not rest:
+        return pattern.__eq__
+    *middle, last = rest
+
+    def matches(text: str) -> bool:
+        if not text.startswith(first) or not text.endswith(last):
+            return False
+        position, end = len(first), len(text) - len(last)
+        for part in middle:
+            found = text.find(part, position, end)
+            if found < 0:
+                return False
+            position = found + len(part)
+        return position <= end
+
+    return matches
+
+
+class NameMatcher:
+    """Finds the entry that decides about a name: the last one that matches it.
+
+    >>> names = NameMatcher([Entry("s*", False, "a"), Entry("sort", True, "b")])
+    >>> names.match("sid").layer, names.match("sort").takes_back, names.match("id")
+    ('a', True, None)
+    """
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._exact: dict[str, tuple[int, Entry]] = {}
+        self._globs: list[tuple[int, Entry, Callable[[str], bool]]] = []
+        for position, entry in enumerate(entries):
+            if "*" in entry.pattern:
+                self._globs.append((position, entry, glob_matcher(entry.pattern)))
+            else:
+                self._exact[entry.pattern] = (position, entry)
+        self._globs.reverse()
+
+    def match(self, name: str) -> Entry | None:
+        """Return the entry that decides about *name*, or None."""
+        position, decides = self._exact.get(name, (-1, None))
+        for glob_position, entry, matches in self._globs:
+            if glob_position < position:
+                break
+            if matches(name):
+                return entry
+        return decides
+
+    def __contains__(self, name: str) -> bool:
+        """Tell whether *name* is listed and not taken back."""
+        entry = self.match(name)
+        return entry is not None and not entry.takes_back
+
+    def exempts(self, name: str) -> bool:
+        """Tell whether *name* is taken back."""
+        entry = self.match(name)
+        return entry is not None and entry.takes_back

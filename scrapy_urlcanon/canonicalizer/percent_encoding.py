@@ -1,0 +1,135 @@
+"""Percent-encoding of the components of a URL: one spelling for each of them.
+
+Which characters stand for themselves and which stay percent-encoded differs by
+component, because so does what is equivalent (RFC 3986, section 6.2.2.2):
+
+========= ============================================= ==============================
+component raw                                           percent-encoded, even if it was
+                                                        not, and never decoded
+========= ============================================= ==============================
+userinfo  unreserved, sub-delims, ``:``                 all else
+path      unreserved, sub-delims, ``: @ / ;``           ``%25 %2F %3B %3F`` (never
+                                                        decoded) and all else
+query     unreserved; a space is ``+``                  all else, ``%26 %2B %2F %3D``
+                                                        among it
+fragment  RFC 3986, section 3.5                         all else; nothing is decoded
+========= ============================================= ==============================
+
+A path is what RFC 3986 says. The names and values of a query are
+application/x-www-form-urlencoded (WHATWG URL, section 5), as Scrapy's own
+fingerprint sees them: there ``a=b/c`` and ``a=b%2Fc`` are one, ``a=b+c`` and ``a=b%2Bc``
+are not.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote_plus, unquote_plus, unquote_to_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_UNRESERVED = "A-Za-z0-9\\-._~"
+_SUB_DELIMS = "!$&'()*+,;="
+
+# `%` is in each class: what is not the start of an escape is dealt with apart.
+_NOT_IN_PATH = re.compile(f"[^{_UNRESERVED}{_SUB_DELIMS}:@/%]")
+_NOT_IN_USERINFO = re.compile(f"[^{_UNRESERVED}{_SUB_DELIMS}:%]")
+_NOT_IN_FRAGMENT = re.compile(f"[^{_UNRESERVED}{_SUB_DELIMS}:@/?%]")
+
+_ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
+_KEPT_IN_PATH = frozenset("%/;?")
+_RAW_IN_PATH = {
+    f"%{byte:02X}": chr(byte)
+    for byte in range(0x21, 0x7F)
+    if chr(byte) not in _KEPT_IN_PATH and not _NOT_IN_PATH.match(chr(byte))
+}
+
+
+def _escapes(bytes_: Iterable[int]) -> str:
+    """Return a pattern that matches the upper-case digits of the escapes of *bytes_*."""
+    low_digits: dict[str, str] = {}
+    for byte in bytes_:
+        high = f"{byte >> 4:X}"
+        low_digits[high] = low_digits.get(high, "") + f"{byte & 0xF:X}"
+    return "|".join(f"{high}[{lows}]" for high, lows in low_digits.items())
+
+
+_STRAY_PERCENT = re.compile(
+    f"%(?!{_escapes(b for b in range(256) if f'%{b:02X}' not in _RAW_IN_PATH)})"
+)
+
+# A name or value that quote_plus() would write as it is.
+_CANONICAL_IN_QUERY = re.compile(
+    f"[{_UNRESERVED}+]*"
+    f"(?:%(?:{_escapes(b for b in range(256) if quote_plus(bytes([b])).startswith('%'))})"
+    f"[{_UNRESERVED}+]*)*"
+).fullmatch
+
+
+def _encode(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode())
+
+
+def _decode_in_path(match: re.Match[str]) -> str:
+    escape = match[0].upper()
+    return _RAW_IN_PATH.get(escape, escape)
+
+
+def encode_path(path: str) -> str:
+    r"""Return *path* in its one spelling (RFC 3986, sections 3.3 and 6.2.2).
+
+    A percent sign that starts no escape is an encoded percent sign (``%25``), also where
+    decoding puts two hexadecimal digits behind it: a second call changes nothing.
+
+    >>> encode_path("/%7euser/caf\u00e9/C%2b%2B/a%2fb/100%")
+    '/~user/caf%C3%A9/C++/a%2Fb/100%25'
+    >>> encode_path("/%%341")
+    '/%2541'
+    """
+    path = _NOT_IN_PATH.sub(_encode, path)
+    if "%" not in path:
+        return path
+    return _STRAY_PERCENT.sub("%25", _ESCAPE.sub(_decode_in_path, path))
+
+
+def encode_userinfo(userinfo: str) -> str:
+    """Return *userinfo* with what may not stand in it percent-encoded.
+
+    >>> encode_userinfo("me@home:p w")
+    'me%40home:p%20w'
+    """
+    return _NOT_IN_USERINFO.sub(_encode, userinfo)
+
+
+def encode_fragment(fragment: str) -> str:
+    """Return *fragment* with what may not stand in it percent-encoded.
+
+    >>> encode_fragment("a b")
+    'a%20b'
+    """
+    return _NOT_IN_FRAGMENT.sub(_encode, fragment)
+
+
+def encode_query_text(text: str) -> str:
+    r"""Return *text*, a name or a value of a query, in its one spelling.
+
+    That is application/x-www-form-urlencoded (WHATWG URL, section 5), but with the
+    unreserved characters of RFC 3986. Bytes that are no UTF-8 stay as they are.
+
+    >>> encode_query_text("caf\u00e9 %e9%2f:")
+    'caf%C3%A9+%E9%2F%3A'
+    """
+    if _CANONICAL_IN_QUERY(text):
+        return text
+    return quote_plus(unquote_to_bytes(text.replace("+", " ")))
+
+
+def decode_query_text(text: str) -> str:
+    """Return what *text*, a name or a value of a query, says.
+
+    >>> decode_query_text("filter%5Bprice%5D")
+    'filter[price]'
+    """
+    return unquote_plus(text)

@@ -1,0 +1,118 @@
+"""Which rules hold for a URL."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from scrapy_urlcanon.canonicalizer.pattern import ANY_HOST
+from scrapy_urlcanon.canonicalizer.presets import PRESETS
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME, CATALOGUE
+from scrapy_urlcanon.canonicalizer.url import is_ip_address
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration, RuleSet
+    from scrapy_urlcanon.canonicalizer.rules import Rule
+    from scrapy_urlcanon.canonicalizer.url import Url
+    from scrapy_urlcanon.canonicalizer.values import Setting
+
+_CACHED_HOSTS = 10_000
+_CACHED_POLICIES = 2_000
+
+
+@frozen(eq=False)
+class Policy:
+    """The value of every option for some URLs, and the rules that do something there."""
+
+    options: Mapping[str, Setting]
+    """By name, each with the layer that set it."""
+    rules: tuple[Rule, ...]
+    """In the order in which they apply."""
+    as_scrapy: bool
+    """Whether Scrapy's own canonicalization is all there is: preset ``scrapy``, no rule."""
+
+
+@frozen(eq=False)
+class HostPolicy:
+    """The policies of the hosts with the same rule sets: they may differ by path and query."""
+
+    rule_sets: tuple[RuleSet, ...]
+    """Those whose host matches, the later ones stronger."""
+    only: Policy | None
+    """The policy, where path and query make no difference."""
+
+
+class Policies:
+    """Finds the policy for a URL, in a time that depends on its host's labels alone."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._preset = configuration.preset
+        self._origins: list[dict[str, list[RuleSet]]] = []
+        for rule_sets in configuration.origins:
+            by_host: dict[str, list[RuleSet]] = {}
+            for rule_set in rule_sets:
+                by_host.setdefault(rule_set.pattern.host, []).append(rule_set)
+            for sets in by_host.values():
+                sets.sort(key=lambda rule_set: rule_set.pattern.specificity)
+            self._origins.append(by_host)
+        # Hosts without rules of their own, nearly all, share one of the second and third.
+        self.for_host = lru_cache(_CACHED_HOSTS)(self._for_host)
+        self._for_rule_sets = lru_cache(_CACHED_POLICIES)(self._make_host_policy)
+        self._compile = lru_cache(_CACHED_POLICIES)(self._make_policy)
+
+    def for_url(self, url: Url, overrides: RuleSet | None = None) -> Policy:
+        """Return the policy for *url*, with *overrides* over all other layers."""
+        host = self.for_host(url.host)
+        if overrides is None and host.only:
+            return host.only
+        matching = tuple(r for r in host.rule_sets if r.pattern.matches(url))
+        if overrides is None:
+            return self._compile(matching)
+        return self._make_policy((*matching, overrides))
+
+    def _for_host(self, host: str) -> HostPolicy:
+        """Return the policies of *host*, a normalized one."""
+        return self._for_rule_sets(tuple(self._rule_sets(host)))
+
+    def _make_host_policy(self, rule_sets: tuple[RuleSet, ...]) -> HostPolicy:
+        depends = any(not rule_set.pattern.is_for_whole_host for rule_set in rule_sets)
+        return HostPolicy(rule_sets, None if depends else self._compile(rule_sets))
+
+    def _rule_sets(self, host: str) -> Iterator[RuleSet]:
+        names = [ANY_HOST, *_with_parents(host)]
+        for by_host in self._origins:
+            for name in names:
+                yield from by_host.get(name, ())
+
+    def _make_policy(self, rule_sets: tuple[RuleSet, ...]) -> Policy:
+        as_scrapy = self._preset == "scrapy"
+        options = _preset_options(self._preset)
+        for rule_set in rule_sets:
+            as_scrapy = False
+            if not rule_set.inherit:
+                options = _preset_options("scrapy")
+            for name, value in rule_set.options.items():
+                lower = options.get(name)
+                options[name] = BY_NAME[name].values.merge(lower, value, rule_set.layer)
+        compiled = (rule.compile(options) for rule in CATALOGUE)
+        return Policy(options, tuple(rule for rule in compiled if rule), as_scrapy)
+
+
+def _preset_options(preset: str) -> dict[str, Setting]:
+    layer = f"preset {preset}"
+    return {
+        name: BY_NAME[name].values.merge(None, value, layer)
+        for name, value in PRESETS[preset].items()
+    }
+
+
+def _with_parents(host: str) -> list[str]:
+    """Return *host* and the domains that it is in, the shortest first."""
+    if is_ip_address(host):
+        return [host]
+    labels = host.split(".")
+    return [".".join(labels[start:]) for start in range(len(labels) - 1, -1, -1)]

@@ -1,0 +1,35 @@
+"""The registrable domain of a host, by the Public Suffix List."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import tldextract
+
+from scrapy_urlcanon.canonicalizer.url import is_ip_address
+
+
+@lru_cache(maxsize=1)
+def _extract() -> tldextract.TLDExtract:
+    # The list that tldextract ships: no network, no cache directory. Its private part
+    # counts, as in browsers: two users of one hosting domain are two sites.
+    return tldextract.TLDExtract(
+        suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
+    )
+
+
+@lru_cache(maxsize=4096)
+def registrable_domain(host: str) -> str | None:
+    """Return the public suffix of *host* and the label before it, or None if it has none.
+
+    *host* is normalized. See https://publicsuffix.org/ for the list.
+
+    >>> registrable_domain("www.shop.example.co.uk"), registrable_domain("co.uk")
+    ('example.co.uk', None)
+    >>> registrable_domain("192.0.2.1"), registrable_domain("localhost")
+    (None, None)
+    """
+    if is_ip_address(host):
+        return None
+    found = _extract().extract_str(host)
+    return f"{found.domain}.{found.suffix}" if found.domain and found.suffix else None

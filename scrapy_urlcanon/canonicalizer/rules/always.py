@@ -1,0 +1,270 @@
+"""The normalizations that are always on: other spellings of the very same URL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.canonicalizer.percent_encoding import (
+    encode_fragment,
+    encode_path,
+    encode_query_text,
+    encode_userinfo,
+)
+from scrapy_urlcanon.canonicalizer.rules.base import Normalization, TextNormalization
+from scrapy_urlcanon.canonicalizer.url import (
+    DEFAULT_PORTS,
+    add_scheme,
+    fix_slashes,
+    is_ip_address,
+    normalize_host,
+    normalize_port,
+    strip_whitespace,
+)
+
+if TYPE_CHECKING:
+    from scrapy_urlcanon.canonicalizer.url import Url
+
+_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+class Whitespace(TextNormalization):
+    """Spaces and control characters around the URL, tabs and newlines in it (WHATWG URL, 4.4)."""
+
+    name = "whitespace"
+    changes = ((" http://example.com/a\n b ", "http://example.com/a%20b"),)
+
+    def apply(self, text: str) -> str:
+        return strip_whitespace(text)
+
+
+class ProtocolRelative(TextNormalization):
+    """``//host/path`` gets a scheme; a link on a page has got that of its page already."""
+
+    name = "protocol_relative"
+    changes = (("//example.com/a", "https://example.com/a"),)
+
+    def apply(self, text: str) -> str:
+        return add_scheme(text)
+
+
+class Slashes(TextNormalization):
+    r"""Two slashes after the scheme and slashes for backslashes (WHATWG URL, 4.4)."""
+
+    name = "slashes"
+    changes = (
+        ("http:\\\\example.com\\a", "http://example.com/a"),
+        ("http:/example.com", "http://example.com/"),
+    )
+    keeps = ("http://example.com/?a=%5C",)
+
+    def apply(self, text: str) -> str:
+        return fix_slashes(text)
+
+
+class Case(Normalization):
+    """The scheme and the host in lower case (RFC 3986, 6.2.2.1)."""
+
+    name = "case"
+    changes = (("HTTP://Example.COM/A", "http://example.com/A"),)
+
+    def apply(self, url: Url) -> Url:
+        return url._replace(
+            scheme=url.scheme.translate(_ASCII_LOWER), host=url.host.translate(_ASCII_LOWER)
+        )
+
+
+class IpAddress(Normalization):
+    """An IPv4 address in four decimal parts, an IPv6 address compressed (WHATWG URL, 3.5)."""
+
+    name = "ip_address"
+    changes = (
+        ("http://0x7f.1/", "http://127.0.0.1/"),
+        ("http://[2001:DB8:0:0::1]/", "http://[2001:db8::1]/"),
+    )
+
+    def apply(self, url: Url) -> Url:
+        host = normalize_host(url.host)
+        return url._replace(host=host) if is_ip_address(host) else url
+
+
+class Idn(Normalization):
+    """An internationalized domain name in ASCII (UTS 46, as the WHATWG URL standard has it)."""
+
+    name = "idn"
+    changes = (
+        ("http://例子.卷筒纸/", "http://xn--fsqu00a.xn--3lr804guic/"),
+        ("http://%65xample.com/", "http://example.com/"),
+    )
+
+    def apply(self, url: Url) -> Url:
+        return url._replace(host=normalize_host(url.host))
+
+
+class TrailingDot(Normalization):
+    """The dot of the root zone after the host (RFC 3986, 3.2.2)."""
+
+    name = "trailing_dot"
+    changes = (("http://example.com./", "http://example.com/"),)
+
+    def apply(self, url: Url) -> Url:
+        if url.host.endswith(".") and not url.host.endswith("..") and url.host != ".":
+            return url._replace(host=url.host[:-1])
+        return url
+
+
+class DefaultPort(Normalization):
+    """The port that the scheme has anyway (RFC 3986, 6.2.3)."""
+
+    name = "default_port"
+    changes = (("http://example.com:80/", "http://example.com/"),)
+    keeps = ("https://example.com:80/",)
+
+    def apply(self, url: Url) -> Url:
+        if url.port is None:
+            return url
+        port = normalize_port(url.port)
+        return url._replace(port=None if port == DEFAULT_PORTS[url.scheme] else port)
+
+
+class EmptyDelimiters(Normalization):
+    """A ``?``, ``#``, ``:`` or ``@`` with nothing to delimit, and ``&&`` (RFC 3986, 6.2.3).
+
+    A ``;`` at the end of the path too, as in Scrapy's own fingerprint.
+    """
+
+    name = "empty_delimiters"
+    changes = (
+        ("http://example.com/?", "http://example.com/"),
+        ("http://example.com/?a=1&&b=2&", "http://example.com/?a=1&b=2"),
+        ("http://@example.com:/#", "http://example.com/"),
+        ("http://example.com/a;", "http://example.com/a"),
+    )
+    keeps = ("http://example.com/a;b;", "http://example.com/a;/b")
+
+    def apply(self, url: Url) -> Url:
+        userinfo = url.userinfo
+        if userinfo is not None:
+            user, _, password = userinfo.partition(":")
+            userinfo = (userinfo if password else user) or None
+        _, semicolon, parameters = url.path.rpartition("/")[2].partition(";")
+        return url._replace(
+            userinfo=userinfo,
+            port=url.port or None,
+            path=url.path[:-1] if semicolon and not parameters else url.path,
+            query=tuple(filter(None, url.query or ())) or None,
+            fragment=url.fragment or None,
+        )
+
+
+class PercentEncoding(Normalization):
+    """One spelling for each character; what is not equivalent is never decoded (RFC 3986, 6.2.2).
+
+    The table in :mod:`scrapy_urlcanon.canonicalizer.percent_encoding` says which is which.
+    """
+
+    name = "percent_encoding"
+    changes = (
+        ("http://example.com/%7euser/%c3%a9", "http://example.com/~user/%C3%A9"),
+        (
+            "http://example.com/引き割り.html",
+            "http://example.com/%E5%BC%95%E3%81%8D%E5%89%B2%E3%82%8A.html",
+        ),
+        ("http://example.com/?q=a%20b:c", "http://example.com/?q=a+b%3Ac"),
+    )
+    keeps = (
+        "http://example.com/a%2Fb",
+        "http://example.com/?q=C%2B%2B",
+        "http://example.com/?a=b%26c",
+        "http://example.com/%E9",
+    )
+
+    def apply(self, url: Url) -> Url:
+        return url._replace(
+            userinfo=url.userinfo and encode_userinfo(url.userinfo),
+            path=encode_path(url.path),
+            query=url.query and tuple(map(_encode_parameter, url.query)),
+            fragment=url.fragment and encode_fragment(url.fragment),
+        )
+
+
+def _encode_parameter(piece: str) -> str:
+    name, equals, value = piece.partition("=")
+    return encode_query_text(name) + equals + encode_query_text(value)
+
+
+class EmptyPath(Normalization):
+    """The empty path is ``/`` (RFC 3986, 6.2.3)."""
+
+    name = "empty_path"
+    changes = (("http://example.com", "http://example.com/"),)
+
+    def apply(self, url: Url) -> Url:
+        return url if url.path else url._replace(path="/")
+
+
+class DotSegments(Normalization):
+    """``.`` and ``..`` in the path (RFC 3986, 5.2.4).
+
+    In the last segment also before a ``;``: Scrapy's own fingerprint splits parameters
+    off there before it looks for dot segments.
+    """
+
+    name = "dot_segments"
+    changes = (
+        ("http://example.com/a/./b/../c", "http://example.com/a/c"),
+        ("http://example.com/a/%2e%2E/", "http://example.com/"),
+    )
+    keeps = ("http://example.com/a/...", "http://example.com/.well-known/")
+
+    def apply(self, url: Url) -> Url:
+        # Every segment follows a slash.
+        if "/." not in url.path:
+            return url
+        *segments, last = url.path[1:].split("/")
+        last, semicolon, parameters = last.partition(";")
+        resolved: list[str] = []
+        for segment in segments:
+            _resolve(resolved, segment)
+        _resolve(resolved, last)
+        if last in {".", ".."}:
+            resolved.append("")
+        return url._replace(path="/" + "/".join(resolved) + semicolon + parameters)
+
+
+def _resolve(resolved: list[str], segment: str) -> None:
+    if segment == "..":
+        del resolved[-1:]
+    elif segment != ".":
+        resolved.append(segment)
+
+
+class MissingValue(Normalization):
+    """``?a`` is ``?a=``, as for every reader of form data and for Scrapy (WHATWG URL, 5.1)."""
+
+    name = "missing_value"
+    changes = (("http://example.com/?a", "http://example.com/?a="),)
+
+    def apply(self, url: Url) -> Url:
+        if url.query is None:
+            return url
+        return url._replace(
+            query=tuple(piece if "=" in piece else piece + "=" for piece in url.query)
+        )
+
+
+TEXT_NORMALIZATIONS: tuple[TextNormalization, ...] = (Whitespace(), ProtocolRelative(), Slashes())
+"""In the order in which they apply."""
+
+NORMALIZATIONS: tuple[Normalization, ...] = (
+    Case(),
+    IpAddress(),
+    Idn(),
+    TrailingDot(),
+    EmptyDelimiters(),
+    DefaultPort(),
+    PercentEncoding(),
+    EmptyPath(),
+    DotSegments(),
+    MissingValue(),
+)
+"""In the order in which they apply, after the components were split."""

@@ -1,0 +1,139 @@
+"""What a rule is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typing_extensions import Self
+
+    from scrapy_urlcanon.canonicalizer.url import Url
+    from scrapy_urlcanon.canonicalizer.values import Setting, ValueType
+
+ALWAYS = "always"
+"""The layer of the normalizations that no option turns off."""
+
+
+class Example(NamedTuple):
+    """What an option does to a URL; run by the tests and shown in the documentation."""
+
+    value: Any
+    """The value of the option."""
+    url: str
+    canonical: str
+    """The same as :attr:`url` where the option must leave it alone."""
+
+
+class TextNormalization(ABC):
+    """A normalization of the text of a URL, before it is split into components."""
+
+    name: ClassVar[str]
+    changes: ClassVar[tuple[tuple[str, str], ...]]
+    keeps: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def apply(self, text: str) -> str:
+        """Return the normalized text.
+
+        :raises UnparsableUrlError: if it cannot be a URL.
+        """
+
+
+class Normalization(ABC):
+    """A normalization of a URL that no option turns off."""
+
+    name: ClassVar[str]
+    """In stats and explanations."""
+    changes: ClassVar[tuple[tuple[str, str], ...]]
+    """Pairs of a URL and its canonical form."""
+    keeps: ClassVar[tuple[str, ...]] = ()
+    """URLs that it must leave alone."""
+
+    @abstractmethod
+    def apply(self, url: Url) -> Url:
+        """Return the normalized URL.
+
+        :raises UnparsableUrlError: if it cannot be a URL.
+        """
+
+
+class Rule(ABC):
+    """One option of the catalogue, with the value that it has for some URLs.
+
+    Its docstring is its page in ``docs/rules.md``: what it does, why it is safe, when it
+    is wrong. Its examples are its tests.
+    """
+
+    name: ClassVar[str]
+    """The name of the option."""
+    values: ClassVar[ValueType]
+    """What its values look like."""
+    neutral: ClassVar[Any]
+    """The value with which it does nothing."""
+    changes: ClassVar[tuple[Example, ...]]
+    """What it must change."""
+    keeps: ClassVar[tuple[Example, ...]]
+    """What it must leave alone."""
+
+    def __init__(self, options: Mapping[str, Setting]) -> None:
+        """Prepare for *options*, by name; they may hold others that this one respects."""
+        self.value, self._layer = options[self.name]
+
+    @classmethod
+    def compile(cls, options: Mapping[str, Setting]) -> Self | None:
+        """Return the rule for *options*, or None where they give it nothing to do."""
+        setting = options.get(cls.name)
+        if setting is None or setting.value == cls.neutral:
+            return None
+        return cls(options)
+
+    @abstractmethod
+    def apply(self, url: Url) -> Url:
+        """Return what the rule makes of *url*, whose components are normalized."""
+
+    def layer(self, before: Url, after: Url) -> str:
+        """Return the layer of the configuration that made *after* of *before*."""
+        del before, after
+        return self._layer
+
+
+class ParameterRule(Rule):
+    """A rule that drops parameters of the query, each by itself."""
+
+    @abstractmethod
+    def drops(self, name: str, value: str) -> str | None:
+        """Return the layer that drops the parameter *name* with *value*, or None.
+
+        Both are decoded; the value is empty where there is none.
+        """
+
+    def by_name(self, name: str) -> bool:
+        """Tell whether the value makes no difference to what becomes of *name*."""
+        del name
+        return True
+
+    def apply(self, url: Url) -> Url:
+        if url.query is None:
+            return url
+        kept = tuple(piece for piece in url.query if self.drops(*parameter(piece)) is None)
+        return url._replace(query=kept or None)
+
+    def layer(self, before: Url, after: Url) -> str:
+        del after
+        layers = {self.drops(*parameter(piece)): None for piece in before.query or ()}
+        return ", ".join(layer for layer in layers if layer)
+
+
+def parameter(piece: str) -> tuple[str, str]:
+    r"""Return name and value, decoded, of a *piece* of a query.
+
+    >>> parameter("q=caf%C3%A9+noir")
+    ('q', 'caf\\xe9 noir')
+    """
+    name, _, value = piece.partition("=")
+    return decode_query_text(name), decode_query_text(value)

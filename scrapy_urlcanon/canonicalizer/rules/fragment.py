@@ -1,0 +1,44 @@
+"""The option for the fragment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.canonicalizer.rules.base import Example, Rule
+from scrapy_urlcanon.canonicalizer.values import Choice
+
+if TYPE_CHECKING:
+    from scrapy_urlcanon.canonicalizer.url import Url
+
+
+class Fragment(Rule):
+    """Drop the fragment, which the server never sees.
+
+    What it does: ``drop`` drops it, ``keep`` keeps it, ``routing`` keeps one that begins
+    with ``!`` or ``/`` and drops the others.
+
+    Why it is safe: the response is the same whatever the fragment (RFC 3986, 3.5). Scrapy
+    does the same.
+
+    When it is wrong: pages are rendered in a browser, and a script takes the fragment for
+    the address of the page. ``routing`` or ``keep`` is for those.
+    """
+
+    name = "fragment"
+    values = Choice(("drop", "keep", "routing"))
+    neutral = "keep"
+    changes = (
+        Example("drop", "http://example.com/#top", "http://example.com/"),
+        Example("routing", "http://example.com/#top", "http://example.com/"),
+    )
+    keeps = (
+        Example("keep", "http://example.com/#top", "http://example.com/#top"),
+        Example("routing", "http://example.com/#!/a", "http://example.com/#!/a"),
+    )
+
+    def apply(self, url: Url) -> Url:
+        if url.fragment is None:
+            return url
+        if self.value == "routing" and url.fragment.startswith(("!", "/")):
+            return url
+        return url._replace(fragment=None)

@@ -1,0 +1,126 @@
+"""Options for the path."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.canonicalizer.names import NameMatcher
+from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path
+from scrapy_urlcanon.canonicalizer.rules.base import Example, Rule
+from scrapy_urlcanon.canonicalizer.values import Choice, NameList
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy_urlcanon.canonicalizer.url import Url
+    from scrapy_urlcanon.canonicalizer.values import Setting
+
+
+class DuplicateSlashes(Rule):
+    """Make several slashes in a row one.
+
+    What it does: ``//`` in the path becomes ``/``, but not after a colon, where a URL may
+    be embedded in the path.
+
+    Why it is safe: servers that map paths to files ignore the difference, and the second
+    slash is usually a template that joined two parts carelessly.
+
+    When it is wrong: an empty segment means something, as in some archives, proxies and
+    object stores, whose keys may hold ``//``.
+    """
+
+    name = "duplicate_slashes"
+    values = Choice(("keep", "collapse"))
+    neutral = "keep"
+    changes = (Example("collapse", "http://example.com//a///b", "http://example.com/a/b"),)
+    keeps = (
+        Example(
+            "collapse",
+            "http://web.example/save/http://example.com/",
+            "http://web.example/save/http://example.com/",
+        ),
+        Example("collapse", "http://example.com/?a=%2F%2F", "http://example.com/?a=%2F%2F"),
+    )
+
+    _several = re.compile("(?<!:)//+")
+
+    def apply(self, url: Url) -> Url:
+        return url._replace(path=self._several.sub("/", url.path))
+
+
+class DirectoryIndex(Rule):
+    """Make the index file of a directory and the directory one.
+
+    What it does: drops the last segment of the path where it is one of the file names,
+    letter by letter; the slash before it stays.
+
+    Why it is safe: for a listed name, ``/`` and ``/index.html`` are the same file on a
+    server that is configured so, and sites link both.
+
+    When it is wrong: the directory is answered by something else than that file: of
+    ``index.html`` and ``index.php`` in one directory only one is its index.
+    """
+
+    name = "directory_index"
+    values = NameList()
+    neutral = ()
+    changes = (
+        Example(["index.html"], "http://example.com/a/index.html", "http://example.com/a/"),
+        Example(["index.*"], "http://example.com/index.php?id=1", "http://example.com/?id=1"),
+    )
+    keeps = (
+        Example(
+            ["index.html"], "http://example.com/myindex.html", "http://example.com/myindex.html"
+        ),
+        Example(
+            ["index.html"], "http://example.com/index.html/a", "http://example.com/index.html/a"
+        ),
+    )
+
+    def __init__(self, options: Mapping[str, Setting]) -> None:
+        super().__init__(options)
+        self._names = NameMatcher(
+            entry._replace(pattern=encode_path(entry.pattern)) for entry in self.value
+        )
+
+    def apply(self, url: Url) -> Url:
+        directory, _, name = url.path.rpartition("/")
+        return url._replace(path=directory + "/") if name in self._names else url
+
+    def layer(self, before: Url, after: Url) -> str:
+        del after
+        entry = self._names.match(before.path.rpartition("/")[2])
+        return entry.layer if entry else self._layer
+
+
+class TrailingSlash(Rule):
+    """Make ``/a`` and ``/a/`` one.
+
+    What it does: ``strip`` drops the slashes at the end of the path, ``add`` puts one
+    there unless the last segment looks like a file (it has a dot in it). The path ``/`` stays.
+
+    Why it is safe: most frameworks answer both, or redirect one to the other.
+
+    When it is wrong: a server that maps paths to files, where ``/a`` may be a file and
+    ``/a/`` a directory, or where only one of the two exists and the other is a 404.
+    """
+
+    name = "trailing_slash"
+    values = Choice(("keep", "strip", "add"))
+    neutral = "keep"
+    changes = (
+        Example("strip", "http://example.com/a/", "http://example.com/a"),
+        Example("add", "http://example.com/a?b=1", "http://example.com/a/?b=1"),
+    )
+    keeps = (
+        Example("strip", "http://example.com/", "http://example.com/"),
+        Example("add", "http://example.com/a.html", "http://example.com/a.html"),
+    )
+
+    def apply(self, url: Url) -> Url:
+        path = url.path
+        if self.value == "strip":
+            return url._replace(path=path.rstrip("/") or "/")
+        last = path.rpartition("/")[2]
+        return url._replace(path=path + "/") if last and "." not in last else url

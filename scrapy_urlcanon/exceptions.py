@@ -1,0 +1,75 @@
+"""The exceptions that scrapy-urlcanon raises."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong with a configuration."""
+
+    origin: str
+    """The setting or file it stands in, e.g. ``URLCANON_RULES``."""
+    message: str
+    """What is wrong and what was expected."""
+    pattern: str | None = None
+    """The pattern of the rule, e.g. ``shop.example.com/forum/``."""
+    key: str | None = None
+    """The option within the rule, e.g. ``drop_params``."""
+
+    def __str__(self) -> str:
+        place = self.origin
+        if self.pattern is not None:
+            place += f"[{self.pattern!r}]"
+        if self.key is not None:
+            place += f"[{self.key!r}]"
+        return f"{place}: {self.message}"
+
+
+class ConfigurationError(ValueError):
+    """A configuration that cannot be used, with all of its problems at once.
+
+    >>> from scrapy_urlcanon.canonicalizer import Canonicalizer
+    >>> try:
+    ...     Canonicalizer({"example.com": {"drop_parms": ["sid"]}})
+    ... except ConfigurationError as error:
+    ...     print(error.problems[0])
+    rules['example.com']['drop_parms']: no such option; did you mean 'drop_params'?
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        """Every problem that was found, in the order of the configuration."""
+        count = len(self.problems)
+        super().__init__(
+            "\n".join(
+                [
+                    f"{count} problem{'s' if count > 1 else ''} in the URL canonicalization rules",
+                    *(f"  {problem}" for problem in self.problems),
+                ]
+            )
+        )
+
+
+class UnparsableUrlError(ValueError):
+    """A text that is not an http or https URL; its message says why.
+
+    Never leaves :class:`~scrapy_urlcanon.Canonicalizer`, whose methods return such a
+    text unchanged.
+    """
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """Return ``; did you mean 'x'?`` for the name in *known* nearest to *name*, or "".
+
+    >>> did_you_mean("colapse", ["keep", "collapse"])
+    "; did you mean 'collapse'?"
+    >>> did_you_mean("qqq", ["keep", "collapse"])
+    ''
+    """
+    nearest = get_close_matches(str(name), list(known), n=1)
+    return f"; did you mean {nearest[0]!r}?" if nearest else ""
