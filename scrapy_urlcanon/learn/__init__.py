@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.domains import by_domain
+from scrapy_urlcanon.learn.emission import rules_of
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.miner import Miner
 from scrapy_urlcanon.learn.observation import Observation
@@ -26,7 +27,7 @@ def learn(observations: Iterable[Observation], *, thresholds: Thresholds = DEFAU
         site = captures.pop(domain).site(domain)
         miner = Miner(site, thresholds)
         miner.run()
-        rules += miner.rules
+        rules += rules_of(domain, miner.accepted)
         urls += len(site.locations)
         redundant += sum(size - 1 for size in site.sizes if size)
     return Learned(tuple(rules), (), len(domains), urls, redundant)

@@ -27,15 +27,19 @@ def lower_bound(successes: int, failures: int, confidence: float = 0.95) -> floa
     low, high = 0.0, successes / trials
     for _ in range(40):
         middle = (low + high) / 2
-        if _at_most(failures, trials, 1.0 - middle) < alpha:
+        if at_most(failures, trials, 1.0 - middle) < alpha:
             low = middle
         else:
             high = middle
     return low
 
 
-def _at_most(count: int, trials: int, probability: float) -> float:
-    """Return the probability of at most ``count`` events in ``trials``, each of them with ``probability``."""
+def at_most(count: int, trials: int, probability: float) -> float:
+    """Return the probability of at most ``count`` events in ``trials``, each of them with ``probability``.
+
+    >>> round(at_most(0, 10, 0.5), 4)
+    0.001
+    """
     if probability <= 0.0:
         return 1.0
     if probability >= 1.0:

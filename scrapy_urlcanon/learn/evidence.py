@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scrapy_urlcanon.learn.bounds import lower_bound
+from scrapy_urlcanon.learn.bounds import at_most, lower_bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,18 @@ class Thresholds:
     def accept(self, pages: int, lost: int) -> bool:
         """Whether so many pages for and against a rule are enough."""
         return lost <= self.lost * (pages + lost) and lower_bound(pages, lost, self.confidence) >= self.precision
+
+    def special(self, pages: int, lost: int, of_pages: int, of_lost: int, alternatives: int) -> bool:
+        """Whether a part of a scope is really better than the scope that failed, and not the luckiest of its parts.
+
+        A candidate that is wrong on one page of ten is right on six pages running every other time: some
+        part will always look clean. So the part's record must be too good for the whole's share of counter-examples,
+        at the same confidence over all the parts that were looked at (Bonferroni).
+        """
+        if not of_lost:
+            return True
+        share = of_lost / (of_pages + of_lost)
+        return at_most(lost, pages + lost, share) * alternatives <= 1.0 - self.confidence
 
     def consider(self, pages: int, lost: int) -> bool:
         """Whether they are enough to show the rule to somebody who knows the site."""

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.groups import Groups
-from scrapy_urlcanon.learn.proposals import Candidate, proposals
-from scrapy_urlcanon.learn.rule import LearnedRule
+from scrapy_urlcanon.learn.generalize import template_proposals
+from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS, Candidate, proposals
+from scrapy_urlcanon.learn.emission import Accepted
+from scrapy_urlcanon.learn.template import Rewrite
 from scrapy_urlcanon.learn.trial import Trial
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.learn.site import Site
     from scrapy_urlcanon.learn.trial import Tally
-
-#: A candidate that fewer pages suggest cannot reach any bound worth having.
-MIN_PROPOSERS = 3
 
 #: Candidates tried in one round. Beyond them are the values of content parameters.
 MAX_CANDIDATES = 120
@@ -31,19 +30,19 @@ class Miner:
         self.site = site
         self.thresholds = thresholds
         self.groups = Groups(site)
-        self.rules: list[LearnedRule] = []
+        self.accepted: list[Accepted] = []
         self._failed: dict[Candidate, set[int]] = {}
 
     def run(self) -> None:
         """Accept what can be accepted; :attr:`groups` then holds what the rules leave."""
         for _ in range(MAX_ROUNDS):
-            if not self._round():
+            plain = self._round(proposals(self.groups))
+            if not self._round(template_proposals(self.groups)) and not plain:
                 break
 
-    def _round(self) -> bool:
-        found = proposals(self.groups)
+    def _round(self, found: dict[Candidate, set[int]]) -> bool:
         candidates = [c for c, pages in found.items() if len(pages) >= MIN_PROPOSERS]
-        candidates.sort(key=lambda c: (len(c), -len(found[c]), _text(c)))
+        candidates.sort(key=lambda c: (len(c), -len(found[c]), _grows(c), _text(c)))
         accepted = False
         for candidate in candidates[:MAX_CANDIDATES]:
             accepted |= self._try(candidate, found[candidate])
@@ -61,17 +60,7 @@ class Miner:
 
     def _accept(self, trial: Trial, tally: Tally) -> None:
         evidence = tally.evidence(self.thresholds, trial.changes)
-        for operation in trial.candidate:
-            self.rules.append(
-                LearnedRule(
-                    domain=self.site.domain,
-                    pattern=tally.scope.pattern,
-                    option=operation.option,
-                    setting=operation.setting,
-                    kind="rewrite",
-                    evidence=evidence,
-                )
-            )
+        self.accepted.append(Accepted(tally.scope, trial.candidate, evidence))
         scope = tally.scope
         changes = {
             source: target
@@ -79,6 +68,11 @@ class Miner:
             if scope.holds(source) and source in self.groups.pages
         }
         self.groups.apply(changes)
+
+
+def _grows(candidate: Candidate) -> bool:
+    """Whether the candidate is a template that makes URLs longer; its reverse is as good, and its result is the one linked."""
+    return any(isinstance(o, Rewrite) and len(o.target) >= len(o.source) for o in candidate)
 
 
 def _text(candidate: Candidate) -> str:

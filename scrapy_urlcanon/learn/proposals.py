@@ -32,6 +32,9 @@ Candidate = tuple["Operation", ...]
 #: Pages of one site that are looked at for candidates. Each candidate is tried on all URLs all the same.
 MAX_PAGES = 20_000
 
+#: A candidate that fewer pages suggest cannot reach any bound worth having.
+MIN_PROPOSERS = 3
+
 #: URLs of one page that are compared with each other.
 MAX_URLS = 12
 

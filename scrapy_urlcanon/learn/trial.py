@@ -61,10 +61,12 @@ class Trial:
         self._counts = [folds != {fold} for fold in range(FOLDS)]
         self.root = Scope(groups.site.domain)
         self.tallies: dict[Scope, Tally] = {}
+        self._parts = 0
         self._count(self._merges, self._scopes)
 
     def accepted(self, thresholds: Thresholds) -> list[Tally]:
         """Return the widest scopes within which the candidate holds."""
+        self._parts = sum(1 for tally in self.tallies.values() if tally.pages)
         found = self._choose(self.root, thresholds)
         if found or not any(merge.pages for merge in self._merges):
             return found
@@ -102,7 +104,7 @@ class Trial:
         tally = self.tallies.get(scope)
         if tally is None or len(tally.pages) == 0:
             return []
-        whole = thresholds.accept(len(tally.pages), tally.lost) and scope.is_expressible
+        whole = self._holds(tally, thresholds) and scope.is_expressible
         if whole and not tally.lost and not self._is_local(tally):
             return [tally]
         parts = [found for child in sorted(tally.children) for found in self._choose(child, thresholds)]
@@ -111,6 +113,15 @@ class Trial:
         if sum(part.merges for part in parts) >= 0.9 * tally.merges and sum(part.lost for part in parts) <= tally.lost:
             return parts
         return [tally]
+
+    def _holds(self, tally: Tally, thresholds: Thresholds) -> bool:
+        pages, lost = len(tally.pages), tally.lost
+        if not thresholds.accept(pages, lost):
+            return False
+        if tally.scope == self.root:
+            return True
+        root = self.tallies[self.root]
+        return thresholds.special(pages, lost, len(root.pages), root.lost, self._parts)
 
     def _is_local(self, tally: Tally) -> bool:
         """Whether all evidence lies within one part of the scope, while the candidate would act on others too.
@@ -135,21 +146,17 @@ class Trial:
         conditions = set(likely[:MAX_CONDITIONS])
         if not conditions:
             return []
-        trial = object.__new__(Trial)
-        trial.groups, trial.candidate, trial.changes = self.groups, self.candidate, self.changes
-        trial._merges, trial._counts, trial.root, trial.tallies = self._merges, self._counts, self.root, {}
-        found: list[Tally] = []
-        for condition in sorted(conditions, key=lambda p: (-wanted[p], p)):
-            scope = Scope(self.root.host, (), condition)
-            if not scope.is_expressible:
-                continue
-            inside = [m for m in self._merges if all(condition in source.params for source in m.sources)]
-            trial.tallies = {}
-            trial._count(inside, lambda _merge, scope=scope: [scope])
-            tally = trial.tallies.get(scope)
-            if tally is not None and thresholds.accept(len(tally.pages), tally.lost):
-                found.append(tally)
-        return found
+        self._parts += len(conditions)
+
+        def scopes(merge: Merge) -> list[Scope]:
+            everywhere = conditions.intersection(*(source.params for source in merge.sources))
+            return [Scope(self.root.host, (), condition) for condition in sorted(everywhere)]
+
+        for condition in sorted(conditions):
+            self.tallies[Scope(self.root.host, (), condition)] = Tally(Scope(self.root.host, (), condition), self.root)
+        self._count([merge for merge in self._merges if merge.target.params], scopes)
+        found = [self.tallies[Scope(self.root.host, (), condition)] for condition in sorted(conditions)]
+        return [tally for tally in found if tally.scope.is_expressible and self._holds(tally, thresholds)]
 
 
 def _example(merge: Merge, changes: dict[Location, Location]) -> tuple[str, str]:
