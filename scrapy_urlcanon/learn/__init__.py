@@ -9,6 +9,8 @@ from scrapy_urlcanon.learn.emission import rules_of
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.miner import Miner
 from scrapy_urlcanon.learn.observation import Observation
+from scrapy_urlcanon.learn.sinks import sink_rules
+from scrapy_urlcanon.learn.skips import skip_rules
 from scrapy_urlcanon.learn.rule import Evidence, Learned, LearnedRule
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ __all__ = ["Evidence", "Learned", "LearnedRule", "Observation", "Thresholds", "l
 def learn(observations: Iterable[Observation], *, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> Learned:
     """Return the rules that a crawl's observations support."""
     rules: list[LearnedRule] = []
+    unsure: list[LearnedRule] = []
     urls = redundant = 0
     captures = by_domain(observations)
     domains = sorted(captures)
@@ -28,6 +31,10 @@ def learn(observations: Iterable[Observation], *, thresholds: Thresholds = DEFAU
         miner = Miner(site, thresholds)
         miner.run()
         rules += rules_of(domain, miner.accepted)
+        sure, maybe = sink_rules(miner.groups, thresholds)
+        rules += sure
+        unsure += maybe
+        rules += skip_rules(miner.groups, thresholds, miner.form)
         urls += len(site.locations)
         redundant += sum(size - 1 for size in site.sizes if size)
-    return Learned(tuple(rules), (), len(domains), urls, redundant)
+    return Learned(tuple(rules), tuple(unsure), len(domains), urls, redundant)

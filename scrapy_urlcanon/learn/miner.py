@@ -13,6 +13,7 @@ from scrapy_urlcanon.learn.template import Rewrite
 from scrapy_urlcanon.learn.trial import Trial
 
 if TYPE_CHECKING:
+    from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.site import Site
     from scrapy_urlcanon.learn.trial import Tally
 
@@ -68,6 +69,14 @@ class Miner:
             if scope.holds(source) and source in self.groups.pages
         }
         self.groups.apply(changes)
+
+    def form(self, location: Location) -> Location:
+        """Return what the accepted rules make of a URL, seen or not."""
+        for scope, operations, _ in self.accepted:
+            if scope.holds(location):
+                for operation in operations:
+                    location = operation.apply(location)
+        return location
 
 
 def _grows(candidate: Candidate) -> bool:
