@@ -23,6 +23,8 @@ class Thresholds:
     takes 6, 0.8 takes 14."""
     lost: float = 0.005
     """The largest share of counter-examples that is put down to chance: pages that changed between two captures."""
+    blurred: float = 0.25
+    """What a page is worth as evidence that is also found under URLs which differ in some other value."""
     unsure: float = 0.2
     """Rules whose lower bound reaches only this are listed apart."""
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrapy_urlcanon.learn.location import name_of
 from scrapy_urlcanon.learn.operations import handles_of
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
-    from scrapy_urlcanon.learn.location import Location, Place
+    from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.operations import Operation
     from scrapy_urlcanon.learn.scope import Scope
     from scrapy_urlcanon.learn.site import Site
+
+_NUMBER = re.compile("[0-9]+")
 
 
 class Merge(NamedTuple):
@@ -41,6 +45,30 @@ class Groups:
         for location, page in zip(site.locations, site.pages, strict=True):
             self.pages[location] = page
         self._handles: dict[str, list[Location]] = {}
+        self._forms: dict[int, list[Location]] = {}
+        for location, page in self.pages.items():
+            if isinstance(page, int) and page >= 0 and site.sizes[page] > 1 and not site.is_sink(page):
+                self._forms.setdefault(page, []).append(location)
+
+    def forms(self, page: int) -> list[Location]:
+        """Return the forms under which a page is found, unless it is a sink."""
+        found = self._forms.get(page, [])
+        if any(location not in self.pages for location in found):
+            found = [location for location in dict.fromkeys(found) if location in self.pages]
+            self._forms[page] = found
+        return found
+
+    def is_blurred(self, page: int, changes: dict[Location, Location]) -> bool:
+        """Whether a page is still found under URLs of one shape after the changes.
+
+        Listings past their end, days without events, texts that are not yet translated: such a page is the same for
+        *any* value of what selects it, so that two of its URLs agree whatever a rule does to them.
+        """
+        shapes = set()
+        forms = {changes.get(location, location) for location in self.forms(page)}
+        for place, params in forms:
+            shapes.add((place.host, _NUMBER.sub("0", place.path), tuple([name_of(param) for param in params])))
+        return len(shapes) < len(forms)
 
     def index(self, handles: Collection[str]) -> None:
         """Make ready for operations with these handles, in one pass."""
@@ -109,6 +137,9 @@ class Groups:
         for source, target in changes.items():
             pages = self.pages.pop(source)
             known = self.pages.get(target)
+            for page in _as_tuple(pages):
+                if page in self._forms:
+                    self._forms[page].append(target)
             if known is None:
                 self.pages[target] = pages
                 for handle in handles_of(target):
@@ -127,8 +158,3 @@ def _union(one: tuple[int, ...] | int, other: tuple[int, ...] | int) -> tuple[in
 
 def _as_tuple(pages: tuple[int, ...] | int) -> tuple[int, ...]:
     return (pages,) if isinstance(pages, int) else pages
-
-
-def places_of(locations: Iterable[Location]) -> set[Place]:
-    """Return the places of URLs."""
-    return {location.place for location in locations}

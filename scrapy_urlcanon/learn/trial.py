@@ -6,9 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.bounds import lower_bound
+from scrapy_urlcanon.learn.location import name_of, value_of
+from scrapy_urlcanon.learn.operations import DropValue
+from scrapy_urlcanon.learn.proposals import PAGINATION_OR_LANGUAGE
 from scrapy_urlcanon.learn.rule import Evidence
 from scrapy_urlcanon.learn.scope import Scope, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS
+from scrapy_urlcanon.learn.template import Rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -30,6 +34,8 @@ class Tally:
     parent: Scope | None
     pages: set[int] = field(default_factory=set)
     """Pages merged rightly, of folds that did not propose the candidate."""
+    blurred: set[int] = field(default_factory=set)
+    """Those of them that are found under other URLs of one shape too."""
     lost: int = 0
     merges: int = 0
     changed: int = 0
@@ -37,13 +43,17 @@ class Tally:
     examples: list[Merge] = field(default_factory=list)
     children: list[Scope] = field(default_factory=list)
 
+    def support(self, thresholds: Thresholds) -> int:
+        """Return how many pages the evidence is worth."""
+        return len(self.pages) - len(self.blurred) + int(len(self.blurred) * thresholds.blurred)
+
     def evidence(self, thresholds: Thresholds, changes: dict[Location, Location]) -> Evidence:
         """Return the tally as it is shown to the user."""
         return Evidence(
             pages=len(self.pages),
             merges=self.merges,
             counter_examples=self.lost,
-            bound=lower_bound(len(self.pages), self.lost, thresholds.confidence),
+            bound=lower_bound(self.support(thresholds), self.lost, thresholds.confidence),
             examples=tuple(sorted(_example(merge, changes) for merge in self.examples)[:3]),
         )
 
@@ -55,6 +65,8 @@ class Trial:
         self.groups = groups
         self.candidate = candidate
         self.changes = groups.affected(candidate)
+        # A rule that was fitted to a value or to literals pays for it with a page, as a parameter of a model does.
+        self._fitted = sum(isinstance(operation, (DropValue, Rewrite)) for operation in candidate)
         self._merges = groups.merges(self.changes)
         folds = {groups.site.folds[page] for page in proposers}
         # A page counts for the candidate if some other fold proposed it too.
@@ -62,6 +74,7 @@ class Trial:
         self.root = Scope(groups.site.domain)
         self.tallies: dict[Scope, Tally] = {}
         self._parts = 0
+        self._blurred: dict[int, bool] = {}
         self._count(self._merges, self._scopes)
 
     def accepted(self, thresholds: Thresholds) -> list[Tally]:
@@ -78,6 +91,7 @@ class Trial:
         for merge in merges:
             parent: Scope | None = None
             right = [page for page in merge.pages if self._counts[pages_of_fold[page]]]
+            blurred = [page for page in right if self._is_blurred(page)]
             for scope in scopes(merge):
                 tally = tallies.get(scope)
                 if tally is None:
@@ -85,11 +99,18 @@ class Trial:
                     if parent is not None:
                         tallies[parent].children.append(scope)
                 tally.pages.update(right)
+                tally.blurred.update(blurred)
                 tally.lost += merge.lost
                 tally.merges += len(merge.sources) - 1 - merge.lost
                 if merge.pages and not merge.lost and len(tally.examples) < 3:  # noqa: PLR2004
                     tally.examples.append(merge)
                 parent = scope
+
+    def _is_blurred(self, page: int) -> bool:
+        known = self._blurred.get(page)
+        if known is None:
+            known = self._blurred[page] = self.groups.is_blurred(page, self.changes)
+        return known
 
     def _scopes(self, merge: Merge) -> list[Scope]:
         """Return the scopes that hold all URLs which the candidate changes."""
@@ -115,7 +136,7 @@ class Trial:
         return [tally]
 
     def _holds(self, tally: Tally, thresholds: Thresholds) -> bool:
-        pages, lost = len(tally.pages), tally.lost
+        pages, lost = tally.support(thresholds) - self._fitted, tally.lost
         if not thresholds.accept(pages, lost):
             return False
         if tally.scope == self.root:
@@ -141,6 +162,8 @@ class Trial:
         wanted: dict[str, int] = {}
         for merge in self._merges:
             for param in merge.target.params:
+                if PAGINATION_OR_LANGUAGE.fullmatch(name_of(param)) or value_of(param).isdigit():
+                    continue  # one of the many values of what selects the content
                 wanted[param] = wanted.get(param, 0) + len(merge.pages)
         likely = sorted((param for param, pages in wanted.items() if pages > 2), key=lambda p: (-wanted[p], p))
         conditions = set(likely[:MAX_CONDITIONS])
@@ -156,6 +179,7 @@ class Trial:
             self.tallies[Scope(self.root.host, (), condition)] = Tally(Scope(self.root.host, (), condition), self.root)
         self._count([merge for merge in self._merges if merge.target.params], scopes)
         found = [self.tallies[Scope(self.root.host, (), condition)] for condition in sorted(conditions)]
+        found = [tally for tally in found if tally.pages]
         return [tally for tally in found if tally.scope.is_expressible and self._holds(tally, thresholds)]
 
 
