@@ -102,7 +102,7 @@ class DeclaredCanonicals:
         if source == target or is_implausible(source, target):
             return False
         right, wrong = self._seen.get(way_of(source, target), (0, 0))
-        return self.thresholds.accept(right, wrong)
+        return self.thresholds.accept_alias(right, wrong)
 
 
 def declared_canonicals(site: Site, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> DeclaredCanonicals:

@@ -18,10 +18,12 @@ class Thresholds:
 
     confidence: float = 0.95
     """Of the lower bound."""
-    precision: float = 0.6
-    """What the lower bound of the share of right merges must reach; 0.5 takes 5 pages without a counter-example, 0.6
-    takes 6, 0.8 takes 14."""
-    lost: float = 0.005
+    precision: float = 0.36
+    """What the lower bound of the share of right merges must reach for a rewrite: 0.36 takes 3 pages without a
+    counter-example, 0.5 takes 5, 0.8 takes 14."""
+    alias: float = 0.5
+    """The same for skip templates and declared canonicals, which nobody can check by looking at the URL."""
+    lost: float = 0.01
     """The largest share of counter-examples that is put down to chance: pages that changed between two captures."""
     blurred: float = 0.25
     """What a page is worth as evidence that is also found under URLs which differ in some other value."""
@@ -29,8 +31,15 @@ class Thresholds:
     """Rules whose lower bound reaches only this are listed apart."""
 
     def accept(self, pages: int, lost: int) -> bool:
-        """Whether so many pages for and against a rule are enough."""
-        return lost <= self.lost * (pages + lost) and lower_bound(pages, lost, self.confidence) >= self.precision
+        """Whether so many pages for and against a rewrite are enough."""
+        return self._accept(pages, lost, self.precision)
+
+    def accept_alias(self, pages: int, lost: int) -> bool:
+        """Whether so many pages for and against a skip template or a way of declaring canonicals are enough."""
+        return self._accept(pages, lost, self.alias)
+
+    def _accept(self, pages: int, lost: int, precision: float) -> bool:
+        return lost <= self.lost * (pages + lost) and lower_bound(pages, lost, self.confidence) >= precision
 
     def special(self, pages: int, lost: int, of_pages: int, of_lost: int, alternatives: int) -> bool:
         """Whether a part of a scope is really better than the scope that failed, and not the luckiest of its parts.

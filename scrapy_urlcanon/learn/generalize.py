@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.proposals import Candidate
 
 #: Segments and parameters that a template may take out of the middle, and put in.
-MAX_PIECES = 3
+MAX_PIECES = 6
 
 #: Segments of the path that a template may pass on.
 MAX_SEGMENTS = 8
@@ -84,8 +84,8 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
         return
     taken = [param for param in source.params if param not in target.params]
     put = [param for param in target.params if param not in source.params]
-    if segments == others and {name_of(p) for p in put} <= {name_of(p) for p in taken} and not _affixes(taken, put):
-        return  # dropping parameters, or another value of the same one
+    if segments == others and not put:
+        return  # dropping parameters is no template
     head = _common(segments, others)
     tail = _common(segments[head:][::-1], others[head:][::-1])
     middle, others = segments[head : len(segments) - tail], others[head : len(others) - tail]
@@ -94,7 +94,7 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
         len(middle) + len(taken) > MAX_PIECES
         or len(others) + len(put) > MAX_PIECES
         or len(set(names)) < len(names)
-        or any(PAGINATION_OR_LANGUAGE.fullmatch(name) and "?" not in name for name in names if _is_dropped(name, taken, put))
+        or any(PAGINATION_OR_LANGUAGE.fullmatch(name) for name in names if _is_dropped(name, taken, put))
     ):
         return
     pieces = [*middle, *(value_of(param) for param in taken)]
@@ -116,16 +116,6 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
 def _is_dropped(name: str, taken: Sequence[str], put: Sequence[str]) -> bool:
     values = {value_of(param) for param in taken if name_of(param) == name}
     return not any(value in text for value in values for text in put)
-
-
-def _affixes(taken: Sequence[str], put: Sequence[str]) -> bool:
-    """Whether some value is a part of the other value of the same parameter."""
-    values = {name_of(param): value_of(param) for param in taken}
-    return any(
-        value_of(param) != values[name_of(param)] and value_of(param) and value_of(param) in values[name_of(param)]
-        for param in put
-        if name_of(param) in values
-    )
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:

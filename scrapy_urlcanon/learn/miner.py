@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
@@ -30,6 +31,7 @@ class Miner:
     def __init__(self, site: Site, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> None:
         self.site = site
         self.thresholds = thresholds
+        self._flawless = replace(thresholds, lost=0.0)
         self.groups = Groups(site)
         self.accepted: list[Accepted] = []
         self._failed: dict[Candidate, set[int]] = {}
@@ -44,14 +46,16 @@ class Miner:
     def _round(self, found: dict[Candidate, set[int]]) -> bool:
         candidates = [c for c, pages in found.items() if len(pages) >= MIN_PROPOSERS]
         candidates.sort(key=lambda c: (len(c), -len(found[c]), _grows(c), _text(c)))
-        accepted = False
-        for candidate in candidates[:MAX_CANDIDATES]:
-            accepted |= self._try(candidate, found[candidate])
-        return accepted
+        del candidates[MAX_CANDIDATES:]
+        # First those without any counter-example: what they explain is no longer there for a more general one that
+        # explains it at a loss.
+        pure = [candidate for candidate in candidates if self._try(candidate, found[candidate], self._flawless)]
+        rest = [candidate for candidate in candidates if candidate not in pure]
+        return any([self._try(candidate, found[candidate], self.thresholds) for candidate in rest]) or bool(pure)
 
-    def _try(self, candidate: Candidate, proposers: set[int]) -> bool:
+    def _try(self, candidate: Candidate, proposers: set[int], thresholds: Thresholds) -> bool:
         trial = Trial(self.groups, candidate, proposers)
-        tallies = trial.accepted(self.thresholds)
+        tallies = trial.accepted(thresholds)
         if not tallies:
             self._failed[candidate] = proposers
             return False

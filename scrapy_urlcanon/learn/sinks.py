@@ -17,6 +17,7 @@ from scrapy_urlcanon.learn.bounds import lower_bound
 from scrapy_urlcanon.learn.location import name_of, value_of
 from scrapy_urlcanon.learn.rule import Evidence, LearnedRule
 from scrapy_urlcanon.learn.scope import Scope
+from scrapy_urlcanon.learn.site import SINK_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -65,7 +66,10 @@ def sink_rules(groups: Groups, thresholds: Thresholds) -> tuple[list[LearnedRule
                     examples=tuple((member.url, members[0].url) for member in members[1:4]),
                 ),
             )
-            (sure if any(_refers(name, members, texts) for name in dropped) else unsure).append(rule)
+            if any(_refers(name, members, texts) for name in dropped):
+                sure.append(rule)
+            elif len(known) > SINK_SIZE:
+                unsure.append(rule)
             break
     return sure, unsure
 

@@ -167,7 +167,7 @@ def _judge(found: _Class, thresholds: Thresholds) -> Evidence | None:
     if found.alone and (not unseen or _more_often(found.alone, undeclared, unseen, thresholds.confidence)):
         excess = ceil(found.alone - undeclared * unseen)
     pages, lost = len(found.confirmed), found.contradicted + excess
-    if not thresholds.accept(pages, lost):
+    if not thresholds.accept_alias(pages, lost):
         return None
     return Evidence(
         pages=pages,
