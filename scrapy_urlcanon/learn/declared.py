@@ -104,6 +104,24 @@ class DeclaredCanonicals:
         right, wrong = self._seen.get(way_of(source, target), (0, 0))
         return self.thresholds.accept_alias(right, wrong)
 
+    def is_trusted(self, source: Location, target: Location) -> bool:
+        """Whether what this URL declares may serve as evidence: it was right more than once and never wrong."""
+        right, wrong = self._seen.get(way_of(source, target), (0, 0))
+        return right > 1 and not wrong and not is_implausible(source, target)
+
+
+def promised_pages(site: Site, canonicals: DeclaredCanonicals) -> dict[Location, int]:
+    """Return the URLs that were not seen, with the page that redirects and trusted canonicals say they show."""
+    found: dict[Location, int] = {}
+    for row in sorted(site.redirects):
+        if site.pages[row] != NO_EVIDENCE and site.redirects[row] not in site.row_of:
+            found.setdefault(site.redirects[row], site.pages[row])
+    for row in sorted(site.declared):
+        source, target = site.locations[row], site.declared[row]
+        if site.pages[row] != NO_EVIDENCE and target not in site.row_of and canonicals.is_trusted(source, target):
+            found.setdefault(target, site.pages[row])
+    return found
+
 
 def declared_canonicals(site: Site, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> DeclaredCanonicals:
     """Return what a crawl shows about the declared canonicals of a site."""

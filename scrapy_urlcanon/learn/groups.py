@@ -10,7 +10,7 @@ from scrapy_urlcanon.learn.operations import handles_of
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.operations import Operation
@@ -38,17 +38,27 @@ class Merge(NamedTuple):
 class Groups:
     """The current form of every URL, and the pages found under it."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, promised: Mapping[Location, int] | None = None) -> None:
+        """``promised``: URLs that were not seen, and the page that trustworthy declarations say they show."""
         self.site = site
         self.pages: dict[Location, tuple[int, ...] | int] = {}
         """Page under each form; a tuple where URLs of several pages have become one form."""
         for location, page in zip(site.locations, site.pages, strict=True):
             self.pages[location] = page
+        self.promised = {location for location in promised or () if self.pages.get(location, NO_EVIDENCE) == NO_EVIDENCE}
+        for location in self.promised:
+            self.pages[location] = (promised or {})[location]
+        several = {self.pages[location] for location in self.promised}
         self._handles: dict[str, list[Location]] = {}
         self._forms: dict[int, list[Location]] = {}
         for location, page in self.pages.items():
-            if isinstance(page, int) and page >= 0 and site.sizes[page] > 1 and not site.is_sink(page):
-                self._forms.setdefault(page, []).append(location)
+            if isinstance(page, int) and page >= 0 and not site.is_sink(page):
+                if site.sizes[page] > 1 or page in several:
+                    self._forms.setdefault(page, []).append(location)
+
+    def duplicates(self) -> list[int]:
+        """Return the pages that are found under several forms, sinks left out."""
+        return sorted(page for page in self._forms if len(self.forms(page)) > 1)
 
     def forms(self, page: int) -> list[Location]:
         """Return the forms under which a page is found, unless it is a sink."""

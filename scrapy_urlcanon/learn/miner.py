@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.learn.declared import declared_canonicals, promised_pages
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.generalize import template_proposals
@@ -32,7 +33,8 @@ class Miner:
         self.site = site
         self.thresholds = thresholds
         self._flawless = replace(thresholds, lost=0.0)
-        self.groups = Groups(site)
+        self.canonicals = declared_canonicals(site, thresholds)
+        self.groups = Groups(site, promised_pages(site, self.canonicals))
         self.accepted: list[Accepted] = []
         self._failed: dict[Candidate, set[int]] = {}
 

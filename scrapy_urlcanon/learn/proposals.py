@@ -66,17 +66,12 @@ def proposals(groups: Groups) -> dict[Candidate, set[int]]:
 
 def duplicates(groups: Groups) -> list[tuple[int, list[Location]]]:
     """Return the pages that are still found under several URLs, sinks left out, each with these URLs, sorted."""
-    site = groups.site
-    by_page: dict[int, list[Location]] = {}
-    for location, pages in groups.pages.items():
-        if isinstance(pages, int) and pages >= 0 and site.sizes[pages] > 1 and not site.is_sink(pages):
-            by_page.setdefault(pages, []).append(location)
-    numbers = sorted(page for page, locations in by_page.items() if len(locations) > 1)
+    numbers = groups.duplicates()
     if len(numbers) > MAX_PAGES:
         # Page numbers follow the sorted URLs, so that an even sample reaches every part of the site.
         step = len(numbers) / MAX_PAGES
         numbers = [numbers[int(i * step)] for i in range(MAX_PAGES)]
-    return [(page, sorted(by_page[page])) for page in numbers]
+    return [(page, sorted(groups.forms(page))) for page in numbers]
 
 
 def pairs(locations: Sequence[Location]) -> Iterator[tuple[Location, Location]]:

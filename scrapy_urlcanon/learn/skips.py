@@ -95,13 +95,13 @@ def skip_rules(groups: Groups, thresholds: Thresholds, form: Callable[[Location]
     """
     classes: dict[tuple[str, str], _Class] = {}
     for location in sorted(groups.pages):
-        template = template_of(location)
+        template = "" if location in groups.promised else template_of(location)
         if template:
             key = (location.place.host.partition(":")[0], template)
             classes.setdefault(key, _Class(template)).members.append(location)
     by_page: dict[int, list[Location]] = {}
     for location, pages in groups.pages.items():
-        if isinstance(pages, int) and pages >= 0 and not groups.site.is_sink(pages):
+        if isinstance(pages, int) and pages >= 0 and not groups.site.is_sink(pages) and location not in groups.promised:
             by_page.setdefault(pages, []).append(location)
     declared = {
         groups.site.locations[row]: form(target)
@@ -147,7 +147,7 @@ def _look(
                 found.alone += 1
         elif target in others:
             found.declared_seen += 1
-        elif target in groups.pages and groups.pages[target] != -1:
+        elif target in groups.pages and groups.pages[target] != -1 and target not in groups.promised:
             found.contradicted += 1
         else:
             found.claimed += 1
