@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from scrapy_urlcanon.canonicalizer.canonicalizer import (
-    Canonicalizer,
-    Explanation,
-    Step,
-    canonicalize,
-)
+from scrapy_urlcanon.canonicalizer.canonicalizer import Canonicalizer, canonicalize
+from scrapy_urlcanon.canonicalizer.explanation import Explanation, Step
 
 __all__ = ["Canonicalizer", "Explanation", "Step", "canonicalize"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
 from w3lib.url import canonicalize_url
 
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, validate_options
+from scrapy_urlcanon.canonicalizer.explanation import Explanation, Step
+from scrapy_urlcanon.canonicalizer.fast import FastPath
+from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.canonicalizer.policy import Policies
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
-from scrapy_urlcanon.canonicalizer.rules import ALWAYS, NORMALIZATIONS, TEXT_NORMALIZATIONS
-from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
@@ -22,36 +22,10 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.configuration import RuleSet
     from scrapy_urlcanon.canonicalizer.policy import Policy
-    from scrapy_urlcanon.canonicalizer.url import Url
 
 _MAX_PASSES = 10
 SCRAPY = "scrapy"
 """The name of the step that Scrapy's own canonicalization is."""
-
-
-@frozen
-class Step:
-    """One change on the way to the canonical URL."""
-
-    option: str
-    """The name of the option, or of the normalization that is always on."""
-    before: str
-    after: str
-    layer: str
-    """What turned it on: ``always``, a preset, or origin and pattern of a rule."""
-
-
-@frozen
-class Explanation:
-    """How a URL became its canonical form."""
-
-    url: str
-    canonical: str
-    """What :meth:`Canonicalizer.canonicalize` returns."""
-    steps: tuple[Step, ...] = ()
-    """Every change, in order; the last one left :attr:`canonical`."""
-    problem: str | None = None
-    """Why the URL came back unchanged, where it could not be parsed or settled."""
 
 
 class Canonicalizer:
@@ -92,14 +66,27 @@ class Canonicalizer:
     def _setup(self, configuration: Configuration) -> None:
         self.configuration = configuration
         self._policies = Policies(configuration)
+        self._fast_path = FastPath(self._policies)
 
-    def canonicalize(self, url: str, *, options: Mapping[str, Any] | None = None) -> str:
-        """Return the canonical form of *url*.
+    def canonicalize(self, url: str) -> str:
+        """Return the canonical form of *url*."""
+        canonical = self.canonical_or_none(url)
+        return url if canonical is None else canonical
+
+    def canonical_or_none(
+        self, url: str, *, options: Mapping[str, Any] | None = None
+    ) -> str | None:
+        """Return the canonical form of *url*, or None where it could not be parsed or settled.
 
         :param options: options for this URL alone, over all other layers.
         :raises ConfigurationError: if *options* are not valid.
         """
-        return self.explain(url, options=options).canonical
+        if options is None:
+            canonical = self._fast_path.canonical(url)
+            if canonical is not None:
+                return canonical
+        explanation = self.explain(url, options=options)
+        return None if explanation.problem else explanation.canonical
 
     def explain(self, url: str, *, options: Mapping[str, Any] | None = None) -> Explanation:
         """Return the canonical form of *url* with every step that led to it."""
@@ -160,38 +147,6 @@ def canonicalize(url: str, *, preset: str = DEFAULT_PRESET, **options: Any) -> s
     :raises ConfigurationError: if the preset or an option is not valid.
     """
     return Canonicalizer({"*": options}, preset=preset).canonicalize(url)
-
-
-def parse(text: str, steps: list[Step]) -> Url:
-    """Return the components of *text*, which is normalized as far as that takes.
-
-    :param steps: gets a step for each normalization that changed it.
-    :raises UnparsableUrlError: if it is not an http or https URL.
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise UnparsableUrlError("it holds half of a surrogate pair") from None
-    for normalization in TEXT_NORMALIZATIONS:
-        changed = normalization.apply(text)
-        if changed != text:
-            steps.append(Step(normalization.name, text, changed, ALWAYS))
-            text = changed
-    return split(text)
-
-
-def normalize(url: Url, steps: list[Step]) -> Url:
-    """Return *url* with the normalizations that are always on.
-
-    :param steps: gets a step for each that changed it.
-    :raises UnparsableUrlError: if its host or its port cannot be one.
-    """
-    for normalization in NORMALIZATIONS:
-        changed = normalization.apply(url)
-        if changed != url:
-            steps.append(Step(normalization.name, str(url), str(changed), ALWAYS))
-            url = changed
-    return url
 
 
 def _overrides(options: Mapping[str, Any] | None) -> RuleSet | None:

@@ -9,7 +9,7 @@ from attrs import field, frozen
 from scrapy_urlcanon.canonicalizer.names import glob_matcher
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text, encode_path
 from scrapy_urlcanon.canonicalizer.rules.base import parameter
-from scrapy_urlcanon.canonicalizer.url import normalize_host
+from scrapy_urlcanon.canonicalizer.url import is_ip_address, normalize_host
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
@@ -122,3 +122,15 @@ def _parse_host(host: str) -> str:
 def _parse_condition(piece: str) -> Condition:
     name, equals, value = map(decode_query_text, piece.partition("="))
     return Condition(name, value if equals else "*")
+
+
+def with_parents(host: str) -> list[str]:
+    """Return *host*, a normalized one, and the domains that it is in, the shortest first.
+
+    >>> with_parents("www.example.com"), with_parents("192.0.2.1")
+    (['com', 'example.com', 'www.example.com'], ['192.0.2.1'])
+    """
+    if is_ip_address(host):
+        return [host]
+    labels = host.split(".")
+    return [".".join(labels[start:]) for start in range(len(labels) - 1, -1, -1)]

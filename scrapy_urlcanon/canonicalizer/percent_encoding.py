@@ -60,12 +60,14 @@ _STRAY_PERCENT = re.compile(
     f"%(?!{_escapes(b for b in range(256) if f'%{b:02X}' not in _RAW_IN_PATH)})"
 )
 
-# A name or value that quote_plus() would write as it is.
-_CANONICAL_IN_QUERY = re.compile(
+CANONICAL_QUERY_TEXT = (
     f"[{_UNRESERVED}+]*"
     f"(?:%(?:{_escapes(b for b in range(256) if quote_plus(bytes([b])).startswith('%'))})"
     f"[{_UNRESERVED}+]*)*"
-).fullmatch
+)
+"""A pattern for names and values that :func:`encode_query_text` leaves as they are."""
+
+_is_canonical_query_text = re.compile(CANONICAL_QUERY_TEXT).fullmatch
 
 
 def _encode(match: re.Match[str]) -> str:
@@ -121,7 +123,7 @@ def encode_query_text(text: str) -> str:
     >>> encode_query_text("caf\u00e9 %e9%2f:")
     'caf%C3%A9+%E9%2F%3A'
     """
-    if _CANONICAL_IN_QUERY(text):
+    if _is_canonical_query_text(text):
         return text
     return quote_plus(unquote_to_bytes(text.replace("+", " ")))
 
@@ -133,3 +135,13 @@ def decode_query_text(text: str) -> str:
     'filter[price]'
     """
     return unquote_plus(text)
+
+
+def encode_parameter(piece: str) -> str:
+    """Return *piece*, a parameter of a query, with name and value in their one spelling.
+
+    >>> encode_parameter("a:b=c=%7e")
+    'a%3Ab=c%3D~'
+    """
+    name, equals, value = piece.partition("=")
+    return encode_query_text(name) + equals + encode_query_text(value)

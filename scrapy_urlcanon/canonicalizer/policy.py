@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from scrapy_urlcanon.canonicalizer.pattern import ANY_HOST
+from scrapy_urlcanon.canonicalizer.pattern import ANY_HOST, with_parents
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME, CATALOGUE
-from scrapy_urlcanon.canonicalizer.url import is_ip_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -83,7 +82,7 @@ class Policies:
         return HostPolicy(rule_sets, None if depends else self._compile(rule_sets))
 
     def _rule_sets(self, host: str) -> Iterator[RuleSet]:
-        names = [ANY_HOST, *_with_parents(host)]
+        names = [ANY_HOST, *with_parents(host)]
         for by_host in self._origins:
             for name in names:
                 yield from by_host.get(name, ())
@@ -108,11 +107,3 @@ def _preset_options(preset: str) -> dict[str, Setting]:
         name: BY_NAME[name].values.merge(None, value, layer)
         for name, value in PRESETS[preset].items()
     }
-
-
-def _with_parents(host: str) -> list[str]:
-    """Return *host* and the domains that it is in, the shortest first."""
-    if is_ip_address(host):
-        return [host]
-    labels = host.split(".")
-    return [".".join(labels[start:]) for start in range(len(labels) - 1, -1, -1)]

@@ -22,14 +22,18 @@ def _extract() -> tldextract.TLDExtract:
 def registrable_domain(host: str) -> str | None:
     """Return the public suffix of *host* and the label before it, or None if it has none.
 
-    *host* is normalized. See https://publicsuffix.org/ for the list.
+    *host* is normalized. See https://publicsuffix.org/ for the list; a top-level domain
+    that is not on it is a public suffix too.
 
     >>> registrable_domain("www.shop.example.co.uk"), registrable_domain("co.uk")
     ('example.co.uk', None)
-    >>> registrable_domain("192.0.2.1"), registrable_domain("localhost")
-    (None, None)
+    >>> registrable_domain("www.shop.intranet"), registrable_domain("localhost")
+    ('shop.intranet', None)
+    >>> registrable_domain("192.0.2.1")
     """
     if is_ip_address(host):
         return None
     found = _extract().extract_str(host)
-    return f"{found.domain}.{found.suffix}" if found.domain and found.suffix else None
+    if not found.suffix:
+        return ".".join(host.split(".")[-2:]) if "." in host else None
+    return f"{found.domain}.{found.suffix}" if found.domain else None

@@ -6,7 +6,11 @@ A new option is one class, listed here and in
 
 from __future__ import annotations
 
-from scrapy_urlcanon.canonicalizer.rules.always import NORMALIZATIONS, TEXT_NORMALIZATIONS
+from scrapy_urlcanon.canonicalizer.rules.always import (
+    ALWAYS_ON,
+    NORMALIZATIONS,
+    TEXT_NORMALIZATIONS,
+)
 from scrapy_urlcanon.canonicalizer.rules.authority import Scheme, Www
 from scrapy_urlcanon.canonicalizer.rules.base import (
     ALWAYS,
@@ -52,6 +56,7 @@ BY_NAME: dict[str, type[Rule]] = {rule.name: rule for rule in CATALOGUE}
 
 __all__ = [
     "ALWAYS",
+    "ALWAYS_ON",
     "BY_NAME",
     "CATALOGUE",
     "NORMALIZATIONS",

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.percent_encoding import (
     encode_fragment,
+    encode_parameter,
     encode_path,
-    encode_query_text,
     encode_userinfo,
 )
 from scrapy_urlcanon.canonicalizer.rules.base import Normalization, TextNormalization
@@ -182,14 +182,9 @@ class PercentEncoding(Normalization):
         return url._replace(
             userinfo=url.userinfo and encode_userinfo(url.userinfo),
             path=encode_path(url.path),
-            query=url.query and tuple(map(_encode_parameter, url.query)),
+            query=url.query and tuple(map(encode_parameter, url.query)),
             fragment=url.fragment and encode_fragment(url.fragment),
         )
-
-
-def _encode_parameter(piece: str) -> str:
-    name, equals, value = piece.partition("=")
-    return encode_query_text(name) + equals + encode_query_text(value)
 
 
 class EmptyPath(Normalization):
@@ -268,3 +263,6 @@ NORMALIZATIONS: tuple[Normalization, ...] = (
     MissingValue(),
 )
 """In the order in which they apply, after the components were split."""
+
+ALWAYS_ON: tuple[TextNormalization | Normalization, ...] = (*TEXT_NORMALIZATIONS, *NORMALIZATIONS)
+"""All of them, in order."""

@@ -26,6 +26,7 @@ class Scheme(Rule):
     """
 
     name = "scheme"
+    component = "authority"
     values = Choice(("keep", "http", "https"))
     neutral = "keep"
     changes = (
@@ -51,6 +52,7 @@ class Www(Rule):
     """
 
     name = "www"
+    component = "authority"
     values = Choice(("keep", "strip"))
     neutral = "keep"
     changes = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
 
@@ -71,6 +71,8 @@ class Rule(ABC):
 
     name: ClassVar[str]
     """The name of the option."""
+    component: ClassVar[Literal["authority", "path", "query", "fragment", "url"]]
+    """What it changes at most: ``authority`` stands for the scheme too, ``url`` for all."""
     values: ClassVar[ValueType]
     """What its values look like."""
     neutral: ClassVar[Any]
@@ -130,10 +132,10 @@ class ParameterRule(Rule):
 
 
 def parameter(piece: str) -> tuple[str, str]:
-    r"""Return name and value, decoded, of a *piece* of a query.
+    """Return name and value, decoded, of a *piece* of a query.
 
-    >>> parameter("q=caf%C3%A9+noir")
-    ('q', 'caf\\xe9 noir')
+    >>> parameter("q=C%2B%2B+11")
+    ('q', 'C++ 11')
     """
     name, _, value = piece.partition("=")
     return decode_query_text(name), decode_query_text(value)

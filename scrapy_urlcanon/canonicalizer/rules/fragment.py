@@ -25,6 +25,7 @@ class Fragment(Rule):
     """
 
     name = "fragment"
+    component = "fragment"
     values = Choice(("drop", "keep", "routing"))
     neutral = "keep"
     changes = (

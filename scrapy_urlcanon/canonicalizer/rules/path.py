@@ -31,6 +31,7 @@ class DuplicateSlashes(Rule):
     """
 
     name = "duplicate_slashes"
+    component = "path"
     values = Choice(("keep", "collapse"))
     neutral = "keep"
     changes = (Example("collapse", "http://example.com//a///b", "http://example.com/a/b"),)
@@ -63,6 +64,7 @@ class DirectoryIndex(Rule):
     """
 
     name = "directory_index"
+    component = "path"
     values = NameList()
     neutral = ()
     changes = (
@@ -107,6 +109,7 @@ class TrailingSlash(Rule):
     """
 
     name = "trailing_slash"
+    component = "path"
     values = Choice(("keep", "strip", "add"))
     neutral = "keep"
     changes = (

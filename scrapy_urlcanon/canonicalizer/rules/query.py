@@ -36,6 +36,7 @@ class TrackingParams(ParameterRule):
     """
 
     name = "tracking_params"
+    component = "query"
     values = Choice(("keep", "drop"))
     neutral = "keep"
     changes = (
@@ -79,6 +80,7 @@ class DropParams(ParameterRule):
     """
 
     name = "drop_params"
+    component = "query"
     values = NameList()
     neutral = ()
     changes = (
@@ -118,6 +120,7 @@ class KeepParams(ParameterRule):
     """
 
     name = "keep_params"
+    component = "query"
     values = NameList(optional=True)
     neutral = None
     changes = (
@@ -151,6 +154,7 @@ class DefaultParams(ParameterRule):
     """
 
     name = "default_params"
+    component = "query"
     values = NameMap()
     neutral = MappingProxyType({})
     changes = (
@@ -188,6 +192,7 @@ class EmptyParams(ParameterRule):
     """
 
     name = "empty_params"
+    component = "query"
     values = Choice(("keep", "drop"))
     neutral = "keep"
     changes = (Example("drop", "http://example.com/?id=&=123&a=1", "http://example.com/?a=1"),)
@@ -212,6 +217,7 @@ class SortQuery(Rule):
     """
 
     name = "sort_query"
+    component = "query"
     values = Flag()
     neutral = False
     changes = (

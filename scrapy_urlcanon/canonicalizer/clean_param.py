@@ -1,0 +1,213 @@
+r"""``Clean-param`` lines of robots.txt: parameters that a site declares to select nothing.
+
+The directive is Yandex's: ``Clean-param: p0[&p1&...&pn] [path]``,
+https://yandex.com/support/webmaster/en/robot-workings/clean-param. From there: it stands
+anywhere in the file and belongs to no ``User-agent``; there may be many; letter case
+matters; it has at most 500 characters. The path is a prefix of the characters
+``A-Za-z0-9.-/*_``, in which ``*`` stands for any text; without one it is the whole site.
+
+A robots.txt is for one scheme, host and port (RFC 9309, section 2.3), and the prefix is
+one as text: ``/forum`` is one of ``/forums`` too. Neither can be said with a pattern of
+``URLCANON_RULES``, which includes subdomains and matches on the border of segments. So
+the options for a URL are asked for by its path: :meth:`CleanParam.options`.
+
+>>> declared = read_clean_param(b"Clean-param: sid&sort /forum/*.php\nClean-param: page /")
+>>> declared.options("/forum/viewthread.php")
+{'drop_params': ['sid', 'sort']}
+>>> print(*declared.problems)
+line 2: page: it selects content on most sites; not taken
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_plus
+
+from attrs import field, frozen
+
+from scrapy_urlcanon.canonicalizer.imports.names import NOT_WRITABLE, is_writable
+from scrapy_urlcanon.canonicalizer.names import glob_matcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+LONGEST_RULE = 500
+"""Characters of one rule, as the documentation of the directive says."""
+
+_PAGINATION = "page pages paged pg pagenum page_num page_id pageno p start offset limit"
+_PAGE_SIZE = "per_page perpage page_size pagesize cursor"
+_SEARCH = "q query search search_query keyword keywords term text"
+_PLACE = "lang language locale hl lng country region city currency"
+_SUBJECT = (
+    "id pid tid cid post post_id product product_id article article_id item item_id topic thread "
+    "t f cat category category_id tag title name slug view action year month day"
+)
+CONTENT_PARAMS = frozenset(f"{_PAGINATION} {_PAGE_SIZE} {_SEARCH} {_PLACE} {_SUBJECT}".split())
+"""Names that select content on most sites; owners declare them all the same.
+
+``s`` is not among them: it is the session of the documentation's own first example.
+"""
+
+_DIRECTIVE = re.compile(r"[ \t]*clean-param[ \t]*:(.*)", re.IGNORECASE | re.DOTALL)
+_PATH = re.compile(r"[A-Za-z0-9./*_-]+")
+_SHOWN = 80
+_ENCODINGS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+@frozen
+class CleanParamRule:
+    """One rule of a robots.txt.
+
+    >>> rule = CleanParamRule(1, ("s",), "/forum*/show")
+    >>> rule.matches("/forums/showthread.php"), rule.matches("/forum")
+    (True, False)
+    """
+
+    line: int
+    """Its number, from 1."""
+    params: tuple[str, ...]
+    """The names of the parameters, decoded."""
+    path: str
+    """The prefix, with ``*`` for any text; ``/`` for the whole site."""
+    matches: Callable[[str], bool] = field(init=False, repr=False, eq=False)
+    """Tells whether a path, as it stands in a URL, begins with the prefix."""
+
+    @matches.default
+    def _matches(self) -> Callable[[str], bool]:
+        # A * at the end is always implied.
+        return glob_matcher(self.path.rstrip("*") + "*")
+
+    @property
+    def is_for_whole_site(self) -> bool:
+        """Whether it holds whatever the path."""
+        return self.path.rstrip("*") in {"", "/"}
+
+
+@frozen
+class CleanParamProblem:
+    """Something in a robots.txt that was not taken."""
+
+    line: int
+    """Its number, from 1."""
+    text: str
+    """What was not taken: a name or, shortened, the value of the directive."""
+    reason: str
+    """Why."""
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.text}: {self.reason}"
+
+
+@frozen
+class CleanParam:
+    """What a robots.txt declares for the scheme, host and port that it is from."""
+
+    rules: tuple[CleanParamRule, ...]
+    """In the order of the file."""
+    problems: tuple[CleanParamProblem, ...]
+    """What was not taken, in the order of the file."""
+
+    def params(self, path: str) -> tuple[str, ...]:
+        """Return the names of the parameters that are declared for *path*, each once."""
+        names = dict.fromkeys(
+            name
+            for rule in self.rules
+            if rule.is_for_whole_site or rule.matches(path)
+            for name in rule.params
+        )
+        return tuple(names)
+
+    def options(self, path: str) -> dict[str, Any]:
+        """Return the options for a URL with *path*: empty, or with ``drop_params``."""
+        names = self.params(path)
+        return {"drop_params": list(names)} if names else {}
+
+
+def read_clean_param(robots: bytes) -> CleanParam:
+    """Return what *robots*, the content of a robots.txt, declares.
+
+    Whatever it holds, it is read in a time that is linear in its length; what is no valid
+    rule is a problem with its line.
+    """
+    rules: list[CleanParamRule] = []
+    problems: list[CleanParamProblem] = []
+    for number, line in enumerate(_lines(robots), 1):
+        found = _DIRECTIVE.match(line)
+        if not found:
+            continue
+        value = found[1].partition("#")[0].strip()
+        try:
+            params, path = _parse(value)
+        except ValueError as error:
+            problems.append(CleanParamProblem(number, _shortened(value), str(error)))
+            continue
+        taken: list[str] = []
+        for name in dict.fromkeys(params):
+            reason = _refusal(name)
+            if reason:
+                problems.append(CleanParamProblem(number, _shortened(name), reason))
+            else:
+                taken.append(name)
+        if taken:
+            rules.append(CleanParamRule(number, tuple(taken), path))
+    return CleanParam(tuple(rules), tuple(problems))
+
+
+def _lines(robots: bytes) -> Iterator[str]:
+    for mark, encoding in _ENCODINGS:
+        if robots.startswith(mark):
+            text = robots[len(mark) :].decode(
+                encoding, "surrogateescape" if encoding == "utf-8" else "replace"
+            )
+            break
+    else:
+        text = robots.decode("utf-8", "surrogateescape")
+    # Line ends are CR, LF or both (RFC 9309, section 2.2); str.splitlines() knows others.
+    yield from re.split(r"\r\n|\r|\n", text)
+
+
+def _parse(value: str) -> tuple[list[str], str]:
+    """Return names and path of a rule.
+
+    :raises ValueError: if it is not valid; the message says why.
+    """
+    if len(value) > LONGEST_RULE:
+        raise ValueError(f"it has {len(value)} characters, and {LONGEST_RULE} are allowed")
+    fields = value.split()
+    if not fields:
+        raise ValueError("expected names of parameters")
+    if len(fields) > 2:  # noqa: PLR2004
+        raise ValueError("expected names, joined by &, and perhaps a path")
+    path = fields[1] if len(fields) > 1 else "/"
+    if not path.startswith(("/", "*")):
+        raise ValueError("expected a path that begins with / or *")
+    if not _PATH.fullmatch(path):
+        raise ValueError("expected a path of letters, digits and . - / * _")
+    names = [name for name in fields[0].split("&") if name]
+    if not names:
+        raise ValueError("expected names of parameters")
+    return [unquote_plus(name, errors="surrogateescape") for name in names], path
+
+
+def _refusal(name: str) -> str | None:
+    """Say why the parameter *name* is not taken, or None."""
+    if any("\ud800" <= character <= "\udfff" or character == "\ufffd" for character in name):
+        return "it is not in UTF-8"
+    if not is_writable(name):
+        return NOT_WRITABLE
+    if "=" in name:
+        return "expected a name without a value"
+    if name.lower() in CONTENT_PARAMS:
+        return "it selects content on most sites; not taken"
+    return None
+
+
+def _shortened(text: str) -> str:
+    text = text.encode("utf-8", "replace").decode()
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."

@@ -1,0 +1,30 @@
+"""What is said about how a URL became canonical."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+
+@frozen
+class Step:
+    """One change on the way to the canonical URL."""
+
+    option: str
+    """The name of the option, or of the normalization that is always on."""
+    before: str
+    after: str
+    layer: str
+    """What turned it on: ``always``, a preset, or origin and pattern of a rule."""
+
+
+@frozen
+class Explanation:
+    """How a URL became its canonical form."""
+
+    url: str
+    canonical: str
+    """What :meth:`~scrapy_urlcanon.Canonicalizer.canonicalize` returns."""
+    steps: tuple[Step, ...] = ()
+    """Every change, in order; the last one left :attr:`canonical`."""
+    problem: str | None = None
+    """Why the URL came back unchanged, where it could not be parsed or settled."""

@@ -1,0 +1,1 @@
+"""The command ``scrapy urlcanon``, one module for each of its actions."""

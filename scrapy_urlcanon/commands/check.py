@@ -1,0 +1,66 @@
+"""``scrapy urlcanon check``: says whether the configuration is valid."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.spiderloader import get_spider_loader
+
+from scrapy_urlcanon.commands.base import Action, settings_of_spider
+from scrapy_urlcanon.crawl.settings import load_configuration
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from scrapy.settings import Settings
+
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration
+
+
+class Check(Action):
+    """Validate the settings of the project and of each of its spiders."""
+
+    name = "check"
+    help = "validate the rules of the project and of its spiders"
+    description = """\
+Validate the URLCANON_ settings of the project, of each of its spiders and of rule files
+that it does not name yet. Prints every problem; the exit status is 1 if there is one.
+
+  scrapy urlcanon check
+  scrapy urlcanon check urlcanon.toml
+"""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "files", nargs="*", metavar="FILE", help="a rule file, as if the project named it last"
+        )
+
+    def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
+        if arguments.files:
+            files = [*settings.getlist("URLCANON_RULES_FILES"), *arguments.files]
+            settings.set("URLCANON_RULES_FILES", files, "cmdline")
+        configuration = load_configuration(settings)
+        problems = list(_problems_of_spiders(settings))
+        if problems:
+            raise ConfigurationError(problems)
+        print("\n".join(_summary(configuration)))  # noqa: T201
+        return 0
+
+
+def _problems_of_spiders(settings: Settings) -> Iterator[Problem]:
+    for name in get_spider_loader(settings).list():
+        try:
+            load_configuration(settings_of_spider(settings, name))
+        except ConfigurationError as error:
+            for problem in error.problems:
+                yield problem._replace(origin=f"spider {name}: {problem.origin}")
+
+
+def _summary(configuration: Configuration) -> Iterator[str]:
+    yield f"preset {configuration.preset}"
+    for rule_sets in configuration.origins:
+        for rule_set in rule_sets:
+            yield f"{rule_set.layer}: {', '.join(rule_set.options) or 'no option'}"
+    yield "The configuration is valid."

@@ -1,0 +1,68 @@
+"""``scrapy urlcanon rules``: the catalogue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET, PRESETS
+from scrapy_urlcanon.canonicalizer.rules import (
+    ALWAYS_ON,
+    BY_NAME,
+    CATALOGUE,
+)
+from scrapy_urlcanon.canonicalizer.rules.pages import rule_page, title
+from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.exceptions import did_you_mean
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from scrapy.settings import Settings
+
+    from scrapy_urlcanon.canonicalizer.rules import Normalization, Rule, TextNormalization
+
+
+class Rules(Action):
+    """List the options, or show the page of one."""
+
+    name = "rules"
+    help = "list the options, or show all about one"
+    description = """\
+List the options with their value in the preset of the project, or show the page of one:
+what it does, why it is safe, when it is wrong, its values and examples.
+
+  scrapy urlcanon rules
+  scrapy urlcanon rules trailing_slash
+"""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("option", nargs="?", metavar="NAME", help="show all about this option")
+
+    def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
+        if arguments.option is None:
+            preset = settings.get("URLCANON_PRESET", DEFAULT_PRESET)
+            print("\n".join(_list(preset if preset in PRESETS else DEFAULT_PRESET)))  # noqa: T201
+            return 0
+        rule = BY_NAME.get(arguments.option)
+        if rule is None:
+            message = f"no such option: {arguments.option}{did_you_mean(arguments.option, BY_NAME)}"
+            raise UsageError(message, print_help=False)
+        print(rule_page(rule))  # noqa: T201
+        return 0
+
+
+def _list(preset: str) -> Iterator[str]:
+    width = max(map(len, BY_NAME))
+    yield f"Options (with their value in the preset {preset!r})"
+    for rule in CATALOGUE:
+        yield f"  {rule.name:{width}}  {_plain_title(rule)} ({PRESETS[preset][rule.name]!r})"
+    yield "Always on"
+    for normalization in ALWAYS_ON:
+        yield f"  {normalization.name:{width}}  {_plain_title(normalization)}"
+
+
+def _plain_title(rule: type[Rule] | Normalization | TextNormalization) -> str:
+    return title(rule).replace("``", "")

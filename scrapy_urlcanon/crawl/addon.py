@@ -1,0 +1,54 @@
+"""The add-on: one line in ``ADDONS`` turns everything on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import NotConfigured
+from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.utils.misc import load_object
+
+from scrapy_urlcanon.crawl.downloadermiddleware import UrlCanonDownloaderMiddleware
+from scrapy_urlcanon.crawl.fingerprinter import FALLBACK_SETTING, RequestFingerprinter
+from scrapy_urlcanon.crawl.spidermiddleware import UrlCanonSpiderMiddleware
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+
+class Addon:
+    """Turns the plugin on: ``ADDONS = {"scrapy_urlcanon.Addon": 500}``.
+
+    A ``REQUEST_FINGERPRINTER_CLASS`` that is set already becomes the fallback, unless
+    ``URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS`` names another one. Give this add-on a
+    higher number than add-ons that bring a fingerprinter of their own.
+    """
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """Put the fingerprinter and the middlewares in their places.
+
+        :raises NotConfigured: if ``URLCANON_ENABLED`` is False.
+        """
+        if not settings.getbool("URLCANON_ENABLED", True):  # noqa: FBT003
+            raise NotConfigured
+        self._take_over_fingerprinter(settings)
+        # Closest to the engine: it sees responses and exceptions after the redirect and
+        # retry middlewares have decided, and requests before another one drops them.
+        settings.setdefault_in_component_priority_dict(
+            "DOWNLOADER_MIDDLEWARES", UrlCanonDownloaderMiddleware, 40
+        )
+        # Closest to the engine: it sees the URLs as the other middlewares left them.
+        settings.setdefault_in_component_priority_dict(
+            "SPIDER_MIDDLEWARES", UrlCanonSpiderMiddleware, 20
+        )
+
+    @staticmethod
+    def _take_over_fingerprinter(settings: BaseSettings) -> None:
+        name = "REQUEST_FINGERPRINTER_CLASS"
+        current = load_object(settings[name])
+        if issubclass(current, RequestFingerprinter):
+            return
+        priority = max(settings.getpriority(name) or 0, SETTINGS_PRIORITIES["addon"])
+        if not settings.get(FALLBACK_SETTING):
+            settings.set(FALLBACK_SETTING, current, priority)
+        settings.set(name, RequestFingerprinter, priority)

@@ -1,0 +1,132 @@
+"""The request fingerprinter: the fallback's fingerprint of the canonical URL."""
+
+from __future__ import annotations
+
+from hashlib import sha1
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from scrapy.utils.misc import build_from_crawler, load_object
+from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
+
+from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
+from scrapy_urlcanon.crawl.request import with_url
+from scrapy_urlcanon.crawl.settings import META_KEY
+from scrapy_urlcanon.crawl.state import CrawlState
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.utils.request import RequestFingerprinterProtocol
+    from typing_extensions import Self
+
+_REMEMBERED_URLS = 8192
+_SPECIAL_META = frozenset({META_KEY, "redirect_urls", "verbatim_url"})
+FALLBACK_SETTING = "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS"
+
+
+class RequestFingerprinter:
+    """Gives the requests for one page one fingerprint.
+
+    The class of ``URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS`` gets the request with
+    its canonical URL, so that what it takes into account besides the URL (headers, page
+    objects) still counts. Where that is Scrapy's default class it is not asked: the hash
+    of method, canonical URL and body is enough, and far cheaper.
+
+    Requests that no rule is to touch (:meth:`.CrawlState.canonical`) get the fingerprint
+    of the fallback.
+    """
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the fingerprinter of *crawler*.
+
+        :raises ConfigurationError: if the settings of the plugin are not valid.
+        """
+        return cls(crawler)
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._state = CrawlState.of(crawler)
+        self._state.fingerprinter = self
+        self.dropped = DroppedDuplicates(crawler, self._state, self)
+        """Counts what this fingerprinter made duplicates."""
+        fallback = load_object(
+            crawler.settings.get(FALLBACK_SETTING, None) or ScrapyRequestFingerprinter
+        )
+        if issubclass(fallback, RequestFingerprinter):
+            fallback = ScrapyRequestFingerprinter
+        self._fallback: RequestFingerprinterProtocol = build_from_crawler(fallback, crawler)
+        self._fallback_is_default = fallback is ScrapyRequestFingerprinter
+        self._fingerprints: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
+        self._memo: dict[str, bytes] = {}
+
+    def fingerprint(self, request: Request) -> bytes:
+        """Return the fingerprint of *request*, 20 bytes with the default fallback.
+
+        It is asked for by many components, several times for a request: it counts
+        nothing, and what it notes may be noted again.
+        """
+        meta = request.meta
+        if (
+            self._fallback_is_default
+            and request.method == "GET"
+            and not request.body
+            and _SPECIAL_META.isdisjoint(meta)
+        ):
+            # Nothing but the URL counts. To remember what each request came to would cost
+            # more time and memory than to remember the URLs of late.
+            url = request.url
+            fingerprint = self._memo.get(url)
+            return self._remember(url, request) if fingerprint is None else fingerprint
+        fingerprint = self._fingerprints.get(request)
+        if fingerprint is None:
+            fingerprint = self._fingerprints[request] = self._fingerprint(request)
+        return fingerprint
+
+    def _remember(self, url: str, request: Request) -> bytes:
+        if len(self._memo) >= _REMEMBERED_URLS:
+            self._memo.clear()
+        fingerprint = self._memo[url] = self._fingerprint(request)
+        return fingerprint
+
+    def _fingerprint(self, request: Request) -> bytes:
+        canonical = self._state.canonical(request)
+        if canonical is None:
+            self.dropped.note_untouched(request)
+            return self._fallback.fingerprint(request)
+        if self.is_redirect_to_itself(request, canonical):
+            # Under the fingerprint of its source it would be dropped as a duplicate, and
+            # the HTTP cache would answer it with the redirect that led to it.
+            return sha1(b"redirect:" + self._of_url(request, request.url)).digest()  # noqa: S324
+        fingerprint = self._of_url(request, canonical)
+        self.dropped.note_first(fingerprint, request.url, canonical)
+        return fingerprint
+
+    def is_redirect_to_itself(self, request: Request, canonical: str | None = None) -> bool:
+        """Tell whether *request* follows a redirect to its own canonical form.
+
+        Such a request has a fingerprint of its own, derived from the URL as it is.
+        """
+        if "redirect_urls" not in request.meta:
+            return False
+        if canonical is None:
+            canonical = self._state.canonical(request)
+        return canonical is not None and any(
+            self._state.canonical(request, source) == canonical
+            for source in request.meta["redirect_urls"]
+        )
+
+    def _of_url(self, request: Request, url: str) -> bytes:
+        """Return the fingerprint of *request* as if it were for *url*."""
+        if self._fallback_is_default:
+            if request.method == "GET" and not request.body:
+                return sha1(url.encode()).digest()  # noqa: S324
+            # Each part but the last after its length: no two requests share a text, and
+            # none begins as a URL does.
+            method = request.method
+            framed = f"{len(method)}:{method}{len(url)}:{url}".encode() + request.body
+            return sha1(framed).digest()  # noqa: S324
+        # Or the fallback would canonicalize it once more, with w3lib (Scrapy 2.17).
+        return self._fallback.fingerprint(
+            with_url(request, url, meta={**request.meta, "verbatim_url": True})
+        )

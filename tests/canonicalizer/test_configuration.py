@@ -1,0 +1,284 @@
+"""Layers: which rule holds for a URL, who wins, and what is said of a bad configuration."""
+
+import json
+
+import pytest
+
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.pattern import parse_pattern
+from scrapy_urlcanon.exceptions import ConfigurationError
+
+DROP = {"drop_params": ["a"]}
+
+
+def canonical(rules, url, **keywords):
+    return Canonicalizer(rules, **keywords).canonicalize(url)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matching", "others"),
+    [
+        ("*", ["http://x/", "https://a.b.example/c", "http://192.0.2.1/"], []),
+        (
+            "example.com",
+            ["http://example.com/", "https://a.b.example.com:81/c", "http://EXAMPLE.com./"],
+            ["http://notexample.com/", "http://com/", "http://example.com.evil.example/"],
+        ),
+        ("Bücher.example", ["http://xn--bcher-kva.example/", "http://www.bücher.example/"], []),
+        ("192.0.2.1", ["http://192.0.2.1/", "http://0xC0000201/"], ["http://1.192.0.2.1.example/"]),
+        ("[2001:DB8::1]", ["http://[2001:db8:0::1]:8080/"], ["http://[2001:db8::2]/"]),
+        (
+            "example.com/forum/",
+            ["http://example.com/forum", "http://www.example.com/forum/x"],
+            ["http://example.com/forums", "http://example.com/", "http://example.com/x/forum/"],
+        ),
+        ("example.com/%7eme", ["http://example.com/~me/x"], ["http://example.com/~metoo"]),
+        ("*/forum", ["http://x.example/forum/y"], ["http://x.example/y"]),
+        (
+            "example.com?title=Special:*",
+            [
+                "http://example.com/x?b=1&title=Special%3ALogin",
+                "http://example.com/?title=Special:",
+            ],
+            [
+                "http://example.com/?title=Page",
+                "http://example.com/",
+                "http://example.com/?Title=Special:",
+            ],
+        ),
+        (
+            "example.com/x?b&c=1",
+            ["http://example.com/x?c=1&b=", "http://example.com/x?b=2&c=0&c=1"],
+            ["http://example.com/x?b=2", "http://example.com/y?b=2&c=1"],
+        ),
+    ],
+)
+def test_pattern_matches(pattern, matching, others):
+    """A pattern is a host with its subdomains, a path prefix, and conditions on the query."""
+    canonicalizer = Canonicalizer({pattern: DROP})
+
+    def drops(url):
+        url += ("&" if "?" in url else "?") + "a=1"
+        return "a=1" not in canonicalizer.canonicalize(url)
+
+    assert [url for url in matching if not drops(url)] == []
+    assert [url for url in others if drops(url)] == []
+
+
+def test_specificity_orders_the_patterns_of_one_origin():
+    """`*` < registrable domain < longer host < longer path < more conditions."""
+    ascending = [
+        "*",
+        "*?a=1",
+        "*/a",
+        "com",
+        "example.com",
+        "example.com?a=1",
+        "example.com?a=1&b=2",
+        "example.com/a",
+        "example.com/a/b",
+        "www.example.com",
+        "www.example.com/a?a=1",
+    ]
+    keys = [parse_pattern(pattern).specificity for pattern in ascending]
+    assert keys == sorted(keys)
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_the_more_specific_pattern_wins_whatever_the_order(turn):
+    """Within one origin it does not matter which rule stands first."""
+    rules = {
+        "*": {"trailing_slash": "add"},
+        "example.com": {"trailing_slash": "strip"},
+        "example.com/keep": {"trailing_slash": "keep"},
+    }
+    rules = dict(list(rules.items())[::turn])
+    assert canonical(rules, "http://other.example/a") == "http://other.example/a/"
+    assert canonical(rules, "http://example.com/a/") == "http://example.com/a"
+    assert canonical(rules, "http://example.com/keep/a/") == "http://example.com/keep/a/"
+
+
+def test_global_rules_stay_on_where_a_domain_rule_matches():
+    """Lists unite over the layers."""
+    rules = {"*": {"drop_params": ["ref"]}, "example.com": {"drop_params": ["sid"]}}
+    assert canonical(rules, "http://example.com/?ref=1&sid=2&id=3") == "http://example.com/?id=3"
+
+
+def test_exclamation_mark_takes_back():
+    """`!name` takes back what a lower layer, a glob or the tracking list drops."""
+    rules = {
+        "*": {"drop_params": ["ref", "tx_*"]},
+        "example.com": {"drop_params": ["!ref", "!tx_id", "!utm_id"]},
+    }
+    url = "http://example.com/?ref=1&tx_a=2&tx_id=3&utm_a=4&utm_id=5"
+    assert canonical(rules, url) == "http://example.com/?ref=1&tx_id=3&utm_id=5"
+
+
+def test_last_entry_decides():
+    """A name that is taken back can be listed again further up."""
+    rules = {"*": {"drop_params": ["a", "!a"]}, "example.com": {"drop_params": ["a"]}}
+    assert canonical(rules, "http://other.example/?a=1") == "http://other.example/?a=1"
+    assert canonical(rules, "http://example.com/?a=1") == "http://example.com/"
+
+
+def test_keep_beats_drop():
+    """What keep_params lists is dropped neither by name nor as a tracking parameter."""
+    rules = {"*": {"drop_params": ["a", "b"], "keep_params": ["a", "gclid"]}}
+    url = "http://example.com/?a=1&b=2&c=3&gclid=4&fbclid=5"
+    assert canonical(rules, url) == "http://example.com/?a=1&gclid=4"
+
+
+def test_none_in_a_mapping_takes_a_default_back():
+    """A default of a lower layer is taken back with None."""
+    rules = {
+        "*": {"default_params": {"page": "1", "lang": "en"}},
+        "example.com": {"default_params": {"lang": None}},
+    }
+    assert canonical(rules, "http://example.com/?page=1&lang=en") == "http://example.com/?lang=en"
+
+
+def test_inherit_false_starts_afresh():
+    """No layer below holds, not even the preset: what remains is what Scrapy merges."""
+    rules = {"*": {"drop_params": ["ref"]}, "old.example.com": {"inherit": False}}
+    url = "http://old.example.com/?ref=1&utm_id=2&b&a#top"
+    assert canonical(rules, url) == "http://old.example.com/?a=&b=&ref=1&utm_id=2"
+
+
+def test_inherit_false_keeps_the_layers_above():
+    """A more specific rule adds to the fresh start."""
+    rules = {
+        "*": {"drop_params": ["a"]},
+        "example.com": {"inherit": False, "drop_params": ["b"]},
+        "example.com/x": {"drop_params": ["c"]},
+    }
+    assert canonical(rules, "http://example.com/x?a=1&b=2&c=3") == "http://example.com/x?a=1"
+
+
+def test_later_origins_win(tmp_path):
+    """Files come before rules, an earlier file before a later one, whatever the patterns."""
+    one, two = tmp_path / "one.toml", tmp_path / "two.json"
+    one.write_text('["www.example.com/a"]\ntrailing_slash = "keep"\nwww = "keep"\n')
+    two.write_text(json.dumps({"example.com": {"trailing_slash": "add"}}))
+    url = "http://www.example.com/a"
+    assert canonical({}, url, rules_files=[one, two]) == "http://www.example.com/a/"
+    assert canonical({}, url, rules_files=[two, one]) == "http://www.example.com/a"
+    rules = {"*": {"trailing_slash": "strip", "www": "strip"}}
+    assert canonical(rules, url + "/", rules_files=[one, two]) == "http://example.com/a"
+
+
+def test_explain_names_the_layer_of_each_step(tmp_path):
+    """Each step says which file, setting and pattern turned it on."""
+    path = tmp_path / "urlcanon.toml"
+    path.write_text('["example.com"]\ndrop_params = ["a"]\n')
+    canonicalizer = Canonicalizer({"*": {"drop_params": ["b"]}}, rules_files=[path])
+    explanation = canonicalizer.explain("http://EXAMPLE.com/?a=1&b=2&utm_id=3&c=4#top")
+    assert [(step.option, step.layer) for step in explanation.steps] == [
+        ("case", "always"),
+        ("tracking_params", "preset safe"),
+        ("drop_params", f"{path}['example.com'], rules['*']"),
+        ("fragment", "preset safe"),
+    ]
+
+
+def test_rules_that_lead_to_each_other_settle():
+    """The rules of the canonical URL hold for it too: it is its own canonical form."""
+    rules = {
+        "example.com": {"duplicate_slashes": "collapse"},
+        "example.com/a": {"drop_params": ["x"]},
+    }
+    assert canonical(rules, "http://example.com//a?x=1") == "http://example.com/a"
+
+
+def test_rules_that_contradict_each_other_leave_the_url_alone():
+    """Where the rules go round in a circle, the URL is left as it is, and explain says so."""
+    rules = {
+        "example.com/a/index": {"trailing_slash": "strip"},
+        "example.com": {"trailing_slash": "add"},
+        "example.com/b?x": {"default_params": {"x": "1"}},
+    }
+    canonicalizer = Canonicalizer(rules)
+    for url in ("http://example.com/a/index/", "http://example.com/b?x=1"):
+        settled = canonicalizer.canonicalize(url)
+        assert canonicalizer.canonicalize(settled) == settled
+
+
+@pytest.mark.parametrize(
+    ("rules", "problem"),
+    [
+        ([], "rules: expected a mapping of patterns to options, got []"),
+        ({"example.com": []}, "rules['example.com']: expected a mapping of options, got []"),
+        ({1: {}}, "rules['1']: expected a text, got 1"),
+        ({"http://example.com": {}}, "without a scheme"),
+        ({"*.example.com": {}}, "a host stands for its subdomains too"),
+        ({"exam*.com": {}}, "expected a host or '*', got 'exam*.com'"),
+        ({"example.com:80": {}}, "expected a host without a port"),
+        ({"user@example.com": {}}, "expected a host, got 'user@example.com'"),
+        ({"": {}}, "it has no host"),
+        ({"/path": {}}, "it has no host"),
+        ({"example.com#top": {}}, "expected no fragment"),
+        ({"256.1.1.1": {}}, "'256.1.1.1' is not a host"),
+        ({"example.com": {}, "EXAMPLE.com/": {}}, "it is the same pattern as 'example.com'"),
+        ({"*": {"ww": "strip"}}, "rules['*']['ww']: no such option; did you mean 'www'?"),
+        ({"*": {"inherit": "no"}}, "rules['*']['inherit']: expected True or False, got 'no'"),
+        (
+            {"*": {"www": "stripp"}},
+            "expected 'keep' or 'strip', got 'stripp'; did you mean 'strip'?",
+        ),
+        ({"*": {"drop_params": "sid"}}, "expected a list of names, got 'sid'"),
+        ({"*": {"drop_params": ["a", 1]}}, "expected names, and 1 is not one"),
+        ({"*": {"drop_params": ["!"]}}, "expected names, and '!' is not one"),
+        ({"*": {"drop_params": None}}, "expected a list of names, got None"),
+        ({"*": {"keep_params": "sid"}}, "expected a list of names or None, got 'sid'"),
+        ({"*": {"default_params": ["a"]}}, "expected a mapping of names to texts, got ['a']"),
+        ({"*": {"default_params": {"page": 1}}}, "expected names and texts, got 'page': 1"),
+        ({"*": {"sort_query": "yes"}}, "expected True or False, got 'yes'"),
+    ],
+)
+def test_problem_is_named(rules, problem):
+    """A problem comes with its place and what was expected."""
+    with pytest.raises(ConfigurationError) as caught:
+        Canonicalizer(rules)
+    assert len(caught.value.problems) == 1
+    assert problem in str(caught.value)
+
+
+def test_all_problems_come_at_once():
+    """The error holds every problem of every rule."""
+    with pytest.raises(ConfigurationError) as caught:
+        Canonicalizer({"a b": {"www": 1, "x": 2}, "*": {"y": 3}}, preset="none")
+    assert [problem.key for problem in caught.value.problems] == [None, None, "www", "x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("rules.toml", b'["example.com"\n', "cannot read"),
+        ("rules.json", b'{"example.com": }', "cannot read"),
+        ("rules.json", b"\xff\xfe", "cannot read"),
+        ("rules.txt", b"", "expected a file whose name ends in .toml or .json"),
+        ("rules.json", b"[]", "expected a mapping of patterns to options"),
+        ("rules.toml", b'"example.com" = 1', "expected a mapping of options, got 1"),
+    ],
+)
+def test_bad_rules_file_is_named(tmp_path, name, content, problem):
+    """A rule file that cannot be used is named, with the reason."""
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ConfigurationError) as caught:
+        Canonicalizer(rules_files=[path])
+    assert problem in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_policy_shows_every_option_with_its_layer():
+    """`policy` tells what holds for a URL, and who said so."""
+    options = Canonicalizer({"example.com": {"www": "strip"}}).policy("http://example.com/").options
+    assert options["www"] == ("strip", "rules['example.com']")
+    assert options["fragment"] == ("drop", "preset safe")
+
+
+def test_policy_of_what_is_no_url_is_an_error():
+    """There is no policy for a text that cannot be parsed."""
+    with pytest.raises(ValueError, match="no scheme"):
+        Canonicalizer().policy("example.com")

@@ -1,0 +1,162 @@
+"""The add-on beside other components that fingerprint requests, and with bad settings."""
+
+import logging
+
+import pytest
+from loopback import page
+from scrapy import Request
+from scrapy.settings import Settings
+from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
+from scrapy.utils.request import fingerprint
+from scrapy.utils.test import get_crawler
+from sites import SITE, links, site
+
+from scrapy_urlcanon import Addon, RequestFingerprinter, UrlCanonDownloaderMiddleware
+from scrapy_urlcanon.exceptions import ConfigurationError
+
+NAME = "REQUEST_FINGERPRINTER_CLASS"
+FALLBACK = "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS"
+ADDONS = {"scrapy_urlcanon.Addon": 500}
+
+
+class HeaderFingerprinter:
+    """A fingerprinter of a user: the Accept-Language header makes another page."""
+
+    def fingerprint(self, request):
+        return fingerprint(request, include_headers=["Accept-Language"])
+
+
+class WrappingAddon:
+    """An add-on that replaces the fingerprinter by one of its own, as scrapy-poet's does."""
+
+    def update_settings(self, settings):
+        settings.set(NAME, HeaderFingerprinter, settings.getpriority(NAME))
+
+
+class NeedyRequest(Request):
+    """A request that cannot be made from its attributes alone."""
+
+    def __init__(self, url, *args, page_type, **kwargs):
+        self.page_type = page_type
+        super().__init__(url, *args, **kwargs)
+
+
+def test_user_fingerprinter_becomes_the_fallback():
+    """A fingerprinter of the project is taken over, at its priority."""
+    settings = Settings({NAME: HeaderFingerprinter})
+    Addon().update_settings(settings)
+    assert settings[NAME] is RequestFingerprinter
+    assert settings.getpriority(NAME) == settings.getpriority(FALLBACK) == 20
+    assert settings[FALLBACK] is HeaderFingerprinter
+
+
+def test_explicit_fallback_wins_over_the_fingerprinter_that_is_set():
+    """The fallback setting says what the fallback is."""
+    settings = Settings({NAME: HeaderFingerprinter, FALLBACK: ScrapyRequestFingerprinter})
+    Addon().update_settings(settings)
+    assert settings[FALLBACK] is ScrapyRequestFingerprinter
+
+
+@pytest.mark.parametrize("own", [RequestFingerprinter, "scrapy_urlcanon.RequestFingerprinter"])
+@pytest.mark.parametrize("fallback", [None, RequestFingerprinter])
+def test_own_class_named_explicitly_is_no_recursion(own, fallback):
+    """The add-on beside a setting that names our own class works, even as the fallback."""
+    crawler = get_crawler(settings_dict={"ADDONS": ADDONS, NAME: own, FALLBACK: fallback})
+    fingerprinter = crawler.request_fingerprinter
+    assert type(fingerprinter) is RequestFingerprinter
+    assert fingerprinter.fingerprint(Request(f"{SITE}/?utm_id=1")) == fingerprinter.fingerprint(
+        Request(f"{SITE}/")
+    )
+
+
+def test_components_that_are_set_already_stay_where_they_are():
+    """A user may put our middleware elsewhere."""
+    settings = Settings({"DOWNLOADER_MIDDLEWARES": {UrlCanonDownloaderMiddleware: 7}})
+    Addon().update_settings(settings)
+    assert settings.getdict("DOWNLOADER_MIDDLEWARES") == {UrlCanonDownloaderMiddleware: 7}
+
+
+def test_disabled_changes_nothing():
+    """With URLCANON_ENABLED = False the crawl is Scrapy's."""
+    crawler = get_crawler(settings_dict={"ADDONS": ADDONS, "URLCANON_ENABLED": False})
+    assert type(crawler.request_fingerprinter) is ScrapyRequestFingerprinter
+
+
+@deferred_f_from_coro_f
+async def test_fallback_sees_headers_and_the_canonical_url(crawl):
+    """What the user's fingerprinter distinguishes stays apart; what the rules merge is one."""
+    start = [
+        Request(f"{SITE}/?utm_source={n}", headers={"Accept-Language": language})
+        for n, language in enumerate(["en", "fr", "en", "fr"])
+    ]
+    result = await crawl(lambda _: page(""), {NAME: HeaderFingerprinter}, start=start)
+    assert sorted(result.hits) == ["/?utm_source=0", "/?utm_source=1"]
+
+
+def test_fallback_gets_requests_that_cannot_be_rebuilt():
+    """A subclass with arguments of its own reaches the fallback as that subclass."""
+    crawler = get_crawler(settings_dict={"ADDONS": ADDONS, NAME: HeaderFingerprinter})
+    one, two = (
+        NeedyRequest(f"{SITE}/?utm_source={n}", page_type="product", meta={"n": n}) for n in (1, 2)
+    )
+    prints = crawler.request_fingerprinter
+    assert prints.fingerprint(one) == prints.fingerprint(two)
+    assert one.meta == {"n": 1}
+
+
+@deferred_f_from_coro_f
+async def test_another_outermost_fingerprinter_is_reported(crawl, caplog):
+    """An add-on that replaces our fingerprinter turns the rules off: that is said."""
+    addons = {**ADDONS, WrappingAddon: 600}
+    with caplog.at_level(logging.WARNING):
+        result = await crawl(site({"/": links("/a", "/a?utm_id=1")}), {"ADDONS": addons})
+    assert len(result.hits) == 3
+    (warning,) = [r.getMessage() for r in caplog.records if r.name.startswith("scrapy_urlcanon")]
+    assert "HeaderFingerprinter" in warning
+    assert "higher number in ADDONS" in warning
+
+
+@deferred_f_from_coro_f
+async def test_outermost_with_the_higher_number_works(crawl, caplog):
+    """With the higher number ours is the outermost and asks the other one."""
+    addons = {"scrapy_urlcanon.Addon": 700, WrappingAddon: 600}
+    with caplog.at_level(logging.WARNING):
+        result = await crawl(site({"/": links("/a", "/a?utm_id=1")}), {"ADDONS": addons})
+    assert len(result.hits) == 2
+    assert not [r for r in caplog.records if r.name.startswith("scrapy_urlcanon")]
+
+
+@deferred_f_from_coro_f
+async def test_bad_configuration_stops_the_crawl_before_the_first_request(crawl, tmp_path):
+    """All problems come in one error, with setting, pattern, key and the nearest name."""
+    hits = []
+    (tmp_path / "broken.toml").write_text("[unclosed")
+    (tmp_path / "wrong.json").write_text('{"example.com": {"www": true}}')
+    settings = {
+        "URLCANON_PRESET": "saef",
+        "URLCANON_RULES": {"exa mple": {}, "example.com": {"drop_parms": [], "sort_query": 1}},
+        "URLCANON_SPIDER_RULES": ["www"],
+        "URLCANON_RULES_FILES": ["broken.toml", "wrong.json", "absent.toml", "rules.yaml"],
+        "URLCANON_RULE": {},
+        "URLCANON_REWRITE": ["example.com/path"],
+    }
+    with pytest.raises(ConfigurationError) as caught:
+        await crawl(lambda request: hits.append(request) or page(""), settings)
+    assert not hits
+    message = str(caught.value)
+    for expected in (
+        "11 problems",
+        "URLCANON_RULE: no such setting; did you mean 'URLCANON_RULES'?",
+        "URLCANON_PRESET: expected 'scrapy' or 'safe' or 'aggressive', got 'saef'; did you mean",
+        "URLCANON_RULES['exa mple']: expected a host or '*', and 'exa mple' is not a host",
+        "URLCANON_RULES['example.com']['drop_parms']: no such option; did you mean 'drop_params'?",
+        "URLCANON_RULES['example.com']['sort_query']: expected True or False, got 1",
+        "URLCANON_SPIDER_RULES: expected a mapping of patterns to options, got ['www']",
+        "URLCANON_RULES_FILES: cannot read 'broken.toml': ",
+        "wrong.json['example.com']['www']: expected 'keep' or 'strip', got True",
+        "URLCANON_RULES_FILES: cannot read 'absent.toml': ",
+        "URLCANON_RULES_FILES: cannot read 'rules.yaml': expected a file whose name ends in",
+        "URLCANON_REWRITE['example.com/path']: expected a host without a path",
+    ):
+        assert expected in message

@@ -1,0 +1,215 @@
+"""What was dropped, counted from the signals and attributed."""
+
+import logging
+
+import pytest
+from loopback import page
+from scrapy import Request
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, FollowSpider, links, site
+
+RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
+
+
+@deferred_f_from_coro_f
+async def test_variants_are_dropped_and_credited_to_their_rules(crawl):
+    """A dropped variant is credited to what changed it or the first URL of its page."""
+    respond = site(
+        {
+            "/": links("/a?sid=1", "/a?sid=2", "/a?utm_source=x", "/a?sid=1", "/b", "/b#top"),
+            "/a?sid=1": page("a"),
+            "/b": page("b"),
+        }
+    )
+    result = await crawl(respond, RULES)
+    assert sorted(result.hits) == ["/", "/a?sid=1", "/b"]
+    assert result.figures == {
+        "requests": 7,
+        "dropped": 4,
+        "dropped/exact": 1,
+        "dropped/variant": 3,
+        "dropped/scrapy_would_keep": 2,
+        "dropped/rule/drop_params": 2,
+        "dropped/rule/tracking_params": 1,
+        "dropped/rule/fragment": 1,
+        "dropped/domain/site.example": 4,
+    }
+
+
+@deferred_f_from_coro_f
+async def test_sums_agree(crawl):
+    """Exact and variant make up dropped, the domains too, and the scheduler counts the same."""
+    hosts = ["a.example", "www.b.example", "b.example", "127.0.0.1", "localhost"]
+    pages = {
+        f"http://{host}/{n}": links(
+            *(f"http://{other}/{m}?sid={n}" for other in hosts for m in range(3))
+        )
+        for host in hosts
+        for n in range(3)
+    }
+
+    def respond(request):
+        return pages[request.url.partition("?")[0]]
+
+    start = [f"http://{host}/0" for host in hosts]
+    result = await crawl(respond, {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}, start=start)
+    figures = result.figures
+    domains = {k: v for k, v in figures.items() if k.startswith("dropped/domain/")}
+    assert figures["dropped/exact"] + figures["dropped/variant"] == figures["dropped"] > 0
+    assert sum(domains.values()) == figures["dropped"] == result.stats["dupefilter/filtered"]
+    assert set(domains) == {
+        f"dropped/domain/{host}" for host in ("a.example", "b.example", "127.0.0.1", "localhost")
+    }
+    assert figures["requests"] == result.stats["scheduler/enqueued"] + figures["dropped"]
+    assert len(result.hits) == len(pages)
+
+
+@deferred_f_from_coro_f
+async def test_domains_beyond_the_top_are_counted_together(crawl):
+    """Only the domains with the most drops have a figure of their own; the rest is `other`."""
+    hosts = [f"host{n}.example" for n in range(25)]
+    pages = {f"{SITE}/": links(*(f"http://{host}/{x}" for host in hosts for x in ("", "#a", "#b")))}
+    result = await crawl(lambda request: pages.get(request.url, page("")))
+    domains = {k: v for k, v in result.figures.items() if k.startswith("dropped/domain/")}
+    assert len(domains) == 21
+    assert domains["dropped/domain/other"] == 10
+    assert sum(domains.values()) == result.figures["dropped"] == 50
+
+
+@deferred_f_from_coro_f
+async def test_what_scrapy_would_have_fetched_counts_each_url_once(crawl):
+    """Two links to one variant are one request that Scrapy alone would have made."""
+    respond = site({"/": links("/a", "/a?sid=1", "/a?sid=1", "/a?sid=2"), "/a": page("a")})
+    result = await crawl(respond, RULES)
+    assert result.figures["dropped/variant"] == 3
+    assert result.figures["dropped/scrapy_would_keep"] == 2
+
+
+@deferred_f_from_coro_f
+async def test_nothing_dropped_gives_zeros(crawl):
+    """A crawl without duplicates has the figures all the same."""
+    result = await crawl(site({"/": page("")}))
+    assert result.figures == {
+        "requests": 1,
+        "dropped": 0,
+        "dropped/exact": 0,
+        "dropped/variant": 0,
+        "dropped/scrapy_would_keep": 0,
+    }
+
+
+@deferred_f_from_coro_f
+async def test_dont_filter_is_not_filtered(crawl):
+    """A request with dont_filter is fetched, whatever was seen before."""
+    start = [Request(f"{SITE}/?sid={n}", dont_filter=True) for n in range(3)]
+    result = await crawl(lambda _: page(""), RULES, start=start)
+    assert len(result.hits) == 3
+
+
+@deferred_f_from_coro_f
+async def test_verbatim_url_is_a_page_of_its_own(crawl):
+    """No rule touches a request whose URL is to be taken as it is."""
+    start = [
+        Request(f"{SITE}/?sid=1"),
+        Request(f"{SITE}/?sid=2", meta={"verbatim_url": True}),
+        Request(f"{SITE}/?sid=3"),
+        Request(f"{SITE}/?sid=2", meta={"verbatim_url": True}),
+    ]
+    result = await crawl(lambda _: page(""), RULES, start=start)
+    assert sorted(result.hits) == ["/?sid=1", "/?sid=2"]
+
+
+@deferred_f_from_coro_f
+async def test_meta_false_leaves_a_request_to_scrapy(crawl):
+    """With meta["urlcanon"] = False only what Scrapy merges is merged."""
+    start = [
+        Request(f"{SITE}/?sid=1"),
+        Request(f"{SITE}/?sid=2", meta={"urlcanon": False}),
+        Request(f"{SITE}/?sid=3", meta={"urlcanon": False}),
+        Request(f"{SITE}/?sid=3#top", meta={"urlcanon": False}),
+    ]
+    result = await crawl(lambda _: page(""), RULES, start=start)
+    assert sorted(result.hits) == ["/?sid=1", "/?sid=2", "/?sid=3"]
+
+
+@deferred_f_from_coro_f
+async def test_meta_options_are_the_strongest_layer(crawl):
+    """Options in the meta of a request hold for that request alone."""
+    keep_sid = {"urlcanon": {"drop_params": ["!sid", "x"]}}
+    start = [
+        Request(f"{SITE}/?sid=1", meta=keep_sid),
+        Request(f"{SITE}/?sid=2&x=1", meta=keep_sid),
+        Request(f"{SITE}/?sid=2&x=2", meta=keep_sid),
+        Request(f"{SITE}/?sid=3&x=3"),
+        Request(f"{SITE}/?sid=4&x=3"),
+    ]
+    result = await crawl(lambda _: page(""), RULES, start=start)
+    assert sorted(result.hits) == ["/?sid=1", "/?sid=2&x=1", "/?sid=3&x=3"]
+    assert result.figures["dropped/rule/drop_params"] == 2
+
+
+@deferred_f_from_coro_f
+async def test_wrong_meta_options_lose_nothing(crawl, caplog):
+    """Where the options in meta are not valid, the request goes as Scrapy has it, with an error."""
+    wrong = {"urlcanon": {"drop_parms": ["sid"]}}
+    start = [Request(f"{SITE}/?sid={n}", meta=wrong) for n in range(3)]
+    with caplog.at_level(logging.ERROR):
+        result = await crawl(lambda _: page(""), RULES, start=start)
+    assert len(result.hits) == 3
+    (record,) = [r for r in caplog.records if r.name.startswith("scrapy_urlcanon")]
+    assert "did you mean 'drop_params'?" in record.getMessage()
+
+
+@deferred_f_from_coro_f
+async def test_unparsable_url_is_counted_and_stops_nothing(crawl):
+    """A URL that is none gets the fingerprint of the fallback; the crawl goes on."""
+    urls = ["http://exa%20mple.example/", "/a?sid=1", "/a?sid=2"]
+    respond = site({f"{SITE}/": links(*urls)}, missing=200)
+    result = await crawl(respond, RULES)
+    assert result.figures["unparsable"] == 1
+    assert len(result.hits) == 3
+    assert result.stats["finish_reason"] == "finished"
+
+
+@deferred_f_from_coro_f
+async def test_post_requests_differ_by_body(crawl):
+    """Method and body count beside the canonical URL."""
+    start = [
+        Request(f"{SITE}/?sid=1"),
+        Request(f"{SITE}/?sid=2", method="POST", body=b"a"),
+        Request(f"{SITE}/?sid=3", method="POST", body=b"b"),
+        Request(f"{SITE}/?sid=4", method="POST", body=b"a"),
+    ]
+    result = await crawl(lambda _: page(""), RULES, start=start)
+    assert sorted(result.hits) == ["/?sid=1", "/?sid=2", "/?sid=3"]
+
+
+@deferred_f_from_coro_f
+async def test_summary_is_logged_at_close(crawl, caplog):
+    """The log ends with a table: requests, dropped, by rule, by domain."""
+    respond = site({"/": links("/a", "/a?sid=1", "/a?sid=2", "/a"), "/a": page("a")})
+    with caplog.at_level(logging.INFO, "scrapy_urlcanon"):
+        await crawl(respond, RULES)
+    (summary,) = [r.getMessage() for r in caplog.records if r.name.startswith("scrapy_urlcanon")]
+    for line in ("5  requests", "3  dropped (60.0 %)", "2  drop_params", "3  site.example"):
+        assert line in summary
+
+
+@pytest.mark.parametrize("preset", ["scrapy", "safe", "aggressive"])
+@deferred_f_from_coro_f
+async def test_start_page_linked_again_is_fetched_as_in_scrapy(crawl, preset):
+    """Scrapy does not record start URLs, which have dont_filter; nor do we by default."""
+
+    class StartUrls(FollowSpider):
+        start_urls = (f"{SITE}/",)
+
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            del self.start
+
+    result = await crawl(
+        site({"/": links("/", "/a"), "/a": links("/")}),
+        {"URLCANON_PRESET": preset},
+        spider=StartUrls,
+    )
+    assert sorted(result.hits) == ["/", "/", "/a"]

@@ -1,0 +1,158 @@
+"""Redirects to the canonical form of the request: the page behind them is fetched."""
+
+from collections import Counter
+
+import pytest
+from loopback import page, redirect
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, links, site
+
+CACHE = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": "cache"}
+
+# Name: start URL, rules, redirects, the page that they lead to.
+CASES = {
+    "trailing slash added": (
+        f"{SITE}/a",
+        {"trailing_slash": "strip"},
+        {f"{SITE}/a": "/a/"},
+        f"{SITE}/a/",
+    ),
+    "trailing slash that is the canonical form": (
+        f"{SITE}/a",
+        {"trailing_slash": "add"},
+        {f"{SITE}/a": "/a/"},
+        f"{SITE}/a/",
+    ),
+    "www dropped": (
+        "http://www.site.example/a",
+        {"www": "strip"},
+        {"http://www.site.example/a": f"{SITE}/a"},
+        f"{SITE}/a",
+    ),
+    "www added": (
+        f"{SITE}/a",
+        {"www": "strip"},
+        {f"{SITE}/a": "http://www.site.example/a"},
+        "http://www.site.example/a",
+    ),
+    "http to https": (
+        f"{SITE}/a",
+        {"scheme": "http"},
+        {f"{SITE}/a": "https://site.example/a"},
+        "https://site.example/a",
+    ),
+    "tracking parameter stripped by the server": (
+        f"{SITE}/a?utm_source=x",
+        {},
+        {f"{SITE}/a?utm_source=x": "/a"},
+        f"{SITE}/a",
+    ),
+    "chain of three": (
+        "http://www.site.example/a?utm_source=x",
+        {"www": "strip", "scheme": "https", "trailing_slash": "strip"},
+        {
+            "http://www.site.example/a?utm_source=x": f"{SITE}/a?utm_source=x",
+            f"{SITE}/a?utm_source=x": "https://site.example/a",
+            "https://site.example/a": "/a/",
+        },
+        "https://site.example/a/",
+    ),
+    "by way of another page": (
+        f"{SITE}/a",
+        {"trailing_slash": "strip"},
+        {f"{SITE}/a": "/cookie", f"{SITE}/cookie": "/a/"},
+        f"{SITE}/a/",
+    ),
+}
+
+
+def _redirecting(redirects, target, start):
+    answers = {source: redirect(location) for source, location in redirects.items()}
+    answers[target] = page("the page")
+    answers[f"{SITE}/start"] = links(start)
+    return site(answers)
+
+
+@pytest.mark.parametrize("cache", ["off", "cold", "warm"])
+@pytest.mark.parametrize("case", CASES)
+@deferred_f_from_coro_f
+async def test_redirect_to_own_canonical_form_is_fetched(crawl, case, cache):
+    """The page behind the redirects reaches the spider, and no URL is fetched twice."""
+    start, rules, redirects, target = CASES[case]
+    respond = _redirecting(redirects, target, start)
+    settings = {"URLCANON_RULES": {"*": rules}, **({} if cache == "off" else CACHE)}
+    if cache == "warm":
+        await crawl(respond, settings, start=[f"{SITE}/start"])
+    result = await crawl(respond, settings, start=[f"{SITE}/start"])
+    assert [item["url"] for item in result.items] == [f"{SITE}/start", target]
+    expected = Counter([f"{SITE}/start", *redirects, target])
+    hits = Counter(f"{SITE}{hit}" if hit.startswith("/") else hit for hit in result.hits)
+    assert hits == (Counter() if cache == "warm" else expected)
+
+
+@deferred_f_from_coro_f
+async def test_redirect_hops_are_counted(crawl):
+    """Each redirect that leads to the canonical form of its request counts once."""
+    start, rules, redirects, target = CASES["chain of three"]
+    respond = _redirecting(redirects, target, start)
+    result = await crawl(respond, {"URLCANON_RULES": {"*": rules}}, start=[start])
+    assert result.figures["redirect_hops"] == 3
+
+
+@pytest.mark.parametrize("cache", ["off", "cold", "warm"])
+@deferred_f_from_coro_f
+async def test_redirect_loop_ends(crawl, cache):
+    """A loop of URLs with one canonical form is left after each was fetched once or twice."""
+    respond = site(
+        {"/start": links("/a", "/b"), "/a": redirect("/a/"), "/a/": redirect("/a"), "/b": page("b")}
+    )
+    settings = {
+        "URLCANON_RULES": {"*": {"trailing_slash": "strip"}},
+        **({} if cache == "off" else CACHE),
+    }
+    if cache == "warm":
+        await crawl(respond, settings, start=[f"{SITE}/start"])
+    result = await crawl(respond, settings, start=[f"{SITE}/start"])
+    assert result.pages == ["/b", "/start"]
+    assert result.stats["finish_reason"] == "finished"
+    assert Counter(result.hits).get("/a", 0) <= 2
+    assert Counter(result.hits).get("/a/", 0) <= 1
+    assert result.stats.get("downloader/response_status_count/301", 0) <= 3
+
+
+@pytest.mark.parametrize("cache", ["off", "cold", "warm"])
+@deferred_f_from_coro_f
+async def test_meta_refresh_to_own_canonical_form_is_fetched(crawl, cache):
+    """What holds for a redirect by status holds for one by a meta element."""
+    refresh = page('<html><head><meta http-equiv="refresh" content="0; url=/a/"></head></html>')
+    respond = site({"/start": links("/a"), "/a": refresh, "/a/": page("the page")})
+    settings = {
+        "URLCANON_RULES": {"*": {"trailing_slash": "strip"}},
+        **({} if cache == "off" else CACHE),
+    }
+    if cache == "warm":
+        await crawl(respond, settings, start=[f"{SITE}/start"])
+    result = await crawl(respond, settings, start=[f"{SITE}/start"])
+    assert result.pages == ["/a/", "/start"]
+
+
+@deferred_f_from_coro_f
+async def test_variants_of_a_redirected_page_are_dropped(crawl):
+    """Once a page was reached through a redirect, its other URLs lead nowhere new."""
+    respond = site(
+        {"/start": links("/a"), "/a": redirect("/a/"), "/a/": links("/a/", "/a?utm_source=x")}
+    )
+    settings = {"URLCANON_RULES": {"*": {"trailing_slash": "strip"}}}
+    result = await crawl(respond, settings, start=[f"{SITE}/start"])
+    assert result.hits == ["/start", "/a", "/a/"]
+    assert result.figures["dropped"] == 2
+
+
+@deferred_f_from_coro_f
+async def test_redirect_to_a_page_seen_elsewhere_is_dropped(crawl):
+    """A redirect to another page that was fetched already is a duplicate, as in Scrapy."""
+    respond = site(
+        {"/start": links("/b"), "/b": links("/old"), "/old": redirect("/b?utm_source=old")}
+    )
+    result = await crawl(respond, start=[f"{SITE}/start"])
+    assert result.hits == ["/start", "/b", "/old"]

@@ -1,0 +1,73 @@
+"""Sites to crawl, a spider that crawls them, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from loopback import page
+from scrapy import Request, Spider
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+SITE = "http://site.example"
+
+
+class FollowSpider(Spider):
+    """Follows every link and yields the URL of every page."""
+
+    name = "follow"
+
+    def __init__(self, start=(f"{SITE}/",), *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.start = self._start(start)
+        self.errors = []
+
+    def _start(self, urls):
+        async def start():
+            for url in urls:
+                yield url if isinstance(url, Request) else Request(url)
+
+        return start
+
+    def parse(self, response):
+        yield {"url": response.url, "text": response.text}
+        yield from response.follow_all(css="a")
+
+
+@dataclass
+class Crawl:
+    """What came of a crawl."""
+
+    hits: list[str]
+    """The URLs that the server was asked for, in order, without the site's own prefix."""
+    items: list[dict[str, Any]]
+    stats: dict[str, Any]
+    crawler: Crawler
+
+    @property
+    def pages(self):
+        """The URLs of the responses that the spider got, sorted."""
+        return sorted(item["url"].removeprefix(SITE) for item in self.items)
+
+    @property
+    def figures(self):
+        """The figures of the plugin, without their prefix."""
+        prefix = "urlcanon/"
+        return {k.removeprefix(prefix): v for k, v in self.stats.items() if k.startswith(prefix)}
+
+
+def links(*urls):
+    """Return a page that links *urls*."""
+    return page("".join(f'<a href="{url}">link</a>' for url in urls))
+
+
+def site(pages, *, missing=404):
+    """Return a site: a function that answers with *pages*, by URL or by target."""
+
+    def respond(request):
+        target = request.target
+        return pages.get(request.url) or pages.get(target) or page("missing", status=missing)
+
+    return respond
