@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.bounds import at_most, lower_bound
+
+if TYPE_CHECKING:
+    from scrapy_urlcanon.learn.rule import Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,7 @@ class Thresholds:
     """The largest share of counter-examples that is put down to chance: pages that changed between two captures."""
     blurred: float = 0.25
     """What a page is worth as evidence that is also found under URLs which differ in some other value."""
-    unsure: float = 0.2
+    unsure: float = 0.3
     """Rules whose lower bound reaches only this are listed apart."""
 
     def accept(self, pages: int, lost: int) -> bool:
@@ -53,9 +57,9 @@ class Thresholds:
         share = of_lost / (of_pages + of_lost)
         return at_most(lost, pages + lost, share) * alternatives <= 1.0 - self.confidence
 
-    def consider(self, pages: int, lost: int) -> bool:
-        """Whether they are enough to show the rule to somebody who knows the site."""
-        return pages > lost and lower_bound(pages, lost, self.confidence) >= self.unsure
+    def consider(self, evidence: Evidence) -> bool:
+        """Whether evidence is enough to show the rule to somebody who knows the site."""
+        return evidence.bound >= self.unsure and evidence.counter_examples * 5 <= evidence.pages
 
 
 DEFAULT_THRESHOLDS = Thresholds()

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 #: Candidates tried in one round. Beyond them are the values of content parameters.
 MAX_CANDIDATES = 120
 
+#: Rules of one site that are listed apart.
+MAX_UNSURE = 10
+
 #: Each round works on what the rules of the last one left; four settle all sites that we have seen.
 MAX_ROUNDS = 4
 
@@ -36,18 +39,21 @@ class Miner:
         self.canonicals = declared_canonicals(site, thresholds)
         self.groups = Groups(site, promised_pages(site, self.canonicals))
         self.accepted: list[Accepted] = []
-        self._failed: dict[Candidate, set[int]] = {}
+        self._failed: dict[Candidate, Accepted] = {}
 
     def run(self) -> None:
         """Accept what can be accepted; :attr:`groups` then holds what the rules leave."""
         for _ in range(MAX_ROUNDS):
             plain = self._round(proposals(self.groups))
+            failed = dict(self._failed)
             if not self._round(template_proposals(self.groups)) and not plain:
+                self._failed.update(failed)
                 break
 
     def _round(self, found: dict[Candidate, set[int]]) -> bool:
         candidates = [c for c, pages in found.items() if len(pages) >= MIN_PROPOSERS]
         candidates.sort(key=lambda c: (len(c), -len(found[c]), _grows(c), _text(c)))
+        self._failed.clear()
         del candidates[MAX_CANDIDATES:]
         # First those without any counter-example: what they explain is no longer there for a more general one that
         # explains it at a loss.
@@ -59,11 +65,24 @@ class Miner:
         trial = Trial(self.groups, candidate, proposers)
         tallies = trial.accepted(thresholds)
         if not tallies:
-            self._failed[candidate] = proposers
+            whole = trial.tallies.get(trial.root)
+            if whole is not None:
+                evidence = whole.evidence(self.thresholds, trial.changes)
+                self._failed[candidate] = Accepted(trial.root, candidate, evidence)
             return False
         for tally in tallies:
             self._accept(trial, tally)
         return True
+
+    def unsure(self) -> list[Accepted]:
+        """Return what failed by so little that somebody who knows the site may want to see it."""
+        likely = [
+            failed
+            for failed in self._failed.values()
+            if len(failed.operations) == 1 and self.thresholds.consider(failed.evidence)
+        ]
+        likely.sort(key=lambda failed: (-failed.evidence.merges, _text(failed.operations)))
+        return likely[:MAX_UNSURE]
 
     def _accept(self, trial: Trial, tally: Tally) -> None:
         evidence = tally.evidence(self.thresholds, trial.changes)

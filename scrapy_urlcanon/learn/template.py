@@ -72,6 +72,10 @@ class Rewrite:
             found.update(match.groupdict())
         return found
 
+    def covers(self, location: Location) -> bool:
+        """Whether the first template says all of the URL, its whole query included."""
+        return len(location.params) == len(self._pattern[1]) and self.fields(location) is not None
+
     def apply(self, location: Location) -> Location:
         """Rewrite the URL."""
         found = self.fields(location)
