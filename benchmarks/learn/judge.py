@@ -67,7 +67,7 @@ def pages_of(observations: Iterable[Observation]) -> list[Page]:
     evidence, such as redirects, are left out.
     """
     rows = {o.url: o for o in observations if o.has_content}
-    index = SimhashIndex(len(rows))
+    index = SimhashIndex(row.simhash64 for row in rows.values() if row.simhash64 is not None)
     by_main: dict[str, int] = {}
     clusters: dict[str, int] = {}
     for url in sorted(rows):

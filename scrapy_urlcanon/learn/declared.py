@@ -129,7 +129,7 @@ def declared_canonicals(site: Site, thresholds: Thresholds = DEFAULT_THRESHOLDS)
     for row in sorted(site.declared):
         target = site.declared[row]
         other = site.row_of.get(target)
-        if other is None or other == row or NO_EVIDENCE in (site.pages[row], site.pages[other]):
+        if other is None or NO_EVIDENCE in (site.pages[row], site.pages[other]):
             continue
         canonicals.compare(site.locations[row], target, same_page=site.pages[row] == site.pages[other])
     return canonicals

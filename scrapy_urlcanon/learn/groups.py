@@ -98,6 +98,14 @@ class Groups:
         self.index({operation.handle for operation in operations})
         changes: dict[Location, Location] = {}
         pages = self.pages
+        if len(operations) == 1 and scope is None:
+            apply = operations[0].apply
+            for location in self._handles[operations[0].handle]:
+                if location in pages:
+                    changed = apply(location)
+                    if changed is not location:
+                        changes[location] = changed
+            return changes
         for operation in operations:
             for location in self._handles[operation.handle]:
                 if location in changes or location not in pages:
@@ -140,6 +148,10 @@ class Groups:
         evidence = tuple([page for page in together if not self.site.is_sink(page)])
         neutral = sum(counts[page] - 1 for page in together if self.site.is_sink(page))
         return Merge(target, tuple(sources), evidence, max(0, len(counts) - 1 - lost_before), neutral)
+
+    def forget_index(self) -> None:
+        """Let go of what :meth:`index` made; the next round will ask for other handles."""
+        self._handles.clear()
 
     def apply(self, changes: dict[Location, Location]) -> None:
         """Replace forms by what an accepted rule makes of them."""

@@ -9,7 +9,7 @@ from scrapy_urlcanon.learn.declared import declared_canonicals, promised_pages
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.generalize import template_proposals
-from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS, Candidate, proposals
+from scrapy_urlcanon.learn.proposals import MAX_PAGES, MIN_PROPOSERS, Candidate, proposals
 from scrapy_urlcanon.learn.emission import Accepted
 from scrapy_urlcanon.learn.template import Rewrite
 from scrapy_urlcanon.learn.trial import Trial
@@ -49,30 +49,44 @@ class Miner:
             if not self._round(template_proposals(self.groups)) and not plain:
                 self._failed.update(failed)
                 break
+        self.groups.forget_index()
 
     def _round(self, found: dict[Candidate, set[int]]) -> bool:
-        candidates = [c for c, pages in found.items() if len(pages) >= MIN_PROPOSERS]
+        self.groups.forget_index()
+        # On a large site what a thousandth of the duplicates suggests is not worth a rule.
+        least = max(MIN_PROPOSERS, min(len(self.groups.duplicates()), MAX_PAGES) // 1000)
+        candidates = [c for c, pages in found.items() if len(pages) >= least]
         candidates.sort(key=lambda c: (len(c), -len(found[c]), _grows(c), _text(c)))
         self._failed.clear()
         del candidates[MAX_CANDIDATES:]
         # First those without any counter-example: what they explain is no longer there for a more general one that
         # explains it at a loss.
-        pure = [candidate for candidate in candidates if self._try(candidate, found[candidate], self._flawless)]
-        rest = [candidate for candidate in candidates if candidate not in pure]
-        return any([self._try(candidate, found[candidate], self.thresholds) for candidate in rest]) or bool(pure)
+        accepted, flawed = False, []
+        for candidate in candidates:
+            trial = Trial(self.groups, candidate, found[candidate])
+            if self._accept_all(trial, self._flawless):
+                accepted = True
+            elif trial.accepted(self.thresholds):
+                flawed.append(candidate)
+            else:
+                self._remember(trial)
+        for candidate in flawed:
+            trial = Trial(self.groups, candidate, found[candidate])
+            if self._accept_all(trial, self.thresholds):
+                accepted = True
+            else:
+                self._remember(trial)
+        return accepted
 
-    def _try(self, candidate: Candidate, proposers: set[int], thresholds: Thresholds) -> bool:
-        trial = Trial(self.groups, candidate, proposers)
+    def _accept_all(self, trial: Trial, thresholds: Thresholds) -> bool:
         tallies = trial.accepted(thresholds)
-        if not tallies:
-            whole = trial.tallies.get(trial.root)
-            if whole is not None:
-                evidence = whole.evidence(self.thresholds, trial.changes)
-                self._failed[candidate] = Accepted(trial.root, candidate, evidence)
-            return False
         for tally in tallies:
             self._accept(trial, tally)
-        return True
+        return bool(tallies)
+
+    def _remember(self, trial: Trial) -> None:
+        evidence = trial.whole.evidence(self.thresholds)
+        self._failed[trial.candidate] = Accepted(trial.whole.scope, trial.candidate, evidence)
 
     def unsure(self) -> list[Accepted]:
         """Return what failed by so little that somebody who knows the site may want to see it."""
@@ -85,7 +99,7 @@ class Miner:
         return likely[:MAX_UNSURE]
 
     def _accept(self, trial: Trial, tally: Tally) -> None:
-        evidence = tally.evidence(self.thresholds, trial.changes)
+        evidence = tally.evidence(self.thresholds)
         self.accepted.append(Accepted(tally.scope, trial.candidate, evidence))
         scope = tally.scope
         changes = {

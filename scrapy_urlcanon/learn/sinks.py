@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error as Base64Error
+from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
 
@@ -35,16 +36,17 @@ _MIN_TEXT = 3
 
 def sink_rules(groups: Groups, thresholds: Thresholds) -> tuple[list[LearnedRule], list[LearnedRule]]:
     """Return the classes of URLs of a site that are one page, and those that may be."""
+    counts = Counter(location.place for location in groups.pages)
+    crowded = {place for place, count in counts.items() if thresholds.accept(count - 1, 0)}
     by_place: dict[Place, list[Location]] = {}
     for location in groups.pages:
-        by_place.setdefault(location.place, []).append(location)
-    texts = _texts(groups)
+        if location.place in crowded:
+            by_place.setdefault(location.place, []).append(location)
+    texts: set[str] | None = None
     sure: list[LearnedRule] = []
     unsure: list[LearnedRule] = []
     for place in sorted(by_place):
         locations = sorted(by_place[place])
-        if not thresholds.accept(len(locations) - 1, 0):
-            continue
         for scope, members in _classes(place, locations, groups):
             known = [member for member in members if groups.pages[member] != -1]
             if not scope.is_expressible or not thresholds.accept(len(known) - 1, 0):
@@ -66,6 +68,8 @@ def sink_rules(groups: Groups, thresholds: Thresholds) -> tuple[list[LearnedRule
                     examples=tuple((member.url, members[0].url) for member in members[1:4]),
                 ),
             )
+            if texts is None:
+                texts = _texts(groups)
             if any(_refers(name, members, texts) for name in dropped):
                 sure.append(rule)
             elif len(known) > SINK_SIZE:

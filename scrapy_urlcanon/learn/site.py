@@ -24,7 +24,7 @@ SINK_SIZE = 20
 #: Folds of cross-fitting: what the pages of one fold propose is judged on the pages of the others.
 FOLDS = 4
 
-_HAS_MAIN, _HAS_SIMHASH, _DECLARES_ITSELF = 1, 2, 4
+_HAS_MAIN, _HAS_SIMHASH = 1, 2
 
 
 class Captures:
@@ -54,9 +54,7 @@ class Captures:
                 flags |= _HAS_SIMHASH
                 simhash = observation.simhash64
         number = len(self._urls)
-        if observation.canonical == observation.url:
-            flags |= _DECLARES_ITSELF
-        elif observation.canonical:
+        if observation.canonical and observation.canonical != observation.url:
             self._canonical[number] = observation.canonical
         if observation.redirect:
             self._redirect[number] = observation.redirect
@@ -80,6 +78,7 @@ class Captures:
         redirects: dict[int, Location] = {}
         for number in order:
             place, params = locate(urls[number])
+            urls[number] = ""
             location = Location(places.setdefault(place, place), tuple([shares(param, param) for param in params]))
             row = seen.setdefault(location, len(locations))
             if row == len(locations):
@@ -87,17 +86,17 @@ class Captures:
                 evidence.append(number)
             elif self._weight(number) < self._weight(evidence[row]):
                 evidence[row] = number
-            if self._flags[number] & _DECLARES_ITSELF:
-                declared.setdefault(row, location)
-            elif number in self._canonical:
+            if number in self._canonical:
                 target = locate(self._canonical[number])
-                # Where captures disagree, any fixed choice will do; the larger one is never the URL that is empty.
-                declared[row] = max(declared.get(row, target), target)
+                # Where captures disagree, any fixed choice will do.
+                if target != location:
+                    declared[row] = max(declared.get(row, target), target)
             if number in self._redirect:
                 target = locate(self._redirect[number])
                 redirects[row] = max(redirects.get(row, target), target)
+        del seen, places, texts, urls, order
         pages = self._pages(evidence)
-        return Site(domain, locations, seen, pages, declared, redirects)
+        return Site(domain, locations, pages, declared, redirects)
 
     def _weight(self, number: int) -> tuple[bool, int, bool, int]:
         """Return what orders the captures of one URL: those with evidence first, then by what was seen."""
@@ -106,7 +105,9 @@ class Captures:
 
     def _pages(self, evidence: list[int]) -> array[int]:
         """Return the page number of each row: equal digests, and simhashes near the cluster's first one."""
-        index = SimhashIndex(len(evidence))
+        index = SimhashIndex(
+            self._simhash[number] for number in evidence if self._flags[number] & _HAS_SIMHASH
+        )
         by_main: dict[int, int] = {}
         pages = array("l")
         count = 0
@@ -116,11 +117,10 @@ class Captures:
             if page is None and flags & _HAS_SIMHASH:
                 page = index.find(self._simhash[number])
             if page is None and flags:
-                if flags & (_HAS_MAIN | _HAS_SIMHASH):
-                    page = count
-                    count += 1
-                    if flags & _HAS_SIMHASH:
-                        index.add(self._simhash[number], page)
+                page = count
+                count += 1
+                if flags & _HAS_SIMHASH:
+                    index.add(self._simhash[number], page)
             if page is not None and flags & _HAS_MAIN:
                 by_main.setdefault(self._main[number], page)
             pages.append(NO_EVIDENCE if page is None else page)
@@ -136,18 +136,22 @@ class Site:
         self,
         domain: str,
         locations: list[Location],
-        row_of: dict[Location, int],
         pages: array[int],
         declared: dict[int, Location],
         redirects: dict[int, Location],
     ) -> None:
         self.domain = domain
         self.locations = locations
-        self.row_of = row_of
+        # Of the URLs that something points to, which are few: a table of all would take as much as they do.
+        wanted = {*declared.values(), *redirects.values()}
+        self.row_of = {
+            location: row for row, location in enumerate(locations) if location in wanted
+        } if wanted else {}
+        """Row of each URL that is declared or redirected to, where it was seen."""
         self.pages = pages
         """Page number of each row, :data:`NO_EVIDENCE` where nothing is known."""
         self.declared = declared
-        """Declared canonical by row, itself included."""
+        """Declared canonical by row, where it is another URL."""
         self.redirects = redirects
         """Redirect target by row."""
         self._follow_redirects()

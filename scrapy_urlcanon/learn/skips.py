@@ -93,21 +93,31 @@ def skip_rules(groups: Groups, thresholds: Thresholds, form: Callable[[Location]
     ``form`` is what the accepted rewrite rules make of a URL. Members of an accepted class count no longer as the other
     place where a page is found.
     """
-    classes: dict[tuple[str, str], _Class] = {}
-    for location in sorted(groups.pages):
-        template = "" if location in groups.promised else template_of(location)
-        if template:
-            key = (location.place.host.partition(":")[0], template)
-            classes.setdefault(key, _Class(template)).members.append(location)
-    by_page: dict[int, list[Location]] = {}
-    for location, pages in groups.pages.items():
-        if isinstance(pages, int) and pages >= 0 and not groups.site.is_sink(pages) and location not in groups.promised:
-            by_page.setdefault(pages, []).append(location)
     declared = {
         groups.site.locations[row]: form(target)
         for relation in (groups.site.declared, groups.site.redirects)
         for row, target in relation.items()
     }
+    likely = {location for page in groups.duplicates() for location in groups.forms(page)}
+    likely.update(location for location, target in declared.items() if location != target)
+    keys = {_key(location) for location in likely if location in groups.pages}
+    keys.discard(("", ""))
+    if not keys:
+        return []
+    classes: dict[tuple[str, str], _Class] = {}
+    for location in sorted(groups.pages):
+        key = _key(location)
+        if key in keys and location not in groups.promised:
+            classes.setdefault(key, _Class(key[1])).members.append(location)
+    wanted = {groups.pages[member] for found in classes.values() for member in found.members}
+    by_page: dict[int, list[Location]] = {
+        page: []
+        for page in wanted
+        if isinstance(page, int) and page >= 0 and not groups.site.is_sink(page)
+    }
+    for location, pages in groups.pages.items():
+        if isinstance(pages, int) and pages in by_page and location not in groups.promised:
+            by_page[pages].append(location)
     skipped: set[Location] = set()
     rules = []
     for (host, template), found in sorted(classes.items(), key=lambda item: (-len(item[1].members), item[0])):
@@ -119,6 +129,12 @@ def skip_rules(groups: Groups, thresholds: Thresholds, form: Callable[[Location]
             skipped.update(found.members)
             rules.append(LearnedRule(groups.site.domain, host, "skip", [template], "skip", evidence))
     return rules
+
+
+def _key(location: Location) -> tuple[str, str]:
+    """Return host and class of a URL; empty texts for one without a class."""
+    template = template_of(location)
+    return (location.place.host.partition(":")[0], template) if template else ("", "")
 
 
 def _look(
