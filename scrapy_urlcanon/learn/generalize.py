@@ -100,6 +100,8 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
     pieces = [*middle, *(value_of(param) for param in taken)]
     wanted = [*others, *(value_of(param) for param in put)]
     for patterns, tokens, texts in _explanations(pieces, wanted):
+        if any("\\" not in text for text in texts[len(others) :]) and len(put) > len(taken):
+            continue  # a parameter out of nowhere
         yield (
             Skeleton(
                 head,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,18 +10,24 @@ from scrapy_urlcanon.learn.declared import declared_canonicals, promised_pages
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.generalize import template_proposals
+from scrapy_urlcanon.learn.operations import DropValue
 from scrapy_urlcanon.learn.proposals import MAX_PAGES, MIN_PROPOSERS, Candidate, proposals
 from scrapy_urlcanon.learn.emission import Accepted
 from scrapy_urlcanon.learn.template import Rewrite
 from scrapy_urlcanon.learn.trial import Trial
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.site import Site
     from scrapy_urlcanon.learn.trial import Tally
 
 #: Candidates tried in one round. Beyond them are the values of content parameters.
 MAX_CANDIDATES = 120
+
+#: Values of one parameter that are tried as its default.
+MAX_VALUES = 12
 
 #: Rules of one site that are listed apart.
 MAX_UNSURE = 10
@@ -56,7 +63,9 @@ class Miner:
         # On a large site what a thousandth of the duplicates suggests is not worth a rule.
         least = max(MIN_PROPOSERS, min(len(self.groups.duplicates()), MAX_PAGES) // 1000)
         candidates = [c for c, pages in found.items() if len(pages) >= least]
-        candidates.sort(key=lambda c: (len(c), -len(found[c]), _grows(c), _text(c)))
+        # Names before values: what a parameter's name explains needs no list of its values.
+        candidates.sort(key=lambda c: (_values(c), len(c), -len(found[c]), _grows(c), _text(c)))
+        candidates = list(_few_values(_one_way(candidates)))
         self._failed.clear()
         del candidates[MAX_CANDIDATES:]
         # First those without any counter-example: what they explain is no longer there for a more general one that
@@ -121,6 +130,32 @@ class Miner:
 def _grows(candidate: Candidate) -> bool:
     """Whether the candidate is a template that makes URLs longer; its reverse is as good, and its result is the one linked."""
     return any(isinstance(o, Rewrite) and len(o.target) >= len(o.source) for o in candidate)
+
+
+def _one_way(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Yield the candidates but for templates that make URLs longer where the reverse is there too."""
+    candidates = list(candidates)
+    pairs = {(o.source.replace(":digits", ""), o.target) for c in candidates for o in c if isinstance(o, Rewrite)}
+    for candidate in candidates:
+        step = candidate[0]
+        if not isinstance(step, Rewrite) or not _grows(candidate):
+            yield candidate
+        elif len(step.source) == len(step.target) or (step.target, step.source.replace(":digits", "")) not in pairs:
+            yield candidate
+
+
+def _values(candidate: Candidate) -> int:
+    return sum(isinstance(operation, DropValue) for operation in candidate)
+
+
+def _few_values(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Yield the candidates, of each parameter with its likeliest default values only."""
+    seen: Counter[str] = Counter()
+    for candidate in candidates:
+        names = [operation.name for operation in candidate if isinstance(operation, DropValue)]
+        seen.update(names)
+        if all(seen[name] <= MAX_VALUES for name in names):
+            yield candidate
 
 
 def _text(candidate: Candidate) -> str:
