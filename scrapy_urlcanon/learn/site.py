@@ -209,6 +209,9 @@ def site_of(domain: str, observations: Iterable[Observation]) -> Site:
     return captures.site(domain)
 
 
+_PRIME = (1 << 64) - 59
+
+
 def _short(digest: str) -> int:
     """Return 64 bits of a digest, the same for any hash seed.
 
@@ -216,7 +219,7 @@ def _short(digest: str) -> int:
     """
     try:
         if len(digest) == 40:  # noqa: PLR2004 - a hexadecimal SHA-1
-            return int(digest[:16], 16)
+            return int(digest, 16) % _PRIME
     except ValueError:
         pass
     return int.from_bytes(blake2b(digest.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
