@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.location import Location, name_of, value_of
-from scrapy_urlcanon.learn.proposals import PAGINATION_OR_LANGUAGE
+from scrapy_urlcanon.learn.proposals import is_protected
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 from scrapy_urlcanon.learn.skips import template_of
 
@@ -69,7 +69,7 @@ def is_implausible(source: Location, target: Location) -> bool:
         name = name_of(param)
         if param in kept or name == "p":
             continue
-        if PAGINATION_OR_LANGUAGE.fullmatch(name) and value_of(param) not in {"", "0", "1"}:
+        if is_protected(name) and value_of(param) not in {"", "0", "1"}:
             return True
     paged = [s for s in source.place.path.split("/") if _PAGE_SEGMENT.fullmatch(s) and not s.isdigit()]
     return any(segment not in target.place.path.split("/") for segment in paged) or (

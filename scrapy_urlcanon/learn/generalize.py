@@ -10,7 +10,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.learn.location import name_of, value_of
-from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS, PAGINATION_OR_LANGUAGE, duplicates, pairs
+from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS, is_protected, duplicates, pairs
 from scrapy_urlcanon.learn.template import Rewrite
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
         len(middle) + len(taken) > MAX_PIECES
         or len(others) + len(put) > MAX_PIECES
         or len(set(names)) < len(names)
-        or any(PAGINATION_OR_LANGUAGE.fullmatch(name) for name in names if _is_dropped(name, taken, put))
+        or any(is_protected(name) for name in names if _is_dropped(name, taken, put))
     ):
         return
     pieces = [*middle, *(value_of(param) for param in taken)]

@@ -129,7 +129,7 @@ class Miner:
 
 def _grows(candidate: Candidate) -> bool:
     """Whether the candidate is a template that makes URLs longer; its reverse is as good, and its result is the one linked."""
-    return any(isinstance(o, Rewrite) and len(o.target) >= len(o.source) for o in candidate)
+    return any(isinstance(o, Rewrite) and len(o.target) >= len(o.source.replace(":digits", "")) for o in candidate)
 
 
 def _one_way(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
@@ -140,7 +140,7 @@ def _one_way(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
         step = candidate[0]
         if not isinstance(step, Rewrite) or not _grows(candidate):
             yield candidate
-        elif len(step.source) == len(step.target) or (step.target, step.source.replace(":digits", "")) not in pairs:
+        elif len(step.source.replace(":digits", "")) == len(step.target) or (step.target, step.source.replace(":digits", "")) not in pairs:
             yield candidate
 
 

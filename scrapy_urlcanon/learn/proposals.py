@@ -41,15 +41,35 @@ MAX_URLS = 12
 #: More parameters than this at once are no rule but another page.
 MAX_JOINT = 4
 
-#: Names of parameters that number the parts of a listing, or choose a language. Where they make no difference in
-#: a crawl it is because a listing was short or a page not yet translated, and that changes; only their default value
-#: may be learned.
-PAGINATION_OR_LANGUAGE = re.compile(
+# Names of parameters that number the parts of a listing, or choose a language. Where they make no
+# difference in a crawl it is because a listing was short or a page not yet translated, and that
+# changes; only the number of a first page may be learned.
+PAGINATION = re.compile(
     r"""(?:p|pg|pn|page|paged|pagina|pagenum|page_?no|page_?number|page_?index|seite|
-        start|offset|from|first|skip|begin|cursor|after|before|limitstart|startat|start_?index|
-        l|lang|language|langue|lng|hl|locale|sprache|idioma|variant|uselang|setlang)""",
+        start|offset|from|first|skip|begin|cursor|after|before|limitstart|startat|start_?index)""",
     re.VERBOSE | re.IGNORECASE,
 )
+LANGUAGE = re.compile(
+    "l|lang|language|langue|lng|hl|locale|sprache|idioma|variant|uselang|setlang", re.IGNORECASE
+)
+
+#: Numbers of a first page.
+FIRST_PAGE = frozenset(("", "0", "1"))
+
+
+def is_protected(name: str) -> bool:
+    """Whether a parameter numbers pages or chooses a language, by its name."""
+    return bool(PAGINATION.fullmatch(name) or LANGUAGE.fullmatch(name))
+
+
+def may_be_default(name: str, value: str) -> bool:
+    """Whether a value may be what a parameter means where it is not given.
+
+    >>> may_be_default("page", "1"), may_be_default("page", "7"), may_be_default("sort", "up")
+    (True, False, True)
+    """
+    return not is_protected(name) or (bool(PAGINATION.fullmatch(name)) and value in FIRST_PAGE)
+
 
 _INDEX_FILE = re.compile(r"[A-Za-z][\w-]{0,30}\.[A-Za-z]{2,5}", re.ASCII)
 
@@ -95,7 +115,7 @@ def differences(one: Location, other: Location) -> Iterator[Candidate]:
     names, values = _param_differences(one.params, other.params)
     if len(names) > MAX_JOINT:
         return
-    by_name: list[Operation] = [DropParam(name) for name in names if not PAGINATION_OR_LANGUAGE.fullmatch(name)]
+    by_name: list[Operation] = [DropParam(name) for name in names if not is_protected(name)]
     whole = len(by_name) == len(names)
     for operation in (*outside, *by_name, *values):
         yield (operation,)
@@ -169,6 +189,6 @@ def _param_differences(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[li
     values: list[Operation] = []
     for param in sorted(alone):
         name, _, value = param.partition("=")
-        if not (name in first and name in second):
+        if not (name in first and name in second) and may_be_default(name, value):
             values.append(DropValue(name, value))
     return names, values

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.bounds import at_most, lower_bound
 from scrapy_urlcanon.learn.location import Location, name_of, value_of
-from scrapy_urlcanon.learn.proposals import PAGINATION_OR_LANGUAGE
+from scrapy_urlcanon.learn.proposals import is_protected
 from scrapy_urlcanon.learn.rule import Evidence, LearnedRule
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def template_of(location: Location) -> str:
     params = []
     for param in location.params:
         name, value = name_of(param), value_of(param)
-        if PAGINATION_OR_LANGUAGE.fullmatch(name) and name != "p":
+        if is_protected(name) and name != "p":
             return ""
         if not _is_number(value):
             return ""
@@ -149,7 +149,11 @@ def _look(
         page = groups.pages[member]
         if not isinstance(page, int) or page < 0:
             continue
-        others = [o for o in by_page.get(page, ()) if o not in members and o not in skipped]
+        others = [
+            other
+            for other in by_page.get(page, ())
+            if other not in members and other not in skipped and _is_elsewhere(member, other)
+        ]
         target = declared.get(member)
         if target is not None and (target == member or target in members or target in skipped):
             target = None
@@ -167,6 +171,12 @@ def _look(
             found.contradicted += 1
         else:
             found.claimed += 1
+
+
+def _is_elsewhere(member: Location, other: Location) -> bool:
+    """Whether another URL is a place of its own, and not the member with something more to it."""
+    path = member.place.path.rstrip("/")
+    return not other.params and not (path and f"{other.place.path}/".startswith(f"{path}/"))
 
 
 def _judge(found: _Class, thresholds: Thresholds) -> Evidence | None:

@@ -101,7 +101,7 @@ def test_two_default_values_are_two_rules():
         (
             "/item_{}",
             "/item?id={}",
-            {"rewrite_path": [["/item?id={c:digits}", "/item_{c}"]]},
+            {"rewrite_path": [["/item?id={b:digits}", "/item_{b}"]]},
         ),
     ],
 )
@@ -183,8 +183,9 @@ def test_thresholds_are_the_users():
 
 def test_domains_can_be_chosen():
     """Only the domains that were asked for are looked at."""
-    observations = [*pages("/a/{}"), *pages("/a/{}?sid=x{}".replace("{}", "{0}"))]
+    observations = [*pages("/a/{}"), *pages("/a/{0}?sid=x{0}")]
     others = [see(o.url.replace("shop", "book"), o.main_sha1) for o in observations]
+    assert rules(observations)
     found = learn([*observations, *others], domains=["book.example"])
     assert list(found.as_rules()) == ["book.example"]
     assert found.domains == 1

@@ -1,4 +1,5 @@
 import gzip
+import io
 import json
 from collections import Counter
 from pathlib import Path
@@ -109,7 +110,11 @@ def test_warc_is_read(tmp_path):
             )
             body = f'<link rel="canonical" href="/c{i}"><p>text {i}'.encode()
             record = writer.create_warc_record(
-                f"http://a.example/{i}", "response", payload=__import__("io").BytesIO(body), http_headers=headers
+                f"http://a.example/{i}",
+                "response",
+                payload=io.BytesIO(body),
+                length=len(body),
+                http_headers=headers,
             )
             writer.write_record(record)
     observations, _ = read_all(path)
