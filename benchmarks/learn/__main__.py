@@ -75,7 +75,9 @@ class Case:
 
     def perfect(self) -> Score:
         """Score the same with everything that is declared or found elsewhere, and judged right."""
-        loose = replace(DEFAULT_THRESHOLDS, precision=0.2, alias=0.2, confidence=0.8, blurred=1.0, lost=0.02)
+        loose = replace(
+            DEFAULT_THRESHOLDS, precision=0.2, alias=0.2, confidence=0.8, blurred=1.0, lost=0.02
+        )
         whole = Halves([*self.halves.learn, *self.halves.judge], self.halves.judge)
         key, rules = methods.learned(whole, loose, skip=True, declared=True)
         clusters = {page.url: page.cluster for page in self._all}
@@ -93,7 +95,9 @@ def chosen(cases: Mapping[str, Case], left_out: str, variant: str) -> Thresholds
     """Return the thresholds that do best on all sites but one."""
 
     def merit(thresholds: Thresholds) -> tuple[bool, float, float]:
-        scores = {n: case.learned(thresholds, variant) for n, case in cases.items() if n != left_out}
+        scores = {
+            n: case.learned(thresholds, variant) for n, case in cases.items() if n != left_out
+        }
         total = sum(scores.values(), Score())
         safe = total.precision >= MIN_PRECISION and all(
             s.precision >= MIN_SITE_PRECISION for s in scores.values()
@@ -107,7 +111,9 @@ def report(name: str, scores: Mapping[str, Score], *, details: bool = False) -> 
     total = sum(scores.values(), Score())
     if details:
         print(f"\n{name}, by site")
-        print(f"{'':18}{'URLs':>7}{'redund.':>9}{'found':>7}{'wrong':>7}{'lost':>6}{'prec.':>8}{'recall':>8}{'no sinks':>9}")
+        print(
+            f"{'':18}{'URLs':>7}{'redund.':>9}{'found':>7}{'wrong':>7}{'lost':>6}{'prec.':>8}{'recall':>8}{'no sinks':>9}"
+        )
         for site, s in scores.items():
             print(
                 f"{site:18}{s.urls:7}{s.redundant:9}{s.found:7}{s.wrong:7}{s.lost:6}"
@@ -123,7 +129,9 @@ def report(name: str, scores: Mapping[str, Score], *, details: bool = False) -> 
 
 def main() -> int:
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--swapped", action="store_true", help="learn from the half that is judged otherwise")
+    parser.add_argument(
+        "--swapped", action="store_true", help="learn from the half that is judged otherwise"
+    )
     parser.add_argument("--details", action="store_true", help="show each site")
     options = parser.parse_args()
     if not PATH.exists():
@@ -132,8 +140,12 @@ def main() -> int:
     cases = {name: Case(rows, swapped=options.swapped) for name, rows in sorted(sites().items())}
     redundant = sum(score(case.pages, str).redundant for case in cases.values())
     judged = sum(len(case.pages) for case in cases.values())
-    print(f"{len(cases)} sites, {judged} URLs judged, {redundant} of them redundant within their host\n")
-    print(f"{'':28}{'':7}{'':7}{'precision':>18}{'micro recall':>17}{'macro recall':>17}{'pages':>8}")
+    print(
+        f"{len(cases)} sites, {judged} URLs judged, {redundant} of them redundant within their host\n"
+    )
+    print(
+        f"{'':28}{'':7}{'':7}{'precision':>18}{'micro recall':>17}{'macro recall':>17}{'pages':>8}"
+    )
     print(
         f"{'':28}{'found':>7}{'wrong':>7}{'total':>9}{'worst':>9}{'all':>8}{'no sinks':>9}"
         f"{'all':>8}{'no sinks':>9}{'lost':>8}"

@@ -54,10 +54,16 @@ class Score:
     @property
     def recall_outside_sinks(self) -> float:
         """The same without the contents of over :data:`SINK_SIZE` URLs."""
-        return self.found_outside_sinks / self.redundant_outside_sinks if self.redundant_outside_sinks else 0.0
+        return (
+            self.found_outside_sinks / self.redundant_outside_sinks
+            if self.redundant_outside_sinks
+            else 0.0
+        )
 
     def __add__(self, other: Score) -> Score:
-        return Score(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
+        return Score(
+            *(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__)
+        )
 
 
 def pages_of(observations: Iterable[Observation]) -> list[Page]:
@@ -88,7 +94,9 @@ def pages_of(observations: Iterable[Observation]) -> list[Page]:
     return [Page(url, cluster, sizes[cluster] > SINK_SIZE) for url, cluster in clusters.items()]
 
 
-def score(pages: Sequence[Page], key: Callable[[str], str | None], elsewhere: frozenset[int] = frozenset()) -> Score:
+def score(
+    pages: Sequence[Page], key: Callable[[str], str | None], elsewhere: frozenset[int] = frozenset()
+) -> Score:
     """Score a way of merging URLs.
 
     ``key`` maps a URL to what stands for its page, or to None where the URL would not be fetched at all; that is right
@@ -110,7 +118,9 @@ def score(pages: Sequence[Page], key: Callable[[str], str | None], elsewhere: fr
     fetched = {group[0].cluster for group in kept.values()} | elsewhere
     for group in kept.values():
         result.wrong += len({page.cluster for page in group}) - 1
-    result.wrong += sum(1 for page in pages if keys[page.url] is None and page.cluster not in reached)
+    result.wrong += sum(
+        1 for page in pages if keys[page.url] is None and page.cluster not in reached
+    )
     result.lost = len({page.cluster for page in pages} - fetched)
     for members in by_cluster.values():
         distinct = len({keys[page.url] for page in members} - {None})

@@ -75,7 +75,9 @@ def param_statistics(halves: Halves) -> Callable[[str], str | None]:
         for observation in others[1:] if name else ():
             counts[host, name][observation.same_page(others[0])] += 1
     dropped = {
-        key for key, (bad, good) in counts.items() if good + bad >= 5 and good >= 0.95 * (good + bad)
+        key
+        for key, (bad, good) in counts.items()
+        if good + bad >= 5 and good >= 0.95 * (good + bad)
     }
 
     def key(url: str) -> str:
@@ -96,7 +98,9 @@ class Rules:
         known = PRESETS["safe"]
         rules = list(rules)
         self.foreign = {rule.option for rule in rules} - set(known)
-        self._canonicalize = Canonicalizer(as_rules(r for r in rules if r.option in known)).canonicalize
+        self._canonicalize = Canonicalizer(
+            as_rules(r for r in rules if r.option in known)
+        ).canonicalize
         self._rewrites: list[tuple[Scope, Rewrite]] = []
         self._skips: list[tuple[Scope, Rewrite]] = []
         for rule in rules:

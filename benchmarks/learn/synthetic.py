@@ -18,7 +18,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 #: Names that select a page on one site and mean nothing on the next.
-_NAMES = ("id", "item", "ref", "cat", "view", "src", "s", "q", "tab", "mode", "t", "uid", "c", "pid", "show", "x")
+_NAMES = (
+    "id",
+    "item",
+    "ref",
+    "cat",
+    "view",
+    "src",
+    "s",
+    "q",
+    "tab",
+    "mode",
+    "t",
+    "uid",
+    "c",
+    "pid",
+    "show",
+    "x",
+)
 
 
 @dataclass(frozen=True)
@@ -68,7 +85,13 @@ class SyntheticSite:
         self._rotates = draw.random() < 0.2  # noqa: PLR2004
         self._numbered = draw.choice(["query", "path"])
         self._pages = draw.randint(60, 150)
-        kinds: list[Callable[[Random], Visit]] = [self._article, self._article, self._article, self._list, self._section]
+        kinds: list[Callable[[Random], Visit]] = [
+            self._article,
+            self._article,
+            self._article,
+            self._list,
+            self._section,
+        ]
         if self._slug:
             kinds += [self._slugged, self._slugged]
         if self._calendar:
@@ -105,11 +128,18 @@ class SyntheticSite:
             simhash ^= 1 << draw.randrange(64)
         return Observation(visit.url, main_sha1=main, simhash64=simhash, bytes=len(visit.content))
 
-    def _url(self, path: str, params: list[tuple[str, object]], draw: Random, noise: float = 0.4) -> str:
+    def _url(
+        self, path: str, params: list[tuple[str, object]], draw: Random, noise: float = 0.4
+    ) -> str:
         params = list(params)
         for name in self._noise:
             if draw.random() < noise:
-                params.append((name, draw.choice(["a", "b", "home", draw.randrange(9), draw.randrange(10**6)])))
+                params.append(
+                    (
+                        name,
+                        draw.choice(["a", "b", "home", draw.randrange(9), draw.randrange(10**6)]),
+                    )
+                )
         if self._session and draw.random() < noise:
             params.append((self._session, f"{draw.getrandbits(64):016x}"))
         draw.shuffle(params)
@@ -138,7 +168,11 @@ class SyntheticSite:
         return Visit(self._url(path, params, draw), page, "gone" if dead else page)
 
     def _list(self, draw: Random) -> Visit:
-        category, number, order = draw.randrange(12), draw.randrange(1, 9), draw.choice(["date", "name", "size", ""])
+        category, number, order = (
+            draw.randrange(12),
+            draw.randrange(1, 9),
+            draw.choice(["date", "name", "size", ""]),
+        )
         params: list[tuple[str, object]] = [(self._listing, f"c{category}")]
         if number > 1 or draw.random() < 0.5:  # noqa: PLR2004
             params.append(("page", number))
@@ -163,18 +197,25 @@ class SyntheticSite:
     def _slugged(self, draw: Random) -> Visit:
         number, dead = self._number(draw)
         if self._slug == "free":
-            slug, page = draw.choice(["a-good-title", "title", f"title-{number}", "old-name"]), f"book {number}"
+            slug, page = (
+                draw.choice(["a-good-title", "title", f"title-{number}", "old-name"]),
+                f"book {number}",
+            )
         else:
             slug = f"part-{draw.randrange(3)}"
             page = f"book {number} {slug}"
-        return Visit(self._url(f"/books/{number}/{slug}", [], draw, 0.2), page, "gone" if dead else page)
+        return Visit(
+            self._url(f"/books/{number}/{slug}", [], draw, 0.2), page, "gone" if dead else page
+        )
 
     def _day(self, draw: Random) -> Visit:
         year, month, day = draw.randrange(2000, 2030), draw.randrange(1, 13), draw.randrange(1, 29)
         page = f"day {year} {month} {day}"
         event = Random(f"{self.seed} {page}").random() < 0.1  # noqa: PLR2004
         params: list[tuple[str, object]] = [("y", year), ("m", month), ("d", day)]
-        return Visit(self._url("/calendar", params, draw, 0.1), page, page if event else "no events")
+        return Visit(
+            self._url("/calendar", params, draw, 0.1), page, page if event else "no events"
+        )
 
     def _language(self, draw: Random) -> Visit:
         number = draw.randrange(60)
@@ -183,4 +224,8 @@ class SyntheticSite:
         translated = Random(f"{self.seed} {number} {language}").random() < self._translated
         page = f"text {number} {language}"
         content = page if translated and language != "en" else f"text {number} en"
-        return Visit(self._url(f"/text/{number}", [(self._language_name, language)], draw, 0.1), page, content)
+        return Visit(
+            self._url(f"/text/{number}", [(self._language_name, language)], draw, 0.1),
+            page,
+            content,
+        )

@@ -41,13 +41,22 @@ def way_of(source: Location, target: Location) -> Hashable:
         return (same_host, gone, new, "same path")
     if source.place.path.rstrip("/") == target.place.path.rstrip("/"):
         return (same_host, gone, new, "slash")
-    return (same_host, gone, new, template_of(source).partition("?")[0] or _shape(source.place.path))
+    return (
+        same_host,
+        gone,
+        new,
+        template_of(source).partition("?")[0] or _shape(source.place.path),
+    )
 
 
 def _shape(path: str) -> str:
     """Return the first segment of a path and how deep it goes."""
     segments = path.split("/")[1:]
-    return f"{_NUMBER.sub('0', segments[0])} {len(segments)}" if len(segments) > 1 else f" {len(segments)}"
+    return (
+        f"{_NUMBER.sub('0', segments[0])} {len(segments)}"
+        if len(segments) > 1
+        else f" {len(segments)}"
+    )
 
 
 def is_implausible(source: Location, target: Location) -> bool:
@@ -62,7 +71,12 @@ def is_implausible(source: Location, target: Location) -> bool:
     """
     if source == target:
         return False
-    if target.place.path == "/" and not target.params and source.place.path.strip("/") and "." not in source.place.path:
+    if (
+        target.place.path == "/"
+        and not target.params
+        and source.place.path.strip("/")
+        and "." not in source.place.path
+    ):
         return True
     kept = set(target.params)
     for param in source.params:
@@ -71,7 +85,9 @@ def is_implausible(source: Location, target: Location) -> bool:
             continue
         if is_protected(name) and value_of(param) not in {"", "0", "1"}:
             return True
-    paged = [s for s in source.place.path.split("/") if _PAGE_SEGMENT.fullmatch(s) and not s.isdigit()]
+    paged = [
+        s for s in source.place.path.split("/") if _PAGE_SEGMENT.fullmatch(s) and not s.isdigit()
+    ]
     return any(segment not in target.place.path.split("/") for segment in paged) or (
         "/page/" in source.place.path and "/page/" not in target.place.path
     )
@@ -118,12 +134,18 @@ def promised_pages(site: Site, canonicals: DeclaredCanonicals) -> dict[Location,
             found.setdefault(site.redirects[row], site.pages[row])
     for row in sorted(site.declared):
         source, target = site.locations[row], site.declared[row]
-        if site.pages[row] != NO_EVIDENCE and target not in site.row_of and canonicals.is_trusted(source, target):
+        if (
+            site.pages[row] != NO_EVIDENCE
+            and target not in site.row_of
+            and canonicals.is_trusted(source, target)
+        ):
             found.setdefault(target, site.pages[row])
     return found
 
 
-def declared_canonicals(site: Site, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> DeclaredCanonicals:
+def declared_canonicals(
+    site: Site, thresholds: Thresholds = DEFAULT_THRESHOLDS
+) -> DeclaredCanonicals:
     """Return what a crawl shows about the declared canonicals of a site."""
     canonicals = DeclaredCanonicals(thresholds)
     for row in sorted(site.declared):
@@ -131,5 +153,7 @@ def declared_canonicals(site: Site, thresholds: Thresholds = DEFAULT_THRESHOLDS)
         other = site.row_of.get(target)
         if other is None or NO_EVIDENCE in (site.pages[row], site.pages[other]):
             continue
-        canonicals.compare(site.locations[row], target, same_page=site.pages[row] == site.pages[other])
+        canonicals.compare(
+            site.locations[row], target, same_page=site.pages[row] == site.pages[other]
+        )
     return canonicals

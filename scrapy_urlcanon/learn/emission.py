@@ -41,4 +41,6 @@ def rules_of(domain: str, accepted: Iterable[Accepted]) -> Iterator[LearnedRule]
             key = (where.pattern, what.option, repr(what.setting))
             if key not in seen:
                 seen.add(key)
-                yield LearnedRule(domain, where.pattern, what.option, what.setting, "rewrite", evidence)
+                yield LearnedRule(
+                    domain, where.pattern, what.option, what.setting, "rewrite", evidence
+                )

@@ -43,9 +43,14 @@ class Thresholds:
         return self._accept(pages, lost, self.alias)
 
     def _accept(self, pages: int, lost: int, precision: float) -> bool:
-        return lost <= self.lost * (pages + lost) and lower_bound(pages, lost, self.confidence) >= precision
+        return (
+            lost <= self.lost * (pages + lost)
+            and lower_bound(pages, lost, self.confidence) >= precision
+        )
 
-    def special(self, pages: int, lost: int, of_pages: int, of_lost: int, alternatives: int) -> bool:
+    def special(
+        self, pages: int, lost: int, of_pages: int, of_lost: int, alternatives: int
+    ) -> bool:
         """Whether a part of a scope is really better than the scope that failed, and not the luckiest of its parts.
 
         A candidate that is wrong on one page of ten is right on six pages running every other time: some

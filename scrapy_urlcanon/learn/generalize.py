@@ -80,7 +80,9 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
     if source.place[:2] != target.place[:2]:
         return
     segments, others = source.place.path.split("/")[1:], target.place.path.split("/")[1:]
-    if len(segments) > MAX_SEGMENTS or any("{" in text or "}" in text for text in (source.url, target.url)):
+    if len(segments) > MAX_SEGMENTS or any(
+        "{" in text or "}" in text for text in (source.url, target.url)
+    ):
         return
     taken = [param for param in source.params if param not in target.params]
     put = [param for param in target.params if param not in source.params]
@@ -107,9 +109,15 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
                 head,
                 tail,
                 tuple(patterns[: len(middle)]),
-                tuple(f"{name}={pattern}" for name, pattern in zip(names, patterns[len(middle) :], strict=True)),
+                tuple(
+                    f"{name}={pattern}"
+                    for name, pattern in zip(names, patterns[len(middle) :], strict=True)
+                ),
                 tuple(texts[: len(others)]),
-                tuple(f"{name_of(param)}={text}" for param, text in zip(put, texts[len(others) :], strict=True)),
+                tuple(
+                    f"{name_of(param)}={text}"
+                    for param, text in zip(put, texts[len(others) :], strict=True)
+                ),
             ),
             (*segments[:head], *segments[len(segments) - tail :], *tokens),
         )
@@ -229,12 +237,19 @@ def _rewrite(skeleton: Skeleton, literals: Sequence[str | None]) -> Rewrite | No
     def pattern_of(pattern: str, i: int) -> str:
         before, token, after = pattern.partition("#" if "#" in pattern else "*")
         del token
-        before, after = (part.replace("?", "{" + next(extra) + "}") if "?" in part else part for part in (before, after))
+        before, after = (
+            part.replace("?", "{" + next(extra) + "}") if "?" in part else part
+            for part in (before, after)
+        )
         return before + text_of(i, in_source=True) + after
 
     def filled(text: str) -> str:
         parts = text.split("\\")
-        return parts[0] + text_of(outside + int(parts[1]), in_source=False) + parts[2] if len(parts) == 3 else text  # noqa: PLR2004
+        return (
+            parts[0] + text_of(outside + int(parts[1]), in_source=False) + parts[2]
+            if len(parts) == 3
+            else text
+        )  # noqa: PLR2004
 
     head = [text_of(i, in_source=True) for i in range(skeleton.head)]
     tail = [text_of(i, in_source=True) for i in range(skeleton.head, outside)]
@@ -242,11 +257,20 @@ def _rewrite(skeleton: Skeleton, literals: Sequence[str | None]) -> Rewrite | No
     middle = [pattern_of(pattern, outside + i) for i, pattern in enumerate(patterns)]
     path, values = middle[: len(skeleton.middle)], middle[len(skeleton.middle) :]
     source = "/" + "/".join([*head, *path, *tail])
-    query = "&".join(f"{name_of(name)}={value}" for name, value in zip(skeleton.names, values, strict=True))
+    query = "&".join(
+        f"{name_of(name)}={value}" for name, value in zip(skeleton.names, values, strict=True)
+    )
     new_head = [text_of(i, in_source=False) for i in range(skeleton.head)]
     new_tail = [text_of(i, in_source=False) for i in range(skeleton.head, outside)]
     target = "/" + "/".join([*new_head, *(filled(text) for text in skeleton.target), *new_tail])
-    new_query = "&".join(f"{name_of(name)}={filled(value_of(name))}" for name in skeleton.target_names)
-    if not any(text.strip("/") and "{" not in text for text in (*head, *path, *tail, query)) and not query:
+    new_query = "&".join(
+        f"{name_of(name)}={filled(value_of(name))}" for name in skeleton.target_names
+    )
+    if (
+        not any(text.strip("/") and "{" not in text for text in (*head, *path, *tail, query))
+        and not query
+    ):
         return None  # fields only: it would match every URL of that depth
-    return Rewrite(source + ("?" + query if query else ""), target + ("?" + new_query if new_query else ""))
+    return Rewrite(
+        source + ("?" + query if query else ""), target + ("?" + new_query if new_query else "")
+    )

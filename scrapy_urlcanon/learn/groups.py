@@ -45,7 +45,11 @@ class Groups:
         """Page under each form; a tuple where URLs of several pages have become one form."""
         for location, page in zip(site.locations, site.pages, strict=True):
             self.pages[location] = page
-        self.promised = {location for location in promised or () if self.pages.get(location, NO_EVIDENCE) == NO_EVIDENCE}
+        self.promised = {
+            location
+            for location in promised or ()
+            if self.pages.get(location, NO_EVIDENCE) == NO_EVIDENCE
+        }
         for location in self.promised:
             self.pages[location] = (promised or {})[location]
         several = {self.pages[location] for location in self.promised}
@@ -77,7 +81,13 @@ class Groups:
         shapes = set()
         forms = {changes.get(location, location) for location in self.forms(page)}
         for place, params in forms:
-            shapes.add((place.host, _NUMBER.sub("0", place.path), tuple([name_of(param) for param in params])))
+            shapes.add(
+                (
+                    place.host,
+                    _NUMBER.sub("0", place.path),
+                    tuple([name_of(param) for param in params]),
+                )
+            )
         return len(shapes) < len(forms)
 
     def index(self, handles: Collection[str]) -> None:
@@ -93,7 +103,9 @@ class Groups:
                 if handle in missing:
                     table[handle].append(location)
 
-    def affected(self, operations: Sequence[Operation], scope: Scope | None = None) -> dict[Location, Location]:
+    def affected(
+        self, operations: Sequence[Operation], scope: Scope | None = None
+    ) -> dict[Location, Location]:
         """Return what the operations, one after the other, change, and into what."""
         self.index({operation.handle for operation in operations})
         changes: dict[Location, Location] = {}
@@ -147,7 +159,9 @@ class Groups:
         together = [page for page, count in counts.items() if count > 1]
         evidence = tuple([page for page in together if not self.site.is_sink(page)])
         neutral = sum(counts[page] - 1 for page in together if self.site.is_sink(page))
-        return Merge(target, tuple(sources), evidence, max(0, len(counts) - 1 - lost_before), neutral)
+        return Merge(
+            target, tuple(sources), evidence, max(0, len(counts) - 1 - lost_before), neutral
+        )
 
     def forget_index(self) -> None:
         """Let go of what :meth:`index` made; the next round will ask for other handles."""

@@ -32,7 +32,11 @@ class Location(NamedTuple):
     def url(self) -> str:
         """Return the URL as text."""
         scheme, host, path = self.place
-        return f"{scheme}://{host}{path}?{'&'.join(self.params)}" if self.params else f"{scheme}://{host}{path}"
+        return (
+            f"{scheme}://{host}{path}?{'&'.join(self.params)}"
+            if self.params
+            else f"{scheme}://{host}{path}"
+        )
 
 
 def name_of(param: str) -> str:

@@ -129,18 +129,29 @@ class Miner:
 
 def _grows(candidate: Candidate) -> bool:
     """Whether the candidate is a template that makes URLs longer; its reverse is as good, and its result is the one linked."""
-    return any(isinstance(o, Rewrite) and len(o.target) >= len(o.source.replace(":digits", "")) for o in candidate)
+    return any(
+        isinstance(o, Rewrite) and len(o.target) >= len(o.source.replace(":digits", ""))
+        for o in candidate
+    )
 
 
 def _one_way(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     """Yield the candidates but for templates that make URLs longer where the reverse is there too."""
     candidates = list(candidates)
-    pairs = {(o.source.replace(":digits", ""), o.target) for c in candidates for o in c if isinstance(o, Rewrite)}
+    pairs = {
+        (o.source.replace(":digits", ""), o.target)
+        for c in candidates
+        for o in c
+        if isinstance(o, Rewrite)
+    }
     for candidate in candidates:
         step = candidate[0]
         if not isinstance(step, Rewrite) or not _grows(candidate):
             yield candidate
-        elif len(step.source.replace(":digits", "")) == len(step.target) or (step.target, step.source.replace(":digits", "")) not in pairs:
+        elif (
+            len(step.source.replace(":digits", "")) == len(step.target)
+            or (step.target, step.source.replace(":digits", "")) not in pairs
+        ):
             yield candidate
 
 

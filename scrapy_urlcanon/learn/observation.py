@@ -130,7 +130,13 @@ def _number(value: object, column: str, lowest: int, highest: int, default: int)
         raise BadObservationError(f"bad {column}", repr(value)[:80])
     try:
         # int() takes "1_000" and non-ASCII digits, and grows with the square of the length; a column does neither.
-        number = value if isinstance(value, int) else int(value) if len(value) < 20 and value.isascii() else -1  # noqa: PLR2004
+        number = (
+            value
+            if isinstance(value, int)
+            else int(value)
+            if len(value) < 20 and value.isascii()
+            else -1
+        )  # noqa: PLR2004
     except ValueError:
         raise BadObservationError(f"bad {column}", repr(value)[:80]) from None
     if not lowest <= number <= highest:

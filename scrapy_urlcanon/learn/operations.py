@@ -168,7 +168,11 @@ class StripTrailingSlash:
     def apply(self, location: Location) -> Location:
         """Strip the slashes."""
         path = location.place.path
-        return _with_path(location, path.rstrip("/") or "/") if path.endswith("/") and path != "/" else location
+        return (
+            _with_path(location, path.rstrip("/") or "/")
+            if path.endswith("/") and path != "/"
+            else location
+        )
 
 
 @dataclass(frozen=True, order=True, slots=True)

@@ -179,7 +179,9 @@ def _path_params(path: str) -> set[str]:
     return {name_of(param) for segment in path.split("/") for param in segment.split(";")[1:]}
 
 
-def _param_differences(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[list[str], list[Operation]]:
+def _param_differences(
+    one: tuple[str, ...], other: tuple[str, ...]
+) -> tuple[list[str], list[Operation]]:
     """Return the names of the parameters that differ, and the default values that would explain it."""
     if one == other:
         return [], []

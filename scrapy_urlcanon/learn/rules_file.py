@@ -136,11 +136,17 @@ def _table(pattern: str, rules: Iterable[LearnedRule]) -> str:
             tables += ["", f"[{_text(pattern)}.{option}]"]
             for rule in found:
                 tables += _comments(rule)
-                tables += [f"{_text(name)} = {_text(value)}" for name, value in rule.setting.items()]
+                tables += [
+                    f"{_text(name)} = {_text(value)}" for name, value in rule.setting.items()
+                ]
         elif isinstance(found[0].setting, list):
             lines += [line for rule in found for line in _comments(rule)]
             values = [value for rule in found for value in rule.setting]
-            lines += [f"{option} = [", *(f"    {_value(value)}," for value in values), "]"] if values else [f"{option} = []"]
+            lines += (
+                [f"{option} = [", *(f"    {_value(value)}," for value in values), "]"]
+                if values
+                else [f"{option} = []"]
+            )
         else:
             lines += [*_comments(found[0]), f"{option} = {_text(found[0].setting)}"]
     return "\n".join(lines + tables) + "\n"

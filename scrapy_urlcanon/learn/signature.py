@@ -63,7 +63,9 @@ class Signature:
         lines = [line for line in self.lines if line.masked not in boilerplate]
         if not lines:
             return "", None
-        digest = sha1(b"".join(line.exact.to_bytes(8, "big") for line in lines), usedforsecurity=False)
+        digest = sha1(
+            b"".join(line.exact.to_bytes(8, "big") for line in lines), usedforsecurity=False
+        )
         bigrams = [bigram for line in lines for bigram in line.bigrams]
         return digest.hexdigest(), simhash(bigrams) if len(bigrams) >= MIN_WORDS else None
 
@@ -179,7 +181,8 @@ def declared_canonical(text: str | None, url: str, link_header: str = "") -> str
     found = {
         urljoin(base, href.strip())
         for element in document.iter("link")
-        if "canonical" in (element.get("rel") or "").lower().split() and (href := element.get("href"))
+        if "canonical" in (element.get("rel") or "").lower().split()
+        and (href := element.get("href"))
     }
     return found.pop() if len(found) == 1 else ""
 
@@ -195,7 +198,9 @@ def _document(text: str) -> html.HtmlElement | None:
 
 def _bigrams(line: str) -> tuple[int, ...]:
     words = line.lower().split()
-    pairs = zip(words, words[1:], strict=False) if len(words) > 1 else [(word, "") for word in words]
+    pairs = (
+        zip(words, words[1:], strict=False) if len(words) > 1 else [(word, "") for word in words]
+    )
     return tuple(_hash(f"{one} {other}") & 0xFFFFFFFF for one, other in pairs)
 
 

@@ -34,7 +34,9 @@ _REFERENCES = 0.8
 _MIN_TEXT = 3
 
 
-def sink_rules(groups: Groups, thresholds: Thresholds) -> tuple[list[LearnedRule], list[LearnedRule]]:
+def sink_rules(
+    groups: Groups, thresholds: Thresholds
+) -> tuple[list[LearnedRule], list[LearnedRule]]:
     """Return the classes of URLs of a site that are one page, and those that may be."""
     counts = Counter(location.place for location in groups.pages)
     crowded = {place for place, count in counts.items() if thresholds.accept(count - 1, 0)}
@@ -111,11 +113,15 @@ def _texts(groups: Groups) -> set[str]:
         for param in location.params:
             if name_of(param) in {"title", "page", "topic", "id"}:
                 found.add(unquote_plus(value_of(param)))
-    return {text.replace("_", " ") for text in found if len(text) >= _MIN_TEXT and not text.isdigit()}
+    return {
+        text.replace("_", " ") for text in found if len(text) >= _MIN_TEXT and not text.isdigit()
+    }
 
 
 def _refers(name: str, members: Iterable[Location], texts: set[str]) -> bool:
-    values = {value_of(param) for member in members for param in member.params if name_of(param) == name}
+    values = {
+        value_of(param) for member in members for param in member.params if name_of(param) == name
+    }
     if len(values) < 3:  # noqa: PLR2004 - one target for all is a constant
         return False
     return sum(_names_a_url(value, texts) for value in values) >= _REFERENCES * len(values)
@@ -123,9 +129,13 @@ def _refers(name: str, members: Iterable[Location], texts: set[str]) -> bool:
 
 def _names_a_url(value: str, texts: set[str]) -> bool:
     text = unquote_plus(value)
-    if text.replace("_", " ") in texts or text.startswith(("http://", "https://", "/", "http%3A", "https%3A")):
+    if text.replace("_", " ") in texts or text.startswith(
+        ("http://", "https://", "/", "http%3A", "https%3A")
+    ):
         return True
     try:
-        return b64decode(text + "=" * (-len(text) % 4), validate=True).startswith((b"http://", b"https://"))
+        return b64decode(text + "=" * (-len(text) % 4), validate=True).startswith(
+            (b"http://", b"https://")
+        )
     except (Base64Error, ValueError):
         return False

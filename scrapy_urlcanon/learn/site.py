@@ -79,7 +79,9 @@ class Captures:
         for number in order:
             place, params = locate(urls[number])
             urls[number] = ""
-            location = Location(places.setdefault(place, place), tuple([shares(param, param) for param in params]))
+            location = Location(
+                places.setdefault(place, place), tuple([shares(param, param) for param in params])
+            )
             row = seen.setdefault(location, len(locations))
             if row == len(locations):
                 locations.append(location)
@@ -101,7 +103,12 @@ class Captures:
     def _weight(self, number: int) -> tuple[bool, int, bool, int]:
         """Return what orders the captures of one URL: those with evidence first, then by what was seen."""
         flags = self._flags[number]
-        return (not flags & _HAS_MAIN, self._main[number], not flags & _HAS_SIMHASH, self._simhash[number])
+        return (
+            not flags & _HAS_MAIN,
+            self._main[number],
+            not flags & _HAS_SIMHASH,
+            self._simhash[number],
+        )
 
     def _pages(self, evidence: list[int]) -> array[int]:
         """Return the page number of each row: equal digests, and simhashes near the cluster's first one."""
@@ -130,7 +137,16 @@ class Captures:
 class Site:
     """The URLs of one registrable domain, sorted, and the page that each of them shows."""
 
-    __slots__ = ("declared", "domain", "folds", "locations", "pages", "redirects", "row_of", "sizes")
+    __slots__ = (
+        "declared",
+        "domain",
+        "folds",
+        "locations",
+        "pages",
+        "redirects",
+        "row_of",
+        "sizes",
+    )
 
     def __init__(
         self,
@@ -144,9 +160,11 @@ class Site:
         self.locations = locations
         # Of the URLs that something points to, which are few: a table of all would take as much as they do.
         wanted = {*declared.values(), *redirects.values()}
-        self.row_of = {
-            location: row for row, location in enumerate(locations) if location in wanted
-        } if wanted else {}
+        self.row_of = (
+            {location: row for row, location in enumerate(locations) if location in wanted}
+            if wanted
+            else {}
+        )
         """Row of each URL that is declared or redirected to, where it was seen."""
         self.pages = pages
         """Page number of each row, :data:`NO_EVIDENCE` where nothing is known."""
@@ -164,7 +182,9 @@ class Site:
             if page == NO_EVIDENCE:
                 continue
             if not self.sizes[page]:
-                self.folds[page] = crc32(locations[row].url.encode("utf-8", "surrogatepass")) % FOLDS
+                self.folds[page] = (
+                    crc32(locations[row].url.encode("utf-8", "surrogatepass")) % FOLDS
+                )
             self.sizes[page] += 1
 
     def _follow_redirects(self) -> None:
@@ -177,7 +197,11 @@ class Site:
             target = self.redirects[row]
             for _ in range(20):  # as many hops as Scrapy's REDIRECT_MAX_TIMES follows
                 next_row = self.row_of.get(target)
-                if next_row is None or self.pages[next_row] != NO_EVIDENCE or next_row not in self.redirects:
+                if (
+                    next_row is None
+                    or self.pages[next_row] != NO_EVIDENCE
+                    or next_row not in self.redirects
+                ):
                     break
                 target = self.redirects[next_row]
             target_row = self.row_of.get(target)
@@ -222,4 +246,6 @@ def _short(digest: str) -> int:
             return int(digest, 16) % _PRIME
     except ValueError:
         pass
-    return int.from_bytes(blake2b(digest.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
+    return int.from_bytes(
+        blake2b(digest.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
+    )

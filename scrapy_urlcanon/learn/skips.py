@@ -87,7 +87,9 @@ def template_of(location: Location) -> str:
     return "/" + "/".join(parts) + ("?" + "&".join(params) if params else "")
 
 
-def skip_rules(groups: Groups, thresholds: Thresholds, form: Callable[[Location], Location]) -> list[LearnedRule]:
+def skip_rules(
+    groups: Groups, thresholds: Thresholds, form: Callable[[Location], Location]
+) -> list[LearnedRule]:
     """Return the classes of URLs of a site that need not be fetched.
 
     ``form`` is what the accepted rewrite rules make of a URL. Members of an accepted class count no longer as the other
@@ -120,14 +122,18 @@ def skip_rules(groups: Groups, thresholds: Thresholds, form: Callable[[Location]
             by_page[pages].append(location)
     skipped: set[Location] = set()
     rules = []
-    for (host, template), found in sorted(classes.items(), key=lambda item: (-len(item[1].members), item[0])):
+    for (host, template), found in sorted(
+        classes.items(), key=lambda item: (-len(item[1].members), item[0])
+    ):
         if len(found.members) < _MIN_MEMBERS:
             continue
         _look(found, groups, by_page, declared, skipped)
         evidence = _judge(found, thresholds)
         if evidence is not None:
             skipped.update(found.members)
-            rules.append(LearnedRule(groups.site.domain, host, "skip", [template], "skip", evidence))
+            rules.append(
+                LearnedRule(groups.site.domain, host, "skip", [template], "skip", evidence)
+            )
     return rules
 
 
@@ -167,7 +173,9 @@ def _look(
                 found.alone += 1
         elif target in others:
             found.declared_seen += 1
-        elif target in groups.pages and groups.pages[target] != -1 and target not in groups.promised:
+        elif (
+            target in groups.pages and groups.pages[target] != -1 and target not in groups.promised
+        ):
             found.contradicted += 1
         else:
             found.claimed += 1
@@ -190,7 +198,9 @@ def _judge(found: _Class, thresholds: Thresholds) -> Evidence | None:
     unseen = found.claimed / declared if declared else 0.0
     undeclared = found.undeclared_found + found.alone
     excess = 0
-    if found.alone and (not unseen or _more_often(found.alone, undeclared, unseen, thresholds.confidence)):
+    if found.alone and (
+        not unseen or _more_often(found.alone, undeclared, unseen, thresholds.confidence)
+    ):
         excess = ceil(found.alone - undeclared * unseen)
     pages, lost = len(found.confirmed), found.contradicted + excess
     if not thresholds.accept_alias(pages, lost):

@@ -89,7 +89,9 @@ class ObservationStore:
         self._connection = _open(Path(path), writable=True)
         self._rows: list[_Row] = []
         self._audits: list[tuple[str, str, str, str, str, int]] = []
-        self._room = max_rows - self._connection.execute("SELECT count(*) FROM responses").fetchone()[0]
+        self._room = (
+            max_rows - self._connection.execute("SELECT count(*) FROM responses").fetchone()[0]
+        )
         self._failed = False
 
     def __enter__(self) -> Self:
@@ -119,8 +121,12 @@ class ObservationStore:
         if self._room <= 0 or self._failed:
             self.refused += 1
             return
-        signature = signature_of(body, text) if body and 200 <= status < 300 else Signature("", "", ())  # noqa: PLR2004
-        for (source, hop), (target, _) in zip(redirects, [*redirects[1:], (url, status)], strict=False):
+        signature = (
+            signature_of(body, text) if body and 200 <= status < 300 else Signature("", "", ())
+        )  # noqa: PLR2004
+        for (source, hop), (target, _) in zip(
+            redirects, [*redirects[1:], (url, status)], strict=False
+        ):
             self._rows.append((domain_of(source), source, hop, 0, "", "", b"", "", target))
         digests = (signature.raw_sha1, signature.text_sha1, signature.pack())
         self._rows.append((domain_of(url), url, status, len(body), *digests, canonical, ""))
@@ -158,7 +164,8 @@ class ObservationStore:
                     rows,
                 )
                 self._connection.executemany(
-                    "INSERT INTO audits (domain, url, kept, pattern, option, same) VALUES (?, ?, ?, ?, ?, ?)", audits
+                    "INSERT INTO audits (domain, url, kept, pattern, option, same) VALUES (?, ?, ?, ?, ?, ?)",
+                    audits,
                 )
         except sqlite3.Error as error:
             self._failed = True
@@ -171,7 +178,9 @@ class ObservationStore:
         self._connection.close()
 
 
-def read_store(path: str | os.PathLike[str], skipped: Counter[str] | None = None) -> Iterator[Observation]:
+def read_store(
+    path: str | os.PathLike[str], skipped: Counter[str] | None = None
+) -> Iterator[Observation]:
     """Yield the observations of a store, domain by domain, with the digests of the text without boilerplate.
 
     :raises StoreVersionError: where a newer version wrote it.
@@ -179,7 +188,9 @@ def read_store(path: str | os.PathLike[str], skipped: Counter[str] | None = None
     """
     skipped = Counter() if skipped is None else skipped
     with closing(_open(Path(path), writable=False)) as connection:
-        domains = connection.execute("SELECT DISTINCT domain FROM responses ORDER BY domain").fetchall()
+        domains = connection.execute(
+            "SELECT DISTINCT domain FROM responses ORDER BY domain"
+        ).fetchall()
         for (domain,) in domains:
             boilerplate = _boilerplate(connection, domain)
             rows = connection.execute(
@@ -212,7 +223,9 @@ def read_store(path: str | os.PathLike[str], skipped: Counter[str] | None = None
 def read_audits(path: str | os.PathLike[str]) -> Iterator[tuple[str, str, bool]]:
     """Yield what audits saw: the pattern and the option of a rule, and whether the pages were the same."""
     with closing(_open(Path(path), writable=False)) as connection:
-        for pattern, option, same in connection.execute("SELECT pattern, option, same FROM audits ORDER BY id"):
+        for pattern, option, same in connection.execute(
+            "SELECT pattern, option, same FROM audits ORDER BY id"
+        ):
             yield pattern, option, bool(same)
 
 
@@ -221,7 +234,8 @@ def _boilerplate(connection: sqlite3.Connection, domain: str) -> set[int]:
     counts: Counter[int] = Counter()
     texts = 0
     rows = connection.execute(
-        "SELECT lines FROM responses WHERE domain = ? AND text_sha1 != '' GROUP BY text_sha1", (domain,)
+        "SELECT lines FROM responses WHERE domain = ? AND text_sha1 != '' GROUP BY text_sha1",
+        (domain,),
     )
     for (lines,) in rows:
         texts += 1
@@ -246,7 +260,9 @@ def _open(path: Path, *, writable: bool) -> sqlite3.Connection:
                 connection.execute("PRAGMA synchronous = NORMAL")
                 connection.executescript(_SCHEMA)
                 with connection:
-                    connection.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (str(VERSION),))
+                    connection.execute(
+                        "INSERT OR IGNORE INTO meta VALUES ('version', ?)", (str(VERSION),)
+                    )
             version = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
         except BaseException:
             connection.close()
@@ -256,5 +272,7 @@ def _open(path: Path, *, writable: bool) -> sqlite3.Connection:
     if version is None or int(version[0]) > VERSION:
         connection.close()
         found = version[0] if version else "none"
-        raise StoreVersionError(f"{path}: version {found}, and this package reads up to version {VERSION}")
+        raise StoreVersionError(
+            f"{path}: version {found}, and this package reads up to version {VERSION}"
+        )
     return connection

@@ -163,9 +163,7 @@ class Trial:
             return False
         if tally is self.whole:
             return True
-        return thresholds.special(
-            pages, lost, len(self.whole.pages), self.whole.lost, alternatives
-        )
+        return thresholds.special(pages, lost, len(self.whole.pages), self.whole.lost, alternatives)
 
     def _is_local(self, tally: Tally, parts: dict[Scope, list[Merge]]) -> bool:
         """Whether all evidence lies within one part of the scope, while the candidate would act on others too.

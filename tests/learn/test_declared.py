@@ -39,7 +39,9 @@ def test_edit_form_that_declares_the_article_is_not_believed():
     for i in range(10):
         canonicals.compare(locate(f"{HOME}?p={i}"), locate(f"{HOME}w/{i}"), same_page=True)
         canonicals.compare(
-            locate(f"{HOME}index.php?title=T{i}&action=edit"), locate(f"{HOME}w/T{i}"), same_page=False
+            locate(f"{HOME}index.php?title=T{i}&action=edit"),
+            locate(f"{HOME}w/T{i}"),
+            same_page=False,
         )
     assert not canonicals.believes(
         locate(f"{HOME}index.php?title=T99&action=edit"), locate(f"{HOME}w/T99")

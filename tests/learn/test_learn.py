@@ -130,9 +130,7 @@ def test_login_form_is_collapsed():
     login = [see(f"/index.php?returnto=Article_{i}&title=Login", "log in") for i in range(40)]
     edits = [see(f"/index.php?title=Article_{i}&action=edit", f"edit {i}") for i in range(40)]
     learned = learn([*articles, *login, *edits])
-    assert learned.as_rules() == {
-        "shop.example/index.php?title=Login": {"keep_params": ["title"]}
-    }
+    assert learned.as_rules() == {"shop.example/index.php?title=Login": {"keep_params": ["title"]}}
     assert {rule.kind for rule in learned.rules} == {"sink"}
 
 
@@ -200,7 +198,11 @@ def test_one_url_teaches_nothing():
 def test_evidence_is_told():
     """Each rule says how many pages and requests it rests on, with three pairs of URLs."""
     [rule] = learn([*pages("/a/{}"), *pages("/a/{0}?sid=x{0}")]).rules
-    assert (rule.evidence.pages, rule.evidence.merges, rule.evidence.counter_examples) == (12, 12, 0)
+    assert (rule.evidence.pages, rule.evidence.merges, rule.evidence.counter_examples) == (
+        12,
+        12,
+        0,
+    )
     assert rule.evidence.examples[0] == (f"{HOST}/a/0?sid=x0", f"{HOST}/a/0")
     assert len(rule.evidence.examples) == 3
 
@@ -220,7 +222,10 @@ def test_result_depends_on_neither_hash_seed_nor_order():
     """The file is the same, byte for byte, for any hash seed and any order of rows."""
     outputs = set()
     for seed in (0, 1, 2):
-        environment = {"PYTHONHASHSEED": str(seed), "PYTHONPATH": ":".join(p for p in sys.path if p)}
+        environment = {
+            "PYTHONHASHSEED": str(seed),
+            "PYTHONPATH": ":".join(p for p in sys.path if p),
+        }
         command = [sys.executable, "-c", _SCRIPT, str(seed)]
         result = subprocess.run(command, env=environment, check=True, capture_output=True)
         outputs.add(result.stdout)

@@ -82,7 +82,11 @@ def test_cdx_is_read(tmp_path):
         "com,example)/ 2020 http://a.example/\n"
     )
     [observation], skipped = read_all(write(tmp_path / "o.cdx", text))
-    assert (observation.url, observation.status, observation.bytes) == ("http://a.example/", 200, 321)
+    assert (observation.url, observation.status, observation.bytes) == (
+        "http://a.example/",
+        200,
+        321,
+    )
     assert observation.main_sha1 == "raw:ABCDEFGH2345"
     assert skipped == {"row cut short": 1}
 
@@ -127,7 +131,9 @@ def test_http_cache_is_read(tmp_path):
     entry = tmp_path / "httpcache" / "spider" / "ab" / "abcd"
     entry.mkdir(parents=True)
     (entry / "meta").write_text(repr({"url": "http://a.example/", "status": 200}))
-    (entry / "response_headers").write_bytes(b"Content-Type: text/html\r\nContent-Encoding: gzip\r\n")
+    (entry / "response_headers").write_bytes(
+        b"Content-Type: text/html\r\nContent-Encoding: gzip\r\n"
+    )
     (entry / "response_body").write_bytes(gzip.compress(b"<p>hello world"))
     broken = entry.parent / "ffff"
     broken.mkdir()

@@ -13,7 +13,9 @@ except ImportError:
 
 
 def rule(option, setting, pattern="a.example", **fields):
-    return LearnedRule("a.example", pattern, option, setting, "rewrite", Evidence(9, 20, 0, 0.7, **fields))
+    return LearnedRule(
+        "a.example", pattern, option, setting, "rewrite", Evidence(9, 20, 0, 0.7, **fields)
+    )
 
 
 def test_file_loads_as_the_rules_that_it_says(tmp_path):
@@ -52,7 +54,9 @@ def test_options_can_be_turned_off():
 
 def test_evidence_cannot_end_its_comment():
     """A URL with a line end in it stays within the comment."""
-    text = to_toml(Learned((rule("drop_params", ["x"], examples=(("http://a.example/\nx = 1", "y"),)),)))
+    text = to_toml(
+        Learned((rule("drop_params", ["x"], examples=(("http://a.example/\nx = 1", "y"),)),))
+    )
     assert tomllib.loads(text) == {"a.example": {"drop_params": ["x"]}}
 
 

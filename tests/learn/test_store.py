@@ -21,7 +21,9 @@ def test_digest_ignores_what_stands_on_every_page(tmp_path):
     with ObservationStore(path) as store:
         for i in range(10):
             add_page(store, f"http://a.example/{i}", f"text number {'abcdefghij'[i]}")
-        html = "<html><title>Site</title><ul><li>Home</li><li>13 items</li></ul><p>text number a</p>"
+        html = (
+            "<html><title>Site</title><ul><li>Home</li><li>13 items</li></ul><p>text number a</p>"
+        )
         store.add("http://a.example/again", status=200, body=html.encode(), text=html)
     observations = {o.url: o for o in read_store(path)}
     again, first = observations["http://a.example/again"], observations["http://a.example/0"]
@@ -111,5 +113,11 @@ def test_audits_are_kept(tmp_path):
     """What an audit saw is read back."""
     path = tmp_path / "o.sqlite"
     with ObservationStore(path) as store:
-        store.add_audit("http://a.example/?s=1", "http://a.example/", pattern="a.example", option="drop_params", same=False)
+        store.add_audit(
+            "http://a.example/?s=1",
+            "http://a.example/",
+            pattern="a.example",
+            option="drop_params",
+            same=False,
+        )
     assert list(read_audits(path)) == [("a.example", "drop_params", False)]

@@ -56,7 +56,11 @@ def format_of(path: Path) -> str:
         return "jsonl"
     if "url" in line.rstrip("\r\n").split("\t"):
         return "tsv"
-    if line.startswith(" CDX") or (" {" in line and line.rstrip().endswith("}")) or line.count(" ") in range(8, 12):
+    if (
+        line.startswith(" CDX")
+        or (" {" in line and line.rstrip().endswith("}"))
+        or line.count(" ") in range(8, 12)
+    ):
         return "cdx"
     raise InputError(
         f"{path}: expected an observation store, TSV, JSON Lines, CDX, CDXJ, WARC or an HTTP cache directory; "

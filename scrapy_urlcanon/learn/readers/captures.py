@@ -36,7 +36,9 @@ def through_store(
                 body = whole[:MAX_BODY]
                 content_type = headers.get("content-type", "")
                 text = None
-                if "html" in content_type.lower() or (not content_type and body.lstrip()[:1] == b"<"):
+                if "html" in content_type.lower() or (
+                    not content_type and body.lstrip()[:1] == b"<"
+                ):
                     text = html_to_unicode(content_type, body)[1]
                 location = headers.get("location", "")
                 if 300 <= status < 400 and location:  # noqa: PLR2004

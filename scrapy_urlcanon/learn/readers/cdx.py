@@ -57,8 +57,12 @@ def _from_cdxj(line: str) -> Observation:
 def _from_cdx(line: str, letters: list[str]) -> Observation:
     values = line.split()
     if len(values) != len(letters):
-        raise BadObservationError("row cut short" if len(values) < len(letters) else "too many columns")
-    named = {_LETTERS[k]: v for k, v in zip(letters, values, strict=True) if k in _LETTERS and v != "-"}
+        raise BadObservationError(
+            "row cut short" if len(values) < len(letters) else "too many columns"
+        )
+    named = {
+        _LETTERS[k]: v for k, v in zip(letters, values, strict=True) if k in _LETTERS and v != "-"
+    }
     return _observation(named)
 
 

@@ -34,7 +34,15 @@ def read_httpcache(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
                 url, status = fields.get("response_url") or fields["url"], int(fields["status"])
                 headers = _headers(_read(meta.with_name("response_headers")))
                 body = _read(meta.with_name("response_body"))
-            except (OSError, ValueError, SyntaxError, KeyError, TypeError, AttributeError, RecursionError):
+            except (
+                OSError,
+                ValueError,
+                SyntaxError,
+                KeyError,
+                TypeError,
+                AttributeError,
+                RecursionError,
+            ):
                 skipped["bad cache entry"] += 1
                 continue
             if not isinstance(url, str) or not url.startswith(("http://", "https://")):
@@ -47,7 +55,9 @@ def read_httpcache(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
 
 def _read(path: Path) -> bytes:
     data = path.read_bytes()
-    return gzip.decompress(data) if data[:2] == b"\x1f\x8b" and path.name != "response_body" else data
+    return (
+        gzip.decompress(data) if data[:2] == b"\x1f\x8b" and path.name != "response_body" else data
+    )
 
 
 def _headers(raw: bytes) -> dict[str, str]:

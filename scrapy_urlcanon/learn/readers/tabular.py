@@ -67,7 +67,9 @@ def read_tsv(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     lines = lines_of(path, skipped)
     columns = next(lines, "").split("\t")
     if "url" not in columns:
-        raise InputError(f"{path}: the first line must name the columns, one of them 'url'; it is {columns[:12]!r}")
+        raise InputError(
+            f"{path}: the first line must name the columns, one of them 'url'; it is {columns[:12]!r}"
+        )
     for line in lines:
         if not line:
             continue
