@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from w3lib.url import canonicalize_url
 
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, validate_options
+from scrapy_urlcanon.canonicalizer.declared import clean_param_rule_sets
 from scrapy_urlcanon.canonicalizer.explanation import Explanation, Step
 from scrapy_urlcanon.canonicalizer.fast import FastPath
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from scrapy_urlcanon.canonicalizer.clean_param import CleanParam
     from scrapy_urlcanon.canonicalizer.configuration import RuleSet
     from scrapy_urlcanon.canonicalizer.policy import Policy
+    from scrapy_urlcanon.canonicalizer.rules import Rule
+    from scrapy_urlcanon.canonicalizer.url import Url
 
 _MAX_PASSES = 10
 SCRAPY = "scrapy"
@@ -97,6 +101,23 @@ class Canonicalizer:
             return Explanation(url, url, problem=str(error))
         return Explanation(url, canonical, tuple(steps))
 
+    def declare(self, robots_url: str, declared: CleanParam) -> None:
+        """Take over what the robots.txt at *robots_url* declares, in place of what it did.
+
+        It is weaker than every rule, and holds for that scheme, host and port.
+
+        >>> from scrapy_urlcanon.canonicalizer.clean_param import read_clean_param
+        >>> canonicalizer = Canonicalizer()
+        >>> declared = read_clean_param(b"Clean-param: sid /forum/")
+        >>> canonicalizer.declare("http://example.com/robots.txt", declared)
+        >>> canonicalizer.canonicalize("http://example.com/forum/?sid=1&t=2")
+        'http://example.com/forum/?t=2'
+
+        :raises ValueError: if *robots_url* cannot be parsed.
+        """
+        self._policies.declare(*clean_param_rule_sets(robots_url, declared))
+        self._fast_path = FastPath(self._policies)
+
     def policy(self, url: str) -> Policy:
         """Return the value of every option for *url*, and the layer that set it.
 
@@ -113,27 +134,36 @@ class Canonicalizer:
         A rule may lead to a URL for which other rules hold. Were that not followed up,
         the canonical URL would have a canonical form other than itself.
         """
-        normalizations: list[Step] = []
-        url = parse(text, normalizations)
+        written: list[Step] = []
+        url = parse(text, written)
         for _ in range(_MAX_PASSES):
-            url = normalize(url, normalizations)
-            policy = self._policies.for_url(url, overrides)
+            normalizations: list[Step] = []
+            normalized = normalize(url, normalizations)
+            policy = self._policies.for_url(normalized, overrides)
             if policy.as_scrapy:
                 # Nothing else is to be merged, not even by our normalizations.
                 return _as_scrapy(text, steps)
+            steps += written
+            written = []
+            other = _apply([rule for rule in policy.rules if rule.as_written], url, steps)
+            if other != url:
+                url, text = other, str(other)
+                continue
             steps += normalizations
-            normalizations = []
-            settled = url
-            for rule in policy.rules:
-                changed = rule.apply(url)
-                if changed != url:
-                    layer = rule.layer(url, changed)
-                    steps.append(Step(rule.name, str(url), str(changed), layer))
-                    url = changed
+            url = _apply([rule for rule in policy.rules if not rule.as_written], normalized, steps)
             text = str(url)
-            if url == settled:
+            if url == normalized:
                 return text
         raise UnparsableUrlError(f"its rules do not settle within {_MAX_PASSES} passes")
+
+
+def _apply(rules: Iterable[Rule], url: Url, steps: list[Step]) -> Url:
+    for rule in rules:
+        changed = rule.apply(url)
+        if changed != url:
+            steps.append(Step(rule.name, str(url), str(changed), rule.layer(url, changed)))
+            url = changed
+    return url
 
 
 def canonicalize(url: str, *, preset: str = DEFAULT_PRESET, **options: Any) -> str:

@@ -26,6 +26,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
 from scrapy_urlcanon.canonicalizer.rules.base import ParameterRule, parameter
 from scrapy_urlcanon.canonicalizer.rules.fragment import Fragment
 from scrapy_urlcanon.canonicalizer.rules.query import SortQuery
+from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.url import Url
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
@@ -72,8 +73,11 @@ class FastPolicy:
         )
         self._verdicts: dict[str, bool | None] = {}
 
-    def query(self, pieces: list[str]) -> list[str]:
-        """Return what the rules make of *pieces*, all of which are in their one spelling."""
+    def query(self, pieces: list[str]) -> list[str] | None:
+        """Return what the rules make of *pieces*, all of which are in their one spelling.
+
+        None where a parameter would be dropped from a signed URL: not all rules do that.
+        """
         if self.parameter_rules:
             verdicts = self._verdicts
             kept = []
@@ -84,6 +88,8 @@ class FastPolicy:
                     drops = self._drops(*parameter(piece))
                 if not drops:
                     kept.append(piece)
+            if len(kept) < len(pieces) and is_signed(pieces):
+                return None
             pieces = kept
         if self.sorts:
             pieces.sort()
@@ -182,7 +188,10 @@ class FastPath:
                 return None
             path = canonical_path
         if pieces:
-            pieces = policy.query(pieces)
+            kept = policy.query(pieces)
+            if kept is None:
+                return None
+            pieces = kept
         return f"{prefix.canonical}{path}?{'&'.join(pieces)}" if pieces else prefix.canonical + path
 
     def _conditional(
@@ -195,10 +204,10 @@ class FastPath:
             return None
         authority = policy.authority(url)
         canonical_path = policy.path(path)
-        if authority is None or canonical_path is None:
+        kept = policy.query(pieces)
+        if authority is None or canonical_path is None or kept is None:
             return None
-        query = tuple(policy.query(pieces)) or None
-        canonical = authority._replace(path=canonical_path, query=query)
+        canonical = authority._replace(path=canonical_path, query=tuple(kept) or None)
         # The rules that hold for the canonical URL may be others: the reference follows up.
         if canonical != url and self._policies.for_url(canonical) is not policy.policy:
             return None

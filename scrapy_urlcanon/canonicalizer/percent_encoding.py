@@ -56,6 +56,8 @@ def _escapes(bytes_: Iterable[int]) -> str:
     return "|".join(f"{high}[{lows}]" for high, lows in low_digits.items())
 
 
+_ESCAPE_OR_UPPER = re.compile("%..|[A-Z]+")
+
 _STRAY_PERCENT = re.compile(
     f"%(?!{_escapes(b for b in range(256) if f'%{b:02X}' not in _RAW_IN_PATH)})"
 )
@@ -135,6 +137,22 @@ def decode_query_text(text: str) -> str:
     'filter[price]'
     """
     return unquote_plus(text)
+
+
+def lower_case(text: str) -> str:
+    """Return *text*, normalized, in lower case but for its escapes.
+
+    Letters that are percent-encoded keep their case: which of them have one depends on
+    the character encoding, and that is not known.
+
+    >>> lower_case("/A/caf%C3%89")
+    '/a/caf%C3%89'
+    """
+    return _ESCAPE_OR_UPPER.sub(_lower_unless_escape, text)
+
+
+def _lower_unless_escape(match: re.Match[str]) -> str:
+    return match[0] if match[0].startswith("%") else match[0].lower()
 
 
 def encode_parameter(piece: str) -> str:

@@ -9,13 +9,12 @@ from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.pattern import ANY_HOST, with_parents
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
-from scrapy_urlcanon.canonicalizer.rules import BY_NAME, CATALOGUE
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME, CATALOGUE, Rule, Skip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration, RuleSet
-    from scrapy_urlcanon.canonicalizer.rules import Rule
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
@@ -33,6 +32,12 @@ class Policy:
     """In the order in which they apply."""
     as_scrapy: bool
     """Whether Scrapy's own canonicalization is all there is: preset ``scrapy``, no rule."""
+    skip: Skip | None = None
+    """The URLs that are not to be fetched, if any."""
+
+    def skips(self, url: Url) -> str | None:
+        """Return the template by which *url*, a canonical one, is not to be fetched, or None."""
+        return None if self.skip is None else self.skip.template(url)
 
 
 @frozen(eq=False)
@@ -58,6 +63,7 @@ class Policies:
             for sets in by_host.values():
                 sets.sort(key=lambda rule_set: rule_set.pattern.specificity)
             self._origins.append(by_host)
+        self._declared: dict[str, tuple[RuleSet, ...]] = {}
         # Hosts without rules of their own, nearly all, share one of the second and third.
         self.for_host = lru_cache(_CACHED_HOSTS)(self._for_host)
         self._for_rule_sets = lru_cache(_CACHED_POLICIES)(self._make_host_policy)
@@ -73,6 +79,11 @@ class Policies:
             return self._compile(matching)
         return self._make_policy((*matching, overrides))
 
+    def declare(self, host: str, rule_sets: tuple[RuleSet, ...]) -> None:
+        """Make *rule_sets* the weakest layer over the preset for *host*, a normalized one."""
+        self._declared[host] = rule_sets
+        self.for_host.cache_clear()
+
     def _for_host(self, host: str) -> HostPolicy:
         """Return the policies of *host*, a normalized one."""
         return self._for_rule_sets(tuple(self._rule_sets(host)))
@@ -82,6 +93,7 @@ class Policies:
         return HostPolicy(rule_sets, None if depends else self._compile(rule_sets))
 
     def _rule_sets(self, host: str) -> Iterator[RuleSet]:
+        yield from self._declared.get(host, ())
         names = [ANY_HOST, *with_parents(host)]
         for by_host in self._origins:
             for name in names:
@@ -97,8 +109,13 @@ class Policies:
             for name, value in rule_set.options.items():
                 lower = options.get(name)
                 options[name] = BY_NAME[name].values.merge(lower, value, rule_set.layer)
-        compiled = (rule.compile(options) for rule in CATALOGUE)
-        return Policy(options, tuple(rule for rule in compiled if rule), as_scrapy)
+        compiled = [option.compile(options) for option in CATALOGUE]
+        return Policy(
+            options,
+            tuple(option for option in compiled if isinstance(option, Rule)),
+            as_scrapy,
+            next((option for option in compiled if isinstance(option, Skip)), None),
+        )
 
 
 def _preset_options(preset: str) -> dict[str, Setting]:

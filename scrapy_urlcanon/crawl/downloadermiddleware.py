@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.utils.python import global_object_name
 
+from scrapy_urlcanon.crawl.declared import DeclaredRules
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
+from scrapy_urlcanon.crawl.skip import SkippedRequests
 from scrapy_urlcanon.crawl.state import CrawlState
 
 if TYPE_CHECKING:
@@ -35,6 +37,9 @@ class UrlCanonDownloaderMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._state = CrawlState.of(crawler)
+        self._declared = DeclaredRules(crawler)
+        # Signals hold their receivers weakly.
+        self._skipped = SkippedRequests(crawler, self._state)
 
     def spider_opened(self, spider: Spider) -> None:
         """Warn where another fingerprinter decides what a duplicate is."""

@@ -141,6 +141,10 @@ class DroppedDuplicates:
             return frozenset(step.option for step in steps)
         return self._rules_that_fired(request.url)
 
+    def forget(self) -> None:
+        """Forget which rules fired on which URL: the rules changed."""
+        self._rules_that_fired.cache_clear()
+
     def _explain(self, url: str) -> frozenset[str]:
         return frozenset(step.option for step in self._state.canonicalizer.explain(url).steps)
 

@@ -83,6 +83,11 @@ class RequestFingerprinter:
             fingerprint = self._fingerprints[request] = self._fingerprint(request)
         return fingerprint
 
+    def forget(self) -> None:
+        """Forget the fingerprints of other requests than those under way: the rules changed."""
+        self._memo.clear()
+        self.dropped.forget()
+
     def _remember(self, url: str, request: Request) -> bytes:
         if len(self._memo) >= _REMEMBERED_URLS:
             self._memo.clear()

@@ -11,6 +11,7 @@ from scrapy_urlcanon.canonicalizer.configuration import Configuration
 from scrapy_urlcanon.canonicalizer.pattern import parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
+from scrapy_urlcanon.report import destination
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +21,11 @@ META_KEY = "urlcanon"
 """``request.meta["urlcanon"]``: False, or options for this request alone."""
 
 KNOWN = (
+    "URLCANON_CLEAN_PARAM",
     "URLCANON_ENABLED",
     "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS",
     "URLCANON_PRESET",
+    "URLCANON_REPORT",
     "URLCANON_REWRITE",
     "URLCANON_RULES",
     "URLCANON_RULES_FILES",
@@ -45,6 +48,16 @@ def load_configuration(settings: BaseSettings) -> Configuration:
             problems.append(Problem(name, f"expected a mapping or JSON: {error}"))
     try:
         rewrites(settings)
+    except ConfigurationError as error:
+        problems += error.problems
+    for name in ("URLCANON_CLEAN_PARAM", "URLCANON_ENABLED"):
+        try:
+            settings.getbool(name)
+        except ValueError:
+            message = f"expected True or False, got {settings.get(name)!r}"
+            problems.append(Problem(name, message))
+    try:
+        destination.templates(settings.get(destination.SETTING))
     except ConfigurationError as error:
         problems += error.problems
     try:

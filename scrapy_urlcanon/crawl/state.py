@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
+    from scrapy_urlcanon.canonicalizer.clean_param import CleanParam
     from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
 
 logger = logging.getLogger(__name__)
@@ -43,6 +44,12 @@ class CrawlState:
             state = cls(crawler)
             setattr(crawler, _ATTRIBUTE, state)
         return state
+
+    def declare(self, robots_url: str, declared: CleanParam) -> None:
+        """Take over what the robots.txt at *robots_url* declares."""
+        self.canonicalizer.declare(robots_url, declared)
+        if self.fingerprinter:
+            self.fingerprinter.forget()
 
     def canonical(self, request: Request, url: str | None = None) -> str | None:
         """Return the canonical URL of *request*, or None where no rule is to touch it.

@@ -257,7 +257,7 @@ def test_all_problems_come_at_once():
         ("rules.json", b'{"example.com": }', "cannot read"),
         ("rules.json", b"\xff\xfe", "cannot read"),
         ("rules.txt", b"", "expected a file whose name ends in .toml or .json"),
-        ("rules.json", b"[]", "expected a mapping of patterns to options"),
+        ("rules.json", b"null", "expected a mapping of patterns to options"),
         ("rules.toml", b'"example.com" = 1', "expected a mapping of options, got 1"),
     ],
 )

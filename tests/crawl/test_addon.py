@@ -133,6 +133,7 @@ async def test_bad_configuration_stops_the_crawl_before_the_first_request(crawl,
     hits = []
     (tmp_path / "broken.toml").write_text("[unclosed")
     (tmp_path / "wrong.json").write_text('{"example.com": {"www": true}}')
+    (tmp_path / "rules.yaml").write_text("example.com: {}")
     settings = {
         "URLCANON_PRESET": "saef",
         "URLCANON_RULES": {"exa mple": {}, "example.com": {"drop_parms": [], "sort_query": 1}},
