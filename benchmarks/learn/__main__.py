@@ -1,4 +1,7 @@
-"""What is learned from one half of real sites, judged on the other: ``python -m benchmarks.learn``."""
+"""What is learned from one half of real sites, judged on the other.
+
+``python -m benchmarks.learn``.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,8 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn import Observation
 
-#: Sites with fewer redundant URLs than this in the half that is judged are not in the mean over sites.
+#: Sites with fewer redundant URLs than this in the half that is judged are not in the mean over
+#: sites.
 MIN_REDUNDANT = 10
 
 #: What a choice of thresholds must hold on the sites that it is chosen on.
@@ -59,7 +63,8 @@ class Case:
             key, rules = methods.learned(self.halves, thresholds, **VARIANTS[variant])
             pages, elsewhere = self.pages, frozenset[int]()
             if "skip" in VARIANTS[variant]:
-                # The page of a skipped URL may well be found in the half that was learned from: a crawl has both.
+                # The page of a skipped URL may well be found in the half that was learned from: a
+                # crawl has both.
                 clusters = {page.url: page.cluster for page in self._all}
                 pages = [Page(page.url, clusters[page.url], page.in_sink) for page in pages]
                 elsewhere = frozenset(p.cluster for p in self._all if not rules.skips(p.url))
@@ -67,7 +72,10 @@ class Case:
         return known
 
     def oracle(self) -> Score:
-        """Score an estimate of the best that the vocabulary could do: rules mined from both halves, with no bound."""
+        """Score an estimate of the best that the vocabulary could do.
+
+        Rules mined from both halves, with no bound.
+        """
         loose = replace(DEFAULT_THRESHOLDS, precision=0.2, confidence=0.8, blurred=1.0, lost=0.02)
         whole = Halves([*self.halves.learn, *self.halves.judge], self.halves.judge)
         key, _ = methods.learned(whole, loose)

@@ -67,10 +67,12 @@ class Score:
 
 
 def pages_of(observations: Iterable[Observation]) -> list[Page]:
-    """Cluster the observations of a site by content: equal ``main_sha1``, or ``simhash64`` within 4 bits.
+    """Cluster the observations of a site by content.
 
-    A cluster is what is near its first member, in the order of the URLs; it does not grow by chains. URLs without
-    evidence, such as redirects, are left out.
+    Equal ``main_sha1``, or ``simhash64`` within 4 bits.
+
+    A cluster is what is near its first member, in the order of the URLs; it does not grow by
+    chains. URLs without evidence, such as redirects, are left out.
     """
     rows = {o.url: o for o in observations if o.has_content}
     index = SimhashIndex(row.simhash64 for row in rows.values() if row.simhash64 is not None)
@@ -99,8 +101,9 @@ def score(
 ) -> Score:
     """Score a way of merging URLs.
 
-    ``key`` maps a URL to what stands for its page, or to None where the URL would not be fetched at all; that is right
-    where the page is found under another URL of these, or under one of those that ``elsewhere`` tells the clusters of.
+    ``key`` maps a URL to what stands for its page, or to None where the URL would not be fetched
+    at all; that is right where the page is found under another URL of these, or under one of
+    those that ``elsewhere`` tells the clusters of.
     """
     kept: dict[str, list[Page]] = {}
     by_cluster: dict[tuple[str, int], list[Page]] = {}

@@ -58,8 +58,9 @@ def all_declared(halves: Halves) -> Callable[[str], str | None]:
 def param_statistics(halves: Halves) -> Callable[[str], str | None]:
     """Drop a parameter of a host where it made no difference often enough.
 
-    The idea of MaybeDont (Scrapinghub, 2013), reduced to its parameter statistics: for each parameter, how often URLs that
-    are equal without it show one page; it is dropped where that is so for 95 % of at least 5.
+    The idea of MaybeDont (Scrapinghub, 2013), reduced to its parameter statistics: for each
+    parameter, how often URLs that are equal without it show one page; it is dropped where that is
+    so for 95 % of at least 5.
     """
     counts: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
     groups: dict[tuple[str, str, str], list[Observation]] = defaultdict(list)
@@ -91,7 +92,8 @@ def param_statistics(halves: Halves) -> Callable[[str], str | None]:
 class Rules:
     """Learned rules, applied by the product's own canonicalizer.
 
-    Options that the canonicalizer does not know (yet) are applied as the miner does; :attr:`foreign` names them.
+    Options that the canonicalizer does not know (yet) are applied as the miner does;
+    :attr:`foreign` names them.
     """
 
     def __init__(self, rules: Iterable[LearnedRule]) -> None:

@@ -1,4 +1,7 @@
-"""How long learning takes, and how much memory: ``python -m benchmarks.learn.scale [ROWS DOMAINS]``."""
+"""How long learning takes, and how much memory.
+
+``python -m benchmarks.learn.scale [ROWS DOMAINS]``.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ _COLUMNS = "url\tstatus\tmain_sha1\tsimhash64\tbytes\tcanonical\tredirect\n"
 
 
 def write(path: Path, rows: int, domains: int) -> None:
-    """Write observations of shops with a session, a sort order, a print view, slugs and pagination."""
+    """Write observations of shops with a session, a sort order, a print view.
+
+    Slugs and pagination.
+    """
     draw = Random(rows + domains)
     per_domain = rows // domains
     with path.open("w", encoding="utf-8") as file:

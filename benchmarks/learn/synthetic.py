@@ -1,8 +1,9 @@
 """Sites that never were, of which it is known which URLs show one page.
 
-Each site draws, from its own seed, how it is built: which parameters select its pages, which are noise, whether a sort
-order, a slug or a print view changes what is shown, how much of it is gone (soft 404) or not yet translated. The same
-names play different parts on different sites, so that no list of names can pass.
+Each site draws, from its own seed, how it is built: which parameters select its pages, which are
+noise, whether a sort order, a slug or a print view changes what is shown, how much of it is gone
+(soft 404) or not yet translated. The same names play different parts on different sites, so that
+no list of names can pass.
 """
 
 from __future__ import annotations
@@ -44,9 +45,11 @@ class Visit:
 
     url: str
     page: str
-    """What tells the page from all others of the site: equal where a rule could know that two URLs are one."""
+    """What tells the page from all others of the site: equal where a rule could know that two
+    URLs are one."""
     content: str
-    """What is shown: equal for dead pages, pages not yet translated, and days without events too."""
+    """What is shown: equal for dead pages, pages not yet translated, and days without events
+    too."""
 
 
 @dataclass
@@ -180,7 +183,8 @@ class SyntheticSite:
             params.append((self._sort_name, order))
         last = Random(f"{self.seed} last {category}").randrange(2, 9)
         page = f"list {category} {number} {order if self._sort_matters and order != 'date' else ''}"
-        # Past the end there is an empty listing, the same for all pages; a rule cannot know where that is.
+        # Past the end there is an empty listing, the same for all pages; a rule cannot know where
+        # that is.
         content = f"list {category} empty" if number > last else page
         return Visit(self._url("/list", params, draw), page, content)
 

@@ -10,8 +10,8 @@ from math import exp, lgamma, log
 def lower_bound(successes: int, failures: int, confidence: float = 0.95) -> float:
     """Return the one-sided Clopper-Pearson lower bound of a proportion (Clopper and Pearson 1934).
 
-    It is exact for small numbers, where learning lives: a normal approximation, and Wilson's score to a lesser degree,
-    promises more than three or four trials can hold.
+    It is exact for small numbers, where learning lives: a normal approximation, and Wilson's
+    score to a lesser degree, promises more than three or four trials can hold.
 
     >>> round(lower_bound(5, 0), 3), round(lower_bound(59, 0), 3), round(lower_bound(99, 1), 3)
     (0.549, 0.95, 0.953)
@@ -35,7 +35,9 @@ def lower_bound(successes: int, failures: int, confidence: float = 0.95) -> floa
 
 
 def at_most(count: int, trials: int, probability: float) -> float:
-    """Return the probability of at most ``count`` events in ``trials``, each of them with ``probability``.
+    """Return the probability of at most ``count`` events in ``trials``.
+
+    Each of them with ``probability``.
 
     >>> round(at_most(0, 10, 0.5), 4)
     0.001

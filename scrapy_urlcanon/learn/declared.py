@@ -1,9 +1,10 @@
 """When to believe a page that declares another URL as its canonical one.
 
-Declared canonicals reach what no rewrite can, and are wrong on one site of five: listings whose every page declares the
-first, edit forms that declare the article, ``replytocom``, sites where every page declares the home page. So nothing is
-believed on its word: a *way of declaring* (which parameters go, and from what kind of path) is believed once enough pages
-that declare so were seen beside the page that they declare, and showed the same.
+Declared canonicals reach what no rewrite can, and are wrong on one site of five: listings whose
+every page declares the first, edit forms that declare the article, ``replytocom``, sites where
+every page declares the home page. So nothing is believed on its word: a *way of declaring* (which
+parameters go, and from what kind of path) is believed once enough pages that declare so were seen
+beside the page that they declare, and showed the same.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ class DeclaredCanonicals:
         self._seen: dict[Hashable, list[int]] = {}
 
     def compare(self, source: Location, target: Location, *, same_page: bool) -> None:
-        """Take note that a URL declared another one, both were fetched, and whether they showed one page."""
+        """Take note whether a URL and the one that it declared showed one page."""
         counts = self._seen.setdefault(way_of(source, target), [0, 0])
         counts[0 if same_page else 1] += 1
 
@@ -121,13 +122,16 @@ class DeclaredCanonicals:
         return self.thresholds.accept_alias(right, wrong)
 
     def is_trusted(self, source: Location, target: Location) -> bool:
-        """Whether what this URL declares may serve as evidence: it was right more than once and never wrong."""
+        """Whether what this URL declares may serve as evidence.
+
+        It was right more than once and never wrong.
+        """
         right, wrong = self._seen.get(way_of(source, target), (0, 0))
         return right > 1 and not wrong and not is_implausible(source, target)
 
 
 def promised_pages(site: Site, canonicals: DeclaredCanonicals) -> dict[Location, int]:
-    """Return the URLs that were not seen, with the page that redirects and trusted canonicals say they show."""
+    """Return the page that redirects and trusted canonicals say of URLs that were not seen."""
     found: dict[Location, int] = {}
     for row in sorted(site.redirects):
         if site.pages[row] != NO_EVIDENCE and site.redirects[row] not in site.row_of:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.learn.operations import DropParam, DropValue
-from scrapy_urlcanon.learn.rule import LearnedRule
+from scrapy_urlcanon.learn.rule import LearnedRule, as_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,7 +33,8 @@ def rules_of(domain: str, accepted: Iterable[Accepted]) -> Iterator[LearnedRule]
         for operation in operations:
             where, what = scope, operation
             if isinstance(operation, DropValue):
-                # A parameter has one default per pattern; a second value without effect is a condition of its own.
+                # A parameter has one default per pattern; a second value without effect is a
+                # condition of its own.
                 known = defaults.setdefault((scope.host, operation.name), operation.value)
                 if known != operation.value:
                     where = scope._replace(condition=f"{operation.name}={operation.value}")
@@ -44,3 +47,27 @@ def rules_of(domain: str, accepted: Iterable[Accepted]) -> Iterator[LearnedRule]
                 yield LearnedRule(
                     domain, where.pattern, what.option, what.setting, "rewrite", evidence
                 )
+
+
+def valid(rules: Iterable[LearnedRule]) -> list[LearnedRule]:
+    """Return the rules that the configuration accepts, alone and with those before them.
+
+    What is learned comes from other people's URLs: a file with one odd name or template in it
+    would stop the crawl.
+    """
+    rules = list(rules)
+    if _is_valid(rules):
+        return rules
+    kept: list[LearnedRule] = []
+    for rule in rules:
+        if _is_valid([*kept, rule]):
+            kept.append(rule)
+    return kept
+
+
+def _is_valid(rules: Iterable[LearnedRule]) -> bool:
+    try:
+        Canonicalizer(as_rules(rules))
+    except ConfigurationError:
+        return False
+    return True

@@ -15,22 +15,25 @@ if TYPE_CHECKING:
 class Thresholds:
     """What a rule has to show before it is believed.
 
-    The trials are pages, not pairs of URLs: a page that is found under forty URLs says no more about a rule than one
-    that is found under two. Only pages of other folds than the one that proposed the rule count for it; all
-    pages count against it.
+    The trials are pages, not pairs of URLs: a page that is found under forty URLs says no more
+    about a rule than one that is found under two. Only pages of other folds than the one that
+    proposed the rule count for it; all pages count against it.
     """
 
     confidence: float = 0.95
     """Of the lower bound."""
     precision: float = 0.36
-    """What the lower bound of the share of right merges must reach for a rewrite: 0.36 takes 3 pages without a
-    counter-example, 0.5 takes 5, 0.8 takes 14."""
+    """What the lower bound of the share of right merges must reach for a rewrite: 0.36 takes 3
+    pages without a counter-example, 0.5 takes 5, 0.8 takes 14."""
     alias: float = 0.5
-    """The same for skip templates and declared canonicals, which nobody can check by looking at the URL."""
+    """The same for skip templates and declared canonicals, which nobody can check by looking at
+    the URL."""
     lost: float = 0.01
-    """The largest share of counter-examples that is put down to chance: pages that changed between two captures."""
+    """The largest share of counter-examples that is put down to chance: pages that changed
+    between two captures."""
     blurred: float = 0.25
-    """What a page is worth as evidence that is also found under URLs which differ in some other value."""
+    """What a page is worth as evidence that is also found under URLs which differ in some other
+    value."""
     unsure: float = 0.3
     """Rules whose lower bound reaches only this are listed apart."""
 
@@ -51,11 +54,14 @@ class Thresholds:
     def special(
         self, pages: int, lost: int, of_pages: int, of_lost: int, alternatives: int
     ) -> bool:
-        """Whether a part of a scope is really better than the scope that failed, and not the luckiest of its parts.
+        """Whether a part of a scope is really better than the scope that failed.
 
-        A candidate that is wrong on one page of ten is right on six pages running every other time: some
-        part will always look clean. So the part's record must be too good for the whole's share of counter-examples,
-        at the same confidence over all the parts that were looked at (Bonferroni).
+        And not the luckiest of its parts.
+
+        A candidate that is wrong on one page of ten is right on six pages running every other
+        time: some part will always look clean. So the part's record must be too good for the
+        whole's share of counter-examples, at the same confidence over all the parts that were
+        looked at (Bonferroni).
         """
         if not of_lost:
             return True

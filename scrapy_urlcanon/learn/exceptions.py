@@ -8,7 +8,10 @@ class LearnError(Exception):
 
 
 class InputError(LearnError):
-    """An input of observations cannot be read at all; the message names the input and what was expected."""
+    """An input of observations cannot be read at all.
+
+    The message names the input and what was expected.
+    """
 
 
 class StoreVersionError(LearnError):

@@ -1,20 +1,20 @@
 """From pairs of URLs that show one page to templates that turn the one into the other.
 
-As in DustBuster (Bar-Yossef, Keidar and Schonfeld 2007) a rule is a substitution seen in many pairs; as in the pattern tree
-of Lei et al. (2010) a token is a literal where few values make up most pairs, and a field elsewhere.
+As in DustBuster (Bar-Yossef, Keidar and Schonfeld 2007) a rule is a substitution seen in many
+pairs; as in the pattern tree of Lei et al. (2010) a token is a literal where few values make up
+most pairs, and a field elsewhere.
 """
 
 from __future__ import annotations
 
-from itertools import permutations
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.learn.location import name_of, value_of
-from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS, is_protected, duplicates, pairs
+from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS, duplicates, is_protected, pairs
 from scrapy_urlcanon.learn.template import Rewrite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
@@ -51,7 +51,10 @@ class Skeleton(NamedTuple):
 
 
 def template_proposals(groups: Groups) -> dict[Candidate, set[int]]:
-    """Return the pairs of templates that the site's duplicates suggest, each with the pages that suggest it."""
+    """Return the pairs of templates that the site's duplicates suggest.
+
+    Each with the pages that suggest it.
+    """
     seen: dict[Skeleton, list[tuple[int, tuple[str, ...]]]] = {}
     for page, locations in duplicates(groups):
         for one, other in pairs(locations):
@@ -140,7 +143,10 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
 def _explanations(
     pieces: Sequence[str], wanted: Sequence[str]
 ) -> Iterator[tuple[list[str], list[str], list[str]]]:
-    """Yield patterns of the pieces, the tokens that they hold, and what is wanted in terms of the tokens."""
+    """Yield patterns of the pieces, their tokens, and what is wanted in terms of these.
+
+    A pattern has ``*`` in place of the token, or ``#`` where it is digits.
+    """
     patterns = ["#" if piece.isdigit() and piece.isascii() else "*" for piece in pieces]
     tokens = list(pieces)
     texts = []
@@ -182,7 +188,10 @@ def _is_token(part: str, text: str) -> bool:
 
 
 def _mask(text: str) -> str:
-    """Return what stands around a token: its punctuation, and ``?`` for a slug that does not matter."""
+    """Return the punctuation around a token, with ``?`` for a slug that does not matter.
+
+    Text without a slug comes back as it is.
+    """
     if not text or not any(c.isalnum() for c in text):
         return text
     if not text[0].isalnum():
@@ -203,7 +212,10 @@ def _digits_masked(text: str) -> str:
 def _split(
     entries: Sequence[tuple[int, tuple[str, ...]]], position: int, literals: tuple[str | None, ...]
 ) -> Iterator[tuple[tuple[str | None, ...], set[int]]]:
-    """Yield which tokens are literals (None: a field), for each part of the pairs that is large enough."""
+    """Yield which tokens are literals, for each part of the pairs that is large enough.
+
+    None stands for a field, ``#`` for one of digits.
+    """
     pages = {page for page, _ in entries}
     if len(pages) < MIN_PROPOSERS:
         return
@@ -225,8 +237,14 @@ def _split(
 def _rewrite(skeleton: Skeleton, literals: Sequence[str | None]) -> Rewrite | None:
     """Return the pair of templates; None where it would not be a rule."""
     outside = skeleton.head + skeleton.tail
-    names = [chr(ord("a") + i) for i in range(len(literals))]
-    extra = iter("stuvwxyz")
+    passed = set(range(outside))
+    for text in (*skeleton.target, *skeleton.target_names):
+        passed.update(outside + int(number) for number in text.split("\\")[1::2])
+    # A field that the target leaves out says so by its name.
+    names = [
+        chr(ord("a") + i) if i in passed else "_" + chr(ord("a") + i) for i in range(len(literals))
+    ]
+    extra = iter(("_s", "_t", "_u", "_v", "_w", "_x"))
 
     def text_of(i: int, *, in_source: bool) -> str:
         literal = literals[i]
@@ -249,7 +267,7 @@ def _rewrite(skeleton: Skeleton, literals: Sequence[str | None]) -> Rewrite | No
             parts[0] + text_of(outside + int(parts[1]), in_source=False) + parts[2]
             if len(parts) == 3
             else text
-        )  # noqa: PLR2004
+        )
 
     head = [text_of(i, in_source=True) for i in range(skeleton.head)]
     tail = [text_of(i, in_source=True) for i in range(skeleton.head, outside)]

@@ -1,4 +1,4 @@
-"""The URLs of a site, grouped by what the rules accepted so far make of them, and the trial of one rule more."""
+"""The URLs of a site, grouped by what the rules accepted so far make of them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,11 @@ class Groups:
     """The current form of every URL, and the pages found under it."""
 
     def __init__(self, site: Site, promised: Mapping[Location, int] | None = None) -> None:
-        """``promised``: URLs that were not seen, and the page that trustworthy declarations say they show."""
+        """Group the URLs by themselves, as before any rule.
+
+        :param promised: URLs that were not seen, and the page that trustworthy declarations say
+            they show.
+        """
         self.site = site
         self.pages: dict[Location, tuple[int, ...] | int] = {}
         """Page under each form; a tuple where URLs of several pages have become one form."""
@@ -55,10 +59,11 @@ class Groups:
         several = {self.pages[location] for location in self.promised}
         self._handles: dict[str, list[Location]] = {}
         self._forms: dict[int, list[Location]] = {}
-        for location, page in self.pages.items():
-            if isinstance(page, int) and page >= 0 and not site.is_sink(page):
-                if site.sizes[page] > 1 or page in several:
-                    self._forms.setdefault(page, []).append(location)
+        for location, pages in self.pages.items():
+            if not isinstance(pages, int) or pages < 0 or site.is_sink(pages):
+                continue
+            if site.sizes[pages] > 1 or pages in several:
+                self._forms.setdefault(pages, []).append(location)
 
     def duplicates(self) -> list[int]:
         """Return the pages that are found under several forms, sinks left out."""
@@ -75,8 +80,9 @@ class Groups:
     def is_blurred(self, page: int, changes: dict[Location, Location]) -> bool:
         """Whether a page is still found under URLs of one shape after the changes.
 
-        Listings past their end, days without events, texts that are not yet translated: such a page is the same for
-        *any* value of what selects it, so that two of its URLs agree whatever a rule does to them.
+        Listings past their end, days without events, texts that are not yet translated: such a
+        page is the same for *any* value of what selects it, so that two of its URLs agree
+        whatever a rule does to them.
         """
         shapes = set()
         forms = {changes.get(location, location) for location in self.forms(page)}

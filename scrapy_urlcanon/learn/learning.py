@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.domains import by_domain
-from scrapy_urlcanon.learn.emission import rules_of
+from scrapy_urlcanon.learn.emission import rules_of, valid
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.miner import Miner
 from scrapy_urlcanon.learn.rule import Learned, LearnedRule
@@ -28,8 +28,8 @@ def learn(
 ) -> Learned:
     """Return the rules that a crawl's observations support, domain by domain.
 
-    The observations are read once, in any order; of each some 200 bytes are held. The result depends on nothing but
-    their set.
+    The observations are read once, in any order; of each some 200 bytes are held. The result
+    depends on nothing but their set.
 
     :param thresholds: how much evidence is enough.
     :param domains: registrable domains to look at; all where None.
@@ -45,7 +45,8 @@ def learn(
     names = sorted(captures)
     found = []
     for number, name in enumerate(names):
-        # Popped, because the captures of a domain and what is made of them would not fit side by side.
+        # Popped, because the captures of a domain and what is made of them would not fit side by
+        # side.
         found.append(learn_site(captures.pop(name).site(name), thresholds=thresholds))
         if progress is not None:
             progress(name, number + 1, len(names))
@@ -57,12 +58,16 @@ def learn_site(site: Site, *, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> Le
     miner = Miner(site, thresholds)
     miner.run()
     sinks, unsure_sinks = sink_rules(miner.groups, thresholds)
-    rules = [
-        *rules_of(site.domain, miner.accepted),
-        *sinks,
-        *skip_rules(miner.groups, thresholds, miner.form),
+    rules = valid(
+        [
+            *rules_of(site.domain, miner.accepted),
+            *sinks,
+            *skip_rules(miner.groups, thresholds, miner.form),
+        ]
+    )
+    unsure = [
+        rule for rule in (*rules_of(site.domain, miner.unsure()), *unsure_sinks) if valid([rule])
     ]
-    unsure = [*rules_of(site.domain, miner.unsure()), *unsure_sinks]
     said = {_key(rule) for rule in rules}
     return Learned(
         rules=tuple(rules),

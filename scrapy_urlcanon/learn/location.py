@@ -1,7 +1,8 @@
 """The compact form of a URL that candidate rules are tried on.
 
-A canonicalizer works on one URL at a time; learning tries hundreds of candidates on a million URLs. So each URL is
-taken apart once, into the *place* (scheme, host and path) and its parameters, both of them texts shared between URLs.
+A canonicalizer works on one URL at a time; learning tries hundreds of candidates on a million
+URLs. So each URL is taken apart once, into the *place* (scheme, host and path) and its
+parameters, both of them texts shared between URLs.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Place(NamedTuple):
 
 
 class Location(NamedTuple):
-    """A URL taken apart: its place and its parameters, each of them ``name=value`` or ``name``, sorted."""
+    """A URL taken apart: its place, and its sorted parameters, ``name=value`` or ``name``."""
 
     place: Place
     params: tuple[str, ...]
@@ -56,8 +57,9 @@ def value_of(param: str) -> str:
 def locate(url: str) -> Location:
     """Take an absolute http(s) URL apart.
 
-    Only what every preset does anyway is folded: the case of scheme, host and percent-encoding, default ports, the
-    order of the parameters, the fragment. Nothing is raised for odd URLs; what makes no sense stays as it is.
+    Only what every preset does anyway is folded: the case of scheme, host and percent-encoding,
+    default ports, the order of the parameters, the fragment. Nothing is raised for odd URLs; what
+    makes no sense stays as it is.
 
     >>> locate("HTTP://Example.com:80?b=2&a=1#top").url
     'http://example.com/?a=1&b=2'

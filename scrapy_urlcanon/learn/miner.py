@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.declared import declared_canonicals, promised_pages
+from scrapy_urlcanon.learn.emission import Accepted
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
-from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.generalize import template_proposals
+from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.operations import DropValue
 from scrapy_urlcanon.learn.proposals import MAX_PAGES, MIN_PROPOSERS, Candidate, proposals
-from scrapy_urlcanon.learn.emission import Accepted
 from scrapy_urlcanon.learn.template import Rewrite
 from scrapy_urlcanon.learn.trial import Trial
 
@@ -68,8 +68,8 @@ class Miner:
         candidates = list(_few_values(_one_way(candidates)))
         self._failed.clear()
         del candidates[MAX_CANDIDATES:]
-        # First those without any counter-example: what they explain is no longer there for a more general one that
-        # explains it at a loss.
+        # First those without any counter-example: what they explain is no longer there for a more
+        # general one that explains it at a loss.
         accepted, flawed = False, []
         for candidate in candidates:
             trial = Trial(self.groups, candidate, found[candidate])
@@ -128,7 +128,10 @@ class Miner:
 
 
 def _grows(candidate: Candidate) -> bool:
-    """Whether the candidate is a template that makes URLs longer; its reverse is as good, and its result is the one linked."""
+    """Whether the candidate is a template that makes URLs longer.
+
+    Its reverse is as good, and its result is the one linked.
+    """
     return any(
         isinstance(o, Rewrite) and len(o.target) >= len(o.source.replace(":digits", ""))
         for o in candidate
@@ -146,11 +149,13 @@ def _one_way(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     }
     for candidate in candidates:
         step = candidate[0]
-        if not isinstance(step, Rewrite) or not _grows(candidate):
-            yield candidate
-        elif (
-            len(step.source.replace(":digits", "")) == len(step.target)
-            or (step.target, step.source.replace(":digits", "")) not in pairs
+        if (
+            not isinstance(step, Rewrite)
+            or not _grows(candidate)
+            or (
+                len(step.source.replace(":digits", "")) == len(step.target)
+                or (step.target, step.source.replace(":digits", "")) not in pairs
+            )
         ):
             yield candidate
 

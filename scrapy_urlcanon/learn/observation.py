@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Two simhashes that differ in at most this many of their 64 bits are one page. Manku, Jain and Das Sarma
-#: (2007) used 3 for whole pages; here the site's boilerplate is already gone, so that one bit more is safe.
+#: Two simhashes that differ in at most this many of their 64 bits are one page. Manku, Jain and
+#: Das Sarma (2007) used 3 for whole pages; here the site's boilerplate is already gone, so that
+#: one bit more is safe.
 SIMHASH_BITS = 4
 
-#: Longer than what any browser or server takes; such a "URL" is garbage or an attack on the reader's memory.
+#: Longer than what any browser or server takes; such a "URL" is garbage or an attack on the
+#: reader's memory.
 MAX_URL_LENGTH = 8192
 
 #: Bodies of a tebibyte are not pages.
@@ -37,8 +39,8 @@ class BadObservationError(ValueError):
 class Observation:
     """One capture of a URL.
 
-    Digests are opaque text, compared only for equality; an empty one means "no evidence", never "equal to another
-    empty one".
+    Digests are opaque text, compared only for equality; an empty one means "no evidence", never
+    "equal to another empty one".
 
     >>> a = Observation("http://example.com/?p=1", main_sha1="d7a8fbb307d7809469ca9abcb0082e4f8d5651e4")
     >>> b = Observation("http://example.com/one/", main_sha1="d7a8fbb307d7809469ca9abcb0082e4f8d5651e4")
@@ -59,7 +61,8 @@ class Observation:
     main_sha1: str = ""
     """Digest of the visible text without the site's boilerplate."""
     simhash64: int | None = None
-    """Charikar's simhash over word bigrams of the main text; None where the text is too short to tell."""
+    """Charikar's simhash over word bigrams of the main text; None where the text is too short to
+    tell."""
     bytes: int = 0
     """Size of the body."""
     canonical: str = ""
@@ -70,10 +73,13 @@ class Observation:
     @property
     def has_content(self) -> bool:
         """Whether the capture says anything about which page the URL shows."""
-        return 200 <= self.status < 300 and (bool(self.main_sha1) or self.simhash64 is not None)  # noqa: PLR2004
+        return 200 <= self.status < 300 and (bool(self.main_sha1) or self.simhash64 is not None)
 
     def same_page(self, other: Observation) -> bool:
-        """Whether both captures show one page: equal main digests, or simhashes within :data:`SIMHASH_BITS`."""
+        """Whether both captures show one page.
+
+        Equal main digests, or simhashes within :data:`SIMHASH_BITS`.
+        """
         if not (self.has_content and other.has_content):
             return False
         if self.main_sha1 and self.main_sha1 == other.main_sha1:
@@ -84,7 +90,9 @@ class Observation:
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, object]) -> Observation:
-        """Build an observation from the columns of a table, all of them text or what JSON makes of them.
+        """Build an observation from the columns of a table.
+
+        All of them text or what JSON makes of them.
 
         :raises BadObservationError: where a value cannot be what its column says.
 
@@ -129,14 +137,15 @@ def _number(value: object, column: str, lowest: int, highest: int, default: int)
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         raise BadObservationError(f"bad {column}", repr(value)[:80])
     try:
-        # int() takes "1_000" and non-ASCII digits, and grows with the square of the length; a column does neither.
+        # int() takes "1_000" and non-ASCII digits, and grows with the square of the length; a
+        # column does neither.
         number = (
             value
             if isinstance(value, int)
             else int(value)
             if len(value) < 20 and value.isascii()
             else -1
-        )  # noqa: PLR2004
+        )
     except ValueError:
         raise BadObservationError(f"bad {column}", repr(value)[:80]) from None
     if not lowest <= number <= highest:

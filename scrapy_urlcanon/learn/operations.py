@@ -281,7 +281,7 @@ class StripWww:
         return "strip"
 
     def apply(self, location: Location) -> Location:
-        """Strip the label; hosts of two labels stay, whatever the Public Suffix List says of longer ones."""
+        """Strip the label where more than one label remains."""
         host = location.place.host
         stripped = _WWW.sub("", host, count=1)
         if stripped == host or "." not in stripped:

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 #: A candidate: operations that are tried together, in this order.
 Candidate = tuple["Operation", ...]
 
-#: Pages of one site that are looked at for candidates. Each candidate is tried on all URLs all the same.
+#: Pages of one site that are looked at for candidates. Each candidate is tried on all URLs all
+#: the same.
 MAX_PAGES = 20_000
 
 #: A candidate that fewer pages suggest cannot reach any bound worth having.
@@ -75,7 +76,10 @@ _INDEX_FILE = re.compile(r"[A-Za-z][\w-]{0,30}\.[A-Za-z]{2,5}", re.ASCII)
 
 
 def proposals(groups: Groups) -> dict[Candidate, set[int]]:
-    """Return the candidates that the site's duplicates suggest, each with the pages that suggest it."""
+    """Return the candidates that the site's duplicates suggest.
+
+    Each with the pages that suggest it.
+    """
     found: dict[Candidate, set[int]] = {}
     for page, locations in duplicates(groups):
         for one, other in pairs(locations):
@@ -85,10 +89,14 @@ def proposals(groups: Groups) -> dict[Candidate, set[int]]:
 
 
 def duplicates(groups: Groups) -> list[tuple[int, list[Location]]]:
-    """Return the pages that are still found under several URLs, sinks left out, each with these URLs, sorted."""
+    """Return the pages that are still found under several URLs, sinks left out.
+
+    Each with these URLs, sorted.
+    """
     numbers = groups.duplicates()
     if len(numbers) > MAX_PAGES:
-        # Page numbers follow the sorted URLs, so that an even sample reaches every part of the site.
+        # Page numbers follow the sorted URLs, so that an even sample reaches every part of the
+        # site.
         step = len(numbers) / MAX_PAGES
         numbers = [numbers[int(i * step)] for i in range(MAX_PAGES)]
     return [(page, sorted(groups.forms(page))) for page in numbers]
@@ -182,7 +190,7 @@ def _path_params(path: str) -> set[str]:
 def _param_differences(
     one: tuple[str, ...], other: tuple[str, ...]
 ) -> tuple[list[str], list[Operation]]:
-    """Return the names of the parameters that differ, and the default values that would explain it."""
+    """Return the parameters that differ, and the default values that would explain it."""
     if one == other:
         return [], []
     alone = set(one) ^ set(other)

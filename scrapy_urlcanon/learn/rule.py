@@ -16,7 +16,8 @@ class Evidence:
     """Why a rule is believed."""
 
     pages: int = 0
-    """Distinct pages that were found under several URLs which the rule makes one (for ``skip``: found elsewhere too)."""
+    """Distinct pages that were found under several URLs which the rule makes one (for ``skip``:
+    found elsewhere too)."""
     merges: int = 0
     """Requests saved: URLs less the forms that the rule leaves of them."""
     counter_examples: int = 0
@@ -24,7 +25,8 @@ class Evidence:
     bound: float = 0.0
     """Lower confidence bound of the share of pages that are merged rightly."""
     examples: tuple[tuple[str, str], ...] = ()
-    """Up to three pairs of URLs: what was crawled, and what it becomes or where its page was found."""
+    """Up to three pairs of URLs: what was crawled, and what it becomes or where its page was
+    found."""
 
 
 @dataclass(frozen=True, slots=True)

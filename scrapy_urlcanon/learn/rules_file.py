@@ -1,4 +1,7 @@
-"""The learned rules as a TOML file for ``URLCANON_RULES_FILES``, with the evidence beside each rule."""
+"""The learned rules as a TOML file for ``URLCANON_RULES_FILES``.
+
+With the evidence beside each rule.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,12 @@ _KINDS = {
 
 
 def to_toml(learned: Learned, *, turned_off: Collection[str] = ()) -> str:
-    """Return the rules as TOML: the same text for the same rules, with the unsure ones commented out.
+    """Return the rules as TOML.
 
-    :param turned_off: options whose rules are commented out too, such as ``skip`` where nobody asked for it.
+    The same text for the same rules, with the unsure ones commented out.
+
+    :param turned_off: options whose rules are commented out too, such as ``skip`` where nobody
+    asked for it.
 
     >>> from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule
     >>> rule = LearnedRule("a.example", "a.example", "drop_params", ["sid"], "rewrite", Evidence(12, 30, 0, 0.78))
@@ -64,7 +70,7 @@ def write_toml(
     :raises OSError: where it cannot be written.
     """
     target = Path(path)
-    # In the same directory: os.replace() is atomic within one file system only.
+    # In the same directory: replace() is atomic within one file system only.
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
@@ -75,7 +81,7 @@ def write_toml(
         umask = os.umask(0)
         os.umask(umask)
         Path(name).chmod(0o666 & ~umask)
-        os.replace(name, target)
+        Path(name).replace(target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

@@ -51,7 +51,10 @@ class Scope(NamedTuple):
 
     @property
     def is_expressible(self) -> bool:
-        """Whether a pattern can say it: globs and separators within a name or a value would be taken as such."""
+        """Whether a pattern can say it.
+
+        Globs and separators within a name or a value would be taken as such.
+        """
         if any(not segment for segment in self.segments):
             return False
         return not (set(unquote_plus(self.condition)) & set("*#"))

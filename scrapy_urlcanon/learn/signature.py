@@ -9,7 +9,7 @@ from hashlib import blake2b, sha1
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from lxml import etree, html
+from lxml import etree, html  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -25,8 +25,12 @@ BOILERPLATE_SHARE = 0.2
 
 _SKIPPED = ("script", "style", "noscript", "template", "svg")
 _BLOCKS = frozenset(
-    "address article aside blockquote br dd div dl dt fieldset figcaption footer form h1 h2 h3 h4 h5 h6 "
-    "header hr li main nav ol option p pre section table td th title tr ul".split()
+    (
+        *("address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "fieldset"),
+        *("figcaption", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr"),
+        *("li", "main", "nav", "ol", "option", "p", "pre", "section", "table", "td", "th"),
+        *("title", "tr", "ul"),
+    )
 )
 _SPACE = re.compile(r"\s+")
 _DIGITS = re.compile(r"\d+")
@@ -126,7 +130,8 @@ def signature_of(body: bytes, text: str | None = None) -> Signature:
         # What cannot be read is its own only line: no boilerplate, no near-duplicates.
         exact = _hash(raw)
         return Signature(raw, f"raw:{raw}", (Line(exact, exact, ()),))
-    lines, bigrams = [], 0
+    lines: list[Line] = []
+    bigrams = 0
     digest = sha1(usedforsecurity=False)
     for line in visible_lines(text):
         digest.update(line.encode("utf-8", "surrogatepass") + b"\n")
@@ -160,8 +165,8 @@ def visible_lines(text: str) -> Iterator[str]:
 def declared_canonical(text: str | None, url: str, link_header: str = "") -> str:
     """Return the canonical URL that a page declares, absolute, or the empty text.
 
-    A ``Link`` header (RFC 8288, RFC 6596) wins over the link element; of several elements that disagree none is
-    believed.
+    A ``Link`` header (RFC 8288, RFC 6596) wins over the link element; of several elements that
+    disagree none is believed.
 
     >>> declared_canonical('<link rel="canonical" href="/x">', "http://a.example/y?z=1")
     'http://a.example/x'
@@ -184,7 +189,7 @@ def declared_canonical(text: str | None, url: str, link_header: str = "") -> str
         if "canonical" in (element.get("rel") or "").lower().split()
         and (href := element.get("href"))
     }
-    return found.pop() if len(found) == 1 else ""
+    return str(found.pop()) if len(found) == 1 else ""
 
 
 def _document(text: str) -> html.HtmlElement | None:

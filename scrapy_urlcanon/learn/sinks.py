@@ -1,9 +1,11 @@
-"""Classes of URLs that never show anything but one page: log-in forms, "send to a friend", and the like.
+"""Classes of URLs that never show anything but one page.
 
-Such a page is no evidence for a general rule: that ``returnto`` makes no difference to a log-in form says nothing about any
-other page. Yet the class itself may be most of a crawl. It is collapsed only where its parameters name other URLs of
-the site, so that they are where to go *next*. A number whose pages were all down when the crawl passed looks just
-like a sink otherwise.
+Log-in forms, "send to a friend", and the like.
+
+Such a page is no evidence for a general rule: that ``returnto`` makes no difference to a log-in
+form says nothing about any other page. Yet the class itself may be most of a crawl. It is
+collapsed only where its parameters name other URLs of the site, so that they are where to go
+*next*. A number whose pages were all down when the crawl passed looks just like a sink otherwise.
 """
 
 from __future__ import annotations
@@ -104,7 +106,10 @@ def _one_page(locations: Iterable[Location], groups: Groups) -> bool:
 
 
 def _texts(groups: Groups) -> set[str]:
-    """Return what a value may name: the paths of the site's URLs, and their last segments or the values of titles."""
+    """Return what a value may name.
+
+    The paths of the site's URLs, and their last segments or the values of titles.
+    """
     found = set()
     for location in groups.pages:
         path = unquote_plus(location.place.path)

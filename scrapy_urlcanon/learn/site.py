@@ -64,7 +64,10 @@ class Captures:
         self._flags.append(flags)
 
     def site(self, domain: str) -> Site:
-        """Return what the captures amount to, and forget them (they and the site would not fit side by side)."""
+        """Return what the captures amount to.
+
+        And forget them (they and the site would not fit side by side).
+        """
         texts: dict[str, str] = {}
         places: dict[Place, Place] = {}
         urls = self._urls
@@ -101,7 +104,10 @@ class Captures:
         return Site(domain, locations, pages, declared, redirects)
 
     def _weight(self, number: int) -> tuple[bool, int, bool, int]:
-        """Return what orders the captures of one URL: those with evidence first, then by what was seen."""
+        """Return what orders the captures of one URL.
+
+        Those with evidence first, then by what was seen.
+        """
         flags = self._flags[number]
         return (
             not flags & _HAS_MAIN,
@@ -111,7 +117,10 @@ class Captures:
         )
 
     def _pages(self, evidence: list[int]) -> array[int]:
-        """Return the page number of each row: equal digests, and simhashes near the cluster's first one."""
+        """Return the page number of each row.
+
+        Equal digests, and simhashes near the cluster's first one.
+        """
         index = SimhashIndex(
             self._simhash[number] for number in evidence if self._flags[number] & _HAS_SIMHASH
         )
@@ -158,7 +167,8 @@ class Site:
     ) -> None:
         self.domain = domain
         self.locations = locations
-        # Of the URLs that something points to, which are few: a table of all would take as much as they do.
+        # Of the URLs that something points to, which are few: a table of all would take as much
+        # as they do.
         wanted = {*declared.values(), *redirects.values()}
         self.row_of = (
             {location: row for row, location in enumerate(locations) if location in wanted}

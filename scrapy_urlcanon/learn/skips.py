@@ -1,8 +1,8 @@
 """Classes of URLs whose page is always found under another URL, though no rewrite computes which.
 
-``/?p=123`` and ``/some-slug/`` show one page, and nothing in the one tells the other. What tells is the evidence
-of content, redirects and declared canonicals, and then only for the class as a whole: that every ``/?p={id}`` that was
-looked at is found elsewhere.
+``/?p=123`` and ``/some-slug/`` show one page, and nothing in the one tells the other. What tells
+is the evidence of content, redirects and declared canonicals, and then only for the class as a
+whole: that every ``/?p={id}`` that was looked at is found elsewhere.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ class _Class:
 
 
 def template_of(location: Location) -> str:
-    """Return the class of a URL: its path and the names of its parameters, with a field where it has digits.
+    """Return the class of a URL.
+
+    Its path and the names of its parameters, with a field where it has digits.
 
     Empty for a URL without an identifier: a class of all slugs would be the whole site.
 
@@ -82,7 +84,8 @@ def template_of(location: Location) -> str:
         fields += 1
         params.append(f"{name}={{{next(names)}:digits}}")
     if fields != 1:
-        # Two numbers are a date, a listing and its page, an article and its comment: a tree, not a short link.
+        # Two numbers are a date, a listing and its page, an article and its comment: a tree, not
+        # a short link.
         return ""
     return "/" + "/".join(parts) + ("?" + "&".join(params) if params else "")
 
@@ -92,8 +95,8 @@ def skip_rules(
 ) -> list[LearnedRule]:
     """Return the classes of URLs of a site that need not be fetched.
 
-    ``form`` is what the accepted rewrite rules make of a URL. Members of an accepted class count no longer as the other
-    place where a page is found.
+    ``form`` is what the accepted rewrite rules make of a URL. Members of an accepted class count
+    no longer as the other place where a page is found.
     """
     declared = {
         groups.site.locations[row]: form(target)
@@ -190,9 +193,10 @@ def _is_elsewhere(member: Location, other: Location) -> bool:
 def _judge(found: _Class, thresholds: Thresholds) -> Evidence | None:
     """Return the evidence for a class if it is enough.
 
-    Of a crawl that was cut short many URLs are missing, so that a page which is found elsewhere may not have been *seen*
-    elsewhere. How often that happens is known: of the members that declare where they belong, some declare a URL
-    that was seen and some one that was not. Members that declare nothing must not be alone more often than that.
+    Of a crawl that was cut short many URLs are missing, so that a page which is found elsewhere
+    may not have been *seen* elsewhere. How often that happens is known: of the members that
+    declare where they belong, some declare a URL that was seen and some one that was not. Members
+    that declare nothing must not be alone more often than that.
     """
     declared = found.declared_seen + found.claimed
     unseen = found.claimed / declared if declared else 0.0

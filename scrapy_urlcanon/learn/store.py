@@ -123,7 +123,7 @@ class ObservationStore:
             return
         signature = (
             signature_of(body, text) if body and 200 <= status < 300 else Signature("", "", ())
-        )  # noqa: PLR2004
+        )
         for (source, hop), (target, _) in zip(
             redirects, [*redirects[1:], (url, status)], strict=False
         ):
@@ -145,7 +145,10 @@ class ObservationStore:
             self.flush()
 
     def add_audit(self, url: str, kept: str, *, pattern: str, option: str, same: bool) -> None:
-        """Keep what an audit saw: whether a URL that a rule would have dropped shows what the kept one shows."""
+        """Keep what an audit saw.
+
+        Whether a URL that a rule would have dropped shows what the kept one shows.
+        """
         self._audits.append((domain_of(url), url, kept, pattern, option, int(same)))
         if len(self._audits) >= BATCH:
             self.flush()
@@ -181,7 +184,9 @@ class ObservationStore:
 def read_store(
     path: str | os.PathLike[str], skipped: Counter[str] | None = None
 ) -> Iterator[Observation]:
-    """Yield the observations of a store, domain by domain, with the digests of the text without boilerplate.
+    """Yield the observations of a store, domain by domain.
+
+    With the digests of the text without boilerplate.
 
     :raises StoreVersionError: where a newer version wrote it.
     :raises InputError: where it is no store.
@@ -221,7 +226,10 @@ def read_store(
 
 
 def read_audits(path: str | os.PathLike[str]) -> Iterator[tuple[str, str, bool]]:
-    """Yield what audits saw: the pattern and the option of a rule, and whether the pages were the same."""
+    """Yield what audits saw.
+
+    The pattern and the option of a rule, and whether the pages were the same.
+    """
     with closing(_open(Path(path), writable=False)) as connection:
         for pattern, option, same in connection.execute(
             "SELECT pattern, option, same FROM audits ORDER BY id"

@@ -19,8 +19,8 @@ _FIELD = re.compile(r"\{(?P<name>\w+)(?P<digits>:digits)?\}")
 class Rewrite:
     """Rewrite path and query by a pair of templates.
 
-    A field stands for one or more characters of one segment, or of one value; with ``:digits`` for ASCII digits only.
-    Parameters that the first template does not name are left as they are.
+    A field stands for one or more characters of one segment, or of one value; with ``:digits``
+    for ASCII digits only. Parameters that the first template does not name are left as they are.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> Rewrite("/wp-trackback.php?p={a:digits}", "/?p={a}").apply(locate("http://a.example/wp-trackback.php?p=7")).url
@@ -58,7 +58,10 @@ class Rewrite:
         return path, [param for param in query.split("&") if param]
 
     def fields(self, location: Location) -> dict[str, str] | None:
-        """Return what the fields of the first template stand for in a URL, or None where it does not match."""
+        """Return what the fields of the first template stand for in a URL.
+
+        Or None where it does not match.
+        """
         pattern, params = self._pattern
         match = pattern.fullmatch(location.place.path)
         if match is None:

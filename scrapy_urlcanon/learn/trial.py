@@ -117,7 +117,10 @@ class Trial:
         alternatives: int,
         thresholds: Thresholds,
     ) -> list[Tally]:
-        """Return the widest scopes, from that of the tally down, within which the candidate holds."""
+        """Return the widest scopes, from that of the tally down.
+
+        Within which the candidate holds.
+        """
         whole = tally.scope.is_expressible and self._holds(tally, alternatives, thresholds)
         parts = self._parts(merges, depth) if len(tally.pages) > 1 else {}
         if whole and not tally.lost and not self._is_local(tally, parts):
@@ -166,7 +169,9 @@ class Trial:
         return thresholds.special(pages, lost, len(self.whole.pages), self.whole.lost, alternatives)
 
     def _is_local(self, tally: Tally, parts: dict[Scope, list[Merge]]) -> bool:
-        """Whether all evidence lies within one part of the scope, while the candidate would act on others too.
+        """Whether all evidence lies within one part of the scope.
+
+        While the candidate would act on others too.
 
         A parameter of that name may mean something else there.
         """
@@ -181,7 +186,10 @@ class Trial:
         )
 
     def _conditional(self, thresholds: Thresholds) -> list[Tally]:
-        """Return the parameters under which the candidate holds, though it does not without them."""
+        """Return the parameters under which the candidate holds.
+
+        Though it does not without them.
+        """
         found: dict[str, list[Merge]] = {}
         for merge in self._merges:
             if not merge.target.params:

@@ -17,12 +17,18 @@ HOME = "http://a.example/"
     ],
 )
 def test_declarations_that_are_wrong_on_most_sites_are_refused(source, target):
-    """Pagination that declares page 1, a language that declares another, everything that declares the home page."""
+    """Pagination that declares page 1, a language that declares another.
+
+    Everything that declares the home page.
+    """
     assert is_implausible(locate(HOME + source), locate(HOME + target))
 
 
 def test_way_of_declaring_is_believed_once_it_was_right_often_enough():
-    """Nothing is believed on its word, and a way of declaring that was wrong once is not believed again."""
+    """Nothing is believed on its word.
+
+    And a way of declaring that was wrong once is not believed again.
+    """
     canonicals = DeclaredCanonicals()
     pairs = [(locate(f"{HOME}?p={i}"), locate(f"{HOME}slug{i}/")) for i in range(20)]
     assert not canonicals.believes(*pairs[-1])
@@ -34,7 +40,10 @@ def test_way_of_declaring_is_believed_once_it_was_right_often_enough():
 
 
 def test_edit_form_that_declares_the_article_is_not_believed():
-    """Each way of declaring is judged by itself: that short links are right says nothing of edit forms."""
+    """Each way of declaring is judged by itself.
+
+    That short links are right says nothing of edit forms.
+    """
     canonicals = DeclaredCanonicals()
     for i in range(10):
         canonicals.compare(locate(f"{HOME}?p={i}"), locate(f"{HOME}w/{i}"), same_page=True)

@@ -73,7 +73,10 @@ def test_first_page_is_a_default():
 
 
 def test_two_default_values_are_two_rules():
-    """A second value without effect becomes a rule with a condition: an option holds one default a name."""
+    """A second value without effect becomes a rule with a condition.
+
+    An option holds one default a name.
+    """
     observations = [
         *pages("/a/{}/"),
         *pages("/a/{}/?C=N;O=A"),
@@ -125,7 +128,10 @@ def test_content_parameter_survives_when_its_pages_were_down():
 
 
 def test_login_form_is_collapsed():
-    """A class of URLs that says where to return to, and shows one page, becomes one URL, marked as a sink."""
+    """A class of URLs that says where to return to, and shows one page, becomes one URL.
+
+    Marked as a sink.
+    """
     articles = [see(f"/wiki/Article_{i}", f"article {i}") for i in range(40)]
     login = [see(f"/index.php?returnto=Article_{i}&title=Login", "log in") for i in range(40)]
     edits = [see(f"/index.php?title=Article_{i}&action=edit", f"edit {i}") for i in range(40)]
@@ -145,7 +151,10 @@ def test_short_links_are_skipped_where_their_page_is_always_found_elsewhere():
 
 
 def test_short_links_are_kept_where_some_page_is_found_nowhere_else():
-    """One short link whose page is found nowhere else, and that declares nothing, is enough to keep the class."""
+    """One short link whose page is found nowhere else, and that declares nothing.
+
+    Is enough to keep the class.
+    """
     short = [see(f"/?p={i}", f"page {i}") for i in range(14)]
     slugs = [see(f"/slug-{'abcdefghijklmn'[i]}/", f"page {i}") for i in range(12)]
     assert rules([*short, *slugs]) == {}
@@ -234,7 +243,10 @@ def test_result_depends_on_neither_hash_seed_nor_order():
 
 
 def test_synthetic_sites_are_learned_without_a_wrong_merge():
-    """On sites with known truth nothing is merged wrongly, and nine of ten redundant URLs are found."""
+    """On sites with known truth nothing is merged wrongly.
+
+    And nine of ten redundant URLs are found.
+    """
     from benchmarks.learn.methods import Rules
     from benchmarks.learn.synthetic import SyntheticSite
 

@@ -69,7 +69,9 @@ def format_of(path: Path) -> str:
 
 
 def read(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
-    """Yield the observations of an input in any of the formats; rows that are none are counted in ``skipped``.
+    """Yield the observations of an input in any of the formats.
+
+    Rows that are none are counted in ``skipped``.
 
     :raises InputError: where it cannot be read at all.
     :raises StoreVersionError: where a newer version of this package wrote it.

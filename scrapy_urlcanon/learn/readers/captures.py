@@ -1,4 +1,7 @@
-"""Observations from whole responses: through a store of their own, so that boilerplate is told from content."""
+"""Observations from whole responses.
+
+Through a store of their own, so that boilerplate is told from content.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,8 @@ def through_store(
 ) -> Iterator[Observation]:
     """Yield the observations of responses: URL, status, headers by lower-case name, and body.
 
-    Which lines are boilerplate is known only when all were seen; until then they are kept in a temporary store.
+    Which lines are boilerplate is known only when all were seen; until then they are kept in a
+    temporary store.
     """
     from w3lib.encoding import html_to_unicode  # noqa: PLC0415 - not needed by any other reader
 
@@ -55,8 +59,13 @@ def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     :raises InputError: where warcio is not installed, or the file is no WARC.
     """
     try:
-        from warcio.archiveiterator import ArchiveIterator  # noqa: PLC0415 - optional
-        from warcio.exceptions import ArchiveLoadFailed  # noqa: PLC0415
+        # Optional, and without annotations.
+        from warcio.archiveiterator import (  # type: ignore[import-untyped]  # noqa: PLC0415
+            ArchiveIterator,
+        )
+        from warcio.exceptions import (  # type: ignore[import-untyped]  # noqa: PLC0415
+            ArchiveLoadFailed,
+        )
     except ImportError:
         raise InputError(f"{path}: reading WARC needs warcio: pip install warcio") from None
 

@@ -22,10 +22,12 @@ _ELEVEN = "N b a m s k r M S V g"
 
 
 def read_cdx(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
-    """Yield the observations of a CDX index, or of a CDXJ one; each line is told apart by its looks.
+    """Yield the observations of a CDX index, or of a CDXJ one.
 
-    The digest of an index is that of the whole payload: it tells no pages apart that differ in a date or a counter, so
-    that such an index teaches less than a crawl of one's own.
+    Each line is told apart by its looks.
+
+    The digest of an index is that of the whole payload: it tells no pages apart that differ in a
+    date or a counter, so that such an index teaches less than a crawl of one's own.
 
     :raises InputError: where the header of a CDX index names no URL.
     """

@@ -1,4 +1,7 @@
-"""Observations from Scrapy's HTTP cache, as its default storage (``FilesystemCacheStorage``) writes it."""
+"""Observations from Scrapy's HTTP cache.
+
+As its default storage (``FilesystemCacheStorage``) writes it.
+"""
 
 from __future__ import annotations
 

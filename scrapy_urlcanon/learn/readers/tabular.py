@@ -23,7 +23,9 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 
 def open_text(path: Path) -> IO[str]:
-    """Open a text file, gzip or not (told by its first bytes, not by its name); undecodable bytes become U+FFFD.
+    """Open a text file, gzip or not (told by its first bytes, not by its name).
+
+    Undecodable bytes become U+FFFD.
 
     :raises InputError: where there is no such file, or it cannot be read.
     """
@@ -37,7 +39,10 @@ def open_text(path: Path) -> IO[str]:
 
 
 def lines_of(path: Path, skipped: Counter[str]) -> Iterator[str]:
-    """Yield the lines of a text file without their line ends; a file cut short ends early and is counted."""
+    """Yield the lines of a text file without their line ends.
+
+    A file cut short ends early and is counted.
+    """
     with open_text(path) as file:
         while True:
             try:
@@ -59,8 +64,8 @@ def lines_of(path: Path, skipped: Counter[str]) -> Iterator[str]:
 def read_tsv(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     """Yield the observations of a tab-separated file whose first line names the columns.
 
-    Unknown columns are ignored and known ones may be missing, but ``url``; rows that are no observations are counted
-    in ``skipped`` by what is wrong with them.
+    Unknown columns are ignored and known ones may be missing, but ``url``; rows that are no
+    observations are counted in ``skipped`` by what is wrong with them.
 
     :raises InputError: where the first line has no column ``url``.
     """
@@ -84,7 +89,10 @@ def read_tsv(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
 
 
 def read_jsonl(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
-    """Yield the observations of a file with one JSON object a line, keys as the columns of :func:`read_tsv`."""
+    """Yield the observations of a file with one JSON object a line.
+
+    Keys as the columns of :func:`read_tsv`.
+    """
     for line in lines_of(path, skipped):
         if not line.strip():
             continue
