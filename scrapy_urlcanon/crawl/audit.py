@@ -16,11 +16,11 @@ from scrapy_urlcanon.crawl.bounded import BoundedMapping
 from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.interval import wilson_interval
 from scrapy_urlcanon.crawl.mark import AUDIT, RESCUE, mark_of, marked
-from scrapy_urlcanon.crawl.privacy import redact
 from scrapy_urlcanon.crawl.request import with_url
 from scrapy_urlcanon.crawl.settings import META_KEY
 from scrapy_urlcanon.crawl.similarity import Content
 from scrapy_urlcanon.crawl.soft404 import CommonContents
+from scrapy_urlcanon.report.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
