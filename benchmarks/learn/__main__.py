@@ -120,7 +120,8 @@ def report(name: str, scores: Mapping[str, Score], *, details: bool = False) -> 
     if details:
         print(f"\n{name}, by site")
         print(
-            f"{'':18}{'URLs':>7}{'redund.':>9}{'found':>7}{'wrong':>7}{'lost':>6}{'prec.':>8}{'recall':>8}{'no sinks':>9}"
+            f"{'':18}{'URLs':>7}{'redund.':>9}{'found':>7}{'wrong':>7}{'lost':>6}"
+            f"{'prec.':>8}{'recall':>8}{'no sinks':>9}"
         )
         for site, s in scores.items():
             print(
@@ -129,7 +130,8 @@ def report(name: str, scores: Mapping[str, Score], *, details: bool = False) -> 
             )
         return
     print(
-        f"{name:28}{total.found:7}{total.wrong:7}{total.precision:9.2%}{min(s.precision for s in scores.values()):9.2%}"
+        f"{name:28}{total.found:7}{total.wrong:7}{total.precision:9.2%}"
+        f"{min(s.precision for s in scores.values()):9.2%}"
         f"{total.recall:8.1%}{total.recall_outside_sinks:9.1%}{macro(scores, 'recall'):8.1%}"
         f"{macro(scores, 'recall_outside_sinks'):9.1%}{total.lost / total.pages:8.3%}"
     )
@@ -149,7 +151,7 @@ def main() -> int:
     redundant = sum(score(case.pages, str).redundant for case in cases.values())
     judged = sum(len(case.pages) for case in cases.values())
     print(
-        f"{len(cases)} sites, {judged} URLs judged, {redundant} of them redundant within their host\n"
+        f"{len(cases)} sites, {judged} URLs judged, {redundant} of them redundant in their host\n"
     )
     print(
         f"{'':28}{'':7}{'':7}{'precision':>18}{'micro recall':>17}{'macro recall':>17}{'pages':>8}"

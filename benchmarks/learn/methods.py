@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 Key = "Callable[[str], str | None]"
 
 
+#: Pairs of URLs that statistics of a parameter need.
+MIN_SEEN = 5
+
+
 class Halves(NamedTuple):
     """What a method may look at, and what it is judged on."""
 
@@ -33,13 +37,13 @@ class Halves(NamedTuple):
 
 
 def scrapy_default(halves: Halves) -> Callable[[str], str | None]:
-    """What Scrapy's default fingerprint merges."""
+    """Merge what Scrapy's default fingerprint merges."""
     del halves
     return canonicalize_url
 
 
 def preset(name: str) -> Callable[[Halves], Callable[[str], str | None]]:
-    """A preset of ours, without any rule for the site."""
+    """Apply a preset of ours, without any rule for the site."""
     return lambda _halves: Canonicalizer(preset=name).canonicalize
 
 
@@ -78,7 +82,7 @@ def param_statistics(halves: Halves) -> Callable[[str], str | None]:
     dropped = {
         key
         for key, (bad, good) in counts.items()
-        if good + bad >= 5 and good >= 0.95 * (good + bad)
+        if good + bad >= MIN_SEEN and good >= 0.95 * (good + bad)
     }
 
     def key(url: str) -> str:
@@ -139,7 +143,7 @@ def _scope(pattern: str) -> Scope:
 def learned(
     halves: Halves, thresholds: Thresholds, *, skip: bool = False, declared: bool = False
 ) -> tuple[Callable[[str], str | None], Rules]:
-    """What is learned from one half, and how it maps the URLs of the other."""
+    """Return how what is learned from one half maps URLs of the other, and the rules."""
     rules = Rules(learn(halves.learn, thresholds=thresholds).rules)
     trusted = {}
     if declared:

@@ -42,7 +42,7 @@ class Thresholds:
         return self._accept(pages, lost, self.precision)
 
     def accept_alias(self, pages: int, lost: int) -> bool:
-        """Whether so many pages for and against a skip template or a way of declaring canonicals are enough."""
+        """Whether so many pages for and against a skip template are enough."""
         return self._accept(pages, lost, self.alias)
 
     def _accept(self, pages: int, lost: int, precision: float) -> bool:

@@ -15,4 +15,4 @@ class InputError(LearnError):
 
 
 class StoreVersionError(LearnError):
-    """An observation store was written by a newer version of this package than the one that reads it."""
+    """An observation store was written by a newer version of this package."""

@@ -77,7 +77,8 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> one, other = locate("http://a.example/node/7/print"), locate("http://a.example/node/7")
-    >>> for skeleton, tokens in skeletons(one, other): print(skeleton.middle, skeleton.target, tokens)
+    >>> for skeleton, tokens in skeletons(one, other):
+    ...     print(skeleton.middle, skeleton.target, tokens)
     ('*',) () ('node', '7', 'print')
     """
     if source.place[:2] != target.place[:2]:
@@ -265,7 +266,7 @@ def _rewrite(skeleton: Skeleton, literals: Sequence[str | None]) -> Rewrite | No
         parts = text.split("\\")
         return (
             parts[0] + text_of(outside + int(parts[1]), in_source=False) + parts[2]
-            if len(parts) == 3
+            if len(parts) > 1
             else text
         )
 

@@ -109,7 +109,7 @@ class Groups:
                 if handle in missing:
                     table[handle].append(location)
 
-    def affected(
+    def affected(  # noqa: C901 - the way of a single operation is worth its lines
         self, operations: Sequence[Operation], scope: Scope | None = None
     ) -> dict[Location, Location]:
         """Return what the operations, one after the other, change, and into what."""

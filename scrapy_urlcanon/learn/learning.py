@@ -37,7 +37,10 @@ def learn(
 
     >>> from scrapy_urlcanon.learn import Observation
     >>> pages = [Observation(f"http://shop.example/{i}", main_sha1=f"{i:040x}") for i in range(9)]
-    >>> again = [Observation(f"{page.url}?sid={i}", main_sha1=page.main_sha1) for i, page in enumerate(pages)]
+    >>> again = [
+    ...     Observation(f"{page.url}?sid={i}", main_sha1=page.main_sha1)
+    ...     for i, page in enumerate(pages)
+    ... ]
     >>> learn([*pages, *again]).as_rules()
     {'shop.example': {'drop_params': ['sid']}}
     """

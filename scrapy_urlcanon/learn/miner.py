@@ -139,7 +139,7 @@ def _grows(candidate: Candidate) -> bool:
 
 
 def _one_way(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Yield the candidates but for templates that make URLs longer where the reverse is there too."""
+    """Yield the candidates but for templates that make URLs longer and have their reverse."""
     candidates = list(candidates)
     pairs = {
         (o.source.replace(":digits", ""), o.target)

@@ -24,7 +24,8 @@ MAX_BYTES = 1 << 40
 _DIGEST = re.compile(r"[0-9A-Za-z:+/=_.-]{8,200}")
 _SIMHASH = re.compile(r"[0-9a-fA-F]{1,16}")
 _HTTP_URL = re.compile(r"https?://[^/?#\s]+[^\s\x00-\x1f]*", re.IGNORECASE)
-_LOWEST_STATUS, _HIGHEST_STATUS = 100, 599
+_LOWEST_STATUS, _HIGHEST_STATUS, _SUCCESS = 100, 599, 2
+_MAX_DIGITS = 19
 
 
 class BadObservationError(ValueError):
@@ -42,8 +43,9 @@ class Observation:
     Digests are opaque text, compared only for equality; an empty one means "no evidence", never
     "equal to another empty one".
 
-    >>> a = Observation("http://example.com/?p=1", main_sha1="d7a8fbb307d7809469ca9abcb0082e4f8d5651e4")
-    >>> b = Observation("http://example.com/one/", main_sha1="d7a8fbb307d7809469ca9abcb0082e4f8d5651e4")
+    >>> digest = "d7a8fbb307d7809469ca9abcb0082e4f8d5651e4"
+    >>> a = Observation("http://example.com/?p=1", main_sha1=digest)
+    >>> b = Observation("http://example.com/one/", main_sha1=digest)
     >>> a.same_page(b)
     True
     >>> a.same_page(Observation("http://example.com/two/"))
@@ -73,7 +75,9 @@ class Observation:
     @property
     def has_content(self) -> bool:
         """Whether the capture says anything about which page the URL shows."""
-        return 200 <= self.status < 300 and (bool(self.main_sha1) or self.simhash64 is not None)
+        return self.status // 100 == _SUCCESS and (
+            bool(self.main_sha1) or self.simhash64 is not None
+        )
 
     def same_page(self, other: Observation) -> bool:
         """Whether both captures show one page.
@@ -96,7 +100,8 @@ class Observation:
 
         :raises BadObservationError: where a value cannot be what its column says.
 
-        >>> Observation.from_fields({"url": "http://example.com/", "status": "200", "simhash64": "ff"}).simhash64
+        >>> fields = {"url": "http://example.com/", "status": "200", "simhash64": "ff"}
+        >>> Observation.from_fields(fields).simhash64
         255
         """
         return cls(
@@ -143,7 +148,7 @@ def _number(value: object, column: str, lowest: int, highest: int, default: int)
             value
             if isinstance(value, int)
             else int(value)
-            if len(value) < 20 and value.isascii()
+            if len(value) <= _MAX_DIGITS and value.isascii()
             else -1
         )
     except ValueError:

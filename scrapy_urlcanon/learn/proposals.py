@@ -111,7 +111,9 @@ def differences(one: Location, other: Location) -> Iterator[Candidate]:
     """Yield what would make two URLs one: each difference alone, and all of them together.
 
     >>> from scrapy_urlcanon.learn.location import locate
-    >>> for c in differences(locate("http://a.example/x?sid=1"), locate("http://a.example/x")): print(*c)
+    >>> one, other = locate("http://a.example/x?sid=1"), locate("http://a.example/x")
+    >>> for candidate in differences(one, other):
+    ...     print(*candidate)
     DropParam(name='sid')
     DropValue(name='sid', value='1')
     """

@@ -32,7 +32,10 @@ def to_toml(learned: Learned, *, turned_off: Collection[str] = ()) -> str:
     asked for it.
 
     >>> from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule
-    >>> rule = LearnedRule("a.example", "a.example", "drop_params", ["sid"], "rewrite", Evidence(12, 30, 0, 0.78))
+    >>> evidence = Evidence(pages=12, merges=30, bound=0.78)
+    >>> rule = LearnedRule(
+    ...     "a.example", "a.example", "drop_params", ["sid"], "rewrite", evidence
+    ... )
     >>> print(to_toml(Learned((rule,), domains=1, urls=90, redundant=31)))
     # 1 rule for 1 domain, learned from 90 URLs, of which 31 show a page that another one shows.
     <BLANKLINE>
@@ -116,8 +119,9 @@ def to_json(learned: Learned) -> str:
 
 def _summary(learned: Learned) -> str:
     return (
-        f"# {_plural(len(learned.rules), 'rule')} for {_plural(learned.domains, 'domain')}, learned from "
-        f"{_plural(learned.urls, 'URL')}, of which {learned.redundant} show a page that another one shows.\n"
+        f"# {_plural(len(learned.rules), 'rule')} for {_plural(learned.domains, 'domain')}, "
+        f"learned from {_plural(learned.urls, 'URL')}, "
+        f"of which {learned.redundant} show a page that another one shows.\n"
     )
 
 
@@ -162,9 +166,11 @@ def _comments(rule: LearnedRule) -> list[str]:
     evidence = rule.evidence
     lines = [
         f"# {rule.kind}: {_KINDS[rule.kind]}",
-        f"#   {_plural(evidence.pages, 'page')}, {_plural(evidence.merges, 'request')} saved, "
-        f"{_plural(evidence.counter_examples, 'counter-example')}, "
-        f"right for over {int(evidence.bound * 100)} % (95 % confidence)",
+        (
+            f"#   {_plural(evidence.pages, 'page')}, {_plural(evidence.merges, 'request')} saved, "
+            f"{_plural(evidence.counter_examples, 'counter-example')}, "
+            f"right for over {int(evidence.bound * 100)} % (95 % confidence)"
+        ),
     ]
     for one, other in evidence.examples:
         lines += [f"#   {_printable(one)}", f"#     = {_printable(other)}"]

@@ -70,9 +70,11 @@ def scopes_of(domain: str, place: Place) -> list[Scope]:
     host = place.host.partition(":")[0]
     found = [Scope(domain)]
     labels = host.removesuffix(domain).rstrip(".").split(".")
-    for i in range(len(labels) - 1, -1, -1):
-        if labels[i]:
-            found.append(Scope(".".join(labels[i:]) + "." + domain))
+    found += [
+        Scope(".".join(labels[i:]) + "." + domain)
+        for i in range(len(labels) - 1, -1, -1)
+        if labels[i]
+    ]
     segments = place.path.split("/")[1:]
     depth = len(segments) if segments[-1] else len(segments) - 1
     for i in range(1, min(depth, MAX_DEPTH) + 1):

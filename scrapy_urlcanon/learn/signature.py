@@ -6,6 +6,7 @@ import re
 import struct
 from dataclasses import dataclass
 from hashlib import blake2b, sha1
+from itertools import pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
@@ -122,8 +123,10 @@ def signature_of(body: bytes, text: str | None = None) -> Signature:
 
     >>> one = signature_of(b"", "<title>T</title><p>12 comments</p><script>x</script>")
     >>> other = signature_of(b"", "<title>T</title><p>7 comments</p>")
-    >>> [a.masked == b.masked for a, b in zip(one.lines, other.lines)], one.text_sha1 == other.text_sha1
-    ([True, True], False)
+    >>> [a.masked == b.masked for a, b in zip(one.lines, other.lines)]
+    [True, True]
+    >>> one.text_sha1 == other.text_sha1
+    False
     """
     raw = sha1(body, usedforsecurity=False).hexdigest()
     if text is None:
@@ -175,7 +178,7 @@ def declared_canonical(text: str | None, url: str, link_header: str = "") -> str
     """
     for target, params in _LINK.findall(link_header):
         if re.search(r'rel\s*=\s*"?[^"]*\bcanonical\b', params, re.IGNORECASE):
-            return urljoin(url, target.strip())
+            return urljoin(url, str(target).strip())
     document = _document(text) if text and "canonical" in text else None
     if document is None:
         return ""
@@ -203,9 +206,7 @@ def _document(text: str) -> html.HtmlElement | None:
 
 def _bigrams(line: str) -> tuple[int, ...]:
     words = line.lower().split()
-    pairs = (
-        zip(words, words[1:], strict=False) if len(words) > 1 else [(word, "") for word in words]
-    )
+    pairs = pairwise(words) if len(words) > 1 else [(word, "") for word in words]
     return tuple(_hash(f"{one} {other}") & 0xFFFFFFFF for one, other in pairs)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.observation import SIMHASH_BITS
@@ -59,7 +59,7 @@ def _near_pairs(values: list[int], bits: int) -> Iterator[tuple[int, int]]:
     # With one block of 12 bits the runs of some ten thousand values are short enough.
     blocks = bits + (1 if len(values) < 20_000 else 2)  # noqa: PLR2004
     edges = [_BITS * i // blocks for i in range(blocks + 1)]
-    masks = [((1 << (b - a)) - 1) << a for a, b in zip(edges, edges[1:], strict=False)]
+    masks = [((1 << (b - a)) - 1) << a for a, b in pairwise(edges)]
     for chosen in combinations(masks, blocks - bits):
         mask = sum(chosen)
         # Masked value and whole value in one integer sort faster than with a key function.

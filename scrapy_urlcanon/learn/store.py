@@ -29,11 +29,13 @@ VERSION = 1
 #: Responses that are written at once, in one transaction: what a kill may lose.
 BATCH = 200
 
-#: Responses that a store takes, about 3 kB each; a crawl that goes on for ever must not fill the disk.
+#: Responses that a store takes, about 3 kB each: a crawl without end must not fill the disk.
 MAX_ROWS = 10_000_000
 
 #: A site with fewer distinct texts has no boilerplate that could be told from its content.
 MIN_TEXTS = 5
+
+_SUCCESS = 2  # the first digit of the status
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -67,7 +69,8 @@ _Row = tuple[str, str, int, int, str, str, bytes, str, str]
 class ObservationStore:
     """Writes the responses of a crawl, in batches.
 
-    It never stops a crawl: where it cannot write (a full disk), it says so once in the log and counts what it refused.
+    It never stops a crawl: where it cannot write (a full disk), it says so once in the log and
+    counts what it refused.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as directory:
@@ -122,7 +125,9 @@ class ObservationStore:
             self.refused += 1
             return
         signature = (
-            signature_of(body, text) if body and 200 <= status < 300 else Signature("", "", ())
+            signature_of(body, text)
+            if body and status // 100 == _SUCCESS
+            else Signature("", "", ())
         )
         for (source, hop), (target, _) in zip(
             redirects, [*redirects[1:], (url, status)], strict=False
@@ -162,12 +167,13 @@ class ObservationStore:
         try:
             with self._connection:
                 self._connection.executemany(
-                    "INSERT INTO responses (domain, url, status, bytes, raw_sha1, text_sha1, lines, canonical, "
-                    "redirect) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO responses (domain, url, status, bytes, raw_sha1, text_sha1, "
+                    "lines, canonical, redirect) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     rows,
                 )
                 self._connection.executemany(
-                    "INSERT INTO audits (domain, url, kept, pattern, option, same) VALUES (?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO audits (domain, url, kept, pattern, option, same) "
+                    "VALUES (?, ?, ?, ?, ?, ?)",
                     audits,
                 )
         except sqlite3.Error as error:
@@ -199,8 +205,8 @@ def read_store(
         for (domain,) in domains:
             boilerplate = _boilerplate(connection, domain)
             rows = connection.execute(
-                "SELECT url, status, bytes, raw_sha1, text_sha1, lines, canonical, redirect FROM responses "
-                "WHERE domain = ? ORDER BY id",
+                "SELECT url, status, bytes, raw_sha1, text_sha1, lines, canonical, redirect "
+                "FROM responses WHERE domain = ? ORDER BY id",
                 (domain,),
             )
             for url, status, size, raw, text, lines, canonical, redirect in rows:
@@ -263,7 +269,7 @@ def _open(path: Path, *, writable: bool) -> sqlite3.Connection:
         connection = sqlite3.connect(path)
         try:
             if writable:
-                # A reader may look on while the crawl writes, and a kill leaves the last commit whole.
+                # A reader may look on while the crawl writes, and a kill leaves commits whole.
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
                 connection.executescript(_SCHEMA)

@@ -7,6 +7,8 @@ from hashlib import sha1
 
 import pytest
 
+from benchmarks.learn.methods import Rules
+from benchmarks.learn.synthetic import SyntheticSite
 from scrapy_urlcanon.learn import Observation, Thresholds, learn
 
 HOST = "http://shop.example"
@@ -48,7 +50,7 @@ def test_parameter_that_selects_content_survives():
 
 
 def test_parameter_is_dropped_where_it_is_noise_only():
-    """A parameter that is content in one section and noise in another is dropped for that section."""
+    """A parameter that is content in one section and noise in another is dropped in the latter."""
     forum = [*pages("/forum/{}", 30), *pages("/forum/{0}?v=z{0}", 30)]
     shop = [see(f"/shop/{i}?v={j}", f"item {i} {j}") for i in range(30) for j in range(2)]
     assert rules([*forum, *shop, *[see(f"/shop/{i}", f"shop {i}") for i in range(30)]]) == {
@@ -58,7 +60,7 @@ def test_parameter_is_dropped_where_it_is_noise_only():
 
 @pytest.mark.parametrize("name", ["page", "start", "offset", "lang", "hl"])
 def test_pagination_and_language_survive(name):
-    """Parameters that number pages or choose a language are kept even where they made no difference."""
+    """Parameters that number pages or choose a language are kept, difference or not."""
     assert rules([*pages("/a/{}"), *pages("/a/{0}?" + name + "=7")]) == {}
 
 
@@ -247,9 +249,6 @@ def test_synthetic_sites_are_learned_without_a_wrong_merge():
 
     And nine of ten redundant URLs are found.
     """
-    from benchmarks.learn.methods import Rules
-    from benchmarks.learn.synthetic import SyntheticSite
-
     redundant = found = wrong = 0
     for seed in random.Random(0).sample(range(10_000), 12):
         site = SyntheticSite(seed)

@@ -63,7 +63,8 @@ def format_of(path: Path) -> str:
     ):
         return "cdx"
     raise InputError(
-        f"{path}: expected an observation store, TSV, JSON Lines, CDX, CDXJ, WARC or an HTTP cache directory; "
+        f"{path}: expected an observation store, TSV, JSON Lines, CDX, CDXJ, WARC or an HTTP cache "
+        f"directory; "
         f"it begins with {line[:60]!r}"
     )
 

@@ -32,7 +32,7 @@ def open_text(path: Path) -> IO[str]:
     try:
         with path.open("rb") as file:
             packed = file.read(2) == _GZIP_MAGIC
-        binary = cast("IO[bytes]", gzip.open(path) if packed else path.open("rb"))
+        binary = cast("IO[bytes]", gzip.open(path) if packed else path.open("rb"))  # noqa: SIM115 - the wrapper closes it
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
     return io.TextIOWrapper(binary, encoding="utf-8", errors="replace", newline="\n")
@@ -73,7 +73,8 @@ def read_tsv(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     columns = next(lines, "").split("\t")
     if "url" not in columns:
         raise InputError(
-            f"{path}: the first line must name the columns, one of them 'url'; it is {columns[:12]!r}"
+            f"{path}: the first line must name the columns, one of them 'url'; "
+            f"it is {columns[:12]!r}"
         )
     for line in lines:
         if not line:
