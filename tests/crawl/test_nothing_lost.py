@@ -114,7 +114,7 @@ class NothingLost(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_lost(self):
-        """The crawl reaches what is reachable, and its figures agree."""
+        """Check that the crawl reaches what is reachable, and that its figures agree."""
         start = "http://site.example/p0"
         simulation = Simulation(
             self.answer,
