@@ -15,7 +15,7 @@ with atheris.instrument_imports(include=["scrapy_urlcanon"]):
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.clean_param import read_clean_param
     from scrapy_urlcanon.canonicalizer.imports import read_foreign
-    from scrapy_urlcanon.crawl.privacy import redact
+    from scrapy_urlcanon.report.redaction import redact
 
 CANONICALIZERS = [Canonicalizer(preset=preset) for preset in ("scrapy", "safe", "aggressive")]
 
@@ -32,7 +32,7 @@ def fuzz_canonicalize(data: atheris.FuzzedDataProvider) -> None:
 
 
 def fuzz_readers(data: atheris.FuzzedDataProvider) -> None:
-    """A foreign rule file is read or refused; a robots.txt is read, whatever is in it."""
+    """Read or refuse a foreign rule file, and read a robots.txt, whatever is in it."""
     text = data.ConsumeUnicode(2000)
     with suppress(ValueError):
         read_foreign(text, name="fuzzed")
@@ -40,7 +40,7 @@ def fuzz_readers(data: atheris.FuzzedDataProvider) -> None:
 
 
 def fuzz_redact(data: atheris.FuzzedDataProvider) -> None:
-    """What is hidden stays hidden."""
+    """Hide what is to be hidden, and keep it so."""
     shown = redact(data.ConsumeUnicode(200))
     if redact(shown) != shown:
         raise AssertionError(f"not idempotent: {shown!r}")
