@@ -1,4 +1,4 @@
-"""The border between the halves: the canonicalizer does not know Scrapy."""
+"""The border between the halves: neither the canonicalizer nor the miner knows Scrapy."""
 
 import ast
 import subprocess
@@ -10,7 +10,9 @@ import pytest
 import scrapy_urlcanon
 
 PACKAGE = Path(scrapy_urlcanon.__file__).parent
-MODULES = sorted((PACKAGE / "canonicalizer").rglob("*.py"))
+MODULES = sorted(
+    path for part in ("canonicalizer", "learn") for path in (PACKAGE / part).rglob("*.py")
+)
 
 
 def _imports(path):
@@ -22,9 +24,9 @@ def _imports(path):
             yield node.module
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
-def test_canonicalizer_imports_neither_scrapy_nor_the_other_half(path):
-    """No module of the canonicalizer imports Scrapy, Twisted or what is built on them."""
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_module_imports_neither_scrapy_nor_the_other_half(path):
+    """No module of these imports Scrapy, Twisted or what is built on them."""
     forbidden = ("scrapy", "twisted", "scrapy_urlcanon.crawl", "scrapy_urlcanon.commands")
     for name in _imports(path):
         assert not any(name == other or name.startswith(f"{other}.") for other in forbidden)
