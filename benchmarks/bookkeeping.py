@@ -10,12 +10,16 @@ import gc
 import sys
 import tracemalloc
 from hashlib import sha1
+from typing import TYPE_CHECKING
 
 from scrapy import Request, Spider, signals
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from scrapy_urlcanon import Addon, RequestFingerprinter, UrlCanonDownloaderMiddleware
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
 
 VARIANTS_OF = 100_000
 
@@ -25,7 +29,7 @@ def used() -> int:
     return tracemalloc.get_traced_memory()[0]
 
 
-def crawler_with_middleware():
+def crawler_with_middleware() -> tuple[Crawler, UrlCanonDownloaderMiddleware]:
     settings = {
         "ADDONS": {Addon: 500},
         "REQUEST_FINGERPRINTER_CLASS": RequestFingerprinter,
