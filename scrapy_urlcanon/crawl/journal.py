@@ -53,7 +53,7 @@ class Journal:
     """A file of records to which one is added at a time.
 
     Each is given to the operating system at once: whatever becomes of this process, the
-    record is there. The file grows by some 150 bytes for each request.
+    record is there. The file grows by some 200 bytes for each request.
     """
 
     def __init__(self, path: Path) -> None:
