@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: demo test test-oldest lint docs tracking-list clean
+.PHONY: demo test test-oldest lint docs tracking-list bench-learn fuzz clean
 
 demo: $(INSTALLED)  ## crawl the example site with the plugin off and on
 	$(BIN)/python example_project/demo.py
@@ -29,6 +29,14 @@ docs: $(INSTALLED)  ## write docs/rules.md, the page of the catalogue
 # Adds the parameters of FILES (name=licence, see --help) to the tracking list.
 tracking-list: $(INSTALLED)  ## rebuild the list of tracking parameters
 	$(BIN)/python tools/tracking_list.py $(FILES)
+
+bench-learn: $(INSTALLED)  ## judge what is learned on ../shared/corpora/observations.tsv.gz
+	$(BIN)/python -m benchmarks.learn
+
+FUZZ_SECONDS ?= 600
+fuzz: $(INSTALLED)  ## fuzz what reads foreign text, for FUZZ_SECONDS
+	$(BIN)/pip install --quiet 'atheris>=3'
+	$(BIN)/python fuzz/fuzz_urls_and_readers.py -max_total_time=$(FUZZ_SECONDS)
 
 clean:
 	rm -rf $(VENV) $(VENV)-oldest
