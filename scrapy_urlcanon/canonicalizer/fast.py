@@ -26,7 +26,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
 from scrapy_urlcanon.canonicalizer.rules.base import ParameterRule
 from scrapy_urlcanon.canonicalizer.rules.fragment import Fragment
 from scrapy_urlcanon.canonicalizer.rules.query import SortQuery
-from scrapy_urlcanon.canonicalizer.url import Url
+from scrapy_urlcanon.canonicalizer.url import Url, split
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
@@ -51,8 +51,9 @@ _is_encoded_path = re.compile(_ENCODED_PATH).fullmatch
 _encoded = re.compile(rf"({_ENCODED_PATH})?(?:\?([!-\"$-~]*))?(#[!-~]*)?").fullmatch
 
 # Scheme and host that the host parser of the WHATWG URL standard leaves as they are: lower
-# case, no port, no userinfo, no Punycode, and a last label that cannot be a number.
-_plain_prefix = re.compile(r"(https?)://((?:(?!xn--)[a-z0-9_\-]+\.)*(?!xn--)[a-z]+)").fullmatch
+# case, no port, no userinfo, and a last label that cannot be a number. Nor may it have
+# empty labels or Punycode.
+_plain_prefix = re.compile(r"https?://((?:[a-z0-9_\-][a-z0-9_\-.]*\.)?[a-z]+)").fullmatch
 
 
 class FastPolicy:
@@ -75,17 +76,22 @@ class FastPolicy:
             for rule in rules
         )
         # Scrapy sorts pairs, we sort text: of `a=` and `a-b=` another one comes first.
+        self.unchanged_prefix = Prefix(self, None, not self.path_rules)
+        """For all prefixes that are canonical: nearly all are, so none has one of its own."""
         self._sort_key = _pair if policy.as_scrapy else None
+        self._kept: set[str] = set()
         self._rules_for_value: dict[str, tuple[ParameterRule, ...] | None] = {}
 
     def query(self, query: str) -> str:
         """Return what the rules make of *query*, which is in its one spelling."""
-        drops = self._drops if self.parameter_rules else None
-        if "&" not in query:
-            return "" if drops and drops(query) else query
         pieces = query.split("&")
-        if drops:
-            pieces = [piece for piece in pieces if not drops(piece)]
+        if self.parameter_rules:
+            kept = self._kept
+            pieces = [
+                piece
+                for piece in pieces
+                if piece.partition("=")[0] in kept or not self._drops(piece)
+            ]
         if self.sorts:
             pieces.sort(key=self._sort_key)
         return "&".join(pieces)
@@ -110,9 +116,13 @@ class FastPolicy:
             if rule not in by_value
         )
         rules = None if is_dropped else by_value
-        if len(self._rules_for_value) >= _CACHED_NAMES:
+        if len(self._kept) + len(self._rules_for_value) >= _CACHED_NAMES:
+            self._kept.clear()
             self._rules_for_value.clear()
-        self._rules_for_value[name] = rules
+        if rules == ():
+            self._kept.add(name)
+        else:
+            self._rules_for_value[name] = rules
         return rules
 
     def path(self, path: str) -> str | None:
@@ -144,9 +154,9 @@ class FastPolicy:
 class Prefix(NamedTuple):
     """What stands before the path, for all URLs in which the same does."""
 
-    canonical: str
-    """What stands there in the canonical URLs."""
     policy: FastPolicy
+    canonical: str | None
+    """What stands there in the canonical URLs; None where that is the same."""
     keeps_paths: bool
     """Whether URLs with a plain path and nothing else are canonical."""
 
@@ -201,16 +211,16 @@ class FastPath:
             return None
         if isinstance(prefix, ConditionalPrefix):
             return self._conditional(prefix, path, query, has_fragment=has_fragment)
-        before, policy, _ = prefix
+        policy, before, _ = prefix
         if (has_fragment and not policy.drops_fragment) or (policy.as_scrapy and not is_plain):
             return None
         canonical_path = policy.path(path) if policy.path_rules else path
         if canonical_path is None:
             return None
         canonical_query = policy.query(query) if query else ""
-        if is_plain and canonical_query == query and canonical_path == path and before == text:
+        if is_plain and canonical_query == query and canonical_path == path and before is None:
             return url
-        return _join(before, canonical_path, canonical_query)
+        return _join(before or text, canonical_path, canonical_query)
 
     def _conditional(
         self, prefix: ConditionalPrefix, path: str, query: str, *, has_fragment: bool
@@ -246,32 +256,44 @@ class FastPath:
         return prefix
 
     def _parse(self, text: str) -> Prefix | ConditionalPrefix | None:
-        plain = _plain_prefix(text)
-        if plain:
-            base = Url(plain[1], None, plain[2], None, "/", None, None)
-        else:
-            try:
-                base = normalize(parse(text + "/", []), [])
-            except UnparsableUrlError:
-                return None
-            if base.path != "/":
-                return None
-        host = self._policies.for_host(base.host)
-        if host.only is None:
-            return ConditionalPrefix(base, str(base)[:-1])
-        policy = self._fast_policy(host.only)
-        if not policy.is_supported or (policy.as_scrapy and not plain):
+        plain_host = _plain_host(text)
+        base = None if plain_host else _base(text)
+        host = plain_host or (base and base.host)
+        if host is None:
             return None
-        if not policy.authority_rules and plain:
-            return Prefix(text, policy, not policy.path_rules)
-        canonical = policy.authority(base)
+        only = self._policies.for_host(host).only
+        if only is None:
+            base = base or split(text + "/")
+            return ConditionalPrefix(base, str(base)[:-1])
+        policy = self._fast_policy(only)
+        if not policy.is_supported or (policy.as_scrapy and plain_host is None):
+            return None
+        if plain_host and not policy.authority_rules:
+            return policy.unchanged_prefix
+        canonical = policy.authority(base or split(text + "/"))
         if canonical is None or (
-            canonical.host != base.host
-            and self._policies.for_host(canonical.host).only is not host.only
+            canonical.host != host and self._policies.for_host(canonical.host).only is not only
         ):
             return None
         before = str(canonical)[:-1]
-        return Prefix(before, policy, before == text and not policy.path_rules)
+        if before == text:
+            return policy.unchanged_prefix
+        return Prefix(policy, before, keeps_paths=False)
+
+
+def _plain_host(prefix: str) -> str | None:
+    """Return the host of *prefix*, where the host parser leaves it as it is."""
+    match = _plain_prefix(prefix)
+    return None if match is None or ".." in prefix or "xn--" in prefix else match[1]
+
+
+def _base(prefix: str) -> Url | None:
+    """Return the URL with the path ``/`` and *prefix*, if there is one."""
+    try:
+        url = normalize(parse(prefix + "/", []), [])
+    except UnparsableUrlError:
+        return None
+    return url if url.path == "/" else None
 
 
 def _read_encoded(url: str, start: int) -> tuple[str, str, bool] | None:

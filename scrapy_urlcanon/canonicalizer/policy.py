@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
-_CACHED_HOSTS = 10_000
+_CACHED_HOSTS = 1_000
 _CACHED_POLICIES = 2_000
 
 
@@ -58,14 +58,14 @@ class Policies:
             for sets in by_host.values():
                 sets.sort(key=lambda rule_set: rule_set.pattern.specificity)
             self._origins.append(by_host)
-        # Hosts without rules of their own, nearly all, share one of the second and third.
-        self.for_host = lru_cache(_CACHED_HOSTS)(self._for_host)
-        self._for_rule_sets = lru_cache(_CACHED_POLICIES)(self._make_host_policy)
+        self._hosts = {host for by_host in self._origins for host in by_host} - {ANY_HOST}
+        self._cached_for_host = lru_cache(_CACHED_HOSTS)(self.for_host)
+        self._for_names = lru_cache(_CACHED_POLICIES)(self._make_host_policy)
         self._compile = lru_cache(_CACHED_POLICIES)(self._make_policy)
 
     def for_url(self, url: Url, overrides: RuleSet | None = None) -> Policy:
         """Return the policy for *url*, with *overrides* over all other layers."""
-        host = self.for_host(url.host)
+        host = self._cached_for_host(url.host)
         if overrides is None and host.only:
             return host.only
         matching = tuple(r for r in host.rule_sets if r.pattern.matches(url))
@@ -73,16 +73,20 @@ class Policies:
             return self._compile(matching)
         return self._make_policy((*matching, overrides))
 
-    def _for_host(self, host: str) -> HostPolicy:
+    def for_host(self, host: str) -> HostPolicy:
         """Return the policies of *host*, a normalized one."""
-        return self._for_rule_sets(tuple(self._rule_sets(host)))
+        names = [ANY_HOST]
+        if self._hosts:
+            names += [name for name in with_parents(host) if name in self._hosts]
+        # Hosts without rules of their own, nearly all, share one.
+        return self._for_names(tuple(names))
 
-    def _make_host_policy(self, rule_sets: tuple[RuleSet, ...]) -> HostPolicy:
+    def _make_host_policy(self, names: tuple[str, ...]) -> HostPolicy:
+        rule_sets = tuple(self._rule_sets(names))
         depends = any(not rule_set.pattern.is_for_whole_host for rule_set in rule_sets)
         return HostPolicy(rule_sets, None if depends else self._compile(rule_sets))
 
-    def _rule_sets(self, host: str) -> Iterator[RuleSet]:
-        names = [ANY_HOST, *with_parents(host)]
+    def _rule_sets(self, names: tuple[str, ...]) -> Iterator[RuleSet]:
         for by_host in self._origins:
             for name in names:
                 yield from by_host.get(name, ())
