@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: demo test lint clean
+.PHONY: demo test test-oldest lint docs tracking-list clean
 
 demo: $(INSTALLED)  ## crawl the example site with the plugin off and on
 	$(BIN)/python example_project/demo.py
@@ -13,13 +13,25 @@ demo: $(INSTALLED)  ## crawl the example site with the plugin off and on
 test: $(INSTALLED) lint  ## check style and types, run all tests
 	$(BIN)/python -m pytest -q
 
+test-oldest:  ## run all tests with the oldest releases that they hold with
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/pip install --quiet --constraint tests/oldest.txt --editable '.[test]'
+	$(VENV)-oldest/bin/python -m pytest -q
+
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy
 
+docs: $(INSTALLED)  ## write docs/rules.md, the page of the catalogue
+	$(BIN)/python tools/rules_page.py
+
+# Adds the parameters of FILES (name=licence, see --help) to the tracking list.
+tracking-list: $(INSTALLED)  ## rebuild the list of tracking parameters
+	$(BIN)/python tools/tracking_list.py $(FILES)
+
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-oldest
 
 $(INSTALLED): setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -28,6 +28,7 @@ FOUND_HERE = {
     "directory_index": "/index.html, which the logo links to",
     "drop_params": "session ids, print views, sort orders",
     "scheme": "http:// links, which redirect to https://",
+    "rewrite_path": "/product/any-text/7, whatever the text",
     "sort_query": "the same parameters in another order",
     "tracking_params": "utm_source and gclid, from offers and shared links",
     "trailing_slash": "/about, which redirects to /about/",

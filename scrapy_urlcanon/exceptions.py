@@ -63,6 +63,10 @@ class UnparsableUrlError(ValueError):
     """
 
 
+class ReportError(ValueError):
+    """A JSON report that cannot be read; its message says where and why."""
+
+
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Return ``; did you mean 'x'?`` for the name in *known* nearest to *name*, or "".
 

@@ -139,6 +139,17 @@ def test_check_names_every_problem_of_settings_and_spiders(project):
     assert "more.toml['*']['www']: expected 'keep' or 'strip'" in result.stderr
 
 
+def test_check_lists_what_a_foreign_file_says_that_ours_cannot(tmp_path):
+    """A rule list of another program is read by its content; what is left out is listed."""
+    (tmp_path / "list.txt").write_text(
+        "[AdGuard]\n||example.com^$removeparam=ref\n||example.com^$removeparam=~id\n"
+    )
+    result = urlcanon("check", "list.txt", cwd=tmp_path)
+    assert result.returncode == 0
+    assert "list.txt: removeparam, rules for 1 patterns" in result.stdout
+    assert "left out: line 3: ||example.com^$removeparam=~id: it keeps one" in result.stdout
+
+
 def test_a_crawl_with_a_bad_configuration_fails(project):
     """`scrapy crawl` shows all problems and fetches nothing."""
     _append(project, "\nURLCANON_RULES = {'*': {'wwww': 'strip'}}\n")

@@ -12,6 +12,7 @@ URLCANON_RULES = {
         "directory_index": ["index.html"],  # the logo links to /index.html
         "default_params": {"lang": "en", "page": "1"},  # so ?page=1 is no parameter
         "drop_params": ["print", "sort", "order"],  # print views, orders of a list
+        "rewrite_path": [["/product/{slug}/{id}", "/product/{id}"]],  # any slug will do
     },
     "shop.example/forum/": {  # below this path, in addition to the rules above
         "drop_params": ["sid"],  # session ids

@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from w3lib.url import canonicalize_url
 
-from scrapy_urlcanon.canonicalizer.configuration import Configuration, validate_options
+from scrapy_urlcanon.canonicalizer.configuration import (
+    Configuration,
+    RuleSet,
+    validate_options,
+)
+from scrapy_urlcanon.canonicalizer.declared import clean_param_rule_sets
 from scrapy_urlcanon.canonicalizer.explanation import Explanation, Step
 from scrapy_urlcanon.canonicalizer.fast import FastPath
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
+from scrapy_urlcanon.canonicalizer.pattern import Pattern
 from scrapy_urlcanon.canonicalizer.policy import Policies
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.exceptions import UnparsableUrlError
@@ -20,8 +26,10 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from scrapy_urlcanon.canonicalizer.configuration import RuleSet
+    from scrapy_urlcanon.canonicalizer.clean_param import CleanParam
     from scrapy_urlcanon.canonicalizer.policy import Policy
+    from scrapy_urlcanon.canonicalizer.rules import Rule
+    from scrapy_urlcanon.canonicalizer.url import Url
 
 _MAX_PASSES = 10
 SCRAPY = "scrapy"
@@ -68,6 +76,35 @@ class Canonicalizer:
         self._policies = Policies(configuration)
         self._fast_path = FastPath(self._policies)
 
+    def suspend(self, option: str, domain: str) -> None:
+        """Make *option* do nothing on *domain*, whatever its rules say.
+
+        >>> canonicalizer = Canonicalizer({"*": {"drop_params": ["id"]}})
+        >>> canonicalizer.suspend("drop_params", "example.com")
+        >>> canonicalizer.canonicalize("http://www.example.com/?id=1")
+        'http://www.example.com/?id=1'
+        >>> canonicalizer.canonicalize("http://example.org/?id=1")
+        'http://example.org/'
+
+        :param domain: a normalized host, with its subdomains, or ``*``.
+        """
+        self.configuration = self.configuration.without(option, domain)
+        self._policies = self._policies.with_configuration(self.configuration)
+        self._fast_path = FastPath(self._policies)
+
+    def canonicalize_without(self, url: str, option: str) -> str:
+        """Return the canonical form that *url* would have if *option* did nothing.
+
+        >>> canonicalizer = Canonicalizer({"*": {"drop_params": ["id"]}})
+        >>> canonicalizer.canonicalize_without("http://example.com/?id=1#top", "drop_params")
+        'http://example.com/?id=1'
+        """
+        without = RuleSet(Pattern("*"), {}, "", suspends=frozenset({option}))
+        try:
+            return self._settle(url, without, [])
+        except UnparsableUrlError:
+            return url
+
     def canonicalize(self, url: str) -> str:
         """Return the canonical form of *url*."""
         canonical = self.canonical_or_none(url)
@@ -97,6 +134,23 @@ class Canonicalizer:
             return Explanation(url, url, problem=str(error))
         return Explanation(url, canonical, tuple(steps))
 
+    def declare(self, robots_url: str, declared: CleanParam) -> None:
+        """Take over what the robots.txt at *robots_url* declares, in place of what it did.
+
+        It is weaker than every rule, and holds for that scheme, host and port.
+
+        >>> from scrapy_urlcanon.canonicalizer.clean_param import read_clean_param
+        >>> canonicalizer = Canonicalizer()
+        >>> declared = read_clean_param(b"Clean-param: sid /forum/")
+        >>> canonicalizer.declare("http://example.com/robots.txt", declared)
+        >>> canonicalizer.canonicalize("http://example.com/forum/?sid=1&t=2")
+        'http://example.com/forum/?t=2'
+
+        :raises ValueError: if *robots_url* cannot be parsed.
+        """
+        self._policies.declare(*clean_param_rule_sets(robots_url, declared))
+        self._fast_path = FastPath(self._policies)
+
     def policy(self, url: str) -> Policy:
         """Return the value of every option for *url*, and the layer that set it.
 
@@ -113,27 +167,36 @@ class Canonicalizer:
         A rule may lead to a URL for which other rules hold. Were that not followed up,
         the canonical URL would have a canonical form other than itself.
         """
-        normalizations: list[Step] = []
-        url = parse(text, normalizations)
+        written: list[Step] = []
+        url = parse(text, written)
         for _ in range(_MAX_PASSES):
-            url = normalize(url, normalizations)
-            policy = self._policies.for_url(url, overrides)
+            normalizations: list[Step] = []
+            normalized = normalize(url, normalizations)
+            policy = self._policies.for_url(normalized, overrides)
             if policy.as_scrapy:
                 # Nothing else is to be merged, not even by our normalizations.
                 return _as_scrapy(text, steps)
+            steps += written
+            written = []
+            other = _apply([rule for rule in policy.rules if rule.as_written], url, steps)
+            if other != url:
+                url, text = other, str(other)
+                continue
             steps += normalizations
-            normalizations = []
-            settled = url
-            for rule in policy.rules:
-                changed = rule.apply(url)
-                if changed != url:
-                    layer = rule.layer(url, changed)
-                    steps.append(Step(rule.name, str(url), str(changed), layer))
-                    url = changed
+            url = _apply([rule for rule in policy.rules if not rule.as_written], normalized, steps)
             text = str(url)
-            if url == settled:
+            if url == normalized:
                 return text
         raise UnparsableUrlError(f"its rules do not settle within {_MAX_PASSES} passes")
+
+
+def _apply(rules: Iterable[Rule], url: Url, steps: list[Step]) -> Url:
+    for rule in rules:
+        changed = rule.apply(url)
+        if changed != url:
+            steps.append(Step(rule.name, str(url), str(changed), rule.layer(url, changed)))
+            url = changed
+    return url
 
 
 def canonicalize(url: str, *, preset: str = DEFAULT_PRESET, **options: Any) -> str:
@@ -154,13 +217,18 @@ def _overrides(options: Mapping[str, Any] | None) -> RuleSet | None:
 
 
 def _as_scrapy(text: str, steps: list[Step]) -> str:
-    for _ in range(_MAX_PASSES):
-        try:
-            canonical = canonicalize_url(text)
-        except ValueError as error:
-            raise UnparsableUrlError(str(error)) from error
-        if canonical == text:
-            return canonical
+    """Return what Scrapy's own fingerprint is made of.
+
+    Where w3lib would change that once more (``%%341`` is ``%41`` to it, and ``%41`` is
+    ``A``), it is no canonical URL, and following it would merge what Scrapy keeps apart.
+    """
+    try:
+        canonical = canonicalize_url(text)
+        settles = canonicalize_url(canonical) == canonical
+    except ValueError as error:
+        raise UnparsableUrlError(str(error)) from error
+    if not settles:
+        raise UnparsableUrlError("Scrapy's own canonical form of it has another one")
+    if canonical != text:
         steps.append(Step(SCRAPY, text, canonical, f"preset {SCRAPY}"))
-        text = canonical
-    raise UnparsableUrlError(f"it does not settle within {_MAX_PASSES} passes")
+    return canonical

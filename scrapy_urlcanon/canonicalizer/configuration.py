@@ -6,28 +6,23 @@ Later origins win over earlier ones, and within one origin the more specific pat
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from scrapy_urlcanon.canonicalizer.pattern import Pattern, parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
+from scrapy_urlcanon.canonicalizer.rules_files import RulesFile, read_rules_files
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
 
     from typing_extensions import Self
+
+    from scrapy_urlcanon.canonicalizer.declared import DeclaredPattern
 
 INHERIT = "inherit"
 """The key that, where False, discards the layers below."""
@@ -37,12 +32,14 @@ INHERIT = "inherit"
 class RuleSet:
     """The options that one pattern of one origin sets."""
 
-    pattern: Pattern
+    pattern: Pattern | DeclaredPattern
     options: Mapping[str, Any]
     layer: str
     """Origin and pattern, as in ``URLCANON_RULES['example.com']``."""
     inherit: bool = True
     """Whether the layers below hold as well."""
+    suspends: frozenset[str] = frozenset()
+    """The options that do nothing there, whatever the layers below say."""
 
 
 @frozen
@@ -52,6 +49,17 @@ class Configuration:
     preset: str
     origins: tuple[tuple[RuleSet, ...], ...]
     """The rule sets of each origin, the later ones stronger."""
+    files: tuple[RulesFile, ...] = ()
+    """The rule files, which are the first of the origins."""
+
+    def without(self, option: str, domain: str) -> Self:
+        """Return the configuration in which *option* does nothing on *domain*.
+
+        :param domain: a normalized host, with its subdomains, or ``*``.
+        """
+        layer = f"suspended on {domain!r}"
+        rule_set = RuleSet(Pattern(domain), {}, layer, suspends=frozenset({option}))
+        return evolve(self, origins=(*self.origins, (rule_set,)))
 
     @classmethod
     def load(
@@ -64,7 +72,7 @@ class Configuration:
     ) -> Self:
         """Read and validate everything.
 
-        :param rules_files: paths of TOML and JSON files, each an origin of its own.
+        :param rules_files: paths of rule files, each an origin of its own.
         :param rules: pairs of a name, for the messages, and the rules of that name.
         :param setting_names: what *preset* and *rules_files* are called in messages.
         :raises ConfigurationError: with all problems at once.
@@ -74,34 +82,16 @@ class Configuration:
             expected = " or ".join(map(repr, PRESETS))
             message = f"expected {expected}, got {preset!r}{did_you_mean(preset, PRESETS)}"
             problems.append(Problem(setting_names[0], message))
-        named: list[tuple[str, object]] = []
-        for path in rules_files:
-            try:
-                named.append((str(path), read_rules_file(path)))
-            except (OSError, ValueError) as error:
-                problems.append(Problem(setting_names[1], f"cannot read {str(path)!r}: {error}"))
+        files, problems_of_files = read_rules_files(rules_files, setting=setting_names[1])
+        problems += problems_of_files
+        given = [(name, mapping) for name, mapping in rules if mapping is not None]
         origins = tuple(
             tuple(_validate(name, mapping, problems))
-            for name, mapping in (*named, *rules)
-            if mapping is not None
+            for name, mapping in (*((file.name, file.rules) for file in files), *given)
         )
         if problems:
             raise ConfigurationError(problems)
-        return cls(str(preset), origins)
-
-
-def read_rules_file(path: str | os.PathLike[str]) -> object:
-    """Return the content of a rule file, TOML or JSON by its suffix.
-
-    :raises OSError: if it cannot be read.
-    :raises ValueError: if it is neither TOML nor JSON, or malformed.
-    """
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in {".toml", ".json"}:
-        raise ValueError("expected a file whose name ends in .toml or .json")
-    text = path.read_text(encoding="utf-8")
-    return tomllib.loads(text) if suffix == ".toml" else json.loads(text)
+        return cls(str(preset), origins, tuple(files))
 
 
 def validate_options(origin: str, options: object) -> RuleSet:

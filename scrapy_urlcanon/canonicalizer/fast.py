@@ -26,6 +26,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
 from scrapy_urlcanon.canonicalizer.rules.base import ParameterRule
 from scrapy_urlcanon.canonicalizer.rules.fragment import Fragment
 from scrapy_urlcanon.canonicalizer.rules.query import SortQuery
+from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.url import Url, split
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
@@ -72,7 +73,7 @@ class FastPolicy:
         )
         self.is_supported = all(
             isinstance(rule, (ParameterRule, SortQuery, Fragment))
-            or rule.component in {"authority", "path"}
+            or (rule.component in {"authority", "path"} and not rule.as_written)
             for rule in rules
         )
         # Scrapy sorts pairs, we sort text: of `a=` and `a-b=` another one comes first.
@@ -82,16 +83,22 @@ class FastPolicy:
         self._kept: set[str] = set()
         self._rules_for_value: dict[str, tuple[ParameterRule, ...] | None] = {}
 
-    def query(self, query: str) -> str:
-        """Return what the rules make of *query*, which is in its one spelling."""
+    def query(self, query: str) -> str | None:
+        """Return what the rules make of *query*, which is in its one spelling.
+
+        None where a parameter would be dropped from a signed URL: not all rules do that.
+        """
         pieces = query.split("&")
         if self.parameter_rules:
-            kept = self._kept
-            pieces = [
+            names = self._kept
+            kept = [
                 piece
                 for piece in pieces
-                if piece.partition("=")[0] in kept or not self._drops(piece)
+                if piece.partition("=")[0] in names or not self._drops(piece)
             ]
+            if len(kept) < len(pieces) and is_signed(pieces):
+                return None
+            pieces = kept
         if self.sorts:
             pieces.sort(key=self._sort_key)
         return "&".join(pieces)
@@ -185,25 +192,23 @@ class FastPath:
         Where nothing changes that is *url* itself, no copy of it.
         """
         # Behind the slashes of the scheme there is at least one letter of a host.
-        end = url.find("/", 8)
-        if end < 0:
-            end = len(url)
-        text = url[:end]
-        try:
-            prefix = self._prefixes[text]
-        except KeyError:
-            prefix = self._learn(text)
+        start = url.find("/", 8)
+        if start < 0:
+            start = len(url)
+        text = url[:start]
+        prefix = self._prefixes[text] if text in self._prefixes else self._learn(text)
         if prefix is None:
             return None
-        stop = _plain_path(url, end).end()  # type: ignore[union-attr]
-        if stop == len(url) > end:
+        end = _plain_path(url, start).end()  # type: ignore[union-attr]
+        is_plain, has_fragment = True, False
+        if end == len(url) > start:
             if prefix.keeps_paths and "/." not in url:
                 return url
-            is_plain, path, query, has_fragment = True, url[end:], "", False
-        elif end < stop < len(url) and url[stop] == "?" and _is_plain_query(url, stop + 1):
-            is_plain, path, query, has_fragment = True, url[end:stop], url[stop + 1 :], False
+            path, query = url[start:], ""
+        elif start < end and url[end] == "?" and _is_plain_query(url, end + 1):
+            path, query = url[start:end], url[end + 1 :]
         else:
-            read = _read_encoded(url, end)
+            read = _read_encoded(url, start)
             if read is None:
                 return None
             is_plain, (path, query, has_fragment) = False, read
@@ -215,9 +220,9 @@ class FastPath:
         if (has_fragment and not policy.drops_fragment) or (policy.as_scrapy and not is_plain):
             return None
         canonical_path = policy.path(path) if policy.path_rules else path
-        if canonical_path is None:
-            return None
         canonical_query = policy.query(query) if query else ""
+        if canonical_path is None or canonical_query is None:
+            return None
         if is_plain and canonical_query == query and canonical_path == path and before is None:
             return url
         return _join(before or text, canonical_path, canonical_query)
@@ -236,9 +241,9 @@ class FastPath:
             return None
         authority = policy.authority(prefix.base) if policy.authority_rules else prefix.base
         canonical_path = policy.path(path) if policy.path_rules else path
-        if authority is None or canonical_path is None:
-            return None
         canonical_query = policy.query(query) if query else ""
+        if authority is None or canonical_path is None or canonical_query is None:
+            return None
         if canonical_query == query and canonical_path == path and authority == prefix.base:
             return _join(prefix.text, path, query)
         canonical = _with_path(authority, canonical_path, canonical_query)

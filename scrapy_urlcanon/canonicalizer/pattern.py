@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 ANY_HOST = "*"
 
+_LONGEST_HOST = 253  # characters, without the dot of the root zone (RFC 1035, section 2.3.4)
+
 
 @frozen(order=True)
 class Condition:
@@ -129,8 +131,14 @@ def with_parents(host: str) -> list[str]:
 
     >>> with_parents("www.example.com"), with_parents("192.0.2.1")
     (['com', 'example.com', 'www.example.com'], ['192.0.2.1'])
+
+    Of a host longer than DNS allows only the domains that it does allow, so that the time
+    is linear in its length.
     """
     if is_ip_address(host):
         return [host]
+    if len(host) > _LONGEST_HOST:
+        domain = host[-_LONGEST_HOST:].partition(".")[2]
+        return [*with_parents(domain), host] if domain else [host]
     labels = host.split(".")
     return [".".join(labels[start:]) for start in range(len(labels) - 1, -1, -1)]

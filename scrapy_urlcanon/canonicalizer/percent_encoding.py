@@ -7,7 +7,7 @@ component, because so does what is equivalent (RFC 3986, section 6.2.2.2):
 component raw                                           percent-encoded, even if it was
                                                         not, and never decoded
 ========= ============================================= ==============================
-userinfo  unreserved, sub-delims, ``:``                 all else
+userinfo  unreserved, sub-delims but ``; =``            all else; ``:`` in the password
 path      unreserved, sub-delims, ``: @ / ;``           ``%25 %2F %3B %3F`` (never
                                                         decoded) and all else
 query     unreserved; a space is ``+``                  all else, ``%26 %2B %2F %3D``
@@ -26,7 +26,7 @@ from __future__ import annotations
 import re
 from string import hexdigits
 from typing import TYPE_CHECKING
-from urllib.parse import quote_plus, unquote_plus
+from urllib.parse import quote_from_bytes, quote_plus, unquote_plus, unquote_to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +36,6 @@ _SUB_DELIMS = "!$&'()*+,;="
 
 # `%` is in each class: what is not the start of an escape is dealt with apart.
 _NOT_IN_PATH = re.compile(f"[^{_UNRESERVED}{_SUB_DELIMS}:@/%]")
-_NOT_IN_USERINFO = re.compile(f"[^{_UNRESERVED}{_SUB_DELIMS}:%]")
 _NOT_IN_FRAGMENT = re.compile(f"[^{_UNRESERVED}{_SUB_DELIMS}:@/?%]")
 
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
@@ -56,6 +55,8 @@ def _escapes(bytes_: Iterable[int]) -> str:
         low_digits[high] = low_digits.get(high, "") + f"{byte & 0xF:X}"
     return "|".join(f"{high}[{lows}]" for high, lows in low_digits.items())
 
+
+_ESCAPE_OR_UPPER = re.compile("%..|[A-Z]+")
 
 _ENCODED_IN_PATH = _escapes(b for b in range(256) if f"%{b:02X}" not in _RAW_IN_PATH)
 _STRAY_PERCENT = re.compile(f"%(?!{_ENCODED_IN_PATH})")
@@ -100,8 +101,9 @@ def _encode_in_query(match: re.Match[str]) -> str:
 def encode_path(path: str) -> str:
     r"""Return *path* in its one spelling (RFC 3986, sections 3.3 and 6.2.2).
 
-    A percent sign that starts no escape is an encoded percent sign (``%25``), also where
-    decoding puts two hexadecimal digits behind it: a second call changes nothing.
+    A percent sign that starts no escape is an encoded percent sign (``%25``). Decoding may
+    put two hexadecimal digits behind one; what that spells is then an escape where it is one
+    that is never decoded (Scrapy merges the two), so that a second call changes nothing.
 
     >>> encode_path("/%7euser/caf\u00e9/C%2b%2B/a%2fb/100%")
     '/~user/caf%C3%A9/C++/a%2Fb/100%25'
@@ -117,12 +119,17 @@ def encode_path(path: str) -> str:
 
 
 def encode_userinfo(userinfo: str) -> str:
-    """Return *userinfo* with what may not stand in it percent-encoded.
+    """Return *userinfo*, a name and perhaps a password behind a colon, in its one spelling.
 
-    >>> encode_userinfo("me@home:p w")
-    'me%40home:p%20w'
+    >>> encode_userinfo("m%65@home:p w:%3a")
+    'me%40home:p%20w%3A%3A'
     """
-    return _NOT_IN_USERINFO.sub(_encode, userinfo)
+    name, colon, password = userinfo.partition(":")
+    return _encode_part_of_userinfo(name) + colon + _encode_part_of_userinfo(password)
+
+
+def _encode_part_of_userinfo(part: str) -> str:
+    return quote_from_bytes(unquote_to_bytes(part), safe="!$&'()*+,")
 
 
 def encode_fragment(fragment: str) -> str:
@@ -179,6 +186,22 @@ def decode_query_text(text: str) -> str:
     'filter[price]'
     """
     return unquote_plus(text)
+
+
+def lower_case(text: str) -> str:
+    """Return *text*, normalized, in lower case but for its escapes.
+
+    Letters that are percent-encoded keep their case: which of them have one depends on
+    the character encoding, and that is not known.
+
+    >>> lower_case("/A/caf%C3%89")
+    '/a/caf%C3%89'
+    """
+    return _ESCAPE_OR_UPPER.sub(_lower_unless_escape, text)
+
+
+def _lower_unless_escape(match: re.Match[str]) -> str:
+    return match[0] if match[0].startswith("%") else match[0].lower()
 
 
 def encode_parameter(piece: str) -> str:

@@ -9,13 +9,12 @@ from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.pattern import ANY_HOST, with_parents
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
-from scrapy_urlcanon.canonicalizer.rules import BY_NAME, CATALOGUE
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME, CATALOGUE, Rule, Skip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration, RuleSet
-    from scrapy_urlcanon.canonicalizer.rules import Rule
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
@@ -33,6 +32,12 @@ class Policy:
     """In the order in which they apply."""
     as_scrapy: bool
     """Whether Scrapy's own canonicalization is all there is: preset ``scrapy``, no rule."""
+    skip: Skip | None = None
+    """The URLs that are not to be fetched, if any."""
+
+    def skips(self, url: Url) -> str | None:
+        """Return the template by which *url*, a canonical one, is not to be fetched, or None."""
+        return None if self.skip is None else self.skip.template(url)
 
 
 @frozen(eq=False)
@@ -58,6 +63,7 @@ class Policies:
             for sets in by_host.values():
                 sets.sort(key=lambda rule_set: rule_set.pattern.specificity)
             self._origins.append(by_host)
+        self._declared: dict[str, tuple[RuleSet, ...]] = {}
         self._hosts = {host for by_host in self._origins for host in by_host} - {ANY_HOST}
         self._cached_for_host = lru_cache(_CACHED_HOSTS)(self.for_host)
         self._for_names = lru_cache(_CACHED_POLICIES)(self._make_host_policy)
@@ -73,16 +79,29 @@ class Policies:
             return self._compile(matching)
         return self._make_policy((*matching, overrides))
 
+    def declare(self, host: str, rule_sets: tuple[RuleSet, ...]) -> None:
+        """Make *rule_sets* the weakest layer over the preset for *host*, a normalized one."""
+        self._declared[host] = rule_sets
+        self._cached_for_host.cache_clear()
+
+    def with_configuration(self, configuration: Configuration) -> Policies:
+        """Return the policies of another *configuration*, with what was declared here."""
+        policies = Policies(configuration)
+        policies._declared.update(self._declared)
+        return policies
+
     def for_host(self, host: str) -> HostPolicy:
         """Return the policies of *host*, a normalized one."""
         names = [ANY_HOST]
         if self._hosts:
             names += [name for name in with_parents(host) if name in self._hosts]
         # Hosts without rules of their own, nearly all, share one.
-        return self._for_names(tuple(names))
+        return self._for_names(tuple(names), self._declared.get(host, ()))
 
-    def _make_host_policy(self, names: tuple[str, ...]) -> HostPolicy:
-        rule_sets = tuple(self._rule_sets(names))
+    def _make_host_policy(
+        self, names: tuple[str, ...], declared: tuple[RuleSet, ...]
+    ) -> HostPolicy:
+        rule_sets = (*declared, *self._rule_sets(names))
         depends = any(not rule_set.pattern.is_for_whole_host for rule_set in rule_sets)
         return HostPolicy(rule_sets, None if depends else self._compile(rule_sets))
 
@@ -101,8 +120,16 @@ class Policies:
             for name, value in rule_set.options.items():
                 lower = options.get(name)
                 options[name] = BY_NAME[name].values.merge(lower, value, rule_set.layer)
-        compiled = (rule.compile(options) for rule in CATALOGUE)
-        return Policy(options, tuple(rule for rule in compiled if rule), as_scrapy)
+            for name in rule_set.suspends:
+                rule = BY_NAME[name]
+                options[name] = rule.values.merge(None, rule.neutral, rule_set.layer)
+        compiled = [option.compile(options) for option in CATALOGUE]
+        return Policy(
+            options,
+            tuple(option for option in compiled if isinstance(option, Rule)),
+            as_scrapy,
+            next((option for option in compiled if isinstance(option, Skip)), None),
+        )
 
 
 def _preset_options(preset: str) -> dict[str, Setting]:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import field, frozen
 
 from scrapy_urlcanon.canonicalizer.names import Entry
-from scrapy_urlcanon.exceptions import did_you_mean
+from scrapy_urlcanon.canonicalizer.rewrites import Rewrite, find_unsettled, parse_rewrite
+from scrapy_urlcanon.canonicalizer.templates import TemplateError, parse_template
+from scrapy_urlcanon.canonicalizer.url import normalize_host
+from scrapy_urlcanon.exceptions import UnparsableUrlError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from scrapy_urlcanon.canonicalizer.url import Url
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Setting(NamedTuple):
@@ -43,6 +52,11 @@ class ValueType(ABC):
 
 def _expected(value_type: ValueType, value: object) -> str:
     return f"expected {value_type}, got {value!r}"
+
+
+def _is_text(value: object) -> bool:
+    """Tell whether *value* is a text; JSON can hold half of a surrogate pair, which is none."""
+    return isinstance(value, str) and not _SURROGATE.search(value)
 
 
 @frozen
@@ -91,7 +105,7 @@ class NameList(ValueType):
         if not isinstance(value, (list, tuple)):
             return _expected(self, value)
         for name in value:
-            if not isinstance(name, str) or name in {"", "!"}:
+            if not _is_text(name) or name in {"", "!"}:
                 return f"expected names, and {name!r} is not one"
         return None
 
@@ -121,7 +135,7 @@ class NameMap(ValueType):
         if not isinstance(value, dict):
             return _expected(self, value)
         for name, text in value.items():
-            if not isinstance(name, str) or not isinstance(text, (str, type(None))):
+            if not _is_text(name) or not (text is None or _is_text(text)):
                 return f"expected names and texts, got {name!r}: {text!r}"
         return None
 
@@ -133,3 +147,159 @@ class NameMap(ValueType):
             else:
                 united[name] = (text, layer)
         return Setting(united, layer)
+
+
+@frozen
+class HostMap(NameMap):
+    """A mapping of hosts to hosts; the mappings of all layers unite.
+
+    None in place of a host takes one of a lower layer back.
+    """
+
+    def __str__(self) -> str:
+        return "a mapping of hosts to hosts"
+
+    def problem(self, value: object) -> str | None:
+        problem = super().problem(value)
+        if problem or not isinstance(value, dict):
+            return problem
+        hosts: dict[str, str] = {}
+        for name, target in value.items():
+            try:
+                host = _host(name)
+                if target is not None:
+                    hosts[host] = _host(target)
+            except UnparsableUrlError as error:
+                return f"expected hosts, and {error}"
+        for host in hosts:
+            way = _way(host, hosts)
+            if way[-1] in hosts:
+                return "a host cannot be its own alias: " + " -> ".join((*way, hosts[way[-1]]))
+        return None
+
+    def merge(self, lower: Setting | None, value: Mapping[str, str | None], layer: str) -> Setting:
+        hosts = {_host(name): target and _host(target) for name, target in value.items()}
+        united = super().merge(lower, hosts, layer).value
+        targets = {name: target for name, (target, _) in united.items()}
+        for host in hosts:
+            way = _way(host, targets)
+            if way[-1] in targets:
+                # a -> b below and b -> a above: the stronger layer has its way.
+                weakest = next(name for name in reversed(way) if name not in hosts)
+                del targets[weakest], united[weakest]
+        return Setting(united, layer)
+
+
+def _way(host: str, targets: Mapping[str, str]) -> list[str]:
+    """Return *host* and what it leads to, up to where that ends or comes round."""
+    way = {host: None}
+    while (target := targets.get(host)) and target not in way:
+        way[target] = None
+        host = target
+    return list(way)
+
+
+def _host(text: str) -> str:
+    if any(character in text for character in "/?#@\\*") or (
+        ":" in text and not text.endswith("]")
+    ):
+        raise UnparsableUrlError(f"{text!r} is more than a host")
+    return normalize_host(text.removesuffix("."))
+
+
+@frozen
+class TemplateList(ValueType):
+    """A list of templates; the lists of all layers unite.
+
+    ``!template`` takes one of a lower layer back.
+    """
+
+    def __str__(self) -> str:
+        return "a list of templates"
+
+    def problem(self, value: object) -> str | None:
+        if not isinstance(value, (list, tuple)):
+            return _expected(self, value)
+        problems = []
+        for item in value:
+            try:
+                if not isinstance(item, str):
+                    raise TemplateError("expected a text")  # noqa: TRY301
+                parse_template(item.removeprefix("!"))
+            except TemplateError as error:
+                problems.append(f"{item!r}: {error}")
+        return "; ".join(problems) or None
+
+    def merge(self, lower: Setting | None, value: Any, layer: str) -> Setting:
+        templates = {pair[0].text: pair for pair in (lower and lower.value) or ()}
+        for item in value:
+            if item.startswith("!"):
+                templates.pop(item[1:], None)
+            else:
+                templates[item] = (parse_template(item), layer)
+        return Setting(tuple(templates.values()), layer)
+
+
+@frozen
+class RewriteList(ValueType):
+    """A list of pairs of templates; the lists of all layers unite, the strongest first.
+
+    Of two pairs with the same first template the one of the stronger layer holds, and
+    ``!template`` in place of a pair takes the one that begins with it back.
+    """
+
+    def __str__(self) -> str:
+        return "a list of pairs of templates"
+
+    def problem(self, value: object) -> str | None:
+        if not isinstance(value, (list, tuple)):
+            return _expected(self, value)
+        problems: list[str] = []
+        rewrites: list[Rewrite] = []
+        for item in value:
+            try:
+                rewrite = _rewrite(item)
+            except TemplateError as error:
+                problems.append(str(error))
+                continue
+            if rewrite is None:
+                continue
+            if any(rewrite.source.text == other.source.text for other in rewrites):
+                problems.append(f"two pairs begin with {rewrite.source.text!r}")
+            rewrites.append(rewrite)
+        way = None if problems else find_unsettled(rewrites)
+        if way:
+            problems.append(
+                "they never settle: "
+                + " becomes ".join(repr(_path_and_query(url)) for url in way[:3])
+                + ", and so on"
+            )
+        return "; ".join(problems) or None
+
+    def merge(self, lower: Setting | None, value: Any, layer: str) -> Setting:
+        own: dict[str, tuple[Rewrite, str] | None] = {}
+        for item in value:
+            rewrite = _rewrite(item)
+            if rewrite is None:
+                own[item[1:]] = None
+            else:
+                own[rewrite.source.text] = (rewrite, layer)
+        below = (pair for pair in (lower and lower.value) or () if pair[0].source.text not in own)
+        return Setting((*filter(None, own.values()), *below), layer)
+
+
+def _rewrite(item: object) -> Rewrite | None:
+    """Return the pair of templates that *item* is, or None where it takes one back.
+
+    :raises TemplateError: if it is neither.
+    """
+    if isinstance(item, str) and item.startswith("!"):
+        parse_template(item[1:])
+        return None
+    if not isinstance(item, (list, tuple)) or [type(part) for part in item] != [str, str]:
+        raise TemplateError(f"expected pairs of templates, and {item!r} is not one")
+    return parse_rewrite(*item)
+
+
+def _path_and_query(url: Url) -> str:
+    return url.path + ("?" + "&".join(url.query) if url.query else "")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import Settings
 
-    from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration, RuleSet
 
 
 class Check(Action):
@@ -60,7 +60,18 @@ def _problems_of_spiders(settings: Settings) -> Iterator[Problem]:
 
 def _summary(configuration: Configuration) -> Iterator[str]:
     yield f"preset {configuration.preset}"
-    for rule_sets in configuration.origins:
-        for rule_set in rule_sets:
-            yield f"{rule_set.layer}: {', '.join(rule_set.options) or 'no option'}"
+    origins = iter(configuration.origins)
+    for file, rule_sets in zip(configuration.files, origins, strict=False):
+        if file.is_foreign:
+            yield f"{file.name}: {file.format}, rules for {len(rule_sets)} patterns"
+            for left_out in file.left_out:
+                yield f"  left out: {left_out}"
+        else:
+            yield from map(_line, rule_sets)
+    for rule_sets in origins:
+        yield from map(_line, rule_sets)
     yield "The configuration is valid."
+
+
+def _line(rule_set: RuleSet) -> str:
+    return f"{rule_set.layer}: {', '.join(rule_set.options) or 'no option'}"

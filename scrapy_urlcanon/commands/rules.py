@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import Settings
 
-    from scrapy_urlcanon.canonicalizer.rules import Normalization, Rule, TextNormalization
+    from scrapy_urlcanon.canonicalizer.rules import Normalization, Option, TextNormalization
 
 
 class Rules(Action):
@@ -64,5 +64,5 @@ def _list(preset: str) -> Iterator[str]:
         yield f"  {normalization.name:{width}}  {_plain_title(normalization)}"
 
 
-def _plain_title(rule: type[Rule] | Normalization | TextNormalization) -> str:
+def _plain_title(rule: type[Option] | Normalization | TextNormalization) -> str:
     return title(rule).replace("``", "")

@@ -10,14 +10,16 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.commands.check import Check
+from scrapy_urlcanon.commands.compare import Compare
 from scrapy_urlcanon.commands.explain import Explain
+from scrapy_urlcanon.commands.report import ShowReport
 from scrapy_urlcanon.commands.rules import Rules
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.commands.base import Action
 
-ACTIONS: tuple[Action, ...] = (Explain(), Rules(), Check())
+ACTIONS: tuple[Action, ...] = (Explain(), Rules(), Check(), ShowReport(), Compare())
 
 
 class Command(ScrapyCommand):

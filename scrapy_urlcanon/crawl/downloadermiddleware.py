@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import logging
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from scrapy import signals
+from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.python import global_object_name
 
+from scrapy_urlcanon.crawl.audit import Audit
+from scrapy_urlcanon.crawl.declared import DeclaredRules
+from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
+from scrapy_urlcanon.crawl.mark import AUDIT, mark_of
+from scrapy_urlcanon.crawl.recovery import JobRecovery
+from scrapy_urlcanon.crawl.representatives import Representatives
+from scrapy_urlcanon.crawl.rescue import Rescue
+from scrapy_urlcanon.crawl.safeguards import Safeguards
+from scrapy_urlcanon.crawl.skip import SkippedRequests
 from scrapy_urlcanon.crawl.state import CrawlState
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 
 
 class UrlCanonDownloaderMiddleware:
-    """Counts the redirects that lead a request to its own canonical form.
+    """Knows what became of a request, after the retry and redirect middlewares decided.
 
-    And warns where the fingerprinter in use is another one than ours.
+    It counts the redirects that lead a request to its own canonical form, and warns
+    where the fingerprinter in use is another one than ours.
     """
 
     @classmethod
@@ -35,9 +48,32 @@ class UrlCanonDownloaderMiddleware:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._state = CrawlState.of(crawler)
+        self._declared = DeclaredRules(crawler)
+        # Signals hold their receivers weakly.
+        self._skipped = SkippedRequests(crawler, self._state)
+        self._rescue: Rescue | None = None
+        self._audit: Audit | None = None
+        self._representatives: Representatives | None = None
+        safeguards = Safeguards.load(crawler.settings)
+        self._records_start = safeguards.record_start
+        fingerprinter = self._state.fingerprinter
+        recovers = self._state.is_job and JobRecovery.is_possible(crawler.settings)
+        recovers = recovers and safeguards.job_journal
+        if fingerprinter and (safeguards.rescue or safeguards.audit or recovers):
+            known = Representatives(fingerprinter, safeguards.remembered_pages)
+            self._representatives = known
+            if safeguards.rescue:
+                limit = safeguards.rescue_max_pending
+                self._rescue = Rescue(crawler, fingerprinter, known, limit)
+            if safeguards.audit:
+                self._audit = Audit(crawler, self._state, fingerprinter, known, safeguards)
+            if recovers:
+                self._state.recovery = JobRecovery(crawler, fingerprinter, known, self._rescue)
 
     def spider_opened(self, spider: Spider) -> None:
-        """Warn where another fingerprinter decides what a duplicate is."""
+        """Warn where another fingerprinter decides what a duplicate is; resume a job."""
+        if self._state.recovery:
+            self._state.recovery.resume()
         in_use = type(self._crawler.request_fingerprinter)
         if not issubclass(in_use, RequestFingerprinter):
             logger.warning(
@@ -50,10 +86,65 @@ class UrlCanonDownloaderMiddleware:
             )
 
     def process_request(self, request: Request) -> None:
-        """Count *request* where it follows a redirect to its own canonical form."""
+        """Note that *request* is on its way.
+
+        It is counted where it follows a redirect to its own canonical form.
+        """
+        if self._state.recovery:
+            self._state.recovery.begin(request)
+        if self._representatives and not mark_of(request, AUDIT):
+            self._representatives.begin(request)
+        if self._records_start and _is_redirected_start(request):
+            record(self._crawler, request)
         # A retry comes here again.
         if "redirect_urls" not in request.meta or "retry_times" in request.meta:
             return
         fingerprinter = self._state.fingerprinter
         if fingerprinter and fingerprinter.is_redirect_to_itself(request):
             self._crawler.stats.inc_value("urlcanon/redirect_hops")
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Note what became of *request*: no redirect and no retry follows *response*.
+
+        :raises IgnoreRequest: if it was an audit and the spider has that page.
+        """
+        if self._audit:
+            if mark_of(request, AUDIT):
+                self._end_audit(self._audit, request, response)
+                return response
+            self._audit.note(request, response)
+        self._finish(request, fetched=response.status < HTTPStatus.BAD_REQUEST)
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Note that *request* failed for good.
+
+        :raises IgnoreRequest: if it was an audit, which is not the spider's business.
+        """
+        del exception
+        if self._audit and mark_of(request, AUDIT):
+            self._end_audit(self._audit, request, None)
+        else:
+            self._finish(request, fetched=False)
+            if self._state.recovery and request.errback is None:
+                self._state.recovery.done(request, fetched=False)
+
+    def _finish(self, request: Request, *, fetched: bool) -> None:
+        if self._rescue and not fetched:
+            self._rescue.add_original(request)
+        if self._representatives:
+            self._representatives.finish(request, fetched=fetched)
+
+    def _end_audit(self, audit: Audit, request: Request, response: Response | None) -> None:
+        if audit.is_known(request, response):
+            if self._state.recovery:
+                self._state.recovery.done(request, fetched=True)
+            # The spider did not ask for it: the errback is not to hear of it.
+            request.errback = None
+            raise IgnoreRequest("The duplicate was audited, and the page is known")
+
+
+def _is_redirected_start(request: Request) -> bool:
+    """Tell whether a start request, which the dupefilter never saw, led here."""
+    meta = request.meta
+    return request.dont_filter and "redirect_urls" in meta and "is_start_request" in meta

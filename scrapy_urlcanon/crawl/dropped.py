@@ -120,7 +120,7 @@ class DroppedDuplicates:
     def _attribute(self, request: Request) -> Drop:
         fingerprint = self._fingerprinter.fingerprint(request)
         canonical = self._state.canonical(request)
-        if canonical is None or self._fingerprinter.is_redirect_to_itself(request, canonical):
+        if canonical is None or self._fingerprinter.reason_for_own_fingerprint(request, canonical):
             first = request.url
         else:
             first = self._firsts.get(fingerprint, canonical)
@@ -140,6 +140,10 @@ class DroppedDuplicates:
             steps = self._state.canonicalizer.explain(request.url, options=options).steps
             return frozenset(step.option for step in steps)
         return self._rules_that_fired(request.url)
+
+    def forget(self) -> None:
+        """Forget which rules fired on which URL: the rules changed."""
+        self._rules_that_fired.cache_clear()
 
     def _explain(self, url: str) -> frozenset[str]:
         return frozenset(step.option for step in self._state.canonicalizer.explain(url).steps)

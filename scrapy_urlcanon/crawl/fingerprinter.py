@@ -10,6 +10,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
 
 from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
+from scrapy_urlcanon.crawl.mark import MARK_KEY, reason_for_own_fingerprint
 from scrapy_urlcanon.crawl.request import with_url
 from scrapy_urlcanon.crawl.settings import META_KEY
 from scrapy_urlcanon.crawl.state import CrawlState
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _REMEMBERED_URLS = 8192
-_SPECIAL_META = frozenset({META_KEY, "redirect_urls", "verbatim_url"})
+_SPECIAL_META = frozenset({META_KEY, MARK_KEY, "redirect_urls", "verbatim_url"})
 FALLBACK_SETTING = "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS"
 
 
@@ -92,24 +93,51 @@ class RequestFingerprinter:
             known = self._fingerprints[request] = self._fingerprint(request)
         return known
 
+    def forget(self) -> None:
+        """Forget the fingerprints of other requests than those under way: the rules changed."""
+        self._memo.clear()
+        self.dropped.forget()
+
     def _fingerprint(self, request: Request) -> bytes:
         canonical = self._state.canonical(request)
         if canonical is None:
             self.dropped.note_untouched(request)
             return self._fallback.fingerprint(request)
-        if self.is_redirect_to_itself(request, canonical):
-            # Under the fingerprint of its source it would be dropped as a duplicate, and
-            # the HTTP cache would answer it with the redirect that led to it.
-            return sha1(b"redirect:" + self._of_url(request, request.url)).digest()  # noqa: S324
+        reason = self.reason_for_own_fingerprint(request, canonical)
+        if reason:
+            # Under the fingerprint of its page it would be dropped as a duplicate, and the
+            # HTTP cache would answer it with what is stored for that page: the redirect
+            # that led here, or the failure that this is to make good.
+            own = f"{reason}:".encode() + self._of_url(request, request.url)
+            return sha1(own).digest()  # noqa: S324
         fingerprint = self._of_url(request, canonical)
         self.dropped.note_first(fingerprint, request.url, canonical)
         return fingerprint
 
-    def is_redirect_to_itself(self, request: Request, canonical: str | None = None) -> bool:
-        """Tell whether *request* follows a redirect to its own canonical form.
+    def page(self, request: Request, url: str | None = None) -> bytes | None:
+        """Return the fingerprint that the requests for the page of *request* share.
 
-        Such a request has a fingerprint of its own, derived from the URL as it is.
+        :param url: another URL than that of *request*; None is returned for one that no
+            rule is to touch.
         """
+        meta = request.meta
+        if url is None and "redirect_urls" not in meta and MARK_KEY not in meta:
+            return self.fingerprint(request)
+        canonical = self._state.canonical(request, url)
+        if canonical is None:
+            return None if url else self._fallback.fingerprint(request)
+        return self._of_url(request, canonical)
+
+    def reason_for_own_fingerprint(self, request: Request, canonical: str) -> str | None:
+        """Return why *request* has a fingerprint derived from its URL as it is, or None."""
+        if MARK_KEY in request.meta:
+            reason = reason_for_own_fingerprint(request)
+            if reason:
+                return reason
+        return "redirect" if self.is_redirect_to_itself(request, canonical) else None
+
+    def is_redirect_to_itself(self, request: Request, canonical: str | None = None) -> bool:
+        """Tell whether *request* follows a redirect to its own canonical form."""
         if "redirect_urls" not in request.meta:
             return False
         if canonical is None:

@@ -10,7 +10,10 @@ from scrapy.settings import BaseSettings
 from scrapy_urlcanon.canonicalizer.configuration import Configuration
 from scrapy_urlcanon.canonicalizer.pattern import parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
+from scrapy_urlcanon.crawl.safeguards import NAMES as SAFEGUARDS
+from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
+from scrapy_urlcanon.report import destination
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,13 +23,16 @@ META_KEY = "urlcanon"
 """``request.meta["urlcanon"]``: False, or options for this request alone."""
 
 KNOWN = (
+    "URLCANON_CLEAN_PARAM",
     "URLCANON_ENABLED",
     "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS",
     "URLCANON_PRESET",
+    "URLCANON_REPORT",
     "URLCANON_REWRITE",
     "URLCANON_RULES",
     "URLCANON_RULES_FILES",
     "URLCANON_SPIDER_RULES",
+    *SAFEGUARDS,
 )
 """Every setting of the plugin."""
 
@@ -43,8 +49,19 @@ def load_configuration(settings: BaseSettings) -> Configuration:
             rules.append((name, _plain(settings.get(name))))
         except ValueError as error:
             problems.append(Problem(name, f"expected a mapping or JSON: {error}"))
+    for load in (rewrites, Safeguards.load):
+        try:
+            load(settings)
+        except ConfigurationError as error:
+            problems += error.problems
+    for name in ("URLCANON_CLEAN_PARAM", "URLCANON_ENABLED"):
+        try:
+            settings.getbool(name)
+        except ValueError:
+            message = f"expected True or False, got {settings.get(name)!r}"
+            problems.append(Problem(name, message))
     try:
-        rewrites(settings)
+        destination.templates(settings.get(destination.SETTING))
     except ConfigurationError as error:
         problems += error.problems
     try:

@@ -2,47 +2,111 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import logging
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_urlcanon.canonicalizer.pattern import with_parents
-from scrapy_urlcanon.crawl.request import with_url
+from scrapy_urlcanon.crawl.dupefilter import record
+from scrapy_urlcanon.crawl.mark import REWRITTEN, marked
+from scrapy_urlcanon.crawl.privacy import is_signed
+from scrapy_urlcanon.crawl.recovery import Output
+from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.crawl.settings import rewrites
 from scrapy_urlcanon.crawl.state import CrawlState
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from collections.abc import AsyncIterator, Iterable
+
+    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
 
 
 class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     """Replaces the URL of a request by its canonical URL, on the sites where that is on.
 
     Everywhere else, and by default, the canonical URL is but a key: what is fetched is
-    the URL that the page linked.
+    the URL that the page linked. Where the canonical URL fails, that one is fetched too.
+
+    Where ``URLCANON_RECORD_START`` is on it records start requests as seen. They are sent
+    with ``dont_filter`` all the same: none is dropped. And in a job it knows when all that
+    the spider made of a response is scheduled.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._sites = rewrites(crawler.settings)
-        if not self._sites:
-            raise NotConfigured
+        self._records_start = Safeguards.load(crawler.settings).record_start
         self._state = CrawlState.of(crawler)
+        if not self._sites and not self._records_start and not self._state.recovery:
+            raise NotConfigured
+
+    def process_spider_output(
+        self, response: Response | None, result: Iterable[Any], spider: Spider | None = None
+    ) -> Iterable[Any]:
+        """Yield *result*; once all requests of it are scheduled, *response* is done."""
+        del spider
+        output = self._output_of(response)
+        for each in super().process_spider_output(response, result):
+            output.add(each)
+            yield each
+        output.end()
+
+    async def process_spider_output_async(
+        self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
+    ) -> AsyncIterator[Any]:
+        """Yield *result*; once all requests of it are scheduled, *response* is done."""
+        del spider
+        output = self._output_of(response)
+        async for each in super().process_spider_output_async(response, result):
+            output.add(each)
+            yield each
+        output.end()
+
+    def _output_of(self, response: Response | None) -> Output:
+        if self._state.recovery is None or response is None or response.request is None:
+            return Output()
+        fetched = response.status < HTTPStatus.BAD_REQUEST
+        return self._state.recovery.output_of(response.request, fetched=fetched)
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
-        """Return *request* with its canonical URL; only GET and HEAD are rewritten."""
-        del response
+        """Return *request*, with its canonical URL where that is to be fetched."""
+        request = self._rewritten(request)
+        # Without dont_filter the scheduler records it, and would find it seen.
+        if response is None and self._records_start and request.dont_filter:
+            self._record(request)
+        return request
+
+    def _record(self, request: Request) -> None:
+        if not record(self.crawler, request):
+            self._records_start = False
+            logger.warning(
+                "URLCANON_RECORD_START has no effect: the scheduler has no dupefilter 'df'.",
+                extra={"spider": self.crawler.spider},
+            )
+
+    def _rewritten(self, request: Request) -> Request:
+        """Return *request* with its canonical URL; only GET and HEAD are rewritten.
+
+        A signature is of the URL as it is: any change would make it invalid.
+        """
         if request.method not in {"GET", "HEAD"} or not self._rewrites(request.url):
+            return request
+        if is_signed(request.url):
+            self.crawler.stats.inc_value("urlcanon/rewrite/signed")
             return request
         canonical = self._state.canonical(request)
         if canonical is None or canonical == request.url:
             return request
         self.crawler.stats.inc_value("urlcanon/rewritten")
-        return with_url(request, canonical)
+        return marked(request, REWRITTEN, canonical, original=request.url)
 
     def _rewrites(self, url: str) -> bool:
         if isinstance(self._sites, bool):

@@ -6,6 +6,9 @@ import logging
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.crawl.job import guard_job, guard_stores, resume_suspensions, store_suspension
+from scrapy_urlcanon.crawl.privacy import redact
+from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.crawl.settings import META_KEY, load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError
 
@@ -13,7 +16,9 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
+    from scrapy_urlcanon.canonicalizer.clean_param import CleanParam
     from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
+    from scrapy_urlcanon.crawl.recovery import JobRecovery
 
 logger = logging.getLogger(__name__)
 
@@ -30,10 +35,26 @@ class CrawlState:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self.canonicalizer = Canonicalizer.from_configuration(load_configuration(crawler.settings))
+        settings = crawler.settings
+        configuration = load_configuration(settings)
+        self._settings = settings
+        self.is_job = bool(settings["JOBDIR"]) and crawler.spider is not None
+        """Whether this is a crawl that can be resumed, and not a command or a shell."""
+        mode = Safeguards.load(settings).job_rules
+        if self.is_job:
+            configuration = guard_job(settings, configuration, mode)
+        if crawler.spider is not None:
+            guard_stores(settings, configuration, mode, crawler.spider.name)
+        self.canonicalizer = Canonicalizer.from_configuration(configuration)
+        self.suspended: set[tuple[str, str]] = set()
+        """Pairs of an option and the domain on which it was turned off in this crawl."""
         self.fingerprinter: RequestFingerprinter | None = None
         """The one of this crawl, once it is constructed."""
+        self.recovery: JobRecovery | None = None
+        """What takes the job up again, if this is one."""
         self._reported_meta: set[str] = set()
+        if self.is_job:
+            resume_suspensions(settings, self)
 
     @classmethod
     def of(cls, crawler: Crawler) -> CrawlState:
@@ -43,6 +64,27 @@ class CrawlState:
             state = cls(crawler)
             setattr(crawler, _ATTRIBUTE, state)
         return state
+
+    def suspend(self, option: str, domain: str) -> bool:
+        """Turn *option* off on *domain*, a normalized one, for the rest of the crawl.
+
+        Return False where it is off already.
+        """
+        if (option, domain) in self.suspended:
+            return False
+        self.suspended.add((option, domain))
+        self.canonicalizer.suspend(option, domain)
+        if self.fingerprinter:
+            self.fingerprinter.forget()
+        if self.is_job:
+            store_suspension(self._settings, option, domain)
+        return True
+
+    def declare(self, robots_url: str, declared: CleanParam) -> None:
+        """Take over what the robots.txt at *robots_url* declares."""
+        self.canonicalizer.declare(robots_url, declared)
+        if self.fingerprinter:
+            self.fingerprinter.forget()
 
     def canonical(self, request: Request, url: str | None = None) -> str | None:
         """Return the canonical URL of *request*, or None where no rule is to touch it.
@@ -70,6 +112,6 @@ class CrawlState:
                 self._reported_meta.add(str(error))
                 logger.error(  # noqa: TRY400
                     "No rules for %(request)s, because of its meta: %(error)s",
-                    {"request": request, "error": error},
+                    {"request": redact(request.url), "error": error},
                 )
             return None

@@ -1,14 +1,23 @@
-"""The summary of a crawl for the log."""
+"""The summary of a crawl for the log, in no more than 20 lines."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.report.rule_text import title_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-_ROWS = 5
+_OPTIONS = 4
+_DOMAINS = 2
+_EVENTS = (
+    ("rescued", "rescued: the URL that was kept failed"),
+    ("audited", "audited: fetched to compare it with the page that was kept"),
+    ("audit/false_merge", "  another page than the one kept"),
+)
+_SUSPENDED = "urlcanon/audit/suspended/"
 
 
 def summary(stats: Mapping[str, Any]) -> str:
@@ -17,15 +26,15 @@ def summary(stats: Mapping[str, Any]) -> str:
     >>> print(summary({"urlcanon/requests": 10, "urlcanon/dropped": 4,
     ...     "urlcanon/dropped/exact": 1, "urlcanon/dropped/variant": 3,
     ...     "urlcanon/dropped/scrapy_would_keep": 2, "urlcanon/dropped/rule/drop_params": 3,
-    ...     "urlcanon/dropped/domain/example.com": 4}))
+    ...     "urlcanon/dropped/domain/example.com": 4, "urlcanon/rescued": 1}))
     Duplicate requests
             10  requests
              4  dropped (40.0 %)
-             1    exact: the URL was seen before
-             3    variant: another URL of a page was
-             2  of them Scrapy alone would have fetched
-    By rule (a duplicate may be due to several)
-             3  drop_params
+             2    Scrapy alone would have dropped them too
+             2    Scrapy alone would have fetched them
+             1  rescued: the URL that was kept failed
+    By option (a duplicate may be due to several)
+             3  drop_params  Drop parameters that do not select the page
     By domain
              4  example.com
     """
@@ -34,32 +43,52 @@ def summary(stats: Mapping[str, Any]) -> str:
 
 def _lines(stats: Mapping[str, Any]) -> Iterator[str]:
     requests, dropped = stats["urlcanon/requests"], stats["urlcanon/dropped"]
+    saved = stats["urlcanon/dropped/scrapy_would_keep"]
+    share = dropped / requests if requests else 0
     yield "Duplicate requests"
     yield _row(requests, "requests")
-    yield _row(dropped, f"dropped ({dropped / requests if requests else 0:.1%})".replace("%", " %"))
-    yield _row(stats["urlcanon/dropped/exact"], "  exact: the URL was seen before")
-    yield _row(stats["urlcanon/dropped/variant"], "  variant: another URL of a page was")
-    yield _row(
-        stats["urlcanon/dropped/scrapy_would_keep"], "of them Scrapy alone would have fetched"
-    )
+    yield _row(dropped, f"dropped ({share:.1%})".replace("%", " %"))
+    yield _row(dropped - saved, "  Scrapy alone would have dropped them too")
+    yield _row(saved, "  Scrapy alone would have fetched them")
+    for name, text in _EVENTS:
+        count = stats.get(f"urlcanon/{name}", 0)
+        if count:
+            yield _row(count, text)
+    skipped = sum(_by_count(stats, "urlcanon/skipped/").values())
+    if skipped:
+        yield _row(skipped, "skipped: not fetched at all")
+    suspended = _by_count(stats, _SUSPENDED)
+    if suspended:
+        yield _row(len(suspended), f"suspended: {', '.join(suspended)}")
+    options = _by_count(stats, "urlcanon/dropped/rule/")
+    width = max(map(len, list(options)[:_OPTIONS]), default=0)
     yield from _table(
-        stats, "urlcanon/dropped/rule/", "By rule (a duplicate may be due to several)"
+        "By option (a duplicate may be due to several)",
+        {f"{name:{width}}  {title_of(name)}".rstrip(): count for name, count in options.items()},
+        _OPTIONS,
     )
-    yield from _table(stats, "urlcanon/dropped/domain/", "By domain")
+    yield from _table("By domain", _by_count(stats, "urlcanon/dropped/domain/"), _DOMAINS)
 
 
-def _table(stats: Mapping[str, Any], prefix: str, title: str) -> Iterator[str]:
+def _by_count(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:
     counts = {
         name.removeprefix(prefix): count for name, count in stats.items() if name.startswith(prefix)
     }
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _table(title: str, counts: Mapping[str, int], rows: int) -> Iterator[str]:
     if not counts:
         return
     yield title
-    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    for name, count in ranked[:_ROWS]:
+    ranked = list(counts.items())
+    # One more fits in the place of "1 other".
+    shown = ranked if len(ranked) == rows + 1 else ranked[:rows]
+    for name, count in shown:
         yield _row(count, name)
-    if ranked[_ROWS:]:
-        yield _row(sum(count for _, count in ranked[_ROWS:]), f"{len(ranked) - _ROWS} others")
+    others = ranked[len(shown) :]
+    if others:
+        yield _row(sum(count for _, count in others), f"{len(others)} others")
 
 
 def _row(count: int, text: str) -> str:

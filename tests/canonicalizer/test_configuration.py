@@ -227,6 +227,7 @@ def test_rules_that_contradict_each_other_leave_the_url_alone():
         ),
         ({"*": {"drop_params": "sid"}}, "expected a list of names, got 'sid'"),
         ({"*": {"drop_params": ["a", 1]}}, "expected names, and 1 is not one"),
+        ({"*": {"drop_params": ["\ud800"]}}, "expected names, and '\\ud800' is not one"),
         ({"*": {"drop_params": ["!"]}}, "expected names, and '!' is not one"),
         ({"*": {"drop_params": None}}, "expected a list of names, got None"),
         ({"*": {"keep_params": "sid"}}, "expected a list of names or None, got 'sid'"),
@@ -257,7 +258,7 @@ def test_all_problems_come_at_once():
         ("rules.json", b'{"example.com": }', "cannot read"),
         ("rules.json", b"\xff\xfe", "cannot read"),
         ("rules.txt", b"", "expected a file whose name ends in .toml or .json"),
-        ("rules.json", b"[]", "expected a mapping of patterns to options"),
+        ("rules.json", b"null", "expected a mapping of patterns to options"),
         ("rules.toml", b'"example.com" = 1', "expected a mapping of options, got 1"),
     ],
 )

@@ -43,6 +43,15 @@ RULES = {
         "www.example.com": {"www": "strip", "drop_params": ["id"]},
         "example.com": {"fragment": "drop", "trailing_slash": "strip", "scheme": "https"},
     },
+    "the rest of the catalogue": {
+        "*": {"path_params": ["a*"], "drop_params": ["x*"], "default_params": {"id": "1"}},
+        "com": {"host_aliases": {"example.com": "www.example.com"}, "query_separator": ";"},
+        "www.www.example.com": {"inherit": False, "subdomain_to_path": ["www"]},
+        "org": {"param_case": "lower", "path_case": "lower", "userinfo": "drop"},
+        "bbc.co.uk": {"rewrite_path": [["/a/{slug}", "/{slug}"]], "nested_url": "unwrap"},
+        "xn--bcher-kva.example": {"path_case": "lower", "drop_params": ["sig"]},
+        "localhost": {"rewrite_path": [["/index?id={id}", "/{id}"]], "fragment": "routing"},
+    },
     "conditions on path and query": {
         "*?sort": {"empty_params": "drop"},
         "*?id=1*": {"drop_params": ["sort", "ref"]},
@@ -62,7 +71,8 @@ HOSTS = [
 TOKENS = [
     *"/?#&=%;.+:@! '\"\\\t\u00e9-_~Az09", "//", "/.", "/../", "/.a", "%2F", "%41", "%7e", "%e9",
     "%C3%A9", "%20", "&&", "?id=1", "&id=10", "&sort=", "&ref=x", "&=x", "page=1", "a[b]=",
-    "a%5Bb%5D", "index.html", "/index.php", ";a", "utm_source=x", "gclid", "/a/", "\ud800", "\n",
+    "a%5Bb%5D", "index.html", "/index.php", ";a", "utm_source=x", "gclid", "/a/",
+    "?sig=1&sv=2", "&X-Amz-Signature=0", ";id=1", "/http://example.com/", "\ud800", "\n",
 ]  # fmt: skip
 
 urls = st.builds(

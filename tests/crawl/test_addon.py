@@ -122,7 +122,9 @@ async def test_outermost_with_the_higher_number_works(crawl, caplog):
     """With the higher number ours is the outermost and asks the other one."""
     addons = {"scrapy_urlcanon.Addon": 700, WrappingAddon: 600}
     with caplog.at_level(logging.WARNING):
-        result = await crawl(site({"/": links("/a", "/a?utm_id=1")}), {"ADDONS": addons})
+        result = await crawl(
+            site({"/": links("/a", "/a?utm_id=1"), "/a": page("a")}), {"ADDONS": addons}
+        )
     assert len(result.hits) == 2
     assert not [r for r in caplog.records if r.name.startswith("scrapy_urlcanon")]
 
@@ -133,6 +135,7 @@ async def test_bad_configuration_stops_the_crawl_before_the_first_request(crawl,
     hits = []
     (tmp_path / "broken.toml").write_text("[unclosed")
     (tmp_path / "wrong.json").write_text('{"example.com": {"www": true}}')
+    (tmp_path / "rules.yaml").write_text("example.com: {}")
     settings = {
         "URLCANON_PRESET": "saef",
         "URLCANON_RULES": {"exa mple": {}, "example.com": {"drop_parms": [], "sort_query": 1}},

@@ -11,19 +11,29 @@ from scrapy_urlcanon.canonicalizer.rules.always import (
     NORMALIZATIONS,
     TEXT_NORMALIZATIONS,
 )
-from scrapy_urlcanon.canonicalizer.rules.authority import Scheme, Www
+from scrapy_urlcanon.canonicalizer.rules.authority import (
+    HostAliases,
+    Scheme,
+    SubdomainToPath,
+    Userinfo,
+    Www,
+)
 from scrapy_urlcanon.canonicalizer.rules.base import (
     ALWAYS,
     Example,
     Normalization,
+    Option,
     ParameterRule,
     Rule,
     TextNormalization,
 )
 from scrapy_urlcanon.canonicalizer.rules.fragment import Fragment
+from scrapy_urlcanon.canonicalizer.rules.nested_url import NestedUrl
 from scrapy_urlcanon.canonicalizer.rules.path import (
     DirectoryIndex,
     DuplicateSlashes,
+    PathCase,
+    PathParams,
     TrailingSlash,
 )
 from scrapy_urlcanon.canonicalizer.rules.query import (
@@ -31,16 +41,31 @@ from scrapy_urlcanon.canonicalizer.rules.query import (
     DropParams,
     EmptyParams,
     KeepParams,
+    ParamCase,
+    QuerySeparator,
     SortQuery,
     TrackingParams,
 )
+from scrapy_urlcanon.canonicalizer.rules.template import RewritePath, Skip
 
-CATALOGUE: tuple[type[Rule], ...] = (
+CATALOGUE: tuple[type[Option], ...] = (
+    # For the URL as it was written.
+    NestedUrl,
+    QuerySeparator,
     Scheme,
+    Userinfo,
+    HostAliases,
     Www,
+    SubdomainToPath,
+    PathParams,
     DuplicateSlashes,
+    PathCase,
     DirectoryIndex,
     TrailingSlash,
+    # The names of parameters before all that goes by them.
+    ParamCase,
+    # Before the rules that drop parameters: it may need one of them.
+    RewritePath,
     TrackingParams,
     DropParams,
     KeepParams,
@@ -48,10 +73,12 @@ CATALOGUE: tuple[type[Rule], ...] = (
     EmptyParams,
     SortQuery,
     Fragment,
+    # Looks at what they left.
+    Skip,
 )
 """Every option, in the order in which they apply."""
 
-BY_NAME: dict[str, type[Rule]] = {rule.name: rule for rule in CATALOGUE}
+BY_NAME: dict[str, type[Option]] = {option.name: option for option in CATALOGUE}
 """Every option by its name."""
 
 __all__ = [
@@ -63,7 +90,9 @@ __all__ = [
     "TEXT_NORMALIZATIONS",
     "Example",
     "Normalization",
+    "Option",
     "ParameterRule",
     "Rule",
+    "Skip",
     "TextNormalization",
 ]

@@ -24,7 +24,8 @@ from scrapy_urlcanon.canonicalizer.url import (
 if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.url import Url
 
-_ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+"""For :meth:`str.translate`."""
 
 
 class Whitespace(TextNormalization):
@@ -38,7 +39,7 @@ class Whitespace(TextNormalization):
 
 
 class ProtocolRelative(TextNormalization):
-    """``//host/path`` gets a scheme; a link on a page has got that of its page already."""
+    """``//host/path`` gets a scheme: https; a link on a page has got that of its page already."""
 
     name = "protocol_relative"
     changes = (("//example.com/a", "https://example.com/a"),)
@@ -69,7 +70,7 @@ class Case(Normalization):
 
     def apply(self, url: Url) -> Url:
         return url._replace(
-            scheme=url.scheme.translate(_ASCII_LOWER), host=url.host.translate(_ASCII_LOWER)
+            scheme=url.scheme.translate(ASCII_LOWER), host=url.host.translate(ASCII_LOWER)
         )
 
 
@@ -93,6 +94,7 @@ class Idn(Normalization):
     name = "idn"
     changes = (
         ("http://例子.卷筒纸/", "http://xn--fsqu00a.xn--3lr804guic/"),
+        ("http://例子.卷筒纸", "http://xn--fsqu00a.xn--3lr804guic/"),
         ("http://%65xample.com/", "http://example.com/"),
     )
 
@@ -175,7 +177,8 @@ class PercentEncoding(Normalization):
         "http://example.com/a%2Fb",
         "http://example.com/?q=C%2B%2B",
         "http://example.com/?a=b%26c",
-        "http://example.com/%E9",
+        # Shift_JIS: another spelling of the same text, but the server may know only one.
+        "http://example.com/%88%F8%82%AB%8A%84%82%E8.html",
     )
 
     def apply(self, url: Url) -> Url:

@@ -1,16 +1,23 @@
-"""Options for what stands before the path: scheme and host."""
+"""Options for what stands before the path: scheme, userinfo and host."""
 
 from __future__ import annotations
 
 import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.canonicalizer.names import NameMatcher
 from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
 from scrapy_urlcanon.canonicalizer.rules.base import Example, Rule
-from scrapy_urlcanon.canonicalizer.values import Choice
+from scrapy_urlcanon.canonicalizer.values import Choice, HostMap, NameList
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scrapy_urlcanon.canonicalizer.url import Url
+    from scrapy_urlcanon.canonicalizer.values import Setting
+
+_WWW = re.compile("www[0-9]*")
 
 
 class Scheme(Rule):
@@ -65,10 +72,144 @@ class Www(Rule):
         Example("strip", "http://wwwx.example.com/", "http://wwwx.example.com/"),
     )
 
-    _label = re.compile(r"www[0-9]*\.")
+    _labels = re.compile(rf"(?:{_WWW.pattern}\.)*")
+
+    def apply(self, url: Url) -> Url:
+        domain = registrable_domain(url.host)
+        if domain is None:
+            return url
+        labels = self._labels.match(url.host, 0, len(url.host) - len(domain))
+        return url._replace(host=url.host[labels.end() :]) if labels else url
+
+
+class Userinfo(Rule):
+    """Drop the name and the password before the host.
+
+    What it does: ``http://user:password@example.com/`` becomes ``http://example.com/``.
+
+    Why it is safe: most servers never look at it, and browsers do not show it.
+
+    When it is wrong: the server asks for a login. Then the page of one user is not that of
+    another one, and the URL without a name gives a 401 that may be the one seen first.
+    """
+
+    name = "userinfo"
+    component = "authority"
+    values = Choice(("keep", "drop"))
+    neutral = "keep"
+    changes = (Example("drop", "http://me:secret@example.com/a", "http://example.com/a"),)
+    keeps = (
+        Example("drop", "http://example.com/@me", "http://example.com/@me"),
+        Example("drop", "http://example.com/?q=me%40b", "http://example.com/?q=me%40b"),
+    )
+
+    def apply(self, url: Url) -> Url:
+        return url._replace(userinfo=None)
+
+
+class HostAliases(Rule):
+    """Make a host and its other names one.
+
+    What it does: replaces a host that is in the mapping by the one that it is mapped to;
+    the port stays. The hosts are taken exactly, without their subdomains. Where a stronger
+    layer maps to a host, what weaker layers made of that one does not hold.
+
+    Why it is safe: an address and the name of the machine, or a site and its mirror, hand
+    out the same pages, if you know that they do.
+
+    When it is wrong: one address serves several sites (nearly all do), and which one
+    depends on the name; a mirror that is behind, or has a part of the pages.
+    """
+
+    name = "host_aliases"
+    component = "authority"
+    values = HostMap()
+    neutral = MappingProxyType({})
+    changes = (
+        Example(
+            {"208.77.188.166": "www.example.com"},
+            "http://208.77.188.166/",
+            "http://www.example.com/",
+        ),
+        Example(
+            {"de.mirror.example": "mirror.example", "mirror.example": "example.com"},
+            "http://de.mirror.example/a",
+            "http://example.com/a",
+        ),
+    )
+    keeps = (
+        Example(
+            {"mirror.example": "example.com"},
+            "http://a.mirror.example/",
+            "http://a.mirror.example/",
+        ),
+    )
 
     def apply(self, url: Url) -> Url:
         host = url.host
-        while (label := self._label.match(host)) and registrable_domain(host[label.end() :]):
-            host = host[label.end() :]
+        while host in self.value:
+            host = self.value[host][0]
         return url if host == url.host else url._replace(host=host)
+
+    def layer(self, before: Url, after: Url) -> str:
+        layers: dict[str, None] = {}
+        host = before.host
+        while host != after.host:
+            host, layer = self.value[host]
+            layers[layer] = None
+        return ", ".join(layers)
+
+
+class SubdomainToPath(Rule):
+    """Make ``user.example.com/x`` and ``www.example.com/user/x`` one.
+
+    What it does: where the host is one label before a registrable domain, by the Public
+    Suffix List, and the list has that label, the label becomes the first segment of the
+    path. The host becomes ``www.`` and the registrable domain, or that alone where ``www``
+    is stripped. ``*`` stands for any text; ``www`` with or without digits never moves.
+
+    Why it is safe: hosts of shops, weblogs and home pages that came to give each user a
+    subdomain kept the old addresses, for the links that lead there.
+
+    When it is wrong: the subdomain is a site of its own, like ``shop``, ``api`` or a
+    language, or the two addresses never existed side by side. With ``*``, take those back.
+    """
+
+    name = "subdomain_to_path"
+    component = "url"
+    values = NameList()
+    neutral = ()
+    changes = (
+        Example(["shuchao"], "http://shuchao.example.com/", "http://www.example.com/shuchao/"),
+        Example(["*", "!api"], "http://ann.example.com/a?b=1", "http://www.example.com/ann/a?b=1"),
+    )
+    keeps = (
+        Example(["*", "!api"], "http://api.example.com/a", "http://api.example.com/a"),
+        Example(["*"], "http://www.example.com/ann/", "http://www.example.com/ann/"),
+        Example(["*"], "http://a.b.example.com/", "http://a.b.example.com/"),
+        Example(["*"], "http://example.co.uk/", "http://example.co.uk/"),
+        Example(["*"], "http://ann.github.io/", "http://ann.github.io/"),
+    )
+
+    def __init__(self, options: Mapping[str, Setting]) -> None:
+        super().__init__(options)
+        self._labels = NameMatcher(
+            entry._replace(pattern=entry.pattern.lower()) for entry in self.value
+        )
+        www = options.get(Www.name)
+        self._prefix = "" if www and www.value == "strip" else "www."
+
+    def apply(self, url: Url) -> Url:
+        label, _, domain = url.host.partition(".")
+        if (
+            label not in self._labels
+            or _WWW.fullmatch(label)
+            or registrable_domain(url.host) != domain
+        ):
+            return url
+        return url._replace(host=self._prefix + domain, path=f"/{label}{url.path}")
+
+    def layer(self, before: Url, after: Url) -> str:
+        del after
+        entry = self._labels.match(before.host.partition(".")[0])
+        return entry.layer if entry else self._layer

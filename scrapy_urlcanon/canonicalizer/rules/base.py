@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
+from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +63,7 @@ class Normalization(ABC):
         """
 
 
-class Rule(ABC):
+class Option(ABC):
     """One option of the catalogue, with the value that it has for some URLs.
 
     Its docstring is its page in ``docs/rules.md``: what it does, why it is safe, when it
@@ -71,16 +72,16 @@ class Rule(ABC):
 
     name: ClassVar[str]
     """The name of the option."""
-    component: ClassVar[Literal["authority", "path", "query", "fragment", "url"]]
-    """What it changes at most: ``authority`` stands for the scheme too, ``url`` for all."""
     values: ClassVar[ValueType]
     """What its values look like."""
     neutral: ClassVar[Any]
     """The value with which it does nothing."""
     changes: ClassVar[tuple[Example, ...]]
-    """What it must change."""
+    """What it must act on."""
     keeps: ClassVar[tuple[Example, ...]]
     """What it must leave alone."""
+    acts: ClassVar[str] = "It changes"
+    """What it does to the URLs of :attr:`changes`."""
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
         """Prepare for *options*, by name; they may hold others that this one respects."""
@@ -88,15 +89,29 @@ class Rule(ABC):
 
     @classmethod
     def compile(cls, options: Mapping[str, Setting]) -> Self | None:
-        """Return the rule for *options*, or None where they give it nothing to do."""
+        """Return the option prepared for *options*, or None where it has nothing to do."""
         setting = options.get(cls.name)
         if setting is None or setting.value == cls.neutral:
             return None
         return cls(options)
 
+
+class Rule(Option):
+    """An option that changes URLs."""
+
+    component: ClassVar[Literal["authority", "path", "query", "fragment", "url"]]
+    """What it changes at most: ``authority`` stands for the scheme too, ``url`` for all."""
+    as_written: ClassVar[bool] = False
+    """Whether it is for the URL before the normalizations, which would take away the
+    difference that it is about. What it leaves is normalized, and the rules for that are
+    looked up, as if it had been there from the start."""
+
     @abstractmethod
     def apply(self, url: Url) -> Url:
-        """Return what the rule makes of *url*, whose components are normalized."""
+        """Return what the rule makes of *url*.
+
+        Its components are normalized, unless the rule is for the URL :attr:`as_written`.
+        """
 
     def layer(self, before: Url, after: Url) -> str:
         """Return the layer of the configuration that made *after* of *before*."""
@@ -106,6 +121,9 @@ class Rule(ABC):
 
 class ParameterRule(Rule):
     """A rule that drops parameters of the query, each by itself."""
+
+    spares_signed: ClassVar[bool] = True
+    """Whether it leaves a URL alone that :func:`~.signed.is_signed`."""
 
     @abstractmethod
     def drops(self, name: str, value: str) -> str | None:
@@ -123,6 +141,8 @@ class ParameterRule(Rule):
         if url.query is None:
             return url
         kept = tuple(piece for piece in url.query if self.drops(*parameter(piece)) is None)
+        if len(kept) == len(url.query) or (self.spares_signed and is_signed(url.query)):
+            return url
         return url._replace(query=kept or None)
 
     def layer(self, before: Url, after: Url) -> str:

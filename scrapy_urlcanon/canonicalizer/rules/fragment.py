@@ -35,6 +35,7 @@ class Fragment(Rule):
     keeps = (
         Example("keep", "http://example.com/#top", "http://example.com/#top"),
         Example("routing", "http://example.com/#!/a", "http://example.com/#!/a"),
+        Example("routing", "http://example.com/#/a", "http://example.com/#/a"),
     )
 
     def apply(self, url: Url) -> Url:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from scrapy_urlcanon.canonicalizer.names import NameMatcher
-from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path
+from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path, lower_case
 from scrapy_urlcanon.canonicalizer.rules.base import Example, Rule
 from scrapy_urlcanon.canonicalizer.values import Choice, NameList
 
@@ -127,3 +128,90 @@ class TrailingSlash(Rule):
             return url._replace(path=path.rstrip("/") or "/")
         last = path.rpartition("/")[2]
         return url._replace(path=path + "/") if last and "." not in last else url
+
+
+class PathCase(Rule):
+    """Write the path in lower case.
+
+    What it does: ``/Alexander`` becomes ``/alexander``. Letters that are percent-encoded
+    keep their case.
+
+    Why it is safe: where the server does not tell upper from lower case, as IIS on
+    Windows, sites link one page in several spellings.
+
+    When it is wrong: nearly everywhere else. ``/ALexander`` and ``/Alexander`` are two
+    articles of a wiki, and short links differ in nothing but case.
+    """
+
+    name = "path_case"
+    component = "path"
+    values = Choice(("keep", "lower"))
+    neutral = "keep"
+    changes = (
+        Example("lower", "http://example.com/A/B.aspx?C=D", "http://example.com/a/b.aspx?C=D"),
+    )
+    keeps = (Example("lower", "http://example.com/a%C3%89%2F", "http://example.com/a%C3%89%2F"),)
+
+    def apply(self, url: Url) -> Url:
+        return url._replace(path=lower_case(url.path))
+
+
+class PathParams(Rule):
+    """Drop parameters of the path.
+
+    What it does: drops what stands behind a ``;`` in a segment of the path (RFC 3986, 3.3)
+    where its name, up to a ``=``, is on the list; ``*`` stands for any text.
+
+    Why it is safe: servers put the session id there for visitors without cookies
+    (``;jsessionid=``), and a crawler may get a new one on every page.
+
+    When it is wrong: the parameter selects content, like the version of a document or the
+    layer of a map.
+    """
+
+    name = "path_params"
+    component = "path"
+    values = NameList()
+    neutral = ()
+    changes = (
+        Example(
+            ["jsessionid"],
+            "http://example.com/a;jsessionid=0A1B?id=1",
+            "http://example.com/a?id=1",
+        ),
+        Example(
+            ["sid", "utm_*"],
+            "http://example.com/a;sid=1;v=2/b;utm_x",
+            "http://example.com/a;v=2/b",
+        ),
+    )
+    keeps = (
+        Example(["jsessionid"], "http://example.com/a;v=1.1", "http://example.com/a;v=1.1"),
+        Example(
+            ["*"], "http://example.com/a%3Bjsessionid=1", "http://example.com/a%3Bjsessionid=1"
+        ),
+    )
+
+    def __init__(self, options: Mapping[str, Setting]) -> None:
+        super().__init__(options)
+        self._names = NameMatcher(self.value)
+
+    def apply(self, url: Url) -> Url:
+        if ";" not in url.path:
+            return url
+        return url._replace(path="/".join(map(self._without_listed, url.path.split("/"))))
+
+    def _without_listed(self, segment: str) -> str:
+        start, *parameters = segment.split(";")
+        kept = (p for p in parameters if _name(p) not in self._names)
+        return ";".join((start, *kept))
+
+    def layer(self, before: Url, after: Url) -> str:
+        del after
+        pieces = (p for segment in before.path.split("/") for p in segment.split(";")[1:])
+        entries = (self._names.match(_name(piece)) for piece in pieces)
+        return ", ".join(dict.fromkeys(e.layer for e in entries if e and not e.takes_back))
+
+
+def _name(path_parameter: str) -> str:
+    return unquote(path_parameter.partition("=")[0])

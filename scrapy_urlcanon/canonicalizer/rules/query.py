@@ -6,27 +6,107 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.names import Entry, NameMatcher
+from scrapy_urlcanon.canonicalizer.percent_encoding import lower_case
+from scrapy_urlcanon.canonicalizer.rules.always import ASCII_LOWER
 from scrapy_urlcanon.canonicalizer.rules.base import Example, ParameterRule, Rule
 from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS
 from scrapy_urlcanon.canonicalizer.values import Choice, Flag, NameList, NameMap
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
 
 def _listed(options: Mapping[str, Setting], name: str) -> NameMatcher:
+    """Return the list that is the value of the option *name*, in the case of the names."""
     setting = options.get(name)
-    return NameMatcher((setting and setting.value) or ())
+    entries: Iterable[Entry] = (setting and setting.value) or ()
+    if _names_are_lower(options):
+        entries = (e._replace(pattern=e.pattern.translate(ASCII_LOWER)) for e in entries)
+    return NameMatcher(entries)
+
+
+def _names_are_lower(options: Mapping[str, Setting]) -> bool:
+    setting = options.get(ParamCase.name)
+    return bool(setting and setting.value == "lower")
+
+
+class QuerySeparator(Rule):
+    """Take ``;`` for a separator of parameters.
+
+    What it does: with ``;``, parameters are separated by ``;`` as well as by ``&``, and by
+    ``&`` in the canonical URL. A ``;`` that is percent-encoded separates nothing. With
+    ``&``, what follows a ``;`` is a part of the value, as for browsers, and for Scrapy.
+
+    Why it is safe: HTML 4.01 (appendix B.2.2) asked servers to support both, because ``&``
+    has to be escaped in HTML, and those that do hand out the same page.
+
+    When it is wrong: the server does not, and the ``;`` belongs to a value.
+    """
+
+    name = "query_separator"
+    component = "query"
+    # Where it separates nothing, a `;` is written `%3B`.
+    as_written = True
+    values = Choice(("&", ";"))
+    neutral = "&"
+    changes = (
+        Example(";", "http://example.com/?b=2;a=1", "http://example.com/?a=1&b=2"),
+        Example(";", "http://example.com/?b=2;;c=3&a=1;", "http://example.com/?a=1&b=2&c=3"),
+    )
+    keeps = (
+        Example(";", "http://example.com/?a=1%3Bb%3D2", "http://example.com/?a=1%3Bb%3D2"),
+        Example(";", "http://example.com/a;b=1", "http://example.com/a;b=1"),
+    )
+
+    def apply(self, url: Url) -> Url:
+        if url.query is None:
+            return url
+        return url._replace(query=tuple(p for piece in url.query for p in piece.split(";")))
+
+
+class ParamCase(Rule):
+    """Write the names of parameters in lower case.
+
+    What it does: ``?ID=1`` becomes ``?id=1``; values keep their case, and so do letters
+    that are percent-encoded. The names in ``drop_params``, ``keep_params`` and
+    ``default_params`` then hold in any case; templates are to be given in lower case.
+
+    Why it is safe: ASP and ASP.NET, ColdFusion and other servers of that family do not
+    tell them apart, and sites on them link ``?Id=`` and ``?id=``.
+
+    When it is wrong: everywhere else. PHP, Java and Python tell them apart.
+    """
+
+    name = "param_case"
+    component = "query"
+    values = Choice(("keep", "lower"))
+    neutral = "keep"
+    changes = (
+        Example("lower", "http://example.com/?ID=A&Page=2", "http://example.com/?id=A&page=2"),
+    )
+    keeps = (Example("lower", "http://example.com/?a%C3%89=B", "http://example.com/?a%C3%89=B"),)
+
+    def apply(self, url: Url) -> Url:
+        if url.query is None:
+            return url
+        return url._replace(query=tuple(map(_lower_name, url.query)))
+
+
+def _lower_name(piece: str) -> str:
+    name, equals, value = piece.partition("=")
+    return lower_case(name) + equals + value
 
 
 class TrackingParams(ParameterRule):
     """Drop the parameters that only tell where a visitor came from.
 
     What it does: drops ``utm_*`` and a list of exact names of advertising and newsletter
-    services. A name in ``keep_params``, or ``!name`` in ``drop_params``, is left alone.
+    services. A name in ``keep_params``, or ``!name`` in ``drop_params``, is left alone, and
+    so is a URL that carries a signature of itself (``X-Amz-Signature`` and the like), which
+    would no longer be valid.
 
     Why it is safe: the names are those that the services document, long enough that no
     site uses them for its content; the server hands out the same page.
@@ -49,12 +129,21 @@ class TrackingParams(ParameterRule):
     keeps = (
         Example("drop", "http://example.com/?ref=1&source=2", "http://example.com/?ref=1&source=2"),
         Example("drop", "http://example.com/?utm=1", "http://example.com/?utm=1"),
+        Example(
+            "drop",
+            "https://s3.example/a?X-Amz-Signature=0a&utm_source=x",
+            "https://s3.example/a?X-Amz-Signature=0a&utm_source=x",
+        ),
     )
 
-    _names = NameMatcher(Entry(name, takes_back=False, layer="") for name in TRACKING_PARAMS)
+    _all = tuple(Entry(name, takes_back=False, layer="") for name in TRACKING_PARAMS)
+    _names_as_they_are = NameMatcher(_all)
+    _names_in_lower_case = NameMatcher(e._replace(pattern=e.pattern.lower()) for e in _all)
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
         super().__init__(options)
+        lower = _names_are_lower(options)
+        self._names = self._names_in_lower_case if lower else self._names_as_they_are
         self._dropped = _listed(options, "drop_params")
         self._kept = _listed(options, "keep_params")
 
@@ -70,6 +159,7 @@ class DropParams(ParameterRule):
 
     What it does: drops the parameters of these names; ``*`` stands for any text, and
     ``!name`` takes a name back that a lower layer or a glob lists. ``keep_params`` beats it.
+    It holds for signed URLs too: ``["X-Amz-*"]`` makes one object one URL, whoever signed it.
 
     Why it is safe: it is only as safe as what you know about the site. Session ids, sort
     orders, print views and where to return to after a login are the usual ones.
@@ -81,12 +171,18 @@ class DropParams(ParameterRule):
 
     name = "drop_params"
     component = "query"
+    spares_signed = False
     values = NameList()
     neutral = ()
     changes = (
         Example(["sid"], "http://example.com/?sid=1&id=2", "http://example.com/?id=2"),
         Example(
             ["tx_*", "!tx_id"], "http://example.com/?tx_a=1&tx_id=2", "http://example.com/?tx_id=2"
+        ),
+        Example(
+            ["X-Amz-*"],
+            "https://s3.example/a?X-Amz-Signature=0a&X-Amz-Date=1&versionId=2",
+            "https://s3.example/a?versionId=2",
         ),
     )
     keeps = (
@@ -95,7 +191,7 @@ class DropParams(ParameterRule):
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
         super().__init__(options)
-        self._names = NameMatcher(self.value)
+        self._names = _listed(options, self.name)
         self._kept = _listed(options, "keep_params")
 
     def drops(self, name: str, value: str) -> str | None:
@@ -110,7 +206,7 @@ class KeepParams(ParameterRule):
     """Drop all parameters but these.
 
     What it does: with a list, even an empty one, drops every parameter that is not on it
-    (``*`` stands for any text). With None every parameter stays.
+    (``*`` stands for any text), a signature among them. With None every parameter stays.
 
     Why it is safe: on a site whose pages you know, what selects a page is a short list,
     and what does not select one grows every month.
@@ -121,6 +217,7 @@ class KeepParams(ParameterRule):
 
     name = "keep_params"
     component = "query"
+    spares_signed = False
     values = NameList(optional=True)
     neutral = None
     changes = (
@@ -135,7 +232,7 @@ class KeepParams(ParameterRule):
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
         super().__init__(options)
-        self._names = NameMatcher(self.value)
+        self._names = _listed(options, self.name)
 
     def drops(self, name: str, value: str) -> str | None:
         del value
@@ -145,7 +242,8 @@ class KeepParams(ParameterRule):
 class DefaultParams(ParameterRule):
     """Drop parameters that have their default value.
 
-    What it does: drops a parameter where its value is the given one, letter by letter.
+    What it does: drops a parameter where its value is the given one, letter by letter; not
+    from a URL that carries a signature of itself.
 
     Why it is safe: ``?sort=ascending`` and no ``sort`` at all are the same page, if that
     is what the site does without it.
@@ -169,7 +267,19 @@ class DefaultParams(ParameterRule):
         Example(
             {"page": "1"}, "http://example.com/list?page=10", "http://example.com/list?page=10"
         ),
+        Example(
+            {"page": "1"},
+            "https://s3.example/a?X-Amz-Signature=0a&page=1",
+            "https://s3.example/a?X-Amz-Signature=0a&page=1",
+        ),
     )
+
+    def __init__(self, options: Mapping[str, Setting]) -> None:
+        super().__init__(options)
+        if _names_are_lower(options):
+            self.value = {
+                name.translate(ASCII_LOWER): default for name, default in self.value.items()
+            }
 
     def drops(self, name: str, value: str) -> str | None:
         default, layer = self.value.get(name, (None, None))
@@ -182,7 +292,8 @@ class DefaultParams(ParameterRule):
 class EmptyParams(ParameterRule):
     """Drop parameters without a value or without a name.
 
-    What it does: drops ``id=`` and ``=123``.
+    What it does: drops ``id=`` and ``=123``; not from a URL that carries a signature of
+    itself.
 
     Why it is safe: a form that was sent with an empty field, or a template that had
     nothing to put there.
@@ -196,7 +307,14 @@ class EmptyParams(ParameterRule):
     values = Choice(("keep", "drop"))
     neutral = "keep"
     changes = (Example("drop", "http://example.com/?id=&=123&a=1", "http://example.com/?a=1"),)
-    keeps = (Example("drop", "http://example.com/?a=0", "http://example.com/?a=0"),)
+    keeps = (
+        Example("drop", "http://example.com/?a=0", "http://example.com/?a=0"),
+        Example(
+            "drop",
+            "https://s3.example/a?X-Amz-Signature=0a&versionId=",
+            "https://s3.example/a?X-Amz-Signature=0a&versionId=",
+        ),
+    )
 
     def drops(self, name: str, value: str) -> str | None:
         return None if name and value else self._layer

@@ -1,0 +1,156 @@
+"""Options whose values are templates: what to rewrite, and what not to fetch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.canonicalizer.rewrites import follow
+from scrapy_urlcanon.canonicalizer.rules.base import Example, Option, Rule
+from scrapy_urlcanon.canonicalizer.values import RewriteList, TemplateList
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy_urlcanon.canonicalizer.url import Url
+    from scrapy_urlcanon.canonicalizer.values import Setting
+
+
+class RewritePath(Rule):
+    """Give the path, and parameters, another shape.
+
+    What it does: takes pairs of templates. A URL that has the shape of the first one gets
+    that of the second, with what was found in the named places; the order of parameters
+    makes no difference, and those that the first template does not name stay. A place
+    ``{name}`` takes one or more characters: all but ``/``, or those of its class, as in
+    ``{isbn:digits}``: ``digits``, ``hex``, ``slug`` (letters, digits, ``-``, ``_`` and what
+    is percent-encoded), ``path`` (``/`` too), or one of several texts, as in
+    ``{lang:en|de}``. A literal brace is ``%7B`` or ``%7D``.
+
+    A pair is refused where it is ambiguous where a place ends; where the two shapes never
+    settle; and where it loses what may tell pages apart: a place that the second template
+    does not have may be text for readers (no class, ``slug`` or ``path``). If it takes
+    ``digits``, ``hex`` or a choice, or stands in a parameter, its name must begin with
+    ``_`` to say that it is dropped on purpose.
+
+    Why it is safe: the site itself maps both shapes to one page, because it has a router,
+    or reads nothing but the number of a path with a title in it.
+
+    When it is wrong: the text that is dropped selects the page on some of the paths that
+    have this shape. Make the template as narrow as the class of URLs that you know.
+    """
+
+    name = "rewrite_path"
+    component = "url"
+    values = RewriteList()
+    neutral = ()
+    changes = (
+        Example(
+            [["/books/{slug}/{isbn:digits}-item.html", "/books/{isbn}"]],
+            "http://www.example.com/books/amazon-sucks/9780470170779-item.html",
+            "http://www.example.com/books/9780470170779",
+        ),
+        Example(
+            [["/books/{slug}/{isbn:digits}-item.html", "/books/{isbn}"]],
+            "http://www.example.com/books/anything/9780470170779-item.html",
+            "http://www.example.com/books/9780470170779",
+        ),
+        Example(
+            [["/test?id={id}", "/test_{id}"]],
+            "http://www.example.com/test?id=123&page=2",
+            "http://www.example.com/test_123?page=2",
+        ),
+        Example(
+            [["/test_{id}", "/test?id={id}"]],
+            "http://www.example.com/test_123",
+            "http://www.example.com/test?id=123",
+        ),
+        Example(
+            [["/{lang:en|de}/{rest:path}/print", "/{lang}/{rest}"]],
+            "http://example.com/de/a/b/print",
+            "http://example.com/de/a/b",
+        ),
+        Example(
+            [["/s-{_session:hex}/{page}", "/{page}"]],
+            "http://example.com/s-0a1b/about",
+            "http://example.com/about",
+        ),
+    )
+    keeps = (
+        Example(
+            [["/books/{slug}/{isbn:digits}-item.html", "/books/{isbn}"]],
+            "http://example.com/books/new/list-item.html",
+            "http://example.com/books/new/list-item.html",
+        ),
+        Example(
+            [["/test?id={id}", "/test_{id}"]],
+            "http://example.com/test?id=1&id=2",
+            "http://example.com/test?id=1&id=2",
+        ),
+        Example(
+            [["/dir?name={name}", "/dir/{name}"]],
+            "http://example.com/dir?name=..",
+            "http://example.com/dir?name=..",
+        ),
+        Example(
+            [["/{_lang:en|de}/{page}", "/{page}"]],
+            "http://example.com/fr/about",
+            "http://example.com/fr/about",
+        ),
+    )
+
+    def __init__(self, options: Mapping[str, Setting]) -> None:
+        super().__init__(options)
+        self._rewrites = [rewrite for rewrite, _ in self.value]
+        self._layers = {rewrite.source.text: layer for rewrite, layer in self.value}
+
+    def apply(self, url: Url) -> Url:
+        for _, changed in follow(url, self._rewrites):
+            url = changed
+        return url
+
+    def layer(self, before: Url, after: Url) -> str:
+        del after
+        fired = (rewrite.source.text for rewrite, _ in follow(before, self._rewrites))
+        return ", ".join(dict.fromkeys(self._layers[text] for text in fired))
+
+
+class Skip(Option):
+    """Do not fetch URLs of these shapes at all.
+
+    What it does: takes templates, as ``rewrite_path`` does. A GET or HEAD request whose
+    canonical URL has the shape of one is not fetched, unless it is not to be filtered
+    (``dont_filter``, as for the start URLs). A parameter that the template does not name
+    makes another shape. The canonical URL is what it is without this option.
+
+    Why it is safe: the page is always found under another URL as well, though none can be
+    computed from this one: ``/?p=17`` redirects to the article that every list links.
+
+    When it is wrong: for some of the URLs of that shape the other one is never linked.
+    What is skipped is not seen at all, so nothing can find that out later.
+    """
+
+    name = "skip"
+    acts = "It skips"
+    values = TemplateList()
+    neutral = ()
+    changes = (
+        Example(["/?p={id:digits}"], "http://example.com/?p=17", "http://example.com/?p=17"),
+        Example(
+            ["/print/{rest:path}"], "http://example.com/print/a/b", "http://example.com/print/a/b"
+        ),
+    )
+    keeps = (
+        Example(["/?p={id:digits}"], "http://example.com/", "http://example.com/"),
+        Example(
+            ["/?p={id:digits}"], "http://example.com/?p=17&q=a", "http://example.com/?p=17&q=a"
+        ),
+        Example(["/?p={id:digits}"], "http://example.com/?p=new", "http://example.com/?p=new"),
+    )
+
+    def template(self, url: Url) -> str | None:
+        """Return the template, as it was written, that *url*, a canonical one, fits, or None."""
+        for template, _ in self.value:
+            match = template.match(url)
+            if match is not None and not match.others:
+                return str(template)
+        return None

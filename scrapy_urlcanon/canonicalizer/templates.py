@@ -1,0 +1,332 @@
+r"""Templates: the shape of a path and of parameters, with named places.
+
+A template is a path and, behind a ``?``, the parameters that it needs::
+
+    /books/{slug}/{isbn:digits}-item.html
+    /index.php?page=article&id={id}
+
+``{name}`` or ``{name:class}`` stands for one or more characters:
+
+============= ===============================================================
+class         characters
+============= ===============================================================
+``segment``   all but a slash; the class where none is given
+``digits``    0 to 9
+``hex``       0 to 9, a to f, A to F
+``slug``      letters, digits, ``-``, ``_`` and what is percent-encoded
+``path``      all, slashes among them
+``en|de|fr``  one of these texts
+============= ===============================================================
+
+No regular expressions: a template that more than one reading of a text could fit is
+refused, and with one reading the places are found from the two ends of the text inwards,
+without ever going back. So the time is linear in the text, whatever the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from string import ascii_letters, digits, hexdigits
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from attrs import frozen
+
+from scrapy_urlcanon.canonicalizer.percent_encoding import (
+    encode_path,
+    encode_query_text,
+)
+from scrapy_urlcanon.exceptions import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from scrapy_urlcanon.canonicalizer.url import Url
+
+# All that a normalized path or value consists of.
+_ALL = "".join(map(chr, range(0x21, 0x7F)))
+SEGMENT = "segment"
+PATH = "path"
+CLASSES: dict[str, str] = {
+    SEGMENT: _ALL.replace("/", ""),
+    "digits": digits,
+    "hex": hexdigits,
+    "slug": f"{ascii_letters}{digits}-_%",
+    PATH: _ALL,
+}
+"""The characters of each class."""
+
+_PLACE = re.compile(r"\{([^{}]*)\}")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class TemplateError(ValueError):
+    """A template that cannot be used; its message says why."""
+
+
+class Place(NamedTuple):
+    """A named place in a text, which takes one or more characters."""
+
+    name: str
+    kind: str
+    """The class, as it was written."""
+    characters: str
+    choices: tuple[str, ...] = ()
+    """The texts that it takes; any where there are none."""
+
+    def __str__(self) -> str:
+        return f"{{{self.name}}}" if self.kind == SEGMENT else f"{{{self.name}:{self.kind}}}"
+
+    def takes(self, text: str) -> bool:
+        """Tell whether *text* can stand in this place."""
+        if self.choices:
+            return text in self.choices
+        return bool(text) and not text.strip(self.characters)
+
+
+Part: TypeAlias = str | Place
+"""What a text template consists of: literal texts and places."""
+Encode: TypeAlias = Callable[[str], str]
+
+
+def place(name: str, kind: str, encode: Encode) -> Place:
+    """Return the place *name* of the class *kind*, a known one.
+
+    :param encode: brings a text into the one spelling of the component.
+    """
+    if kind in CLASSES:
+        return Place(name, kind, CLASSES[kind])
+    choices = tuple(map(encode, kind.split("|")))
+    return Place(name, kind, "".join(sorted(set("".join(choices)))), choices)
+
+
+class TextTemplate:
+    """The shape of one text, a path or a value.
+
+    Its parts fall into three: those whose ends can be told from the left, those whose
+    beginnings can be told from the right, and between them at most one place, which
+    takes what is left. From the left the end of a place can be told where what comes
+    behind it begins with a character that it does not take.
+
+    :raises TemplateError: if two places are left, as one text could be read in two ways.
+    """
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        self.parts: tuple[Part, ...] = tuple(part for part in parts if part)
+        start, end = 0, len(self.parts)
+        while start < end and self._is_fixed(start, start + 1):
+            start += 1
+        while end > start and self._is_fixed(end - 1, end - 2):
+            end -= 1
+        left = [str(part) for part in self.parts[start:end] if isinstance(part, Place)]
+        if len(left) > 1:
+            raise TemplateError(
+                f"it is ambiguous where {left[0]} ends and {left[1]} begins: put a character "
+                "between them that one of them does not take, or give one a narrower class"
+            )
+        middle = self.parts[start:end]
+        self._middle = middle[0] if middle and isinstance(middle[0], Place) else None
+        # From the ends inwards, each with the function that finds what it takes.
+        self._outer = (
+            *((part, _prefix) for part in self.parts[:start]),
+            *((part, _suffix) for part in reversed(self.parts[end:])),
+        )
+
+    def _is_fixed(self, position: int, neighbour: int) -> bool:
+        """Tell whether the end of a part that is next to *neighbour* can be told."""
+        part = self.parts[position]
+        if isinstance(part, str):
+            return True
+        if not 0 <= neighbour < len(self.parts):
+            return False
+        beside = self.parts[neighbour]
+        if isinstance(beside, Place):
+            return set(part.characters).isdisjoint(beside.characters)
+        return beside[0 if neighbour > position else -1] not in part.characters
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The places, in order."""
+        return tuple(part for part in self.parts if isinstance(part, Place))
+
+    def match(self, text: str) -> dict[str, str] | None:
+        """Return what stands in each place if *text* has this shape, else None.
+
+        >>> shape = TextTemplate([place("a", "slug", str), "-", place("b", "digits", str)])
+        >>> shape.match("one-two-3") == {"a": "one-two", "b": "3"}
+        True
+        >>> shape.match("one-two-")
+        """
+        found: dict[str, str] = {}
+        for part, take in self._outer:
+            taken = take(text, part)
+            if taken is None:
+                return None
+            text = text[len(taken) :] if take is _prefix else text[: len(text) - len(taken)]
+            if isinstance(part, Place):
+                found[part.name] = taken
+        if self._middle is None:
+            return None if text else found
+        if not self._middle.takes(text):
+            return None
+        found[self._middle.name] = text
+        return found
+
+
+def _prefix(text: str, part: Part) -> str | None:
+    """Return what *part* takes of the beginning of *text*, or None if it does not fit."""
+    if isinstance(part, str):
+        return part if text.startswith(part) else None
+    taken = text[: len(text) - len(text.lstrip(part.characters))]
+    return taken if part.takes(taken) else None
+
+
+def _suffix(text: str, part: Part) -> str | None:
+    """Return what *part* takes of the end of *text*, or None if it does not fit."""
+    if isinstance(part, str):
+        return part if text.endswith(part) else None
+    taken = text[len(text.rstrip(part.characters)) :]
+    return taken if part.takes(taken) else None
+
+
+@frozen(eq=False)
+class Template:
+    """A path and the parameters that belong to it, each the shape of a text.
+
+    >>> template = parse_template("/test/{kind}?id={id:digits}")
+    >>> str(template), list(template.kinds.items())
+    ('/test/{kind}?id={id:digits}', [('kind', 'segment'), ('id', 'digits')])
+    """
+
+    text: str
+    """As it was written."""
+    path: TextTemplate
+    params: Mapping[str, TextTemplate]
+    """The shapes of the values, by the percent-encoded name of the parameter."""
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """All places, those of the path first."""
+        return self.path.places + self.places_of_params
+
+    @property
+    def places_of_params(self) -> tuple[Place, ...]:
+        """The places in values of parameters."""
+        return tuple(place for shape in self.params.values() for place in shape.places)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The class of each name."""
+        return {place.name: place.kind for place in self.places}
+
+    def match(self, url: Url) -> Match | None:
+        """Return what *url*, a normalized one, has in each place, or None.
+
+        None too where it has one of the parameters twice.
+        """
+        found = self.path.match(url.path)
+        if found is None:
+            return None
+        others: list[str] = []
+        seen = set()
+        for piece in url.query or ():
+            name, _, value = piece.partition("=")
+            shape = self.params.get(name)
+            if shape is None:
+                others.append(piece)
+                continue
+            in_value = None if name in seen else shape.match(value)
+            if in_value is None:
+                return None
+            seen.add(name)
+            found |= in_value
+        return Match(found, tuple(others)) if len(seen) == len(self.params) else None
+
+
+class Match(NamedTuple):
+    """How a template fits a URL."""
+
+    found: Mapping[str, str]
+    """What stands in each place, percent-encoded as it is there."""
+    others: tuple[str, ...]
+    """The pieces of the query that the template does not name."""
+
+
+@lru_cache(maxsize=10_000)
+def parse_template(text: str) -> Template:
+    """Return the template that *text* describes.
+
+    :raises TemplateError: if it describes none.
+    """
+    template = _parse(text, {})
+    names = [place.name for place in template.places]
+    for name in names:
+        if names.count(name) > 1:
+            raise TemplateError(f"{{{name}}} stands in it twice")
+    return template
+
+
+def parse_target(text: str, source: Template) -> Template:
+    """Return the template *text* that what *source* found is to be put into.
+
+    Its places have the classes that they have in *source*, and one may stand in it twice.
+
+    :raises TemplateError: if it describes none, or has a place that *source* has not.
+    """
+    kinds = source.kinds
+    target = _parse(text, kinds)
+    for name, kind in target.kinds.items():
+        if name not in kinds:
+            raise TemplateError(f"{{{name}}} is not in {source.text!r}" + did_you_mean(name, kinds))
+        if kind != kinds[name]:
+            raise TemplateError(f"{{{name}}} has the class {kinds[name]!r} in {source.text!r}")
+    return target
+
+
+def _parse(text: str, kinds: Mapping[str, str]) -> Template:
+    """Return the template *text*; *kinds* are the classes of names that it gives none."""
+    path, question_mark, query = text.partition("?")
+    if not path.startswith("/"):
+        raise TemplateError("a template begins with a slash: it is a path, without the host")
+    if "#" in text:
+        raise TemplateError("a template has no fragment")
+    params: dict[str, TextTemplate] = {}
+    for piece in query.split("&") if question_mark else ():
+        name, _, value = piece.partition("=")
+        if not name or "{" in name or "}" in name:
+            raise TemplateError(f"expected a parameter with a name, got {piece!r}")
+        name = encode_query_text(name)
+        if name in params:
+            raise TemplateError(f"the parameter {name!r} stands in it twice")
+        params[name] = TextTemplate(_parse_parts(value, encode_query_text, kinds))
+    return Template(text, TextTemplate(_parse_parts(path, encode_path, kinds)), params)
+
+
+def _parse_parts(text: str, encode: Encode, kinds: Mapping[str, str]) -> Iterator[Part]:
+    # Of what the pattern splits, every other text is what it captured.
+    for position, part in enumerate(_PLACE.split(text)):
+        if position % 2:
+            yield _parse_place(part, encode, kinds)
+        elif "{" in part or "}" in part:
+            raise TemplateError(f"a brace is missing near {part!r}; a literal one is %7B or %7D")
+        elif part:
+            yield encode(part)
+
+
+def _parse_place(text: str, encode: Encode, kinds: Mapping[str, str]) -> Place:
+    name, colon, kind = text.partition(":")
+    if not _NAME.fullmatch(name):
+        raise TemplateError(f"expected a name of letters, digits and _ in {{{text}}}")
+    if not colon:
+        kind = kinds.get(name, SEGMENT)
+    if kind not in CLASSES and ("|" not in kind or not all(kind.split("|"))):
+        expected = ", ".join(CLASSES)
+        raise TemplateError(
+            f"no such class: {kind!r}; expected {expected} or a choice like en|de"
+            + did_you_mean(kind, CLASSES)
+        )
+    return place(name, kind, encode)

@@ -1,0 +1,45 @@
+"""``scrapy urlcanon compare``: what changed between two crawls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from scrapy.exceptions import UsageError
+
+from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.exceptions import ReportError
+from scrapy_urlcanon.report.comparison import compare
+from scrapy_urlcanon.report.document import read_report
+from scrapy_urlcanon.report.terminal import show_comparison
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy.settings import Settings
+
+
+class Compare(Action):
+    """Show what changed from one report to another."""
+
+    name = "compare"
+    help = "show what changed between the reports of two crawls"
+    description = """\
+Show what changed from one crawl to another, as after a change of the rules: the figures
+of both, the difference, and which options and domains it comes from.
+
+  scrapy urlcanon compare before.json after.json
+"""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("before", metavar="A.json", help="the JSON report of the first crawl")
+        parser.add_argument("after", metavar="B.json", help="the JSON report of the second crawl")
+
+    def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
+        del settings
+        try:
+            before, after = read_report(arguments.before), read_report(arguments.after)
+        except ReportError as error:
+            raise UsageError(str(error), print_help=False) from error
+        show_comparison(compare(before, after), Console(highlight=False))
+        return 0

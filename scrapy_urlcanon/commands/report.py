@@ -1,0 +1,64 @@
+"""``scrapy urlcanon report``: shows the report of a crawl."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from scrapy.exceptions import UsageError
+
+from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.exceptions import ReportError
+from scrapy_urlcanon.report.destination import Destination
+from scrapy_urlcanon.report.document import read_report
+from scrapy_urlcanon.report.page import to_html
+from scrapy_urlcanon.report.terminal import show_report
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy.settings import Settings
+
+_BESIDE = ""
+
+
+class ShowReport(Action):
+    """Show a JSON report at the terminal, or make an HTML page of it."""
+
+    name = "report"
+    help = "show the report of a crawl, or make an HTML page of it"
+    description = """\
+Show the JSON report that a crawl with URLCANON_REPORT = "report.json" has written: what
+was dropped, by which option, on which domain, for which page, and what is worth a look.
+
+  scrapy urlcanon report report.json
+  scrapy urlcanon report report.json --html report.html
+"""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("file", metavar="FILE.json", help="a JSON report")
+        parser.add_argument(
+            "--html",
+            nargs="?",
+            const=_BESIDE,
+            metavar="PATH",
+            help="write it as an HTML page to PATH, by default beside FILE.json",
+        )
+
+    def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
+        del settings
+        try:
+            report = read_report(arguments.file)
+        except ReportError as error:
+            raise UsageError(str(error), print_help=False) from error
+        if arguments.html is None:
+            show_report(report, Console(highlight=False))
+            return 0
+        path = Path(arguments.html or Path(arguments.file).with_suffix(".html"))
+        try:
+            Destination(path).write(to_html(report))
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror}", print_help=False) from error
+        print(f"The report is in {path}")  # noqa: T201
+        return 0

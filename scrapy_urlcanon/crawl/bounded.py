@@ -1,0 +1,51 @@
+"""A mapping of bounded size."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class BoundedMapping(Generic[K, V]):
+    """Remembers at least the last ``limit // 2`` keys that were set, and at most *limit*.
+
+    When the younger of two dictionaries is full the older one is forgotten whole: that
+    takes half the memory for each key of what an ``OrderedDict`` takes.
+
+    >>> mapping = BoundedMapping(4)
+    >>> for key in "abcde":
+    ...     mapping[key] = key.upper()
+    >>> mapping.get("a"), mapping.get("c"), mapping.get("e"), mapping.forgotten
+    (None, 'C', 'E', 2)
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._half = max(1, limit // 2)
+        self._young: dict[K, V] = {}
+        self._old: dict[K, V] = {}
+        self.forgotten = 0
+        """How many keys it no longer knows, for lack of room."""
+
+    def __len__(self) -> int:
+        """Return how many keys are remembered."""
+        return len(self._young) + len(self._old)
+
+    def __setitem__(self, key: K, value: V) -> None:
+        """Remember *value* for *key*."""
+        self._old.pop(key, None)
+        if len(self._young) >= self._half and key not in self._young:
+            self.forgotten += len(self._old)
+            self._young, self._old = {}, self._young
+        self._young[key] = value
+
+    def get(self, key: K) -> V | None:
+        """Return the value for *key*, or None."""
+        value = self._young.get(key)
+        return self._old.get(key) if value is None else value
+
+    def pop(self, key: K) -> V | None:
+        """Forget *key* and return its value, or None."""
+        old = self._old.pop(key, None)
+        return self._young.pop(key, old)

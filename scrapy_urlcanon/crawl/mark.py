@@ -1,0 +1,59 @@
+"""The mark of the requests that the plugin makes itself: why, and for which URL.
+
+It lies in ``meta``, because a retry, a redirect and a job on disk make new
+:class:`~scrapy.Request` objects, to which nothing but ``meta`` comes along. It names the
+URL that it is about, because spiders copy ``meta`` to requests of their own
+(``meta=response.meta``): on any other URL it means nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from scrapy_urlcanon.crawl.request import with_url
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+MARK_KEY: Final = "_urlcanon"
+"""In ``request.meta``; plain data, so that any queue can store it."""
+
+RESCUE: Final = "rescue"
+"""A variant that is fetched because the request that stood for it failed."""
+AUDIT: Final = "audit"
+"""A variant that is fetched to compare it with the page that stands for it."""
+REWRITTEN: Final = "rewritten"
+"""A request for the canonical URL, made of one for another URL."""
+
+
+def marked(request: Request, reason: str, url: str | None = None, **details: Any) -> Request:
+    """Return a copy of *request*, for *url* if given, marked with *reason* and *details*."""
+    url = request.url if url is None else url
+    copy = with_url(request, url, meta=dict(request.meta))
+    # As the constructor left it: it escapes what a URL cannot hold.
+    copy.meta[MARK_KEY] = {"reason": reason, "url": copy.url, **details}
+    return copy
+
+
+def mark_of(request: Request, reason: str) -> dict[str, Any] | None:
+    """Return the mark of *request* if it has one with *reason*, or a redirect led here from it."""
+    mark = request.meta.get(MARK_KEY)
+    if not isinstance(mark, dict) or mark.get("reason") != reason:
+        return None
+    urls = (request.url, *request.meta.get("redirect_urls", ()))
+    return mark if mark.get("url") in urls else None
+
+
+def reason_for_own_fingerprint(request: Request) -> str | None:
+    """Return why *request* must not have the fingerprint of its page, or None.
+
+    A retry is as the request that it repeats. Where a redirect leads from a rescue is a
+    page as any other, which the spider may have got; where one leads from an audit is
+    what is to be compared, and for each audit anew.
+    """
+    mark = request.meta.get(MARK_KEY)
+    if not isinstance(mark, dict):
+        return None
+    if mark.get("reason") == RESCUE and mark.get("url") == request.url:
+        return RESCUE
+    return f"{AUDIT} of {mark['url']}" if mark_of(request, AUDIT) else None

@@ -1,0 +1,93 @@
+"""What became of the requests that stand for all URLs of their page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from scrapy_urlcanon.crawl.bounded import BoundedMapping
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request
+
+    from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
+
+
+class Representatives:
+    """Remembers for each page whether it was fetched or failed for good.
+
+    A page is known by the fingerprint that the requests for it share. The request that
+    came first stands for them; its retries, and the requests that it was redirected to,
+    are about its page too.
+
+    :param limit: how many pages are remembered, at least half and at most all.
+    """
+
+    def __init__(self, fingerprinter: RequestFingerprinter, limit: int) -> None:
+        self._fingerprinter = fingerprinter
+        # Most pages are fetched, and most have no variants: this is all there is for one.
+        self._fetched: BoundedMapping[bytes, bool] = BoundedMapping(limit)
+        self._in_flight: set[bytes] = set()
+        # Of requests on their way: the rules may change before they come back.
+        self._pages: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
+        self.listeners: list[Callable[[bytes, bool], None]] = []
+        """Are called with each page and whether it was fetched."""
+
+    def outcome(self, page: bytes) -> bool | None:
+        """Tell whether *page* was fetched; None where that is not known (yet)."""
+        return self._fetched.get(page)
+
+    def begin(self, request: Request) -> None:
+        """Note that *request* is on its way."""
+        page = self._fingerprinter.page(request)
+        if page:
+            self._in_flight.add(page)
+            self._pages[request] = page
+
+    def page(self, request: Request) -> bytes | None:
+        """Return the page of *request*, under the rules of when it was sent."""
+        return self._pages.get(request) or self._fingerprinter.page(request)
+
+    def await_again(self, page: bytes) -> None:
+        """Forget that *page* failed: another request stands for it now."""
+        if not self._fetched.get(page):
+            self._fetched.pop(page)
+        self._in_flight.add(page)
+
+    def settle(self, page: bytes, *, fetched: bool) -> None:
+        """Note what became of *page*; once it was fetched, that stays."""
+        self._in_flight.discard(page)
+        if not fetched and self._fetched.get(page):
+            return
+        self._fetched[page] = fetched
+        for listener in self.listeners:
+            listener(page, fetched)
+
+    def finish(self, request: Request, *, fetched: bool) -> None:
+        """Note what became of the page of *request*, and of those redirected to it."""
+        page = self.page(request)
+        if page:
+            self.settle(page, fetched=fetched)
+        for source in self.redirected_to(request):
+            if source != page:
+                self.settle(source, fetched=fetched)
+
+    def give_up(self) -> None:
+        """Take the pages as failed whose requests ended without a word.
+
+        To be called when nothing is on its way any more. An exception of a middleware's
+        ``process_response``, as for too many redirects, passes all other middlewares.
+        """
+        for page in tuple(self._in_flight):
+            self.settle(page, fetched=False)
+
+    def redirected_to(self, request: Request) -> set[bytes]:
+        """Return the pages whose requests were redirected to *request*.
+
+        With its method: what it was before a redirect changed it is not known.
+        """
+        urls = request.meta.get("redirect_urls", ())
+        pages = (self._fingerprinter.page(request, url) for url in urls)
+        return {page for page in pages if page}

@@ -1,0 +1,63 @@
+"""Plain data into attrs classes, with a message that names the place of what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, get_args, get_origin, get_type_hints
+
+from attrs import NOTHING, fields, has
+
+from scrapy_urlcanon.exceptions import ReportError, did_you_mean
+
+_NAMES = {int: "a whole number that is not negative", str: "a text"}
+
+
+def decode(expected: Any, value: object, place: str = "") -> Any:
+    """Return *value*, as :func:`json.loads` gives it, as an instance of *expected*.
+
+    :param expected: int (not negative), str, ``tuple[X, ...]``, ``Mapping[str, X]``, or an
+        attrs class with fields of these.
+    :param place: where *value* stands, for messages.
+    :raises ReportError: if it is none.
+    """
+    if has(expected):
+        return _decode_object(expected, value, place)
+    if get_origin(expected) is tuple:
+        if not isinstance(value, (list, tuple)):
+            raise _unexpected(place, "a list", value)
+        (of, _) = get_args(expected)
+        return tuple(decode(of, item, f"{place}[{number}]") for number, item in enumerate(value))
+    if get_origin(expected) is Mapping:
+        if not isinstance(value, dict):
+            raise _unexpected(place, "an object", value)
+        (_, of) = get_args(expected)
+        return {name: decode(of, item, f"{place}[{name!r}]") for name, item in value.items()}
+    if type(value) is not expected or (expected is int and value < 0):  # type: ignore[operator]
+        raise _unexpected(place, _NAMES[expected], value)
+    return value
+
+
+def _decode_object(cls: type[Any], value: object, place: str) -> Any:
+    if not isinstance(value, dict):
+        raise _unexpected(place, "an object", value)
+    hints = get_type_hints(cls)
+    for name in value:
+        if name not in hints:
+            raise ReportError(f"{_join(place, name)}: no such key{did_you_mean(name, hints)}")
+    for attribute in fields(cls):
+        if attribute.name not in value and attribute.default is NOTHING:
+            raise ReportError(f"{_join(place, attribute.name)}: is missing")
+    return cls(
+        **{name: decode(hints[name], item, _join(place, name)) for name, item in value.items()}
+    )
+
+
+def _join(place: str, name: str) -> str:
+    return f"{place}.{name}" if place else name
+
+
+def _unexpected(place: str, expected: str, value: object) -> ReportError:
+    shown = repr(value)
+    if len(shown) > 60:  # noqa: PLR2004
+        shown = f"{shown[:57]}..."
+    return ReportError(f"{place}: expected {expected}, got {shown}")

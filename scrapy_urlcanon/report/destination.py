@@ -1,0 +1,137 @@
+"""Where reports are written to: the setting ``URLCANON_REPORT``."""
+
+from __future__ import annotations
+
+import os
+import re
+from errno import EISDIR
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
+from scrapy_urlcanon.report.formats import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+SETTING = "URLCANON_REPORT"
+_PLACEHOLDER = re.compile(r"%\((\w*)\)s")
+_EXAMPLE = {"name": "spider", "time": "1970-01-01T00-00-00+00-00"}
+_KNOWN = "%(name)s and %(time)s"
+
+
+@frozen
+class Destination:
+    """A file that a report is to be written to, in the format of its suffix."""
+
+    path: Path
+
+    @property
+    def suffix(self) -> str:
+        """A key of :data:`~scrapy_urlcanon.report.formats.FORMATS`."""
+        return self.path.suffix.lower()
+
+    @property
+    def _part(self) -> Path:
+        return self.path.with_name(f".{self.path.name}.part")
+
+    def prepare(self) -> None:
+        """Make the directory, and make sure that the file can be written at the end.
+
+        :raises OSError: if it cannot.
+        """
+        if self.path.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(self.path))
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._part.touch()
+        self._part.unlink()
+
+    def write(self, text: str) -> None:
+        """Write *text*, whole or not at all: no report of a run before is left half.
+
+        :raises OSError: if it cannot be written.
+        """
+        try:
+            self._part.write_text(text, encoding="utf-8", newline="")
+            self._part.replace(self.path)
+        finally:
+            self._part.unlink(missing_ok=True)
+
+
+def templates(value: object) -> tuple[str, ...]:
+    """Return the paths of the setting, as they are written there.
+
+    >>> templates("reports/%(name)s.html,report.json")
+    ('reports/%(name)s.html', 'report.json')
+
+    :param value: a path, a list of paths, or a text of several between commas; None or an
+        empty one for no report.
+    :raises ConfigurationError: with every problem of every path.
+    """
+    paths: Iterable[object]
+    if isinstance(value, str):
+        paths = [path.strip() for path in value.split(",") if path.strip()]
+    elif isinstance(value, os.PathLike):
+        paths = [value]
+    elif isinstance(value, (list, tuple)):
+        paths = value
+    elif value is None:
+        paths = []
+    else:
+        message = f"expected a path or a list of paths, got {value!r}"
+        raise ConfigurationError([Problem(SETTING, message)])
+    found: list[str] = []
+    problems = []
+    for path in paths:
+        if not isinstance(path, (str, os.PathLike)):
+            problems.append(Problem(SETTING, f"expected a path, got {path!r}"))
+            continue
+        text = os.fspath(path)
+        problem = "it is listed twice" if text in found else _problem(text)
+        if problem:
+            problems.append(Problem(SETTING, problem, text))
+        found.append(text)
+    if problems:
+        raise ConfigurationError(problems)
+    return tuple(found)
+
+
+def destinations(value: object, *, name: str, time: datetime) -> tuple[Destination, ...]:
+    """Return the destinations of the setting, each ready to be written.
+
+    :param name: of the spider, for ``%(name)s``.
+    :param time: of the start, in UTC, for ``%(time)s``, which is written as that of Scrapy's
+        feeds.
+    :raises ConfigurationError: with every path that is not valid or cannot be written.
+    """
+    written = {"name": name, "time": time.replace(microsecond=0).isoformat().replace(":", "-")}
+    found, problems = [], []
+    for template in templates(value):
+        destination = Destination(Path(template % written))
+        try:
+            destination.prepare()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            problems.append(Problem(SETTING, f"cannot be written: {reason}", str(destination.path)))
+        found.append(destination)
+    if problems:
+        raise ConfigurationError(problems)
+    return tuple(found)
+
+
+def _problem(template: str) -> str | None:
+    for name in _PLACEHOLDER.findall(template):
+        if name not in _EXAMPLE:
+            nearest = did_you_mean(name, _EXAMPLE)
+            return f"expected no placeholders but {_KNOWN}, got %({name})s{nearest}"
+    if "%" in _PLACEHOLDER.sub("", template.replace("%%", "")):
+        return f"expected {_KNOWN} as the only placeholders; a percent sign is written %%"
+    path = template % _EXAMPLE
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        expected = ", ".join(FORMATS)
+        return f"expected a name that ends in one of {expected}{did_you_mean(suffix, FORMATS)}"
+    return None

@@ -1,0 +1,73 @@
+"""The page of a rule, in Markdown, as blocks that a template can put into any markup."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME
+from scrapy_urlcanon.canonicalizer.rules.pages import rule_page, title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CODE = re.compile(r"``(.+?)``|`([^`]+)`")
+_LEAD = re.compile(r"(What it does|Why it is safe|When it is wrong):\s")
+
+
+class Span(NamedTuple):
+    """A run of text."""
+
+    text: str
+    is_code: bool
+
+
+class Block(NamedTuple):
+    """A paragraph or an item of a list."""
+
+    lead: str
+    """Its first words where they say what it is about, else empty."""
+    spans: tuple[Span, ...]
+    is_item: bool
+
+
+def title_of(name: str) -> str:
+    """Return what the option or normalization *name* does, in one sentence, or "".
+
+    >>> title_of("case")
+    'The scheme and the host in lower case (RFC 3986, 6.2.2.1)'
+    """
+    known = {**BY_NAME, **{normalization.name: normalization for normalization in ALWAYS_ON}}
+    return title(known[name]).replace("``", "") if name in known else ""
+
+
+def text_of(name: str) -> tuple[Block, ...]:
+    """Return the page of the option *name*, without its heading; nothing for other names."""
+    if name not in BY_NAME:
+        return ()
+    _, _, body = rule_page(BY_NAME[name]).partition("\n\n")
+    return tuple(_blocks(body))
+
+
+def _blocks(markdown: str) -> Iterator[Block]:
+    for paragraph in re.split(r"\n{2,}", markdown.strip()):
+        if paragraph.startswith("- "):
+            for item in paragraph.removeprefix("- ").split("\n- "):
+                yield Block("", _spans(item), is_item=True)
+        else:
+            text = " ".join(paragraph.split())
+            lead = _LEAD.match(text)
+            yield Block(
+                lead[1] if lead else "", _spans(text[lead.end() :] if lead else text), is_item=False
+            )
+
+
+def _spans(text: str) -> tuple[Span, ...]:
+    # Text, and one of the two forms of code, by turns.
+    pieces = _CODE.split(text)
+    spans: list[Span] = []
+    for start in range(0, len(pieces), 3):
+        codes = pieces[start + 1 : start + 3]
+        spans += [Span(pieces[start], is_code=False)]
+        spans += [Span(code, is_code=True) for code in codes if code]
+    return tuple(span for span in spans if span.text)

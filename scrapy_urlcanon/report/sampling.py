@@ -1,0 +1,150 @@
+"""A sample of the groups of variants, in bounded memory and without chance.
+
+Of each stratum, a combination of domain and rules, it holds the groups with the smallest
+fingerprints: these are digests, so any group is as likely as another, and the order in
+which requests are dropped makes no difference. Besides it holds the groups with the most
+drops.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from scrapy_urlcanon.crawl.settings import META_KEY
+from scrapy_urlcanon.report.document import COUNTED_URLS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy_urlcanon.crawl.dropped import Drop
+
+_GROUPS = 500
+_STRATA = 500
+_GROUPS_OF_STRATUM = 8
+_LARGEST = 100
+_COUNTED_GROUPS = 50_000
+_VARIANTS = 10
+_VARIANTS_OF_RULES = 5
+
+
+class SampledVariant:
+    """A dropped URL, as it was seen first."""
+
+    def __init__(self, drop: Drop) -> None:
+        self.url = drop.request.url
+        self.options: Any = drop.request.meta.get(META_KEY)
+        """Those of its request alone."""
+        self.dropped = 0
+
+
+class SampledGroup:
+    """A kept URL and some of the URLs that were dropped for it."""
+
+    def __init__(self, drop: Drop) -> None:
+        self.kept = drop.first
+        self.domain = drop.domain
+        self.dropped = 0
+        self.variants: dict[str, SampledVariant] = {}
+        self._urls: set[int] = set()
+        self._of_rules: Counter[frozenset[str]] = Counter()
+
+    @property
+    def urls(self) -> int:
+        """The number of different URLs, up to :data:`COUNTED_URLS`."""
+        return len(self._urls)
+
+    def add(self, drop: Drop, dropped: int) -> None:
+        """Note *drop*, which made the drops of the group *dropped*."""
+        url = drop.request.url
+        self.dropped = dropped
+        if len(self._urls) < COUNTED_URLS:
+            self._urls.add(hash(url))
+        if url not in self.variants:
+            if len(self.variants) == _VARIANTS or self._of_rules[drop.rules] == _VARIANTS_OF_RULES:
+                return
+            self._of_rules[drop.rules] += 1
+            self.variants[url] = SampledVariant(drop)
+        self.variants[url].dropped += 1
+
+
+class GroupSample:
+    """The groups of one crawl that are worth to be shown."""
+
+    def __init__(self) -> None:
+        self._drops: Counter[bytes] = Counter()
+        self._of_stratum: Counter[tuple[str, frozenset[str]]] = Counter()
+        self._strata: dict[tuple[str, frozenset[str]], dict[bytes, SampledGroup]] = {}
+        self._sampled: dict[bytes, SampledGroup] = {}
+        self._largest: dict[bytes, SampledGroup] = {}
+        self._smallest_of_largest = 0
+
+    def add(self, drop: Drop) -> None:
+        """Note *drop*, that of a variant."""
+        fingerprint = drop.fingerprint
+        dropped = self._count(fingerprint)
+        group = (
+            self._sampled.get(fingerprint)
+            or self._largest.get(fingerprint)
+            or self._admit_to_stratum(drop)
+        )
+        if dropped > self._smallest_of_largest and fingerprint not in self._largest:
+            group = group or SampledGroup(drop)
+            self._admit_to_largest(fingerprint, group, dropped)
+        if group:
+            group.add(drop, dropped)
+
+    def groups(self) -> list[SampledGroup]:
+        """Return the sample: the largest groups, then of each stratum one after the other.
+
+        Those are drawn in the order of their strata's drops. The result is in the order of
+        the groups' drops.
+        """
+        chosen = dict(self._largest)
+        ranked = sorted(self._strata, key=lambda key: (-self._of_stratum[key], key[0], [*key[1]]))
+        queues = [iter(sorted(self._strata[key].items())) for key in ranked]
+        while queues and len(chosen) < _GROUPS:
+            queues = [queue for queue in queues if self._draw(queue, chosen)]
+        return sorted(chosen.values(), key=lambda group: (-group.dropped, group.kept))
+
+    @staticmethod
+    def _draw(
+        queue: Iterator[tuple[bytes, SampledGroup]], chosen: dict[bytes, SampledGroup]
+    ) -> bool:
+        for fingerprint, group in queue:
+            if len(chosen) < _GROUPS:
+                chosen.setdefault(fingerprint, group)
+            return True
+        return False
+
+    def _count(self, fingerprint: bytes) -> int:
+        if len(self._drops) >= _COUNTED_GROUPS and fingerprint not in self._drops:
+            # The half with the fewest drops is forgotten. One of them may become large all
+            # the same, and then is counted from there.
+            self._drops = Counter(dict(self._drops.most_common(_COUNTED_GROUPS // 2)))
+        self._drops[fingerprint] += 1
+        return self._drops[fingerprint]
+
+    def _admit_to_stratum(self, drop: Drop) -> SampledGroup | None:
+        key = (drop.domain, drop.rules)
+        stratum = self._strata.get(key)
+        if stratum is None:
+            if len(self._strata) == _STRATA:
+                return None
+            stratum = self._strata[key] = {}
+        if len(stratum) == _GROUPS_OF_STRATUM:
+            last = max(stratum)
+            if drop.fingerprint > last:
+                return None
+            del stratum[last], self._sampled[last]
+        group = stratum[drop.fingerprint] = self._sampled[drop.fingerprint] = SampledGroup(drop)
+        return group
+
+    def _admit_to_largest(self, fingerprint: bytes, group: SampledGroup, dropped: int) -> None:
+        self._largest[fingerprint] = group
+        group.dropped = dropped
+        if len(self._largest) > _LARGEST:
+            # Of several with the fewest drops the one that came first has had its time.
+            del self._largest[min(self._largest, key=lambda key: self._largest[key].dropped)]
+        if len(self._largest) == _LARGEST:
+            self._smallest_of_largest = min(group.dropped for group in self._largest.values())

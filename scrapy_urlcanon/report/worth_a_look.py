@@ -1,0 +1,164 @@
+"""What in a report a user should look at before trusting the rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from scrapy_urlcanon.report.document import COUNTED_URLS, COUNTED_VALUES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from scrapy_urlcanon.report.document import Report
+
+_LARGE_GROUP = 50
+"""As many URLs of one page are a trap that a rule closed, or a rule that merges too much."""
+_LISTED = 5
+
+
+@frozen
+class Finding:
+    """One thing worth a look."""
+
+    title: str
+    text: str
+    """What it means and what to do about it."""
+    examples: tuple[str, ...] = ()
+    """URLs and names, as the report shows them."""
+    is_warning: bool = False
+    """Whether pages were, or may have been, taken for duplicates wrongly."""
+
+
+def worth_a_look(report: Report) -> tuple[Finding, ...]:
+    """Return the findings of *report*, warnings first."""
+    findings = [finding for find in _FINDERS for finding in find(report)]
+    return tuple(sorted(findings, key=lambda finding: not finding.is_warning))
+
+
+def count_of(number: int, singular: str, plural: str = "") -> str:
+    """Return *number* with its noun.
+
+    >>> count_of(1, "page"), count_of(1200, "page"), count_of(2, "query", "queries")
+    ('1 page', '1,200 pages', '2 queries')
+    """
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def _suspended(report: Report) -> Iterator[Finding]:
+    options = tuple(report.figures_under("audit/suspended/"))
+    if options:
+        yield Finding(
+            f"{count_of(len(options), 'option')} suspended during the crawl",
+            "The audit found too many pages that these options took for duplicates wrongly. "
+            "Narrow them to a path, or take them back.",
+            options,
+            is_warning=True,
+        )
+
+
+def _false_merges(report: Report) -> Iterator[Finding]:
+    wrong, audited = report.figure("audit/false_merge"), report.figure("audited")
+    if wrong:
+        yield Finding(
+            f"{count_of(wrong, 'audit')} found another page than the one kept",
+            f"Of {count_of(audited, 'dropped URL')} that were fetched all the same to compare "
+            "them. The spider got those pages; others under the same rules are missing.",
+            is_warning=True,
+        )
+
+
+def _large_groups(report: Report) -> Iterator[Finding]:
+    large = sorted(
+        (group for group in report.groups if group.urls >= _LARGE_GROUP),
+        key=lambda group: -group.urls,
+    )
+    if large:
+        more = " or more" if large[0].urls >= COUNTED_URLS else ""
+        pages = count_of(len(large), "page has", "pages have")
+        yield Finding(
+            f"{pages} very many URLs",
+            f"Up to {large[0].urls}{more} URLs of one page are a trap that a rule has closed, or "
+            "the sign of a rule that merges too much. Open a few of them.",
+            tuple(group.kept for group in large[:_LISTED]),
+            is_warning=True,
+        )
+
+
+def _rescues(report: Report) -> Iterator[Finding]:
+    if rescued := report.figure("rescued"):
+        yield Finding(
+            f"{count_of(rescued, 'page')} rescued",
+            "The URL that was kept failed, so a dropped variant was fetched in its place. If it "
+            "happens often, the kept form of the URLs may be the one that does not work.",
+        )
+
+
+def _redirect_hops(report: Report) -> Iterator[Finding]:
+    if hops := report.figure("redirect_hops"):
+        yield Finding(
+            f"{count_of(hops, 'redirect')} to the canonical form of its own URL"
+            if hops == 1
+            else f"{count_of(hops, 'redirect')} to the canonical form of their own URL",
+            "They were followed, so no page is lost. Each costs a request that URLCANON_REWRITE "
+            "would save where the site redirects to the form that the rules make.",
+        )
+
+
+def _skipped(report: Report) -> Iterator[Finding]:
+    by_template = report.figures_under("skipped/")
+    if by_template:
+        ranked = sorted(by_template, key=lambda template: (-by_template[template], template))
+        yield Finding(
+            f"{count_of(sum(by_template.values()), 'request')} skipped",
+            "They fit a template of the skip option, so nothing was fetched for them, and nothing "
+            "can tell whether their pages were found under other URLs.",
+            tuple(f"{template}: {by_template[template]:,}" for template in ranked[:_LISTED]),
+        )
+
+
+def _unparsable(report: Report) -> Iterator[Finding]:
+    if unparsable := report.figure("unparsable"):
+        yield Finding(
+            f"{count_of(unparsable, 'URL')} could not be parsed",
+            "They were fetched as they are, each for itself.",
+        )
+
+
+def _never_fired(report: Report) -> Iterator[Finding]:
+    idle = [option for option in report.options if not option.dropped]
+    if idle:
+        yield Finding(
+            f"{count_of(len(idle), 'option')} dropped nothing",
+            "Is it written for the right host and path? What does nothing can also be deleted.",
+            tuple(f"{option.name} in {', '.join(option.layers)}" for option in idle[:_LISTED]),
+        )
+
+
+def _varying_parameters(report: Report) -> Iterator[Finding]:
+    if report.parameters:
+        yield Finding(
+            "Parameters that vary most, and have no rule",
+            "Does each value lead to a page of its own? If not, drop the parameter, or give its "
+            "default value.",
+            tuple(
+                f"{parameter.name} on {parameter.domain}: {parameter.values}"
+                f"{' or more' if parameter.values >= COUNTED_VALUES else ''} values on "
+                f"{count_of(parameter.pages, 'fetched page')}"
+                for parameter in report.parameters[:_LISTED]
+            ),
+        )
+
+
+_FINDERS: tuple[Callable[[Report], Iterator[Finding]], ...] = (
+    _suspended,
+    _false_merges,
+    _large_groups,
+    _rescues,
+    _redirect_hops,
+    _skipped,
+    _unparsable,
+    _never_fired,
+    _varying_parameters,
+)

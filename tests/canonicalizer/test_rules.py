@@ -1,0 +1,258 @@
+"""Each rule does what its page says, and the page says what each rule does."""
+
+from collections.abc import Mapping
+from inspect import cleandoc
+from pathlib import Path
+
+import pytest
+
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.configuration import Configuration
+from scrapy_urlcanon.canonicalizer.presets import PRESETS
+from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME, CATALOGUE, Rule, Skip
+from scrapy_urlcanon.canonicalizer.rules.classical import CLASSICAL
+from scrapy_urlcanon.canonicalizer.rules.pages import SECTIONS, document
+from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.exceptions import ConfigurationError
+
+PAGE = Path(__file__).parents[2] / "docs" / "rules.md"
+
+RULES = [option for option in CATALOGUE if issubclass(option, Rule)]
+CHANGES = [
+    pytest.param(rule.name, example, id=f"{rule.name}-{number}")
+    for rule in RULES
+    for number, example in enumerate(rule.changes)
+]
+KEEPS = [
+    pytest.param(option.name, example, id=f"{option.name}-{number}")
+    for option in CATALOGUE
+    for number, example in enumerate(option.keeps)
+]
+LISTS = sorted(option.name for option in CATALOGUE if "list" in str(option.values))
+
+
+def _canonicalizer(name, value):
+    """Return a canonicalizer that has this option on and no other."""
+    neutral = {option.name: PRESETS["scrapy"][option.name] for option in CATALOGUE}
+    return Canonicalizer({"*": neutral | {"fragment": "keep"} | {name: value}}, preset="scrapy")
+
+
+@pytest.mark.parametrize(("name", "example"), CHANGES)
+def test_rule_changes_its_examples(name, example):
+    """What a rule must change becomes what its page says, by this rule."""
+    explanation = _canonicalizer(name, example.value).explain(example.url)
+    assert explanation.canonical == example.canonical != example.url
+    step = next(step for step in explanation.steps if step.option == name)
+    assert step.layer == "rules['*']"
+
+
+@pytest.mark.parametrize(("name", "example"), KEEPS)
+def test_rule_leaves_its_examples_alone(name, example):
+    """What a rule must leave alone is canonical, whatever the value it has on."""
+    assert example.canonical == example.url
+    assert _canonicalizer(name, example.value).canonicalize(example.url) == example.url
+
+
+@pytest.mark.parametrize(("name", "example"), [*CHANGES, *KEEPS])
+def test_canonical_urls_of_the_examples_are_their_own(name, example):
+    """A second pass changes nothing."""
+    canonicalizer = _canonicalizer(name, example.value)
+    canonical = canonicalizer.canonicalize(example.url)
+    assert canonicalizer.explain(canonical).steps == ()
+    assert canonicalizer.canonicalize(canonical) == canonical
+
+
+@pytest.mark.parametrize(("name", "example"), CHANGES)
+def test_neutral_value_turns_a_rule_off(name, example):
+    """With its neutral value an option compiles to no rule."""
+    neutral = BY_NAME[name].neutral
+    value = dict(neutral) if isinstance(neutral, Mapping) else neutral
+    policy = _canonicalizer(name, value).policy(example.url)
+    assert name not in [rule.name for rule in policy.rules]
+
+
+@pytest.mark.parametrize(("name", "example"), CHANGES)
+def test_rule_changes_only_the_component_it_declares(name, example):
+    """The declared component is all that differs between before and after."""
+    canonicalizer = _canonicalizer(name, example.value)
+    policy = canonicalizer.policy(example.url)
+    (rule,) = (rule for rule in policy.rules if rule.name == name)
+    components = {
+        "authority": {"scheme", "userinfo", "host", "port"},
+        "path": {"path"},
+        "query": {"query"},
+        "fragment": {"fragment"},
+        "url": {"scheme", "userinfo", "host", "port", "path", "query", "fragment"},
+    }[rule.component]
+    before = split(example.url)
+    after = rule.apply(before)
+    changed = {f for f in before._fields if getattr(before, f) != getattr(after, f)}
+    assert changed <= components
+
+
+@pytest.mark.parametrize("example", Skip.changes, ids=str)
+def test_skip_names_the_template_and_changes_nothing(example):
+    """The policy says by which template a URL is not fetched; the URL stays what it is."""
+    canonicalizer = _canonicalizer("skip", example.value)
+    policy = canonicalizer.policy(example.url)
+    assert policy.skips(split(example.url)) in example.value
+    assert canonicalizer.canonicalize(example.url) == example.url
+
+
+@pytest.mark.parametrize("example", Skip.keeps, ids=str)
+def test_skip_lets_its_other_examples_through(example):
+    """What no template fits is fetched."""
+    policy = _canonicalizer("skip", example.value).policy(example.url)
+    assert policy.skips(split(example.url)) is None
+
+
+@pytest.mark.parametrize("normalization", ALWAYS_ON, ids=lambda n: n.name)
+@pytest.mark.parametrize("preset", ["safe", "aggressive"])
+def test_normalization_changes_and_keeps_its_examples(normalization, preset):
+    """What is always on is on, by its own name."""
+    canonicalizer = Canonicalizer(preset=preset)
+    for url, canonical in normalization.changes:
+        explanation = canonicalizer.explain(url)
+        assert normalization.name in [step.option for step in explanation.steps]
+        if preset == "safe":
+            assert explanation.canonical == canonical
+    for url in normalization.keeps:
+        assert normalization.name not in [s.option for s in canonicalizer.explain(url).steps]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_preset_gives_every_option_a_valid_value(preset):
+    """A preset is complete, and in the order in which the table shows it."""
+    assert set(PRESETS[preset]) == set(BY_NAME)
+    for name, value in PRESETS[preset].items():
+        assert BY_NAME[name].values.problem(value) is None
+
+
+@pytest.mark.parametrize("option", CATALOGUE, ids=lambda option: option.name)
+def test_docstring_says_what_it_does_why_it_is_safe_and_when_it_is_wrong(option):
+    """Every page has the three paragraphs, in that order, and examples of both kinds."""
+    text = cleandoc(option.__doc__)
+    places = [text.index(f"\n{section}:") for section in SECTIONS]
+    assert places == sorted(places)
+    assert option.changes
+    assert option.keeps
+
+
+@pytest.mark.parametrize("row", CLASSICAL, ids=lambda row: row.normalization)
+def test_every_classical_normalization_is_one_of_ours(row):
+    """The table names an option, or what is always on, that does it."""
+    if row.name in BY_NAME:
+        assert BY_NAME[row.name].values.problem(row.value) is None
+    else:
+        assert row.name in {normalization.name for normalization in ALWAYS_ON}
+
+
+def test_classical_table_leaves_none_of_ours_out():
+    """Every option and every normalization that is always on has a row."""
+    assert {row.name for row in CLASSICAL} == set(BY_NAME) | {n.name for n in ALWAYS_ON}
+
+
+def test_page_is_not_stale():
+    """docs/rules.md is what the catalogue says now; `make docs` writes it."""
+    assert PAGE.read_text(encoding="utf-8") == document()
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_of_all_layers_unite(name):
+    """A list of a domain adds to that of everywhere, and the layer of what fired is told."""
+    example = next(iter(BY_NAME[name].changes))
+    other = {
+        "rewrite_path": [["/other/{a}", "/o/{a}"]],
+        "skip": ["/other"],
+    }.get(name, ["other"])
+    canonicalizer = Canonicalizer(
+        {"*": {name: example.value}, "unrelated.example": {name: other}}, preset="scrapy"
+    )
+    setting = canonicalizer.policy("http://unrelated.example/").options[name]
+    assert len(setting.value) == len(example.value) + len(other)
+    assert setting.layer == "rules['unrelated.example']"
+
+
+def test_unwrapped_url_is_under_the_rules_of_its_own_site():
+    """What holds for the outer site does not touch the inner URL, and the other way round."""
+    canonicalizer = Canonicalizer(
+        {
+            "out.example": {"nested_url": "unwrap", "path_case": "lower", "keep_params": []},
+            "shop.example": {"drop_params": ["sid"]},
+        }
+    )
+    explanation = canonicalizer.explain(
+        "http://out.example/X/http://shop.example/A/../B?sid=1&id=2"
+    )
+    assert explanation.canonical == "http://shop.example/B?id=2"
+    assert [step.option for step in explanation.steps] == [
+        "nested_url",
+        "dot_segments",
+        "drop_params",
+    ]
+
+
+def test_separated_parameters_are_parameters_for_all_other_rules():
+    """After the separator is known, names are dropped, sorted and matched by patterns."""
+    canonicalizer = Canonicalizer(
+        {
+            "example.com": {"query_separator": ";", "drop_params": ["sid"]},
+            "example.com/?t=1": {"drop_params": ["x"]},
+        }
+    )
+    assert canonicalizer.canonicalize("http://example.com/?sid=1;x=2;t=1") == (
+        "http://example.com/?t=1"
+    )
+
+
+def test_subdomain_becomes_a_path_of_the_host_that_is_left():
+    """Where `www` is stripped, the label moves to the bare domain."""
+    rules = {"*": {"subdomain_to_path": ["*"], "www": "strip"}}
+    canonicalizer = Canonicalizer(rules)
+    for url in ("http://ann.example.com/a", "http://www.example.com/ann/a"):
+        assert canonicalizer.canonicalize(url) == "http://example.com/ann/a"
+
+
+def test_lists_of_names_hold_in_any_case_where_names_are_lower():
+    """With `param_case` lower, a name is dropped however it and the list are written."""
+    canonicalizer = Canonicalizer(
+        {"*": {"param_case": "lower", "drop_params": ["SID"], "default_params": {"Page": "1"}}}
+    )
+    for query in ("SID=1", "sid=1", "Sid=1&PAGE=1", "UTM_Source=x"):
+        assert canonicalizer.canonicalize(f"http://example.com/?{query}") == "http://example.com/"
+
+
+@pytest.mark.parametrize(
+    ("aliases", "problem"),
+    [
+        ({"a.example": "b.example", "b.example": "a.example"}, "cannot be its own alias"),
+        ({"a.example": "a.example."}, "a.example -> a.example"),
+        ({"http://a.example": "b.example"}, "'http://a.example' is more than a host"),
+        ({"a.example:80": "b.example"}, "is more than a host"),
+        ({"*.a.example": "b.example"}, "is more than a host"),
+        ({"a.example": "b example"}, "'b example' is not a host"),
+        ({"a.example": 1}, "expected names and texts"),
+        (["a.example"], "expected a mapping of hosts to hosts"),
+    ],
+)
+def test_host_aliases_are_hosts_and_end_somewhere(aliases, problem):
+    """What is no host, and what leads back to itself, is refused."""
+    with pytest.raises(ConfigurationError) as error:
+        Canonicalizer({"*": {"host_aliases": aliases}})
+    assert problem in str(error.value)
+
+
+def test_stronger_layer_decides_which_of_two_hosts_is_the_alias():
+    """Layers unite; where they contradict each other the stronger one has its way."""
+    rules = {
+        "*": {"host_aliases": {"A.example": "b.example", "c.example": "d.example"}},
+        "c.example": {"host_aliases": {"c.example": None}},
+    }
+    canonicalizer = Canonicalizer(rules)
+    assert canonicalizer.canonicalize("http://a.example/") == "http://b.example/"
+    assert canonicalizer.canonicalize("http://c.example/") == "http://c.example/"
+    both = {"*": {"host_aliases": {"a.example": "b.example"}}}
+    spider = [("rules", both), ("spider", {"*": {"host_aliases": {"b.example": "a.example"}}})]
+    canonicalizer = Canonicalizer.from_configuration(Configuration.load("safe", rules=spider))
+    for host in ("a.example", "b.example"):
+        assert canonicalizer.canonicalize(f"http://{host}/") == "http://a.example/"

@@ -1,0 +1,322 @@
+"""Some of what the rules merge is fetched and compared while crawling."""
+
+import logging
+
+import pytest
+from loopback import Fault, Response, page, redirect
+from scrapy import Request
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, FollowSpider, links
+
+RIGHT = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
+WRONG = {"URLCANON_RULES": {"site.example": {"drop_params": ["id"]}}}
+SETTINGS = {
+    # So small a share that none but the first three of a rule are audited.
+    "URLCANON_AUDIT": 1e-9,
+    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    "CONCURRENT_REQUESTS": 1,
+}
+BOILERPLATE = " ".join(f"menu{n}" for n in range(200))
+
+
+def product(number, *, seed=0):
+    """Return a page whose words are mostly those of all pages; *seed* changes at each visit."""
+    return page(
+        f"<title>Product {number}</title><nav>{BOILERPLATE}</nav>"
+        f"<p>The product number{number} is made of material{number}.</p>"
+        f"<input type=hidden name=csrf value={seed:032x}><i>Printed at 12:{seed % 60:02}:00</i>"
+    )
+
+
+def shop(urls, answer):
+    """Return a site whose home page links *urls*, each of which gets what *answer* returns."""
+    home = links(*urls)
+    count = iter(range(1_000_000))
+    return lambda request: home if request.target == "/" else answer(request, next(count))
+
+
+def audits(figures):
+    """Return the figures of the audit that are no rates."""
+    return {k: v for k, v in figures.items() if k.startswith("audit") and "/rule/" not in k}
+
+
+@deferred_f_from_coro_f
+async def test_right_rule_stays_and_costs_its_share(crawl):
+    """The same page is not passed on, however often it is audited, and no rule is suspended."""
+    urls = [f"/p?sid={n}" for n in range(1000)]
+    respond = shop(urls, lambda _, count: product(1, seed=count))
+    result = await crawl(respond, {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 0.02})
+    assert result.pages == ["/", "/p?sid=0"]
+    audited = result.figures["audited"]
+    assert len(result.hits) == 2 + audited
+    # The first three, and 2 % of the others: 20, give or take three standard deviations.
+    assert 3 + 7 <= audited <= 3 + 33
+    assert audits(result.figures) == {"audited": audited}
+    assert result.figures["audit/rule/drop_params/site.example/rate"] == 0
+    assert 0 < result.figures["audit/rule/drop_params/site.example/rate_high"] < 0.3
+
+
+@deferred_f_from_coro_f
+async def test_wrong_rule_is_suspended_and_every_page_comes(crawl, caplog):
+    """Where a dropped parameter selects content, the spider gets every page once."""
+    urls = [f"/p?id={n}" for n in range(100)]
+    respond = shop(urls, lambda request, count: product(request.query, seed=count))
+    with caplog.at_level(logging.WARNING, "scrapy_urlcanon"):
+        result = await crawl(respond, {**WRONG, **SETTINGS})
+    assert result.pages == sorted(["/", *urls])
+    assert len(result.hits) == 101
+    figures = audits(result.figures)
+    assert figures["audit/suspended/drop_params"] == 1
+    assert figures["audit/false_merge"] == figures["audited"] == 3
+    (warning,) = [r.getMessage() for r in caplog.records]
+    for expected in ("drop_params", "site.example", f"{SITE}/p?id=0", f"{SITE}/p?id=3"):
+        assert expected in warning
+
+
+@deferred_f_from_coro_f
+async def test_suspended_option_is_off_for_what_comes_later(crawl):
+    """A URL that is linked after the suspension is fetched; on other domains nothing changes."""
+    pages = {
+        f"{SITE}/": links(*(f"/p?id={n}" for n in range(5)), "/later"),
+        f"{SITE}/later": links("/later2"),
+        f"{SITE}/later2": links(
+            *(f"/p?id={n}" for n in range(10)),
+            "http://other.example/q?id=1",
+            "http://other.example/q?id=2",
+        ),
+        "http://other.example/q?id=1": page("q"),
+        "http://other.example/q?id=2": page("q"),
+    }
+    result = await crawl(
+        lambda request: pages.get(request.url) or product(request.query),
+        {**SETTINGS, "URLCANON_RULES": {"*": {"drop_params": ["id"]}}},
+    )
+    assert [hit for hit in result.pages if hit.startswith("/p")] == [
+        f"/p?id={n}" for n in range(10)
+    ]
+    assert [hit for hit in result.pages if "other" in hit] == ["http://other.example/q?id=1"]
+
+
+@deferred_f_from_coro_f
+async def test_only_the_option_that_merged_them_is_suspended(crawl):
+    """Sorting the query changes the URLs too, but would not have merged them."""
+    urls = [f"/p?z=1&id={n}" for n in range(10)]
+    respond = shop(urls, lambda request, _: product(request.query))
+    result = await crawl(respond, {**WRONG, **SETTINGS})
+    assert result.pages == sorted(["/", *urls])
+    assert {k for k in result.figures if "suspended" in k} == {"audit/suspended/drop_params"}
+
+
+@deferred_f_from_coro_f
+async def test_one_page_that_changed_suspends_nothing(crawl):
+    """A single false merge among many right ones is passed on, counted, and no more."""
+    urls = [f"/p?sid={n}" for n in range(100)]
+    respond = shop(urls, lambda request, _: product(7 if request.query == "sid=50" else 1))
+    result = await crawl(respond, {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1})
+    assert result.pages == ["/", "/p?sid=0", "/p?sid=50"]
+    assert audits(result.figures) == {"audited": 99, "audit/false_merge": 1}
+    assert result.figures["audit/rule/drop_params/site.example/rate"] == 1 / 99
+
+
+@deferred_f_from_coro_f
+async def test_soft_404_is_no_equality(crawl):
+    """That two URLs give what all missing pages give does not speak for the rule."""
+    missing = [f"/missing{n}" for n in range(4)]
+    urls = [*missing, *(f"/p?id={n}" for n in range(10))]
+    respond = shop(urls, lambda _request, _count: page("<title>Sorry</title> Not here."))
+    result = await crawl(respond, {**WRONG, **SETTINGS})
+    assert result.pages == sorted(["/", *missing, "/p?id=0"])
+    assert "audited" not in result.figures
+    assert result.figures["audit/unjudged"] == 3
+
+
+@deferred_f_from_coro_f
+async def test_soft_404_with_the_words_of_the_site_is_another_page(crawl):
+    """A page that has all the words of the site around its message is told by its title."""
+    sorry = page(f"<title>Sorry</title><nav>{BOILERPLATE}</nav> Product 1")
+    respond = shop(
+        [f"/p?sid={n}" for n in range(4)],
+        lambda request, _: product(1) if request.query == "sid=0" else sorry,
+    )
+    result = await crawl(respond, {**RIGHT, **SETTINGS})
+    assert result.figures["audit/false_merge"] == 3
+
+
+@pytest.mark.parametrize("status", [404, 500])
+@deferred_f_from_coro_f
+async def test_dead_variant_is_not_the_spiders_business(crawl, status):
+    """Where an audited variant fails nothing was lost by dropping it; no errback hears of it."""
+    heard = []
+
+    class Hearing(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": ""}
+            for request in response.follow_all(css="a"):
+                yield request.replace(errback=heard.append)
+
+    respond = shop(
+        [f"/p?sid={n}" for n in range(5)],
+        lambda request, _: product(1) if request.query == "sid=0" else page("", status=status),
+    )
+    result = await crawl(respond, {**RIGHT, **SETTINGS}, spider=Hearing)
+    assert result.pages == ["/", "/p?sid=0"]
+    assert len(result.hits) == 5
+    assert heard == []
+    assert audits(result.figures) == {"audit/unjudged": 3}
+
+
+@deferred_f_from_coro_f
+async def test_audited_duplicate_calls_no_errback(crawl, caplog):
+    """A variant that is the same page reaches neither callback nor errback nor the error log."""
+    heard = []
+
+    class Hearing(FollowSpider):
+        def _start(self, _urls):
+            async def start():
+                for n in range(5):
+                    yield Request(f"{SITE}/p?sid={n}", errback=heard.append)
+
+            return start
+
+    with caplog.at_level(logging.WARNING):
+        result = await crawl(lambda _: product(1), {**RIGHT, **SETTINGS}, spider=Hearing)
+    assert result.pages == ["/p?sid=0"]
+    assert len(result.hits) == 4
+    assert heard == []
+    assert not caplog.records
+
+
+@deferred_f_from_coro_f
+async def test_variant_that_redirects_to_its_page_is_the_same(crawl):
+    """What an audited variant leads to is compared, though that URL was fetched before."""
+    urls = ["/p", *(f"/p?sid={n}" for n in range(5))]
+    respond = shop(urls, lambda request, _: redirect("/p") if request.query else product(1))
+    result = await crawl(respond, {**RIGHT, **SETTINGS})
+    assert result.pages == ["/", "/p"]
+    assert audits(result.figures) == {"audited": 3}
+
+
+@deferred_f_from_coro_f
+async def test_fragments_are_not_audited(crawl):
+    """Two URLs that are one for the server need no comparison."""
+    urls = [f"/p#{n}" for n in range(10)]
+    result = await crawl(shop(urls, lambda _request, _count: product(1)), SETTINGS)
+    assert result.hits == ["/", "/p"]
+
+
+@deferred_f_from_coro_f
+async def test_posts_are_not_audited(crawl):
+    """A request that may change something is not repeated for the sake of a comparison."""
+    start = [Request(f"{SITE}/?sid={n}", method="POST") for n in range(5)]
+    result = await crawl(lambda _: page(""), {**RIGHT, **SETTINGS}, start=start)
+    assert len(result.hits) == 1
+
+
+@deferred_f_from_coro_f
+async def test_failed_representative_is_rescued_and_then_audited(crawl):
+    """What waits for a page that fails is sent to get it, and is nothing to compare with."""
+    urls = [f"/p?sid={n}" for n in range(5)]
+    respond = shop(
+        urls, lambda request, _: page("", status=404) if request.query == "sid=0" else product(1)
+    )
+    result = await crawl(respond, {**RIGHT, **SETTINGS})
+    assert result.pages == ["/", "/p?sid=1"]
+    assert result.figures["rescued"] == 1
+
+
+@pytest.mark.parametrize("run", ["cold", "warm"])
+@deferred_f_from_coro_f
+async def test_http_cache_does_not_answer_the_audit(crawl, run):
+    """The audited variant has its own place in the cache: the cached page is not its proof."""
+    urls = [f"/p?id={n}" for n in range(20)]
+    respond = shop(urls, lambda request, count: product(request.query, seed=count))
+    settings = {**WRONG, **SETTINGS, "HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": "cache"}
+    for _ in range(["cold", "warm"].index(run) + 1):
+        result = await crawl(respond, settings)
+    assert result.pages == sorted(["/", *urls])
+    assert audits(result.figures)["audit/suspended/drop_params"] == 1
+    assert (result.hits == []) == (run == "warm")
+
+
+ODD = {
+    "100 MB": Response(headers=(("Content-Type", "text/html"),), body=b"<p>x" * 25_000_000),
+    "not text": Response(headers=(("Content-Type", "image/png"),), body=bytes(range(256)) * 100),
+    "wrong encoding": Response(
+        headers=(("Content-Type", "text/html; charset=utf-16"),), body=b"\xff\x00\xd8odd" * 99
+    ),
+    "unknown encoding": Response(
+        headers=(("Content-Type", "text/html; charset=x-none"),), body=b"caf\xe9"
+    ),
+    "empty": Response(headers=(("Content-Type", "text/html"),)),
+    "null bytes": Response(headers=(("Content-Type", "text/html"),), body=b"\0" * 1000),
+    "deeply nested": Response(headers=(("Content-Type", "text/html"),), body=b"<b>" * 100_000),
+    "XML": Response(headers=(("Content-Type", "text/xml"),), body=b"<a>text"),
+    "JSON": Response(headers=(("Content-Type", "application/json"),), body=b'{"a": [1, 2'),
+}
+
+
+class FirstPage(FollowSpider):
+    """Does not look at what is no page."""
+
+    def parse(self, response):
+        yield {"url": response.url, "text": ""}
+        if response.url == f"{SITE}/":
+            yield from response.follow_all(css="a")
+
+
+@pytest.mark.parametrize("name", ODD)
+@deferred_f_from_coro_f
+async def test_odd_responses_are_compared(crawl, name):
+    """Equal bytes are one page, whatever they are."""
+    respond = shop([f"/p?sid={n}" for n in range(3)], lambda _request, _count: ODD[name])
+    result = await crawl(respond, {**RIGHT, **SETTINGS}, spider=FirstPage)
+    assert result.pages == ["/", "/p?sid=0"]
+    assert audits(result.figures) == {"audited": 2}
+    assert "log_count/ERROR" not in result.stats
+
+
+@pytest.mark.parametrize("name", ["100 MB", "not text"])
+@deferred_f_from_coro_f
+async def test_what_cannot_be_judged_is_passed_on_and_counted(crawl, name):
+    """Where bytes differ and there is no text to compare, the spider gets both."""
+    odd = ODD[name]
+    other = Response(headers=odd.headers, body=odd.body + b"x")
+    respond = shop(
+        [f"/p?sid={n}" for n in range(2)],
+        lambda request, _: odd if request.query == "sid=0" else other,
+    )
+    result = await crawl(respond, {**RIGHT, **SETTINGS}, spider=FirstPage)
+    assert result.pages == ["/", "/p?sid=0", "/p?sid=1"]
+    assert audits(result.figures) == {"audit/unjudged": 1}
+
+
+@deferred_f_from_coro_f
+async def test_truncated_variant_is_counted(crawl):
+    """A variant whose body ends too early is no verdict."""
+    half = Response(body=b"half of it", fault=Fault.TRUNCATION)
+    respond = shop(
+        [f"/p?sid={n}" for n in range(2)],
+        lambda request, _: product(1) if request.query == "sid=0" else half,
+    )
+    result = await crawl(respond, {**RIGHT, **SETTINGS})
+    assert result.pages == ["/", "/p?sid=0"]
+    assert audits(result.figures) == {"audit/unjudged": 1}
+
+
+@deferred_f_from_coro_f
+async def test_bounds_are_kept_and_counted(crawl):
+    """Beyond URLCANON_AUDIT_MAX_PENDING dropped requests are forgotten, and that is counted."""
+    urls = [f"/p?id={n}" for n in range(50)]
+    respond = shop(urls, lambda request, _: product(request.query))
+    result = await crawl(respond, {**WRONG, **SETTINGS, "URLCANON_AUDIT_MAX_PENDING": 10})
+    assert result.figures["audit/forgotten"] == 36
+    # The first page, the three that were audited, and the last ten that were dropped.
+    assert result.pages == sorted(["/", *urls[:4], *urls[-10:]])
+
+
+@deferred_f_from_coro_f
+async def test_off_by_default(crawl):
+    """Without URLCANON_AUDIT no dropped URL is fetched."""
+    urls = [f"/p?id={n}" for n in range(10)]
+    result = await crawl(shop(urls, lambda _request, _count: product(1)), WRONG)
+    assert len(result.hits) == 2

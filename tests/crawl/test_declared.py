@@ -1,0 +1,99 @@
+"""Rules that a site declares in its robots.txt, in real crawls."""
+
+import logging
+
+from loopback import Response, redirect
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, links, site
+
+ON = {"URLCANON_CLEAN_PARAM": True, "ROBOTSTXT_OBEY": True}
+
+
+def _site(robots, *urls):
+    return site(
+        {
+            f"{SITE}/robots.txt": Response(body=robots) if isinstance(robots, bytes) else robots,
+            f"{SITE}/": links(*urls),
+        },
+        missing=200,
+    )
+
+
+@deferred_f_from_coro_f
+async def test_clean_param_is_taken_from_the_robots_txt_of_the_crawl(crawl):
+    """What the site declares is dropped below the path that it declares it for."""
+    respond = _site(
+        b"User-agent: *\nDisallow:\nClean-param: sid&ref /forum/*.php\n",
+        "/forum/a.php?sid=1&t=1",
+        "/forum/a.php?sid=2&t=1",
+        "/forum/a?sid=1",
+        "/forum/a?sid=2",
+        "https://site.example/forum/a.php?sid=1",
+        "https://site.example/forum/a.php?sid=2",
+    )
+    result = await crawl(respond, ON)
+    hits = [hit for hit in result.hits if "robots" not in hit]
+    assert len([hit for hit in hits if hit.startswith("/forum/a.php")]) == 1
+    assert len([hit for hit in hits if hit.startswith("/forum/a?")]) == 2
+    assert len([hit for hit in hits if hit.startswith("https://site.example/f")]) == 2
+    assert result.figures["clean_param/taken"] == 1
+    assert result.figures["dropped/rule/drop_params"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_names_that_select_content_are_reported_and_not_taken(crawl, caplog):
+    """Owners declare `page` too; it is said in the log and loses no page."""
+    respond = _site(b"Clean-param: page&sid /", "/a?page=1&sid=1", "/a?page=2&sid=2", "/a?page=2")
+    with caplog.at_level(logging.INFO, "scrapy_urlcanon"):
+        result = await crawl(respond, ON)
+    assert len([hit for hit in result.hits if hit.startswith("/a?page=")]) == 2
+    assert result.figures["clean_param/not_taken"] == 1
+    assert "line 1: page: it selects content" in caplog.text
+
+
+@deferred_f_from_coro_f
+async def test_off_by_default(crawl):
+    """Without the setting nothing that a site declares has an effect."""
+    respond = _site(b"Clean-param: sid /", "/a?sid=1", "/a?sid=2")
+    result = await crawl(respond, {"ROBOTSTXT_OBEY": True})
+    assert len([hit for hit in result.hits if hit.startswith("/a")]) == 2
+
+
+@deferred_f_from_coro_f
+async def test_rules_of_the_user_win(crawl):
+    """What the user takes back stays, whatever the site declares."""
+    respond = _site(b"Clean-param: sid&ref /", "/a?sid=1&ref=1", "/a?sid=2&ref=1", "/a?sid=2&ref=2")
+    rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["!sid"]}}}
+    result = await crawl(respond, {**ON, **rules})
+    assert len([hit for hit in result.hits if hit.startswith("/a")]) == 2
+
+
+@deferred_f_from_coro_f
+async def test_robots_txt_behind_a_redirect_is_for_the_site_that_was_asked(crawl):
+    """RFC 9309, section 2.3.1.2: the rules hold for the authority of the first request."""
+    answers = _site(redirect("http://other.example/r.txt"), "/a?sid=1", "/a?sid=2")
+
+    def respond(request):
+        if request.url == "http://other.example/r.txt":
+            return Response(body=b"Clean-param: sid /")
+        return answers(request)
+
+    result = await crawl(respond, ON)
+    assert len([hit for hit in result.hits if hit.startswith("/a")]) == 1
+
+
+@deferred_f_from_coro_f
+async def test_bad_robots_txt_loses_nothing(crawl):
+    """Overlong lines, a wrong encoding and garbage are counted, and the crawl goes on."""
+    robots = b"\xff\xfeClean-param: a\nClean-param: " + b"x" * 10_000 + b"\nClean-param: \xe9 /\n"
+    result = await crawl(_site(robots, "/a?sid=1", "/a?sid=2"), ON)
+    assert len([hit for hit in result.hits if hit.startswith("/a")]) == 2
+    assert result.stats["finish_reason"] == "finished"
+
+
+@deferred_f_from_coro_f
+async def test_without_robots_txt_the_setting_is_pointless(crawl, caplog):
+    """Where no robots.txt is fetched, a warning says that the setting has no effect."""
+    with caplog.at_level(logging.WARNING, "scrapy_urlcanon"):
+        await crawl(_site(b"", "/a"), {"URLCANON_CLEAN_PARAM": True})
+    assert "ROBOTSTXT_OBEY is off" in caplog.text

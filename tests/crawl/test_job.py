@@ -1,0 +1,159 @@
+"""A job, an HTTP cache and a deltafetch store are told when the rules that made them changed."""
+
+import logging
+from pathlib import Path
+
+import pytest
+from loopback import page
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, FollowSpider, links, site
+
+from scrapy_urlcanon.exceptions import ConfigurationError
+
+PAGES = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=1": page("a"), "/a?sid=2": page("a")}
+OLD = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
+NEW = {"URLCANON_RULES": {"site.example": {"drop_params": ["other"]}}}
+JOB = {"JOBDIR": "job", "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue"}
+
+
+def write(path, text):
+    """Write *text* to the file at *path*."""
+    Path(path).write_text(text, encoding="utf-8")
+
+
+def messages(caplog, level=logging.WARNING):
+    """Return what the plugin logged at *level* or above, but for the summary."""
+    records = [r for r in caplog.records if r.name.startswith("scrapy_urlcanon")]
+    found = [r.getMessage() for r in records if r.levelno >= level]
+    return [m for m in found if not m.startswith("Duplicate requests")]
+
+
+@deferred_f_from_coro_f
+async def test_same_rules_say_nothing(crawl, caplog):
+    """A job that is resumed under its own rules goes on without a word."""
+    for _ in range(2):
+        await crawl(site(PAGES), {**OLD, **JOB})
+    assert messages(caplog) == []
+
+
+@deferred_f_from_coro_f
+async def test_warn(crawl, caplog):
+    """By default a change of the rules is told: which rules, and how many fingerprints."""
+    first = await crawl(site(PAGES), {**OLD, **JOB})
+    assert len(first.hits) == 2
+    second = await crawl(site(PAGES), {**NEW, **JOB}, start=(f"{SITE}/a?sid=1",))
+    assert second.hits == ["/a?sid=1"]
+    (message,) = messages(caplog)
+    assert "URLCANON_RULES['site.example']" in message
+    assert "2 stored fingerprints" in message
+    caplog.clear()
+    await crawl(site(PAGES), {**NEW, **JOB})
+    assert messages(caplog) == []
+
+
+@deferred_f_from_coro_f
+async def test_error(crawl):
+    """With `error` a change of the rules stops the crawl before its first request."""
+    await crawl(site(PAGES), {**OLD, **JOB})
+    with pytest.raises(ConfigurationError, match=r"rules changed .* since the job"):
+        await crawl(site(PAGES), {**NEW, **JOB, "URLCANON_JOB_RULES": "error"})
+    # Nothing of the job was touched: under its own rules it goes on.
+    result = await crawl(site(PAGES), {**OLD, **JOB, "URLCANON_JOB_RULES": "error"})
+    assert result.hits == []
+
+
+@deferred_f_from_coro_f
+async def test_keep(crawl, caplog):
+    """With `keep` the job goes on with the rules that it began with, for as long as it lasts."""
+    await crawl(site(PAGES), {**OLD, **JOB})
+    settings = {**NEW, **JOB, "URLCANON_JOB_RULES": "keep"}
+    for _ in range(2):
+        with caplog.at_level(logging.INFO, "scrapy_urlcanon"):
+            result = await crawl(site(PAGES), settings, start=(f"{SITE}/a?sid=1",))
+        assert result.hits == []
+    assert messages(caplog) == []
+    assert "began with" in messages(caplog, logging.INFO)[0]
+
+
+@deferred_f_from_coro_f
+async def test_where_a_rule_stands_is_no_change(crawl, caplog):
+    """A rule that moves from the project to the spider is still the same rule."""
+    await crawl(site(PAGES), {**OLD, **JOB})
+    await crawl(site(PAGES), {"URLCANON_SPIDER_RULES": OLD["URLCANON_RULES"], **JOB})
+    assert messages(caplog) == []
+
+
+@pytest.mark.parametrize("mode", ["warn", "keep"])
+@deferred_f_from_coro_f
+async def test_job_that_began_without_the_plugin(crawl, caplog, mode):
+    """Fingerprints that were made without the plugin are of other rules too."""
+    await crawl(site(PAGES), {**JOB, "ADDONS": {}})
+    await crawl(site(PAGES), {**OLD, **JOB, "URLCANON_JOB_RULES": mode})
+    assert "scrapy-urlcanon was turned on" in messages(caplog)[0]
+
+
+@deferred_f_from_coro_f
+async def test_damaged_file_is_as_none(crawl, caplog):
+    """A file that cannot be read stops nothing: the rules are taken as unknown."""
+    await crawl(site(PAGES), {**OLD, **JOB})
+    write("job/urlcanon.json", '{"rules": ')
+    await crawl(site(PAGES), {**OLD, **JOB})
+    assert len(messages(caplog)) == 1
+
+
+@deferred_f_from_coro_f
+async def test_suspension_outlives_the_run(crawl):
+    """What the audit turned off stays off when the job is resumed."""
+    urls = [f"/p?id={n}" for n in range(8)]
+    settings = {
+        **JOB,
+        "URLCANON_RULES": {"site.example": {"drop_params": ["id"]}},
+        "URLCANON_AUDIT": 1e-9,
+    }
+    respond = site({"/": links(*urls), **{url: page(f"<title>{url}</title>") for url in urls}})
+    first = await crawl(respond, settings)
+    assert first.figures["audit/suspended/drop_params"] == 1
+    more = ("/p?id=98", "/p?id=99")
+    pages = {"/": links(*more), **{url: page(url) for url in more}}
+    second = await crawl(site(pages), settings, start=[f"{SITE}{url}" for url in more])
+    assert sorted(second.hits) == sorted(more)
+
+
+@pytest.mark.parametrize(
+    "storage", ["FilesystemCacheStorage", "DbmCacheStorage"], ids=["files", "dbm"]
+)
+@deferred_f_from_coro_f
+async def test_http_cache(crawl, caplog, storage):
+    """A cache whose keys are of other rules is told; of the same rules, or empty, not."""
+    cache = {
+        "HTTPCACHE_ENABLED": True,
+        "HTTPCACHE_DIR": "cache",
+        "HTTPCACHE_STORAGE": f"scrapy.extensions.httpcache.{storage}",
+    }
+    for _ in range(2):
+        await crawl(site(PAGES), {**OLD, **cache})
+    assert messages(caplog) == []
+    with pytest.raises(ConfigurationError, match="HTTP cache"):
+        await crawl(site(PAGES), {**NEW, **cache, "URLCANON_JOB_RULES": "error"})
+    await crawl(site(PAGES), {**NEW, **cache})
+    (message,) = messages(caplog)
+    assert "the HTTP cache" in message
+
+
+@deferred_f_from_coro_f
+async def test_deltafetch(crawl, caplog):
+    """The store of scrapy-deltafetch is guarded as the HTTP cache is."""
+    settings = {"DELTAFETCH_ENABLED": True, "DELTAFETCH_DIR": "delta"}
+    await crawl(site(PAGES), {**OLD, **settings})
+    assert messages(caplog) == []
+    write(".scrapy/delta/follow.db", "what scrapy-deltafetch stores")
+    await crawl(site(PAGES), {**NEW, **settings})
+    (message,) = messages(caplog)
+    assert "scrapy-deltafetch" in message
+
+
+@deferred_f_from_coro_f
+async def test_wrong_mode_stops_the_crawl(crawl):
+    """A value that URLCANON_JOB_RULES cannot have is a problem of the configuration."""
+    with pytest.raises(ConfigurationError, match="did you mean 'keep'"):
+        await crawl(site(PAGES), {"URLCANON_JOB_RULES": "keeps"}, spider=FollowSpider)

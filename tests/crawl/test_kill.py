@@ -1,0 +1,173 @@
+"""A job that is killed goes on without losing a page."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from loopback import Loopback, page, redirect
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, links, site
+
+ROOT = Path(__file__).parents[2]
+SPIDER = Path(__file__).with_name("killed_spider.py")
+SETTINGS = {
+    "ADDONS": json.dumps({"scrapy_urlcanon.Addon": 500}),
+    "URLCANON_RULES": json.dumps({"site.example": {"drop_params": ["sid"]}}),
+    "JOBDIR": "job",
+    "RETRY_TIMES": "0",
+    "TELNETCONSOLE_ENABLED": "0",
+    "LOG_LEVEL": "WARNING",
+}
+
+# Ten sections of three articles, each linked under two URLs; a page behind a redirect, one
+# whose first URL is dead, and one that nothing but that page links.
+SECTIONS = [f"/s{n}" for n in range(10)]
+PAGES = {
+    "/": links(*SECTIONS, "/old"),
+    "/old": redirect("/new"),
+    "/new": page("new"),
+    **{
+        f"/s{s}": links(
+            *(f"/a{s}{n}?sid={sid}" for n in range(3) for sid in (1, 2)), "/rescue?sid=1"
+        )
+        for s in range(10)
+    },
+    **{f"/a{s}{n}?sid={sid}": page("a") for s in range(10) for n in range(3) for sid in (1, 2)},
+    "/s9": links("/rescue?sid=1", "/rescue?sid=2", "/rescue?sid=3"),
+    "/rescue?sid=3": links("/last"),
+    "/last": page("last"),
+}
+# Whichever of its URLs came first, each page once.
+EXPECTED = sorted(
+    {"/", "/new", "/rescue", "/last", *SECTIONS, *(f"/a{s}{n}" for s in range(9) for n in range(3))}
+)
+
+
+class Runs:
+    """Runs of the spider, each in a process of its own; the server kills the one that runs."""
+
+    def __init__(self, directory, respond, kill_at):
+        self._directory = directory
+        self._respond = respond
+        self._kill_at = kill_at
+        self._hits = 0
+        self._process = None
+
+    def respond(self, request):
+        """Answer *request*, unless it is one at which the visitor is to be killed."""
+        self._hits += 1
+        if self._hits in self._kill_at:
+            self._process.kill()
+        return self._respond(request)
+
+    def run(self, server):
+        """Run the spider until it ends or is killed, and return the status of the process."""
+        command = [sys.executable, "-m", "scrapy", "runspider", str(SPIDER)]
+        for name, value in SETTINGS.items():
+            command += ["-s", f"{name}={value}"]
+        environment = {**os.environ, **server.proxies, "PYTHONPATH": str(ROOT)}
+        with subprocess.Popen(
+            command, cwd=self._directory, env=environment, stderr=subprocess.PIPE, text=True
+        ) as self._process:
+            errors = self._process.communicate()[1]
+        assert "Traceback" not in errors, errors
+        return self._process.returncode
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Return a function that makes the runs on a site, and the server of that site."""
+    with ExitStack() as stack:
+
+        def start(respond, *kill_at):
+            runs = Runs(tmp_path, respond, kill_at)
+            return runs, stack.enter_context(Loopback(runs.respond))
+
+        yield start
+
+
+def pages_got(directory):
+    """Return the pages that the spider got in all runs, without what is dropped of their URLs."""
+    lines = (directory / "got.txt").read_text(encoding="utf-8").split()
+    return Counter(url.removeprefix(SITE).partition("?")[0] for url in lines)
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 5, 8, 13, 21, 30, 40, 44])
+def test_kill_loses_no_page(tmp_path, runs, at):
+    """After a kill -9 the next run gets what is missing, and counts what it may have repeated."""
+    job, server = runs(site(PAGES), at)
+    assert job.run(server) == -signal.SIGKILL
+    before = list(server.hits)
+    assert job.run(server) == 0
+    assert sorted(pages_got(tmp_path)) == EXPECTED
+    stats = json.loads((tmp_path / "stats.json").read_text(encoding="utf-8"))
+    repeated = [url for url in server.hits[len(before) :] if url in before]
+    # What was being fetched, and what waited for its turn in the downloader or the spider.
+    assert 1 <= len(repeated) <= stats["urlcanon/job/fetched_twice"] <= 2 * 16
+    assert stats["reason"] == "finished"
+
+
+def test_two_kills(tmp_path, runs):
+    """A run that takes up a killed job may be killed itself."""
+    job, server = runs(site(PAGES), 10, 25)
+    assert job.run(server) == -signal.SIGKILL
+    assert job.run(server) == -signal.SIGKILL
+    assert job.run(server) == 0
+    assert sorted(pages_got(tmp_path)) == EXPECTED
+
+
+def test_kill_of_a_job_with_many_fingerprints(tmp_path, runs):
+    """Fingerprints that Scrapy had stored are not taken for fetched pages: they were queued."""
+    urls = [f"/p{n}" for n in range(600)]
+    job, server = runs(site({"/": links(*urls)}, missing=200), 50)
+    assert job.run(server) == -signal.SIGKILL
+    # 20 bytes each, and two for their number; the rest was in a buffer.
+    assert (tmp_path / "job" / "requests.seen").stat().st_size > 300 * 22
+    assert job.run(server) == 0
+    assert sorted(pages_got(tmp_path)) == sorted(["/", *urls])
+    assert len(server.hits) <= 601 + 2 * 16
+
+
+def test_half_a_record_is_no_record(tmp_path, runs):
+    """A journal whose last record was cut off is read up to there, and goes on from there."""
+    job, server = runs(site(PAGES), 20)
+    assert job.run(server) == -signal.SIGKILL
+    journal = tmp_path / "job" / "urlcanon.journal"
+    journal.write_bytes(journal.read_bytes()[:-3])
+    assert job.run(server) == 0
+    assert sorted(pages_got(tmp_path)) == EXPECTED
+
+
+@deferred_f_from_coro_f
+async def test_variant_that_waits_outlives_an_orderly_stop(crawl):
+    """A job that is stopped in order and resumed rescues what had been waiting."""
+    settings = {
+        "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
+        "JOBDIR": "job",
+        "CONCURRENT_REQUESTS": 1,
+        "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+    }
+    pages = {"/": links("/a", "/b?sid=1", "/b?sid=2"), "/a": page("a"), "/b?sid=2": page("b")}
+    first = await crawl(site(pages), {**settings, "CLOSESPIDER_PAGECOUNT": 1})
+    assert "/b?sid=1" not in first.hits
+    second = await crawl(site(pages), settings, start=())
+    assert second.pages[-1] == "/b?sid=2"
+
+
+@deferred_f_from_coro_f
+async def test_failure_outlives_an_orderly_stop(crawl):
+    """A variant that is linked in a later run than that in which its page failed is let through."""
+    settings = {
+        "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
+        "JOBDIR": "job",
+    }
+    await crawl(site({"/": links("/b?sid=1")}), settings)
+    later = {"/later": links("/b?sid=2"), "/b?sid=2": page("b")}
+    second = await crawl(site(later), settings, start=(f"{SITE}/later",))
+    assert second.pages == ["/b?sid=2", "/later"]

@@ -1,0 +1,100 @@
+"""Where rewriting is on the canonical URL is fetched, and the original where that fails."""
+
+import pytest
+from loopback import Fault, Response, page, redirect
+from scrapy import Request
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, FollowSpider, links, site
+
+SETTINGS = {
+    "URLCANON_REWRITE": ["site.example"],
+    "URLCANON_RULES": {"*": {"drop_params": ["sid"]}},
+    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    "CONCURRENT_REQUESTS": 1,
+    "DOWNLOAD_TIMEOUT": 0.5,
+}
+
+
+@deferred_f_from_coro_f
+async def test_canonical_url_is_fetched(crawl):
+    """From start() and from callbacks, on the sites that are listed."""
+    pages = {
+        f"{SITE}/?sid=1": page("not this one"),
+        f"{SITE}/": links("/a?sid=1", "/a?sid=2", "http://other.example/b?sid=1"),
+        f"{SITE}/a": page("a"),
+        "http://other.example/b?sid=1": page("b"),
+    }
+    result = await crawl(site(pages), SETTINGS, start=(f"{SITE}/?sid=1",))
+    assert sorted(result.hits) == ["/", "/a", "http://other.example/b?sid=1"]
+    assert result.figures["rewritten"] == 3
+    assert result.pages == ["/", "/a", "http://other.example/b?sid=1"]
+    assert result.figures["dropped"] == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [page("", status=404), page("", status=500), Response(fault=Fault.RESET), redirect("/gone")],
+    ids=["404", "500", "reset", "redirect to a 404"],
+)
+@deferred_f_from_coro_f
+async def test_original_is_fetched_where_the_canonical_url_fails(crawl, answer):
+    """The URL that the page linked is the other chance of a rewritten request."""
+    pages = {"/": links("/a?sid=1"), "/a": answer, "/a?sid=1": page("a")}
+    result = await crawl(site(pages), SETTINGS)
+    # Twisted itself repeats a GET on a connection that is reset.
+    hits = list(dict.fromkeys(result.hits))
+    assert [hit for hit in hits if hit != "/gone"] == ["/", "/a", "/a?sid=1"]
+    assert result.pages == ["/", "/a?sid=1"]
+    assert result.figures["rescued"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_originals_of_dropped_requests_are_tried_too(crawl):
+    """Requests that are one only by the rewriting keep the URLs that they were for."""
+    pages = {"/": links(*(f"/a?sid={n}" for n in range(4))), "/a?sid=2": page("a")}
+    result = await crawl(site(pages), SETTINGS)
+    assert result.hits[:2] == ["/", "/a"]
+    assert sorted(result.hits[2:]) == sorted(set(result.hits[2:]))
+    assert result.pages == ["/", "/a?sid=2"]
+
+
+@deferred_f_from_coro_f
+async def test_original_keeps_what_the_spider_gave_it(crawl):
+    """It has its own retries, callback and meta, and nothing of the one that failed."""
+    got = []
+
+    class Giving(FollowSpider):
+        def _start(self, _urls):
+            async def start():
+                yield Request(f"{SITE}/a?sid=1", self.right, cb_kwargs={"x": 1}, meta={"y": 2})
+
+            return start
+
+        def right(self, response, x):
+            got.append((response.url, x, response.meta["y"]))
+
+    answers = {"/a": [500, 500], "/a?sid=1": [500, 200]}
+    result = await crawl(
+        lambda request: page("", status=answers[request.target].pop(0)),
+        {**SETTINGS, "RETRY_TIMES": 1},
+        spider=Giving,
+    )
+    assert result.hits == ["/a", "/a", "/a?sid=1", "/a?sid=1"]
+    assert got == [(f"{SITE}/a?sid=1", 1, 2)]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "sid=1&X-Amz-Signature=0a",
+        "sid=1&sv=2022&sig=abc%3D",
+        "Expires=1&Signature=ab&Key-Pair-Id=K&sid=1",
+        "expires=17&token=2&sid=1",
+    ],
+)
+@deferred_f_from_coro_f
+async def test_signed_url_is_not_touched(crawl, query):
+    """The parameters of a URL with a signature are sent as they are, in their order."""
+    result = await crawl(site({"/": links(f"/a?{query}")}), SETTINGS)
+    assert result.hits == ["/", f"/a?{query}"]
+    assert result.figures["rewrite/signed"] == 1

@@ -1,0 +1,73 @@
+"""URLs that a `skip` template fits are not fetched."""
+
+from loopback import page, redirect
+from scrapy import Request, signals
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, FollowSpider, links, site
+
+RULES = {"URLCANON_RULES": {"site.example": {"skip": ["/?p={id:digits}", "/print/{rest:path}"]}}}
+
+
+class PostSpider(FollowSpider):
+    """Sends a form."""
+
+    def parse(self, response):
+        yield from super().parse(response)
+        if response.request.method == "GET":
+            yield Request(f"{SITE}/?p=1", method="POST")
+
+
+@deferred_f_from_coro_f
+async def test_skipped_urls_are_not_fetched_and_counted_by_template(crawl):
+    """The server sees none of them; the rest of the site is crawled."""
+    urls = ("/?p=1", "/?p=2&utm_source=x", "/print/a/b", "/?p=new", "/?p=3&q=1", "/a")
+    result = await crawl(site({"/": links(*urls)}, missing=200), RULES)
+    assert sorted(result.hits) == ["/", "/?p=3&q=1", "/?p=new", "/a"]
+    assert result.figures["skipped//?p={id:digits}"] == 2
+    assert result.figures["skipped//print/{rest:path}"] == 1
+    assert result.figures["dropped"] == 0
+
+
+@deferred_f_from_coro_f
+async def test_skip_holds_for_the_targets_of_redirects(crawl):
+    """A redirect that leads to a skipped URL ends there."""
+    pages = {"/": links("/old"), "/old": redirect(f"{SITE}/?p=1")}
+    result = await crawl(site(pages, missing=200), RULES)
+    assert sorted(result.hits) == ["/", "/old"]
+    assert result.figures["skipped//?p={id:digits}"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_skip_lets_through_what_is_not_to_be_filtered(crawl):
+    """A start URL is fetched, whatever its shape, and so is a request without rules."""
+    start = (
+        Request(f"{SITE}/?p=1", dont_filter=True),
+        Request(f"{SITE}/?p=2", meta={"urlcanon": False}),
+    )
+    result = await crawl(site({}, missing=200), RULES, start=start)
+    assert sorted(result.hits) == ["/?p=1", "/?p=2"]
+
+
+@deferred_f_from_coro_f
+async def test_skip_is_for_get_and_head(crawl):
+    """A form that is sent to such a URL is no link to its page."""
+    result = await crawl(site({"/": page("form")}, missing=200), RULES, spider=PostSpider)
+    assert sorted(result.hits) == ["/", "/?p=1"]
+
+
+@deferred_f_from_coro_f
+async def test_without_a_skip_rule_nothing_listens_to_scheduled_requests(crawl):
+    """A receiver costs every request more than its fingerprint does."""
+
+    class Counting(FollowSpider):
+        def parse(self, response):
+            yield from super().parse(response)
+            receivers = self.crawler.signals.send_catch_log
+            sent = receivers(signals.request_scheduled, request=response.request, spider=self)
+            ours = [r for r, _ in sent if "scrapy_urlcanon" in r.__func__.__module__]
+            yield {"url": response.url, "ours": len(ours)}
+
+    result = await crawl(site({}, missing=200), {"URLCANON_RULES": {}}, spider=Counting)
+    assert [item["ours"] for item in result.items if "ours" in item] == [0]
+    result = await crawl(site({}, missing=200), RULES, spider=Counting)
+    assert [item["ours"] for item in result.items if "ours" in item] == [1]

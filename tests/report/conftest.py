@@ -1,0 +1,143 @@
+"""Reports to look at: one of a crawl of the example site, and small ones made by hand."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from loopback import Loopback
+from scrapy import Request
+from shop_site import respond
+
+from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.crawl.dropped import Drop
+from scrapy_urlcanon.report.collector import DropCollector
+from scrapy_urlcanon.report.document import (
+    Domain,
+    Group,
+    Option,
+    Parameter,
+    Report,
+    StepOnUrl,
+    Variant,
+)
+
+EXAMPLE_PROJECT = Path(__file__).parents[2] / "example_project"
+
+
+def scrapy(*arguments, cwd=EXAMPLE_PROJECT, environment=None, **options):
+    """Run the command line of Scrapy and return the completed process."""
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", *map(str, arguments)],
+        cwd=cwd,
+        env=os.environ
+        | {"PYTHONPATH": str(EXAMPLE_PROJECT.parent), "PYTHONIOENCODING": "utf-8"}
+        | (environment or {}),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        **options,
+    )
+
+
+@pytest.fixture
+def run_scrapy():
+    return scrapy
+
+
+@pytest.fixture(scope="session")
+def shop_reports(tmp_path_factory):
+    """Return the directory of the reports of one crawl of the example site, and its log."""
+    directory = tmp_path_factory.mktemp("shop")
+    paths = ",".join(
+        str(directory / name) for name in ("%(name)s.html", "report.json", "new/report.csv")
+    )
+    with Loopback(respond) as server:
+        done = scrapy("crawl", "shop", "-s", f"URLCANON_REPORT={paths}", environment=server.proxies)
+    assert done.returncode == 0, done.stderr
+    (directory / "log").write_text(done.stderr, encoding="utf-8")
+    return directory
+
+
+@pytest.fixture
+def make_drop():
+    """Return a function that makes a drop, its fingerprint that of the kept URL by default."""
+
+    def make(
+        url,
+        first="http://example.com/",
+        rules=("drop_params",),
+        domain="example.com",
+        fingerprint=None,
+        **meta,
+    ):
+        return Drop(
+            Request(url, meta=meta),
+            first,
+            fingerprint or first.encode(),
+            frozenset(rules) if url != first else frozenset(),
+            domain,
+        )
+
+    return make
+
+
+@pytest.fixture
+def collector():
+    """Return a collector that explains by the preset and a few rules for example.com."""
+    canonicalizer = Canonicalizer({"example.com": {"drop_params": ["sid", "sort"]}})
+    return DropCollector(lambda url, options: canonicalizer.explain(url, options=options))
+
+
+@pytest.fixture
+def report():
+    """Return a small report in which everything occurs."""
+    step = StepOnUrl("drop_params", "URLCANON_RULES['example.com']", "dropped")
+    variants = (
+        Variant("http://example.com/a?sort=name", 5, (step,)),
+        Variant("http://example.com/a?sort=date&utm_source=x", 2, (step,)),
+    )
+    return Report(
+        spider="books",
+        started="2026-01-02T03:04:05+00:00",
+        finished="2026-01-02T04:04:05+00:00",
+        finish_reason="finished",
+        figures={
+            "requests": 100,
+            "dropped": 40,
+            "dropped/exact": 30,
+            "dropped/variant": 10,
+            "dropped/scrapy_would_keep": 7,
+            "dropped/rule/drop_params": 10,
+            "dropped/rule/tracking_params": 2,
+            "dropped/domain/example.com": 39,
+            "dropped/domain/example.org": 1,
+        },
+        options=(
+            Option("drop_params", 10, ("URLCANON_RULES['example.com']",)),
+            Option("tracking_params", 2, ("preset safe",)),
+            Option("www", 0, ("URLCANON_RULES['*']",)),
+        ),
+        domains=(
+            Domain("example.com", 39, 29, 10, {"drop_params": 10, "tracking_params": 2}),
+            Domain("example.org", 1, 1, 0, {}),
+        ),
+        groups=(Group("http://example.com/a", "example.com", 9, 3, variants),),
+        parameters=(Parameter("example.com", "view", 4, 20),),
+    )
+
+
+@pytest.fixture
+def changed(report):
+    """Return a function that returns the small report with other values."""
+
+    def change(**values):
+        figures = report.figures | values.pop("figures", {})
+        return evolve(report, figures=figures, **values)
+
+    return change

@@ -1,0 +1,209 @@
+"""The report in a real browser: Chromium, without a window."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from importlib.resources import files
+
+import pytest
+from attrs import evolve
+
+from scrapy_urlcanon.report.document import Domain, Group, StepOnUrl, Variant, read_report
+from scrapy_urlcanon.report.page import to_html
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+CHROMEDRIVER = shutil.which("chromedriver")
+
+PHONE, DESKTOP = 360, 1200
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Start Chromium, or skip."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
+    if not CHROMIUM or not CHROMEDRIVER:
+        pytest.skip("needs Chromium and its driver: apt-get install chromium chromium-driver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options, webdriver.ChromeService(CHROMEDRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """Return a function that opens a report and returns the browser."""
+
+    def open_report(html, *, width=DESKTOP, scheme="light"):
+        path = tmp_path / "report.html"
+        path.write_text(html, encoding="utf-8")
+        browser.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == PHONE},
+        )
+        browser.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia",
+            {
+                "features": [
+                    {"name": "prefers-color-scheme", "value": scheme},
+                    # Where the page glides, a click meets what has moved on.
+                    {"name": "prefers-reduced-motion", "value": "reduce"},
+                ]
+            },
+        )
+        browser.get("about:blank")
+        for log in ("browser", "performance"):
+            browser.get_log(log)
+        browser.get(path.as_uri())
+        return browser
+
+    return open_report
+
+
+@pytest.fixture
+def shop(shop_reports):
+    """Return the report of the crawl of the example site, with domains to sort and search."""
+    report = read_report(shop_reports / "report.json")
+    domains = (
+        *report.domains,
+        Domain("books.example", 90, 80, 10, {"www": 10}),
+        Domain("arts.example", 900, 0, 900, {"www": 900}),
+    )
+    return to_html(evolve(report, domains=domains))
+
+
+def css(browser, selector):
+    """Return the visible elements."""
+    return [e for e in browser.find_elements("css selector", selector) if e.is_displayed()]
+
+
+def requests(browser):
+    """Return the URLs that the browser asked for."""
+    messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    return [
+        message["params"]["request"]["url"]
+        for message in messages
+        if message["method"] == "Network.requestWillBeSent"
+    ]
+
+
+def domains(browser):
+    return [row.get_attribute("data-name") for row in css(browser, "tr.domain")]
+
+
+def test_nothing_is_loaded_and_nothing_complains(show, shop):
+    """The page is its only request, and the console is empty."""
+    browser = show(shop)
+    assert requests(browser) == [browser.current_url]
+    assert browser.get_log("browser") == []
+
+
+def test_domains_are_sorted_by_a_click(show, shop):
+    """A heading sorts by its column, a second click the other way round, and says so."""
+    browser = show(shop)
+    assert domains(browser)[0] == "shop.example"
+    name, dropped = css(browser, "th[data-key=name]")[0], css(browser, "th[data-key=dropped]")[0]
+    name.find_element("css selector", "button").click()
+    assert domains(browser) == ["arts.example", "books.example", "shop.example"]
+    assert name.get_attribute("aria-sort") == "ascending"
+    assert dropped.get_attribute("aria-sort") is None
+    name.find_element("css selector", "button").click()
+    assert domains(browser) == ["shop.example", "books.example", "arts.example"]
+    dropped.find_element("css selector", "button").click()
+    assert domains(browser) == ["shop.example", "arts.example", "books.example"]
+
+
+def test_domains_are_searched(show, shop):
+    """What does not match is hidden, and that nothing matches is said."""
+    browser = show(shop)
+    search = css(browser, "[data-filter=domain]")[0]
+    search.send_keys("BOOKS")
+    assert domains(browser) == ["books.example"]
+    search.send_keys("nowhere")
+    assert domains(browser) == []
+    assert css(browser, "[data-none=domain]")[0].text == "No domain matches."
+
+
+def test_pages_are_searched_by_url_and_option(show, shop):
+    """Words that all occur in a group find it; the others come 20 at a time."""
+    browser = show(shop)
+    assert len(css(browser, ".group")) == 20
+    css(browser, "[data-more=group]")[0].click()
+    assert len(css(browser, ".group")) == 40
+    css(browser, "[data-filter=group]")[0].send_keys("index.html directory_index")
+    found = css(browser, ".group")
+    assert found
+    assert all("directory_index" in group.text for group in found)
+
+
+def test_link_of_an_option_opens_the_text_of_its_rule(show, shop):
+    """The text is folded, and is there when it is asked for."""
+    browser = show(shop)
+    assert not css(browser, "#rule-drop_params .text")
+    css(browser, "#options a[href='#rule-drop_params']")[0].click()
+    assert "When it is wrong" in css(browser, "#rule-drop_params .text")[0].text
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_page_fits_and_is_accessible(show, shop, width, scheme):
+    """No sideways scrolling, and axe finds no serious fault: contrast, names, order, roles."""
+    axe = pytest.importorskip("axe_core_python", reason="needs axe-core-python")
+    browser = show(shop, width=width, scheme=scheme)
+    for details in browser.find_elements("css selector", "details"):
+        browser.execute_script("arguments[0].open = true", details)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    # In the page and not of it: its policy holds for scripts of its own.
+    browser.execute_script(files(axe).joinpath("axe.min.js").read_text("utf-8"))
+    result = browser.execute_async_script("axe.run().then(arguments[0])")
+    serious = [
+        (violation["id"], [node["html"] for node in violation["nodes"][:3]])
+        for violation in result["violations"]
+        if violation["impact"] in {"serious", "critical"}
+    ]
+    assert serious == []
+
+
+def test_colours_follow_the_scheme(show, shop):
+    """Dark paper where dark is preferred, light paper otherwise."""
+    paper = "return getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).map(Number)"
+    assert min(show(shop).execute_script(paper)) > 200
+    assert max(show(shop, scheme="dark").execute_script(paper)) < 60
+
+
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_hostile_urls_do_nothing(show, changed, width):
+    """Nothing executes, nothing is loaded, nothing breaks out of its place."""
+    urls = [
+        "javascript:document.title='hit'",
+        "http://example.com/<script>document.title='hit'</script>",
+        "http://example.com/\"><img src=x onerror=document.title='hit'>",
+        "http://example.com/\u202e\u2066moc.elpmaxe",
+        "http://example.com/?q=" + 100_000 * "a",
+        "http://example.com/" + 3_000 * "</bdi></article>",
+        "http://example.com/?" + "&".join(f"p{number}={number}" for number in range(2_000)),
+    ]
+    step = StepOnUrl("drop_params", urls[1], "dropped")
+    groups = tuple(
+        Group(kept, urls[2], 9, 1, (Variant(url, 1, (step,)),))
+        for kept, url in zip(urls, reversed(urls), strict=True)
+    )
+    browser = show(
+        to_html(changed(groups=groups, domains=(Domain(urls[4], 1, 1, 0, {}),))), width=width
+    )
+    assert browser.title == "books: what was dropped, and why"
+    assert requests(browser) == [browser.current_url]
+    assert browser.get_log("browser") == []
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    browser.execute_script(
+        "for (const group of document.querySelectorAll('.group'))"
+        " group.style.contentVisibility = 'visible'"
+    )
+    for group in css(browser, ".group"):
+        assert group.size["height"] < 700
+    assert len(css(browser, ".group")) == len(groups)
+    assert browser.find_elements("css selector", "footer")[0].rect["x"] >= 0

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import tracemalloc
+from hashlib import sha1
+
+import pytest
+
+from scrapy_urlcanon.report.collector import OTHER
+from scrapy_urlcanon.report.document import COUNTED_URLS, StepOnUrl, to_json
+from scrapy_urlcanon.report.page import to_html
+
+
+def test_group_holds_variants_with_the_rules_and_layers_that_did_it(collector, make_drop):
+    """A group says which rule of which layer changed which of the two URLs."""
+    kept = "http://example.com/?sort=name"
+    collector.add(make_drop("http://example.com/?sort=date&utm_source=x", kept))
+    (group,) = collector.groups()
+    assert (group.kept, group.dropped, group.urls) == (kept, 1, 1)
+    assert group.variants[0].steps == (
+        StepOnUrl("tracking_params", "preset safe", "dropped"),
+        StepOnUrl("drop_params", "rules['example.com']", "both"),
+    )
+
+
+def test_exact_duplicates_are_counted_but_no_variants(collector, make_drop):
+    """The very same URL again counts for its domain, and is in no group."""
+    collector.add(make_drop("http://example.com/"))
+    assert collector.groups() == ()
+    (domain,) = collector.domains()
+    assert (domain.exact, domain.variant, domain.dropped) == (1, 0, 1)
+
+
+def test_options_of_a_request_are_respected(collector, make_drop):
+    """The rules in the meta of a request explain its drop."""
+    collector.add(make_drop("http://example.com/?x=1", urlcanon={"drop_params": ["x"]}))
+    (group,) = collector.groups()
+    assert [step.layer for step in group.variants[0].steps] == ['request.meta["urlcanon"]']
+
+
+def test_secrets_and_long_urls_are_not_kept_as_they_are(collector, make_drop):
+    """A report has no userinfo, no session id, and no URL of 100 kB."""
+    long = "http://me:hunter2@example.com/?sid=hunter2&q=" + "a" * 100_000
+    collector.add(make_drop(long, first="http://me:hunter2@example.com/"))
+    (group,) = collector.groups()
+    assert "hunter2" not in repr(group)
+    assert len(group.variants[0].url) < 1_100
+    assert "characters" in group.variants[0].url
+
+
+def fill(collector, make_drop, drops):
+    """Add *drops* variants of as many groups, of 100 domains and 5 rules."""
+    for number in drops:
+        kept = f"http://example.com/{number}"
+        collector.add(
+            make_drop(
+                f"{kept}?sort=1",
+                kept,
+                rules=(f"rule{number % 5}",),
+                domain=f"{number % 100}.example",
+                fingerprint=sha1(kept.encode()).digest(),
+            )
+        )
+
+
+def test_sample_does_not_depend_on_the_order(make_drop, collector):
+    """The same drops in another order give the same groups, all strata among them."""
+    other = type(collector)(collector._explain)
+    fill(collector, make_drop, range(3_000))
+    fill(other, make_drop, range(2_999, -1, -1))
+    # The largest are those that came first where all have one drop.
+    sampled = collector._sample._sampled.keys()
+    assert sampled == other._sample._sampled.keys()
+    assert {group.domain for group in collector.groups()} == {f"{n}.example" for n in range(100)}
+
+
+def test_largest_groups_are_always_there(make_drop, collector):
+    """A group with many drops is in the sample, however late it comes and whatever its digest."""
+    fill(collector, make_drop, range(3_000))
+    for number in range(300):
+        collector.add(make_drop(f"http://example.com/big?sort={number}", fingerprint=b"\xff" * 20))
+    group = collector.groups()[0]
+    assert group.dropped == 300
+    assert group.urls == COUNTED_URLS
+    assert 1 <= len(group.variants) <= 10
+
+
+def test_variants_of_each_combination_of_rules_are_shown(make_drop, collector):
+    """A rule that fires rarely is not crowded out by one that fires often."""
+    for number in range(50):
+        collector.add(make_drop(f"http://example.com/?sort={number}"))
+    collector.add(make_drop("http://example.com/?utm_source=x", rules=("tracking_params",)))
+    (group,) = collector.groups()
+    assert [variant.url for variant in group.variants][-1] == "http://example.com/?utm_source=x"
+    assert len(group.variants) == 6
+
+
+def test_domains_beyond_the_limit_are_counted_as_others(make_drop, collector):
+    """Figures by domain add up to all drops, however many domains there are."""
+    for number in range(6_000):
+        collector.add(make_drop("http://example.com/?sort=1", domain=f"{number}.example"))
+    domains = collector.domains()
+    assert len(domains) == 1_001
+    assert domains[-1].name == OTHER
+    assert sum(domain.dropped for domain in domains) == 6_000
+
+
+@pytest.mark.parametrize("groups", [60_000])
+def test_memory_is_bounded(make_drop, collector, groups):
+    """More groups than are counted need no more memory than some megabytes."""
+    tracemalloc.start()
+    try:
+        fill(collector, make_drop, range(groups))
+        size, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert size < 40e6
+    assert len(collector.groups()) == 500
+
+
+def test_report_of_a_large_crawl_is_a_small_file(make_drop, collector, changed):
+    """However many variants are dropped, the page is no larger than some megabytes."""
+    for number in range(20_000):
+        kept = f"http://example.com/{number % 4_000}/{200 * 'x'}"
+        collector.add(
+            make_drop(
+                f"{kept}?sort={number}",
+                kept,
+                rules=(f"rule{number % 5}",),
+                domain=f"{number % 300}.example",
+                fingerprint=sha1(kept.encode()).digest(),
+            )
+        )
+    figures = {"dropped": 20_000, "dropped/variant": 19_970, "requests": 30_000}
+    report = changed(figures=figures, domains=collector.domains(), groups=collector.groups())
+    assert len(report.groups) == 500
+    assert len(to_html(report)) < 5e6
+    assert len(to_json(report)) < 3e6

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from scrapy_urlcanon.exceptions import ReportError
+from scrapy_urlcanon.report.document import VERSION, from_json, read_report, to_json
+
+
+def test_report_is_read_as_it_was_written(report):
+    """The JSON form loses nothing."""
+    assert from_json(to_json(report)) == report
+
+
+def test_report_of_a_crawl_is_read(shop_reports):
+    """What a crawl writes can be read, and its figures agree with each other."""
+    report = read_report(shop_reports / "report.json")
+    assert report.spider == "shop"
+    assert report.figure("dropped") == sum(domain.dropped for domain in report.domains)
+    assert report.figure("requests") > report.figure("dropped") > 0
+
+
+def edit(*path, value):
+    """Return a function that puts *value* at *path* of a JSON document."""
+
+    def change(document):
+        place = document
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (edit("version", value=VERSION + 1), "is a report of version 2, made by scrapy-urlcanon"),
+        (edit("version", value="1"), "version: expected a number, got '1'"),
+        (edit("format", value="har"), "is no report"),
+        (edit("figures", "dropped", value="many"), "figures['dropped']: expected a whole number"),
+        (edit("figures", "dropped", value=-1), "that is not negative, got -1"),
+        (edit("figures", "dropped", value=41), "are not the 41 dropped"),
+        (edit("figures", "requests", value=39), "40 were dropped of 39 requests"),
+        (edit("figures", "dropped", value=True), "expected a whole number"),
+        (edit("domains", 0, "dropped", value=1), "domains[0]: exact and variant"),
+        (edit("groups", 0, "dropped", value=1), "groups[0]: its variants are more"),
+        (edit("groups", 0, "variants", 1, "url", value=None), "groups[0].variants[1].url: expect"),
+        (edit("groups", value={}), "groups: expected a list, got {}"),
+        (edit("figures", value=[]), "figures: expected an object, got []"),
+        (edit("options", 0, value="www"), "options[0]: expected an object, got 'www'"),
+        (edit("spidr", value="x"), "spidr: no such key; did you mean 'spider'?"),
+        (lambda document: document.pop("spider"), "spider: is missing"),
+    ],
+)
+def test_edited_report_says_where_it_is_wrong(report, tmp_path, change, message):
+    """A report that was edited, or is of a newer version, gives an error that names the place."""
+    document = json.loads(to_json(report))
+    change(document)
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(ReportError) as error:
+        read_report(path)
+    assert message in str(error.value)
+    assert str(path) in str(error.value)
+
+
+def test_report_cut_short_says_so(report, tmp_path):
+    """Wherever a report ends too early, the error is clear."""
+    text = to_json(report)
+    path = tmp_path / "report.json"
+    for length in range(0, len(text) - 2, 7):
+        path.write_text(text[:length], encoding="utf-8")
+        with pytest.raises(ReportError, match=r"cut short|is empty|is no JSON"):
+            read_report(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(b"\xff\xfe", "no text in UTF-8"), (b"[]", "is no report"), (b"[" * 100_000, "deeper")],
+)
+def test_file_that_is_no_report_says_so(tmp_path, content, message):
+    """Any other file gives a clear error, and no traceback of a parser."""
+    path = tmp_path / "report.json"
+    path.write_bytes(content)
+    with pytest.raises(ReportError, match=message):
+        read_report(path)
+
+
+def test_missing_file_says_so(tmp_path):
+    """A path that leads nowhere is named."""
+    with pytest.raises(ReportError, match="No such file"):
+        read_report(tmp_path / "no.json")

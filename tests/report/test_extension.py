@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import csv
+import json
+
+from loopback import Loopback
+from shop_site import respond
+
+from scrapy_urlcanon.report.document import read_report
+
+
+def test_one_crawl_writes_every_format(shop_reports):
+    """Each path gets its report, in directories that were not there as well."""
+    names = {str(path.relative_to(shop_reports)) for path in shop_reports.rglob("*.*")}
+    assert names == {"shop.html", "report.json", "new/report.csv"}
+    assert "The report is in" in (shop_reports / "log").read_text(encoding="utf-8")
+
+
+def test_figures_are_those_of_the_crawl(shop_reports):
+    """The report holds the final stats, and explains the groups by rules of the project."""
+    report = read_report(shop_reports / "report.json")
+    log = (shop_reports / "log").read_text(encoding="utf-8")
+    assert f"'urlcanon/dropped': {report.figure('dropped')}" in log
+    assert report.finish_reason == "finished"
+    steps = [step for group in report.groups for v in group.variants for step in v.steps]
+    assert "URLCANON_RULES['shop.example/forum/']" in {step.layer for step in steps}
+    assert {step.option for step in steps} >= {"trailing_slash", "tracking_params", "sort_query"}
+
+
+def test_parameters_without_a_rule_are_those_that_select_pages(shop_reports):
+    """What no rule drops is listed with how many values it had."""
+    report = read_report(shop_reports / "report.json")
+    names = {parameter.name for parameter in report.parameters}
+    assert {"page", "t"} <= names
+    assert names.isdisjoint({"sort", "print", "sid", "utm_source"})
+
+
+def test_csv_has_a_line_for_each_variant(shop_reports):
+    """The CSV form holds the groups of the JSON form."""
+    report = read_report(shop_reports / "report.json")
+    with (shop_reports / "new" / "report.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == sum(len(group.variants) for group in report.groups)
+    assert rows[0]["kept"] == report.groups[0].kept
+
+
+def test_path_that_cannot_be_written_stops_the_crawl_before_its_first_request(tmp_path, run_scrapy):
+    """One clear error at the start, and nothing is fetched."""
+    (tmp_path / "file").touch()
+    path = tmp_path / "file" / "report.html"
+    with Loopback(respond) as server:
+        done = run_scrapy(
+            "crawl", "shop", "-s", f"URLCANON_REPORT={path}", environment=server.proxies
+        )
+        assert server.hits == []
+    assert done.returncode != 0
+    assert f"URLCANON_REPORT['{path}']: cannot be written: " in done.stderr
+
+
+def test_check_finds_a_report_path_that_is_not_valid(run_scrapy):
+    """``scrapy urlcanon check`` validates the setting with all others."""
+    done = run_scrapy("urlcanon", "check", "-s", "URLCANON_REPORT=report.xlsx")
+    assert done.returncode == 1
+    assert "URLCANON_REPORT['report.xlsx']: expected a name that ends in one of" in done.stderr
+
+
+def test_disk_that_is_full_at_the_end_loses_no_other_report(tmp_path, run_scrapy):
+    """A report whose directory is gone at the end is an error in the log; others are written."""
+    gone, there = tmp_path / "gone" / "report.json", tmp_path / "report.json"
+
+    def respond_and_remove(request):
+        gone.parent.rmdir()
+        gone.parent.touch()
+        return respond(request)
+
+    with Loopback(respond_and_remove) as server:
+        done = run_scrapy(
+            *("crawl", "shop", "-s", f"URLCANON_REPORT={gone},{there}"),
+            *("-s", "CLOSESPIDER_PAGECOUNT=1", "-s", "ROBOTSTXT_OBEY=False"),
+            *("-s", "DEPTH_LIMIT=1", "-s", "CONCURRENT_REQUESTS=1", "-s", "DOWNLOAD_DELAY=60"),
+            environment=server.proxies,
+        )
+    assert f"The report {gone} cannot be written" in done.stderr
+    assert json.loads(there.read_text(encoding="utf-8"))["spider"] == "shop"

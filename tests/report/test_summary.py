@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from scrapy_urlcanon.crawl.summary import summary
+
+FIGURES = {
+    "urlcanon/requests": 1_000_000,
+    "urlcanon/dropped": 400_000,
+    "urlcanon/dropped/exact": 100_000,
+    "urlcanon/dropped/variant": 300_000,
+    "urlcanon/dropped/scrapy_would_keep": 50_000,
+}
+
+
+def test_summary_has_no_more_than_20_lines():
+    """However much there is to say, it is said in 20 lines of 100 characters."""
+    everything = {f"urlcanon/dropped/rule/{name}": 9 for name in ("www", "scheme", *"abcdefgh")}
+    everything |= {f"urlcanon/dropped/domain/{n}.example": n for n in range(20)}
+    everything |= {"urlcanon/dropped/domain/other": 4}
+    everything |= {f"urlcanon/audit/suspended/{name}": 1 for name in ("www", "scheme")}
+    everything |= dict.fromkeys(
+        ("urlcanon/rescued", "urlcanon/audited", "urlcanon/audit/false_merge"), 3
+    )
+    everything |= {"urlcanon/skipped//?p={id}": 5, "urlcanon/skipped//x": 2}
+    lines = summary(FIGURES | everything).splitlines()
+    assert len(lines) <= 20
+    assert max(map(len, lines)) <= 100
+    for line in (
+        "   350,000    Scrapy alone would have dropped them too",
+        "    50,000    Scrapy alone would have fetched them",
+        "         3  rescued: the URL that was kept failed",
+        "         7  skipped: not fetched at all",
+        "         2  suspended: scheme, www",
+        "       157  19 others",
+    ):
+        assert line in lines
+
+
+def test_summary_of_nothing_is_short():
+    """A crawl without duplicates has no tables."""
+    figures = dict.fromkeys(FIGURES, 0)
+    assert len(summary(figures).splitlines()) == 5
+
+
+def test_figures_of_a_table_add_up():
+    """One row more stands in the place of "1 other"."""
+    rules = {f"urlcanon/dropped/rule/{name}": 1 for name in "abcde"}
+    text = summary(FIGURES | rules)
+    assert "other" not in text
+    assert text.count("         1  ") == 5

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from rich.console import Console
+
+from scrapy_urlcanon.report.comparison import compare
+from scrapy_urlcanon.report.document import Group, StepOnUrl, Variant, to_json
+from scrapy_urlcanon.report.terminal import marked, show_comparison, show_report
+
+
+def shown(show, value, *, colour=False):
+    """Return what is printed, 100 columns wide."""
+    console = Console(
+        width=100, color_system="truecolor" if colour else None, force_terminal=colour
+    )
+    with console.capture() as capture:
+        show(value, console)
+    return capture.get()
+
+
+def test_report_shows_figures_findings_and_pages(report):
+    """All parts of the report are there, in plain text too."""
+    text = shown(show_report, report)
+    for line in (
+        "100  requests seen",
+        "  7  saved by rules",
+        " 60  to fetch",
+        "1 option dropped nothing",
+        "10  drop_params      Drop parameters that do not select the page",
+        "39  example.com  drop_params 10, tracking_params 2",
+        "9 requests dropped, for 3 other URLs",
+        "5  http://example.com/a[-?sort=name-]  drop_params",
+    ):
+        assert line in text
+
+
+def test_difference_is_marked_by_colours_where_there_are_some(report):
+    """What only the dropped URL has is red and struck through, without brackets."""
+    text = shown(show_report, report, colour=True)
+    assert "\x1b[9;31m?sort=name\x1b[0m" in text
+    assert "[-" not in text
+
+
+def test_nothing_of_a_url_reaches_the_terminal_as_a_command(changed):
+    """Escape sequences and console markup of a URL are but text."""
+    url = "http://example.com/\x1b[2J[bold]x[/bold]\u202e"
+    step = StepOnUrl(url, url, "dropped")
+    group = Group(url, url, 1, 1, (Variant(url + "?", 1, (step,)),))
+    text = shown(show_report, changed(spider=url, groups=(group,), started=url))
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert "%1B[2J[bold]x[/bold]%E2%80%AE" in text
+
+
+def test_markings_read_as_a_word_diff():
+    """Without colours brackets tell what is missing and what is added."""
+    text = marked("http://www.example.com/", "http://example.com/a", colour=False)
+    assert text.plain == "http://[-www.-]example.com/{+a+}"
+
+
+def test_comparison_shows_what_changed_most_first(report, changed):
+    """Figures side by side, and the options and domains that the change comes from."""
+    options = tuple(option for option in report.options if option.name != "www")
+    after = changed(figures={"requests": 80, "rescued": 1}, options=options)
+    comparison = compare(report, after)
+    changes = {change.name: change.written for change in comparison.figures}
+    assert changes == {
+        "requests seen": "-20 (-20 %)",
+        "same for Scrapy": "same",
+        "saved by rules": "same",
+        "to fetch": "-20 (-33 %)",
+        "rescued": "+1",
+    }
+    text = shown(show_comparison, comparison)
+    assert "   100     80  -20 (-20 %)  requests seen" in text
+
+
+def test_equal_runs_are_said_to_be_equal(report):
+    """No change is an answer too."""
+    assert "The two runs have the same figures." in shown(show_comparison, compare(report, report))
+
+
+def test_commands_read_the_report_of_a_crawl(shop_reports, run_scrapy, tmp_path):
+    """``report`` shows it, ``--html`` makes the page of it, ``compare`` takes two."""
+    path = shop_reports / "report.json"
+    done = run_scrapy("urlcanon", "report", path)
+    assert done.returncode == 0
+    assert "saved by rules" in done.stdout
+    page = tmp_path / "page.html"
+    assert run_scrapy("urlcanon", "report", path, "--html", page).returncode == 0
+    written = (shop_reports / "shop.html").read_text(encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == written
+    done = run_scrapy("urlcanon", "compare", path, path)
+    assert "The two runs have the same figures." in done.stdout
+
+
+@pytest.mark.parametrize("command", [["report"], ["compare"]])
+def test_report_that_cannot_be_read_is_one_line(command, report, run_scrapy, tmp_path):
+    """A newer, edited or truncated report is an error without a traceback."""
+    document = json.loads(to_json(report)) | {"version": 99}
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    done = run_scrapy("urlcanon", *command, *[path] * (2 if command == ["compare"] else 1))
+    assert done.returncode == 2
+    assert "is a report of version 99" in done.stderr
+    assert "Traceback" not in done.stderr

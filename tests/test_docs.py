@@ -1,0 +1,159 @@
+"""Every code block of the documentation runs, and shows what really comes out."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from scrapy.settings import Settings
+
+from scrapy_urlcanon.crawl.settings import load_configuration
+from scrapy_urlcanon.exceptions import ConfigurationError
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+FENCE = re.compile(r"^```(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+
+# What is no command of ours is for the reader to run.
+RUN = "scrapy urlcanon "
+WITH_SETTINGS = "console with-settings"
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+class Block(NamedTuple):
+    """A fenced block of code."""
+
+    page: Path
+    line: int
+    language: str
+    text: str
+
+    def __str__(self):
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+
+def blocks(page):
+    """Return the fenced blocks of *page*."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(page, text[: match.start()].count("\n") + 1, match[1].strip(), match[2])
+        for match in FENCE.finditer(text)
+    ]
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """Make a directory with the files that the pages speak of, and go there."""
+    for report in (ROOT / "docs" / "examples").glob("*.json"):
+        shutil.copy(report, tmp_path)
+    (tmp_path / "data.min.json").write_text('{"providers": {}}')
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_of_page_runs(page, project):
+    """Python runs, settings are valid, and commands print what is shown."""
+    settings = {}
+    for block in blocks(page):
+        if block.language == "toml":
+            name = re.match(r"# (\S+\.toml)\n", block.text)
+            assert name, f"{block}: expected the name of the file in the first line"
+            (project / name[1]).write_text(block.text, encoding="utf-8")
+    for block in blocks(page):
+        if block.language == "python":
+            run_python(block, settings)
+        elif block.language.startswith("console"):
+            assert block.language in {"console", WITH_SETTINGS}, block
+            run_console(block, settings if block.language == WITH_SETTINGS else {}, project)
+        else:
+            assert block.language in {"", "toml"}, f"{block}: cannot be run"
+
+
+def run_python(block, settings):
+    """Run *block*: a session as a doctest, else as a module, which may be one of settings."""
+    if ">>>" in block.text:
+        test = doctest.DocTestParser().get_doctest(block.text, {}, str(block), None, block.line)
+        result = doctest.DocTestRunner(optionflags=FLAGS).run(test)
+        assert result.failed == 0, block
+        return
+    namespace = {"__name__": "documentation"}
+    try:
+        exec(compile(block.text, str(block), "exec"), namespace)
+    except ModuleNotFoundError as error:
+        pytest.skip(f"{block} needs {error.name}")
+    settings.update({name: value for name, value in namespace.items() if name.isupper()})
+    try:
+        load_configuration(Settings(settings))
+    except ConfigurationError as error:
+        pytest.fail(f"{block}: {error}")
+
+
+def run_console(block, settings, project):
+    """Run the commands of *block* that are ours, and compare what they print."""
+    module = project / "documented_settings.py"
+    module.write_text("".join(f"{name} = {value!r}\n" for name, value in settings.items()))
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(project)]),
+        "PYTHONIOENCODING": "utf-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "SCRAPY_SETTINGS_MODULE": module.stem,
+        "COLUMNS": "80",
+    }
+    for piece in block.text.split("$ ")[1:]:
+        command, _, expected = piece.partition("\n")
+        if not command.startswith(RUN):
+            continue
+        done = subprocess.run(
+            [sys.executable, "-m", *shlex.split(command)],
+            cwd=project,
+            env=environment,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+        printed = done.stdout + done.stderr
+        if expected.strip():
+            checker = doctest.OutputChecker()
+            assert checker.check_output(expected.strip(), printed.strip(), FLAGS), (
+                f"{block}: {command} printed\n{printed}"
+            )
+        else:
+            assert done.returncode == 0, f"{block}: {command}\n{printed}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_of_page_lead_somewhere(page):
+    """Files that a page links are there, and so are the headings."""
+    for target, heading in LINK.findall(page.read_text(encoding="utf-8")):
+        if "://" in target:
+            continue
+        path = (page.parent / target).resolve() if target else page
+        assert path.exists(), f"{page.name} links {target}"
+        if heading:
+            headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+            assert heading in {slug(text) for text in headings}, f"{page.name} links #{heading}"
+
+
+def slug(heading):
+    """Return the anchor that GitHub gives to *heading*."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
+def test_pages_name_every_setting():
+    """A setting that is not documented cannot be found."""
+    from scrapy_urlcanon.crawl.settings import KNOWN  # noqa: PLC0415
+
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    assert [name for name in KNOWN if f"`{name}`" not in text] == []
