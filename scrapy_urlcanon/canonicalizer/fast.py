@@ -139,7 +139,7 @@ class FastPolicy:
             changed = url
             for rule in self.path_rules:
                 changed = rule.apply(changed)
-            if changed == url:
+            if changed is url or changed == url:
                 return url.path
             if not _is_encoded_path(changed.path) or "/." in changed.path:
                 return None

@@ -112,11 +112,11 @@ class Policies:
 
     def _make_policy(self, rule_sets: tuple[RuleSet, ...]) -> Policy:
         as_scrapy = self._preset == "scrapy"
-        options = _preset_options(self._preset)
+        options = dict(_preset_options(self._preset))
         for rule_set in rule_sets:
             as_scrapy = False
             if not rule_set.inherit:
-                options = _preset_options("scrapy")
+                options = dict(_preset_options("scrapy"))
             for name, value in rule_set.options.items():
                 lower = options.get(name)
                 options[name] = BY_NAME[name].values.merge(lower, value, rule_set.layer)
@@ -132,7 +132,8 @@ class Policies:
         )
 
 
-def _preset_options(preset: str) -> dict[str, Setting]:
+@lru_cache
+def _preset_options(preset: str) -> Mapping[str, Setting]:
     layer = f"preset {preset}"
     return {
         name: BY_NAME[name].values.merge(None, value, layer)
