@@ -45,14 +45,10 @@ class ConfigurationError(ValueError):
         self.problems = tuple(problems)
         """Every problem that was found, in the order of the configuration."""
         count = len(self.problems)
-        super().__init__(
-            "\n".join(
-                [
-                    f"{count} problem{'s' if count > 1 else ''} in the URL canonicalization rules",
-                    *(f"  {problem}" for problem in self.problems),
-                ]
-            )
-        )
+        problems = f"{count} problem{'s' if count > 1 else ''}"
+        lines = [f"{problems} in the configuration of scrapy-urlcanon"]
+        lines += [f"  {problem}" for problem in self.problems]
+        super().__init__("\n".join(lines))
 
 
 class UnparsableUrlError(ValueError):

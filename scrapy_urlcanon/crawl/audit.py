@@ -16,11 +16,11 @@ from scrapy_urlcanon.crawl.bounded import BoundedMapping
 from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.interval import wilson_interval
 from scrapy_urlcanon.crawl.mark import AUDIT, RESCUE, mark_of, marked
-from scrapy_urlcanon.crawl.privacy import redact
 from scrapy_urlcanon.crawl.request import with_url
 from scrapy_urlcanon.crawl.settings import META_KEY
 from scrapy_urlcanon.crawl.similarity import Content
 from scrapy_urlcanon.crawl.soft404 import CommonContents
+from scrapy_urlcanon.report.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,9 +140,9 @@ class Audit:
                 self._crawler.stats.inc_value("urlcanon/audit/given_up", len(drops))
 
     def settled(self, page: bytes, fetched: bool) -> None:  # noqa: FBT001
-        """Send the variants that wait for *page*, if it was *fetched*."""
-        for drop in self._waiting.pop(page, ()):
-            if fetched:
+        """Send the variants that wait for *page*, once it is *fetched*, by whatever request."""
+        if fetched:
+            for drop in self._waiting.pop(page, ()):
                 self._send(page, drop)
 
     def note(self, request: Request, response: Response) -> None:
@@ -150,6 +150,10 @@ class Audit:
         page = self._representatives.page(request)
         if page is None or response.status >= HTTPStatus.BAD_REQUEST:
             return
+        if page in self._waiting and mark_of(request, RESCUE):
+            # This one stands for the page now.
+            drops = self._waiting[page]
+            self._waiting[page] = [drop for drop in drops if drop.request.url != request.url]
         content = Content.of(response, self._safeguards.audit_max_size)
         if self._contents.get(page) is None:
             self._common.add(content, response.url)

@@ -11,9 +11,10 @@ from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_urlcanon.canonicalizer.pattern import with_parents
+from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
+from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.mark import REWRITTEN, marked
-from scrapy_urlcanon.crawl.privacy import is_signed
 from scrapy_urlcanon.crawl.recovery import Output
 from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.crawl.settings import rewrites
@@ -99,7 +100,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         """
         if request.method not in {"GET", "HEAD"} or not self._rewrites(request.url):
             return request
-        if is_signed(request.url):
+        if is_signed(split(request.url).query or ()):
             self.crawler.stats.inc_value("urlcanon/rewrite/signed")
             return request
         canonical = self._state.canonical(request)

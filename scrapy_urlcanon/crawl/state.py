@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.crawl.job import guard_job, guard_stores, resume_suspensions, store_suspension
-from scrapy_urlcanon.crawl.privacy import redact
 from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.crawl.settings import META_KEY, load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.report.redaction import redact
 
 if TYPE_CHECKING:
     from scrapy import Request

@@ -26,12 +26,12 @@ _SECRET_WORDS = frozenset(
 # Those that do so alone, and mean something else among others: `sort_key`, `pass_count`.
 _SECRET_NAMES = frozenset(
     {
-        *("accesskey", "accesstoken", "apikey", "cfid", "cftoken", "key", "oauth", "pass"),
+        *("accesskey", "accesstoken", "apikey", "cfid", "cftoken", "code", "key", "oauth", "pass"),
         *("pin", "privatekey", "secretkey", "sessid", "sessionid", "sid", "ticket"),
     }
 )
 _SECRET_PAIRS = frozenset({("api", "key"), ("access", "key"), ("private", "key")})
-_SECRET_PREFIXES = ("aspsessionid", "phpsess", "jsession")
+_SECRET_PREFIXES = ("aspsessionid", "csrf", "phpsess", "jsession")
 
 _WORD = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _USERINFO = re.compile(r"\A([A-Za-z][A-Za-z0-9+.\-]*:)?([/\\]*)[^/?#]*@")

@@ -39,6 +39,8 @@ _TOGETHER = {
         }
     ),
     "sig": frozenset({"se", "sp", "sr", "sv"}),  # Azure, shared access signature
+    "md5": frozenset({"expires"}),  # nginx, module secure_link
+    "token": frozenset({"expires"}),  # Bunny CDN
 }
 
 SIGNATURE_PARAMS = _ALONE | _TOGETHER.keys()

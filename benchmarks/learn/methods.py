@@ -1,0 +1,164 @@
+"""Ways to tell that two URLs are one page: those of others, and what is learned."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from w3lib.url import canonicalize_url
+
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.presets import PRESETS
+from scrapy_urlcanon.learn.declared import declared_canonicals
+from scrapy_urlcanon.learn.domains import by_domain, domain_of
+from scrapy_urlcanon.learn.learning import learn
+from scrapy_urlcanon.learn.location import locate
+from scrapy_urlcanon.learn.rule import as_rules
+from scrapy_urlcanon.learn.scope import Scope
+from scrapy_urlcanon.learn.template import Rewrite
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from scrapy_urlcanon.learn import LearnedRule, Observation, Thresholds
+
+Key = "Callable[[str], str | None]"
+
+
+#: Pairs of URLs that statistics of a parameter need.
+MIN_SEEN = 5
+
+
+class Halves(NamedTuple):
+    """What a method may look at, and what it is judged on."""
+
+    learn: Sequence[Observation]
+    judge: Sequence[Observation]
+
+
+def scrapy_default(halves: Halves) -> Callable[[str], str | None]:
+    """Merge what Scrapy's default fingerprint merges."""
+    del halves
+    return canonicalize_url
+
+
+def preset(name: str) -> Callable[[Halves], Callable[[str], str | None]]:
+    """Apply a preset of ours, without any rule for the site."""
+    return lambda _halves: Canonicalizer(preset=name).canonicalize
+
+
+def no_query(halves: Halves) -> Callable[[str], str | None]:
+    """Drop the whole query."""
+    del halves
+    return lambda url: url.partition("?")[0]
+
+
+def all_declared(halves: Halves) -> Callable[[str], str | None]:
+    """Believe every declared canonical and every redirect of the URL that is judged."""
+    declared = {o.url: o.canonical or o.redirect for o in halves.judge}
+    return lambda url: declared.get(url) or url
+
+
+def param_statistics(halves: Halves) -> Callable[[str], str | None]:
+    """Drop a parameter of a host where it made no difference often enough.
+
+    The idea of MaybeDont (Scrapinghub, 2013), reduced to its parameter statistics: for each
+    parameter, how often URLs that are equal without it show one page; it is dropped where that is
+    so for 95 % of at least 5.
+    """
+    counts: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
+    groups: dict[tuple[str, str, str], list[Observation]] = defaultdict(list)
+    for observation in halves.learn:
+        if not observation.has_content:
+            continue
+        place, params = locate(observation.url)
+        for param in ("", *params):
+            rest = "&".join(p for p in params if p != param)
+            groups[place.host, param.partition("=")[0], f"{place.path}?{rest}"].append(observation)
+    for (host, name, rest), members in groups.items():
+        others = members + (groups.get((host, "", rest), []) if name else [])
+        for observation in others[1:] if name else ():
+            counts[host, name][observation.same_page(others[0])] += 1
+    dropped = {
+        key
+        for key, (bad, good) in counts.items()
+        if good + bad >= MIN_SEEN and good >= 0.95 * (good + bad)
+    }
+
+    def key(url: str) -> str:
+        place, params = locate(url)
+        kept = [p for p in params if (place.host, p.partition("=")[0]) not in dropped]
+        return f"{place.host}{place.path}?{'&'.join(kept)}"
+
+    return key
+
+
+class Rules:
+    """Learned rules, applied by the product's own canonicalizer.
+
+    Options that the canonicalizer does not know (yet) are applied as the miner does;
+    :attr:`foreign` names them.
+    """
+
+    def __init__(self, rules: Iterable[LearnedRule]) -> None:
+        known = PRESETS["safe"]
+        rules = list(rules)
+        self.foreign = {rule.option for rule in rules} - set(known)
+        self._canonicalize = Canonicalizer(
+            as_rules(r for r in rules if r.option in known)
+        ).canonicalize
+        self._rewrites: list[tuple[Scope, Rewrite]] = []
+        self._skips: list[tuple[Scope, Rewrite]] = []
+        for rule in rules:
+            if rule.option == "rewrite_path" and rule.option in self.foreign:
+                self._rewrites.append((_scope(rule.pattern), Rewrite(*rule.setting[0])))
+            elif rule.option == "skip":
+                self._skips.append((_scope(rule.pattern), Rewrite(rule.setting[0], "")))
+
+    def key(self, url: str) -> str:
+        """Return the canonical URL."""
+        url = self._canonicalize(url)
+        for _ in range(3) if self._rewrites else ():
+            location = locate(url)
+            for scope, rewrite in self._rewrites:
+                if scope.holds(location):
+                    location = rewrite.apply(location)
+            url = self._canonicalize(location.url)
+        return url
+
+    def skips(self, url: str) -> bool:
+        """Whether the URL would not be fetched at all."""
+        if not self._skips:
+            return False
+        location = locate(self.key(url))
+        return any(s.holds(location) and t.covers(location) for s, t in self._skips)
+
+
+def _scope(pattern: str) -> Scope:
+    before, _, condition = pattern.partition("?")
+    host, *segments = before.rstrip("/").split("/")
+    return Scope(host, tuple(segments), condition)
+
+
+def learned(
+    halves: Halves, thresholds: Thresholds, *, skip: bool = False, declared: bool = False
+) -> tuple[Callable[[str], str | None], Rules]:
+    """Return how what is learned from one half maps URLs of the other, and the rules."""
+    rules = Rules(learn(halves.learn, thresholds=thresholds).rules)
+    trusted = {}
+    if declared:
+        for domain, captures in by_domain(halves.learn).items():
+            trusted[domain] = declared_canonicals(captures.site(domain), thresholds)
+    canonicals = {o.url: o.canonical for o in halves.judge if o.canonical}
+
+    def key(url: str) -> str | None:
+        if skip and rules.skips(url):
+            return None
+        target = canonicals.get(url)
+        if declared and target and domain_of(target) == domain_of(url):
+            believed = trusted.get(domain_of(url))
+            if believed is not None and believed.believes(locate(url), locate(target)):
+                return rules.key(target)
+        return rules.key(url)
+
+    return key, rules

@@ -1,0 +1,235 @@
+"""Sites that never were, of which it is known which URLs show one page.
+
+Each site draws, from its own seed, how it is built: which parameters select its pages, which are
+noise, whether a sort order, a slug or a print view changes what is shown, how much of it is gone
+(soft 404) or not yet translated. The same names play different parts on different sites, so that
+no list of names can pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import sha1
+from random import Random
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn import Observation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+#: Names that select a page on one site and mean nothing on the next.
+_NAMES = (
+    "id",
+    "item",
+    "ref",
+    "cat",
+    "view",
+    "src",
+    "s",
+    "q",
+    "tab",
+    "mode",
+    "t",
+    "uid",
+    "c",
+    "pid",
+    "show",
+    "x",
+)
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A URL of the site, and the truth about it."""
+
+    url: str
+    page: str
+    """What tells the page from all others of the site: equal where a rule could know that two
+    URLs are one."""
+    content: str
+    """What is shown: equal for dead pages, pages not yet translated, and days without events
+    too."""
+
+
+@dataclass
+class SyntheticSite:
+    """A site drawn from a seed.
+
+    >>> site = SyntheticSite(7)
+    >>> site.visits(3) == SyntheticSite(7).visits(3)
+    True
+    """
+
+    seed: int
+    soft_404: float | None = None
+    """Share of the numbered pages that are gone; drawn between 0 and 0.8 where not given."""
+    host: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        draw = Random(self.seed)
+        self.host = f"site{self.seed}.example"
+        names = draw.sample(_NAMES, len(_NAMES))
+        self._content, self._listing = names[0], names[1]
+        self._noise = names[2 : 2 + draw.randint(1, 3)]
+        if self.soft_404 is None:
+            self.soft_404 = draw.choice([0.0, 0.0, 0.1, 0.3, 0.5, 0.8])
+        self._session = draw.choice(["sid", "PHPSESSID", "session", "token", "k", ""])
+        self._sort_matters = draw.random() < 0.5  # noqa: PLR2004
+        self._sort_name = draw.choice(["sort", "order", "o", "by"])
+        self._print = draw.choice(["segment", "param", "other page", ""])
+        self._slug = draw.choice(["free", "free", "matters", ""])
+        self._index = draw.choice(["same", "other", ""])
+        self._index_name = draw.choice(["index.html", "index.php", "default.aspx"])
+        self._slash = draw.choice(["same", "", ""])
+        self._calendar = draw.random() < 0.4  # noqa: PLR2004
+        self._translated = draw.choice([None, 0.3, 0.6, 0.95])
+        self._language_name = draw.choice(["lang", "hl", "l"])
+        self._rotates = draw.random() < 0.2  # noqa: PLR2004
+        self._numbered = draw.choice(["query", "path"])
+        self._pages = draw.randint(60, 150)
+        kinds: list[Callable[[Random], Visit]] = [
+            self._article,
+            self._article,
+            self._article,
+            self._list,
+            self._section,
+        ]
+        if self._slug:
+            kinds += [self._slugged, self._slugged]
+        if self._calendar:
+            kinds.append(self._day)
+        if self._translated is not None:
+            kinds.append(self._language)
+        self._kinds = kinds
+
+    def visits(self, count: int, salt: int = 0) -> list[Visit]:
+        """Return what a crawl meets: different URLs, drawn from all that the site would answer."""
+        draw = Random(f"{self.seed} {salt}")
+        found: dict[str, Visit] = {}
+        for _ in range(count * 20):
+            visit = draw.choice(self._kinds)(draw)
+            found.setdefault(visit.url, visit)
+            if len(found) == count:
+                break
+        return list(found.values())
+
+    def observations(self, count: int, salt: int = 0) -> Iterator[Observation]:
+        """Yield the visits as a crawler records them."""
+        draw = Random(f"blocks {self.seed} {salt}")
+        for visit in self.visits(count, salt):
+            yield self.observation(visit, draw)
+
+    def observation(self, visit: Visit, draw: Random) -> Observation:
+        """Return a visit as a crawler records it: of the page nothing but digests."""
+        digest = sha1(f"{self.host} {visit.content}".encode()).digest()
+        simhash = int.from_bytes(digest[:8], "big")
+        main = digest.hex()
+        if self._rotates and draw.random() < 0.3:  # noqa: PLR2004
+            # A block that changes with every request, too small to move more than two bits.
+            main = draw.randbytes(20).hex()
+            simhash ^= 1 << draw.randrange(64)
+        return Observation(visit.url, main_sha1=main, simhash64=simhash, bytes=len(visit.content))
+
+    def _url(
+        self, path: str, params: list[tuple[str, object]], draw: Random, noise: float = 0.4
+    ) -> str:
+        params = list(params)
+        for name in self._noise:
+            if draw.random() < noise:
+                params.append(
+                    (
+                        name,
+                        draw.choice(["a", "b", "home", draw.randrange(9), draw.randrange(10**6)]),
+                    )
+                )
+        if self._session and draw.random() < noise:
+            params.append((self._session, f"{draw.getrandbits(64):016x}"))
+        draw.shuffle(params)
+        query = "&".join(f"{name}={value}" for name, value in params)
+        return f"http://{self.host}{path}" + (f"?{query}" if query else "")
+
+    def _number(self, draw: Random) -> tuple[int, bool]:
+        number = draw.randrange(1, self._pages)
+        assert self.soft_404 is not None
+        return number, Random(f"{self.seed} dead {number}").random() < self.soft_404
+
+    def _article(self, draw: Random) -> Visit:
+        number, dead = self._number(draw)
+        page, params = f"article {number}", []
+        if self._numbered == "query":
+            path = "/article"
+            params = [(self._content, number)]
+        else:
+            path = f"/article/{number}"
+        if self._print and draw.random() < 0.3:  # noqa: PLR2004
+            if self._print == "segment" and self._numbered == "path":
+                path += "/print"
+            else:
+                params.append(("print", 1))
+                page += " printed" if self._print == "other page" else ""
+        return Visit(self._url(path, params, draw), page, "gone" if dead else page)
+
+    def _list(self, draw: Random) -> Visit:
+        category, number, order = (
+            draw.randrange(12),
+            draw.randrange(1, 9),
+            draw.choice(["date", "name", "size", ""]),
+        )
+        params: list[tuple[str, object]] = [(self._listing, f"c{category}")]
+        if number > 1 or draw.random() < 0.5:  # noqa: PLR2004
+            params.append(("page", number))
+        if order:
+            params.append((self._sort_name, order))
+        last = Random(f"{self.seed} last {category}").randrange(2, 9)
+        page = f"list {category} {number} {order if self._sort_matters and order != 'date' else ''}"
+        # Past the end there is an empty listing, the same for all pages; a rule cannot know where
+        # that is.
+        content = f"list {category} empty" if number > last else page
+        return Visit(self._url("/list", params, draw), page, content)
+
+    def _section(self, draw: Random) -> Visit:
+        section = draw.randrange(40)
+        path, page = f"/section/s{section}-{section * 7}/", f"section {section}"
+        if self._index and draw.random() < 0.4:  # noqa: PLR2004
+            path += self._index_name
+            page += " index" if self._index == "other" else ""
+        elif self._slash and draw.random() < 0.4:  # noqa: PLR2004
+            path = path.rstrip("/")
+        return Visit(self._url(path, [], draw, 0.2), page, page)
+
+    def _slugged(self, draw: Random) -> Visit:
+        number, dead = self._number(draw)
+        if self._slug == "free":
+            slug, page = (
+                draw.choice(["a-good-title", "title", f"title-{number}", "old-name"]),
+                f"book {number}",
+            )
+        else:
+            slug = f"part-{draw.randrange(3)}"
+            page = f"book {number} {slug}"
+        return Visit(
+            self._url(f"/books/{number}/{slug}", [], draw, 0.2), page, "gone" if dead else page
+        )
+
+    def _day(self, draw: Random) -> Visit:
+        year, month, day = draw.randrange(2000, 2030), draw.randrange(1, 13), draw.randrange(1, 29)
+        page = f"day {year} {month} {day}"
+        event = Random(f"{self.seed} {page}").random() < 0.1  # noqa: PLR2004
+        params: list[tuple[str, object]] = [("y", year), ("m", month), ("d", day)]
+        return Visit(
+            self._url("/calendar", params, draw, 0.1), page, page if event else "no events"
+        )
+
+    def _language(self, draw: Random) -> Visit:
+        number = draw.randrange(60)
+        language = draw.choice(["en", "de", "fr"])
+        assert self._translated is not None
+        translated = Random(f"{self.seed} {number} {language}").random() < self._translated
+        page = f"text {number} {language}"
+        content = page if translated and language != "en" else f"text {number} en"
+        return Visit(
+            self._url(f"/text/{number}", [(self._language_name, language)], draw, 0.1),
+            page,
+            content,
+        )

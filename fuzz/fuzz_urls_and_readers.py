@@ -1,0 +1,60 @@
+"""Feed whatever comes to what reads foreign text; only the documented errors may come out.
+
+Run it as ``python fuzz/fuzz_urls_and_readers.py -max_total_time=600`` (the options are those
+of libFuzzer); it needs Atheris.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+
+import atheris
+
+with atheris.instrument_imports(include=["scrapy_urlcanon"]):
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.canonicalizer.clean_param import read_clean_param
+    from scrapy_urlcanon.canonicalizer.imports import read_foreign
+    from scrapy_urlcanon.report.redaction import redact
+
+CANONICALIZERS = [Canonicalizer(preset=preset) for preset in ("scrapy", "safe", "aggressive")]
+
+
+def fuzz_canonicalize(data: atheris.FuzzedDataProvider) -> None:
+    """Any text has a canonical form, whose canonical form is itself; explain() agrees."""
+    canonicalizer = CANONICALIZERS[data.ConsumeIntInRange(0, len(CANONICALIZERS) - 1)]
+    url = ("http://" if data.ConsumeBool() else "") + data.ConsumeUnicode(200)
+    canonical = canonicalizer.canonicalize(url)
+    if canonicalizer.canonicalize(canonical) != canonical:
+        raise AssertionError(f"not idempotent: {url!r} -> {canonical!r}")
+    if canonicalizer.explain(url).canonical != canonical:
+        raise AssertionError(f"explain() disagrees: {url!r}")
+
+
+def fuzz_readers(data: atheris.FuzzedDataProvider) -> None:
+    """Read or refuse a foreign rule file, and read a robots.txt, whatever is in it."""
+    text = data.ConsumeUnicode(2000)
+    with suppress(ValueError):
+        read_foreign(text, name="fuzzed")
+    read_clean_param(text.encode(errors="replace"))
+
+
+def fuzz_redact(data: atheris.FuzzedDataProvider) -> None:
+    """Hide what is to be hidden, and keep it so."""
+    shown = redact(data.ConsumeUnicode(200))
+    if redact(shown) != shown:
+        raise AssertionError(f"not idempotent: {shown!r}")
+
+
+TARGETS = (fuzz_canonicalize, fuzz_readers, fuzz_redact)
+
+
+def fuzz_one(data: bytes) -> None:
+    """Run the target that the first byte names."""
+    if data:
+        TARGETS[data[0] % len(TARGETS)](atheris.FuzzedDataProvider(data[1:]))
+
+
+if __name__ == "__main__":
+    atheris.Setup(sys.argv, fuzz_one)
+    atheris.Fuzz()

@@ -1,0 +1,19 @@
+"""Learn the rules of a site from what a crawl saw: observations in, rules with evidence out."""
+
+from __future__ import annotations
+
+from scrapy_urlcanon.learn.evidence import Thresholds
+from scrapy_urlcanon.learn.learning import learn, learn_site, merge
+from scrapy_urlcanon.learn.observation import Observation
+from scrapy_urlcanon.learn.rule import Evidence, Learned, LearnedRule
+
+__all__ = [
+    "Evidence",
+    "Learned",
+    "LearnedRule",
+    "Observation",
+    "Thresholds",
+    "learn",
+    "learn_site",
+    "merge",
+]

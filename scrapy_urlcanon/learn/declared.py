@@ -1,0 +1,167 @@
+"""When to believe a page that declares another URL as its canonical one.
+
+Declared canonicals reach what no rewrite can, and are wrong on one site of five: listings whose
+every page declares the first, edit forms that declare the article, ``replytocom``, sites where
+every page declares the home page. So nothing is believed on its word: a *way of declaring* (which
+parameters go, and from what kind of path) is believed once enough pages that declare so were seen
+beside the page that they declare, and showed the same.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
+from scrapy_urlcanon.learn.location import Location, name_of, value_of
+from scrapy_urlcanon.learn.proposals import is_protected
+from scrapy_urlcanon.learn.site import NO_EVIDENCE
+from scrapy_urlcanon.learn.skips import template_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from scrapy_urlcanon.learn.site import Site
+
+_PAGE_SEGMENT = re.compile(r"(?:comment-)?(?:page|p|pg|seite|pagina)[-_]?\d+|\d+", re.IGNORECASE)
+_NUMBER = re.compile("[0-9]+")
+
+
+def way_of(source: Location, target: Location) -> Hashable:
+    """Return in what way a URL declares another one; ways are compared for equality.
+
+    >>> from scrapy_urlcanon.learn.location import locate
+    >>> home = "http://a.example/"
+    >>> one = way_of(locate(home + "?p=1"), locate(home + "x/"))
+    >>> one == way_of(locate(home + "?p=2"), locate(home + "y/"))
+    True
+    """
+    gone = tuple(sorted({name_of(p) for p in source.params} - {name_of(p) for p in target.params}))
+    new = tuple(sorted({name_of(p) for p in target.params} - {name_of(p) for p in source.params}))
+    same_host = source.place[:2] == target.place[:2]
+    if source.place.path == target.place.path:
+        return (same_host, gone, new, "same path")
+    if source.place.path.rstrip("/") == target.place.path.rstrip("/"):
+        return (same_host, gone, new, "slash")
+    return (
+        same_host,
+        gone,
+        new,
+        template_of(source).partition("?")[0] or _shape(source.place.path),
+    )
+
+
+def _shape(path: str) -> str:
+    """Return the first segment of a path and how deep it goes."""
+    segments = path.split("/")[1:]
+    return (
+        f"{_NUMBER.sub('0', segments[0])} {len(segments)}"
+        if len(segments) > 1
+        else f" {len(segments)}"
+    )
+
+
+def is_implausible(source: Location, target: Location) -> bool:
+    """Whether a declaration is of a kind that is wrong on most sites that make it.
+
+    >>> from scrapy_urlcanon.learn.location import locate
+    >>> home = locate("http://a.example/")
+    >>> is_implausible(locate("http://a.example/?page=2"), home)
+    True
+    >>> is_implausible(locate("http://a.example/b/"), home)
+    True
+    >>> is_implausible(locate("http://a.example/?sid=2"), home)
+    False
+    """
+    if source == target:
+        return False
+    if (
+        target.place.path == "/"
+        and not target.params
+        and source.place.path.strip("/")
+        and "." not in source.place.path
+    ):
+        return True
+    kept = set(target.params)
+    for param in source.params:
+        name = name_of(param)
+        if param in kept or name == "p":
+            continue
+        if is_protected(name) and value_of(param) not in {"", "0", "1"}:
+            return True
+    paged = [
+        s for s in source.place.path.split("/") if _PAGE_SEGMENT.fullmatch(s) and not s.isdigit()
+    ]
+    return any(segment not in target.place.path.split("/") for segment in paged) or (
+        "/page/" in source.place.path and "/page/" not in target.place.path
+    )
+
+
+class DeclaredCanonicals:
+    """Which declared canonicals of one site are to be believed, as far as has been seen.
+
+    >>> from scrapy_urlcanon.learn.location import locate
+    >>> canonicals = DeclaredCanonicals()
+    >>> for i in range(8):
+    ...     short, slug = f"http://a.example/?p={i}", f"http://a.example/{i}-x/"
+    ...     canonicals.compare(locate(short), locate(slug), same_page=True)
+    >>> canonicals.believes(locate("http://a.example/?p=99"), locate("http://a.example/z/"))
+    True
+    """
+
+    def __init__(self, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> None:
+        self.thresholds = thresholds
+        self._seen: dict[Hashable, list[int]] = {}
+
+    def compare(self, source: Location, target: Location, *, same_page: bool) -> None:
+        """Take note whether a URL and the one that it declared showed one page."""
+        counts = self._seen.setdefault(way_of(source, target), [0, 0])
+        counts[0 if same_page else 1] += 1
+
+    def believes(self, source: Location, target: Location) -> bool:
+        """Whether what this URL declares may be taken as seen."""
+        if source == target or is_implausible(source, target):
+            return False
+        right, wrong = self._seen.get(way_of(source, target), (0, 0))
+        return self.thresholds.accept_alias(right, wrong)
+
+    def is_trusted(self, source: Location, target: Location) -> bool:
+        """Whether what this URL declares may serve as evidence.
+
+        It was right more than once and never wrong.
+        """
+        right, wrong = self._seen.get(way_of(source, target), (0, 0))
+        return right > 1 and not wrong and not is_implausible(source, target)
+
+
+def promised_pages(site: Site, canonicals: DeclaredCanonicals) -> dict[Location, int]:
+    """Return the page that redirects and trusted canonicals say of URLs that were not seen."""
+    found: dict[Location, int] = {}
+    for row in sorted(site.redirects):
+        if site.pages[row] != NO_EVIDENCE and site.redirects[row] not in site.row_of:
+            found.setdefault(site.redirects[row], site.pages[row])
+    for row in sorted(site.declared):
+        source, target = site.locations[row], site.declared[row]
+        if (
+            site.pages[row] != NO_EVIDENCE
+            and target not in site.row_of
+            and canonicals.is_trusted(source, target)
+        ):
+            found.setdefault(target, site.pages[row])
+    return found
+
+
+def declared_canonicals(
+    site: Site, thresholds: Thresholds = DEFAULT_THRESHOLDS
+) -> DeclaredCanonicals:
+    """Return what a crawl shows about the declared canonicals of a site."""
+    canonicals = DeclaredCanonicals(thresholds)
+    for row in sorted(site.declared):
+        target = site.declared[row]
+        other = site.row_of.get(target)
+        if other is None or NO_EVIDENCE in (site.pages[row], site.pages[other]):
+            continue
+        canonicals.compare(
+            site.locations[row], target, same_page=site.pages[row] == site.pages[other]
+        )
+    return canonicals

@@ -1,0 +1,73 @@
+"""Accepted operations, said in the options of the rule catalogue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.learn.operations import DropParam, DropValue
+from scrapy_urlcanon.learn.rule import LearnedRule, as_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from scrapy_urlcanon.learn.operations import Operation
+    from scrapy_urlcanon.learn.rule import Evidence
+    from scrapy_urlcanon.learn.scope import Scope
+
+
+class Accepted(NamedTuple):
+    """Operations that hold together within a scope."""
+
+    scope: Scope
+    operations: tuple[Operation, ...]
+    evidence: Evidence
+
+
+def rules_of(domain: str, accepted: Iterable[Accepted]) -> Iterator[LearnedRule]:
+    """Yield the rules that say what was accepted, each rule once."""
+    defaults: dict[tuple[str, str], str] = {}
+    seen: set[tuple[str, str, str]] = set()
+    for scope, operations, evidence in accepted:
+        for operation in operations:
+            where, what = scope, operation
+            if isinstance(operation, DropValue):
+                # A parameter has one default per pattern; a second value without effect is a
+                # condition of its own.
+                known = defaults.setdefault((scope.host, operation.name), operation.value)
+                if known != operation.value:
+                    where = scope._replace(condition=f"{operation.name}={operation.value}")
+                    what = DropParam(operation.name)
+                    if scope.condition or not where.is_expressible:
+                        continue
+            key = (where.pattern, what.option, repr(what.setting))
+            if key not in seen:
+                seen.add(key)
+                yield LearnedRule(
+                    domain, where.pattern, what.option, what.setting, "rewrite", evidence
+                )
+
+
+def valid(rules: Iterable[LearnedRule]) -> list[LearnedRule]:
+    """Return the rules that the configuration accepts, alone and with those before them.
+
+    What is learned comes from other people's URLs: a file with one odd name or template in it
+    would stop the crawl.
+    """
+    rules = list(rules)
+    if _is_valid(rules):
+        return rules
+    kept: list[LearnedRule] = []
+    for rule in rules:
+        if _is_valid([*kept, rule]):
+            kept.append(rule)
+    return kept
+
+
+def _is_valid(rules: Iterable[LearnedRule]) -> bool:
+    try:
+        Canonicalizer(as_rules(rules))
+    except ConfigurationError:
+        return False
+    return True

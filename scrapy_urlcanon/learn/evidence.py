@@ -1,0 +1,76 @@
+"""When the evidence for a rule is enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.bounds import at_most, lower_bound
+
+if TYPE_CHECKING:
+    from scrapy_urlcanon.learn.rule import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What a rule has to show before it is believed.
+
+    The trials are pages, not pairs of URLs: a page that is found under forty URLs says no more
+    about a rule than one that is found under two. Only pages of other folds than the one that
+    proposed the rule count for it; all pages count against it.
+    """
+
+    confidence: float = 0.95
+    """Of the lower bound."""
+    precision: float = 0.36
+    """What the lower bound of the share of right merges must reach for a rewrite: 0.36 takes 3
+    pages without a counter-example, 0.5 takes 5, 0.8 takes 14."""
+    alias: float = 0.5
+    """The same for skip templates and declared canonicals, which nobody can check by looking at
+    the URL."""
+    lost: float = 0.01
+    """The largest share of counter-examples that is put down to chance: pages that changed
+    between two captures."""
+    blurred: float = 0.25
+    """What a page is worth as evidence that is also found under URLs which differ in some other
+    value."""
+    unsure: float = 0.3
+    """Rules whose lower bound reaches only this are listed apart."""
+
+    def accept(self, pages: int, lost: int) -> bool:
+        """Whether so many pages for and against a rewrite are enough."""
+        return self._accept(pages, lost, self.precision)
+
+    def accept_alias(self, pages: int, lost: int) -> bool:
+        """Whether so many pages for and against a skip template are enough."""
+        return self._accept(pages, lost, self.alias)
+
+    def _accept(self, pages: int, lost: int, precision: float) -> bool:
+        return (
+            lost <= self.lost * (pages + lost)
+            and lower_bound(pages, lost, self.confidence) >= precision
+        )
+
+    def special(
+        self, pages: int, lost: int, of_pages: int, of_lost: int, alternatives: int
+    ) -> bool:
+        """Whether a part of a scope is really better than the scope that failed.
+
+        And not the luckiest of its parts.
+
+        A candidate that is wrong on one page of ten is right on six pages running every other
+        time: some part will always look clean. So the part's record must be too good for the
+        whole's share of counter-examples, at the same confidence over all the parts that were
+        looked at (Bonferroni).
+        """
+        if not of_lost:
+            return True
+        share = of_lost / (of_pages + of_lost)
+        return at_most(lost, pages + lost, share) * alternatives <= 1.0 - self.confidence
+
+    def consider(self, evidence: Evidence) -> bool:
+        """Whether evidence is enough to show the rule to somebody who knows the site."""
+        return evidence.bound >= self.unsure and evidence.counter_examples * 5 <= evidence.pages
+
+
+DEFAULT_THRESHOLDS = Thresholds()

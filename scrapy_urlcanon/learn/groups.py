@@ -1,0 +1,202 @@
+"""The URLs of a site, grouped by what the rules accepted so far make of them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy_urlcanon.learn.location import name_of
+from scrapy_urlcanon.learn.operations import handles_of
+from scrapy_urlcanon.learn.site import NO_EVIDENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.operations import Operation
+    from scrapy_urlcanon.learn.scope import Scope
+    from scrapy_urlcanon.learn.site import Site
+
+_NUMBER = re.compile("[0-9]+")
+
+
+class Merge(NamedTuple):
+    """Several URLs that a candidate makes one."""
+
+    target: Location
+    """What it makes of them."""
+    sources: tuple[Location, ...]
+    """The URLs, the target itself among them where it was seen."""
+    pages: tuple[int, ...]
+    """Non-sink pages that at least two of them show: the evidence for the candidate."""
+    lost: int
+    """Pages that would no longer be fetched: the evidence against it."""
+    neutral: int = 0
+    """URLs merged within one sink: no evidence, but saved all the same."""
+
+
+class Groups:
+    """The current form of every URL, and the pages found under it."""
+
+    def __init__(self, site: Site, promised: Mapping[Location, int] | None = None) -> None:
+        """Group the URLs by themselves, as before any rule.
+
+        :param promised: URLs that were not seen, and the page that trustworthy declarations say
+            they show.
+        """
+        self.site = site
+        self.pages: dict[Location, tuple[int, ...] | int] = {}
+        """Page under each form; a tuple where URLs of several pages have become one form."""
+        for location, page in zip(site.locations, site.pages, strict=True):
+            self.pages[location] = page
+        self.promised = {
+            location
+            for location in promised or ()
+            if self.pages.get(location, NO_EVIDENCE) == NO_EVIDENCE
+        }
+        for location in self.promised:
+            self.pages[location] = (promised or {})[location]
+        several = {self.pages[location] for location in self.promised}
+        self._handles: dict[str, list[Location]] = {}
+        self._forms: dict[int, list[Location]] = {}
+        for location, pages in self.pages.items():
+            if not isinstance(pages, int) or pages < 0 or site.is_sink(pages):
+                continue
+            if site.sizes[pages] > 1 or pages in several:
+                self._forms.setdefault(pages, []).append(location)
+
+    def duplicates(self) -> list[int]:
+        """Return the pages that are found under several forms, sinks left out."""
+        return sorted(page for page in self._forms if len(self.forms(page)) > 1)
+
+    def forms(self, page: int) -> list[Location]:
+        """Return the forms under which a page is found, unless it is a sink."""
+        found = self._forms.get(page, [])
+        if any(location not in self.pages for location in found):
+            found = [location for location in dict.fromkeys(found) if location in self.pages]
+            self._forms[page] = found
+        return found
+
+    def is_blurred(self, page: int, changes: dict[Location, Location]) -> bool:
+        """Whether a page is still found under URLs of one shape after the changes.
+
+        Listings past their end, days without events, texts that are not yet translated: such a
+        page is the same for *any* value of what selects it, so that two of its URLs agree
+        whatever a rule does to them.
+        """
+        shapes = set()
+        forms = {changes.get(location, location) for location in self.forms(page)}
+        for place, params in forms:
+            shapes.add(
+                (
+                    place.host,
+                    _NUMBER.sub("0", place.path),
+                    tuple([name_of(param) for param in params]),
+                )
+            )
+        return len(shapes) < len(forms)
+
+    def index(self, handles: Collection[str]) -> None:
+        """Make ready for operations with these handles, in one pass."""
+        missing = {handle for handle in handles if handle not in self._handles}
+        if not missing:
+            return
+        for handle in missing:
+            self._handles[handle] = []
+        table = self._handles
+        for location in self.pages:
+            for handle in handles_of(location):
+                if handle in missing:
+                    table[handle].append(location)
+
+    def affected(  # noqa: C901 - the way of a single operation is worth its lines
+        self, operations: Sequence[Operation], scope: Scope | None = None
+    ) -> dict[Location, Location]:
+        """Return what the operations, one after the other, change, and into what."""
+        self.index({operation.handle for operation in operations})
+        changes: dict[Location, Location] = {}
+        pages = self.pages
+        if len(operations) == 1 and scope is None:
+            apply = operations[0].apply
+            for location in self._handles[operations[0].handle]:
+                if location in pages:
+                    changed = apply(location)
+                    if changed is not location:
+                        changes[location] = changed
+            return changes
+        for operation in operations:
+            for location in self._handles[operation.handle]:
+                if location in changes or location not in pages:
+                    continue
+                if scope is not None and not scope.holds(location):
+                    continue
+                changed = location
+                for step in operations:
+                    changed = step.apply(changed)
+                if changed is not location:
+                    changes[location] = changed
+        return changes
+
+    def merges(self, changes: dict[Location, Location]) -> list[Merge]:
+        """Return the groups of several forms that the changes make one."""
+        targets: dict[Location, list[Location]] = {}
+        for source, target in changes.items():
+            targets.setdefault(target, []).append(source)
+        found = []
+        for target, sources in targets.items():
+            if target in self.pages and target not in changes:
+                sources.append(target)
+            if len(sources) > 1:
+                found.append(self._merge(target, sources))
+        return found
+
+    def _merge(self, target: Location, sources: list[Location]) -> Merge:
+        counts: dict[int, int] = {}
+        lost_before = 0
+        for source in sources:
+            pages = self.pages[source]
+            if isinstance(pages, int):
+                if pages != NO_EVIDENCE:
+                    counts[pages] = counts.get(pages, 0) + 1
+                continue
+            lost_before += len(pages) - 1
+            for page in pages:
+                counts[page] = counts.get(page, 0) + 1
+        together = [page for page, count in counts.items() if count > 1]
+        evidence = tuple([page for page in together if not self.site.is_sink(page)])
+        neutral = sum(counts[page] - 1 for page in together if self.site.is_sink(page))
+        return Merge(
+            target, tuple(sources), evidence, max(0, len(counts) - 1 - lost_before), neutral
+        )
+
+    def forget_index(self) -> None:
+        """Let go of what :meth:`index` made; the next round will ask for other handles."""
+        self._handles.clear()
+
+    def apply(self, changes: dict[Location, Location]) -> None:
+        """Replace forms by what an accepted rule makes of them."""
+        handles = self._handles
+        for source, target in changes.items():
+            pages = self.pages.pop(source)
+            known = self.pages.get(target)
+            for page in _as_tuple(pages):
+                if page in self._forms:
+                    self._forms[page].append(target)
+            if known is None:
+                self.pages[target] = pages
+                for handle in handles_of(target):
+                    if handle in handles:
+                        handles[handle].append(target)
+            else:
+                self.pages[target] = _union(known, pages)
+
+
+def _union(one: tuple[int, ...] | int, other: tuple[int, ...] | int) -> tuple[int, ...] | int:
+    both = {*_as_tuple(one), *_as_tuple(other)} - {NO_EVIDENCE}
+    if not both:
+        return NO_EVIDENCE
+    return both.pop() if len(both) == 1 else tuple(sorted(both))
+
+
+def _as_tuple(pages: tuple[int, ...] | int) -> tuple[int, ...]:
+    return (pages,) if isinstance(pages, int) else pages

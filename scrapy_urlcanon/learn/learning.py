@@ -1,0 +1,101 @@
+"""Observations in, rules with evidence out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.domains import by_domain
+from scrapy_urlcanon.learn.emission import rules_of, valid
+from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
+from scrapy_urlcanon.learn.miner import Miner
+from scrapy_urlcanon.learn.rule import Learned, LearnedRule
+from scrapy_urlcanon.learn.sinks import sink_rules
+from scrapy_urlcanon.learn.skips import skip_rules
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+
+    from scrapy_urlcanon.learn.observation import Observation
+    from scrapy_urlcanon.learn.site import Site
+
+
+def learn(
+    observations: Iterable[Observation],
+    *,
+    thresholds: Thresholds = DEFAULT_THRESHOLDS,
+    domains: Collection[str] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Learned:
+    """Return the rules that a crawl's observations support, domain by domain.
+
+    The observations are read once, in any order; of each some 200 bytes are held. The result
+    depends on nothing but their set.
+
+    :param thresholds: how much evidence is enough.
+    :param domains: registrable domains to look at; all where None.
+    :param progress: called with each domain, how many are done and how many there are.
+
+    >>> from scrapy_urlcanon.learn import Observation
+    >>> pages = [Observation(f"http://shop.example/{i}", main_sha1=f"{i:040x}") for i in range(9)]
+    >>> again = [
+    ...     Observation(f"{page.url}?sid={i}", main_sha1=page.main_sha1)
+    ...     for i, page in enumerate(pages)
+    ... ]
+    >>> learn([*pages, *again]).as_rules()
+    {'shop.example': {'drop_params': ['sid']}}
+    """
+    captures = by_domain(observations, domains)
+    names = sorted(captures)
+    found = []
+    for number, name in enumerate(names):
+        # Popped, because the captures of a domain and what is made of them would not fit side by
+        # side.
+        found.append(learn_site(captures.pop(name).site(name), thresholds=thresholds))
+        if progress is not None:
+            progress(name, number + 1, len(names))
+    return merge(found)
+
+
+def learn_site(site: Site, *, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> Learned:
+    """Return the rules of one registrable domain; this is what an engine maps over many."""
+    miner = Miner(site, thresholds)
+    miner.run()
+    sinks, unsure_sinks = sink_rules(miner.groups, thresholds)
+    rules = valid(
+        [
+            *rules_of(site.domain, miner.accepted),
+            *sinks,
+            *skip_rules(miner.groups, thresholds, miner.form),
+        ]
+    )
+    unsure = [
+        rule for rule in (*rules_of(site.domain, miner.unsure()), *unsure_sinks) if valid([rule])
+    ]
+    said = {_key(rule) for rule in rules}
+    return Learned(
+        rules=tuple(rules),
+        unsure=tuple(rule for rule in unsure if _key(rule) not in said),
+        domains=1,
+        urls=len(site.locations),
+        redundant=sum(size - 1 for size in site.sizes if size),
+    )
+
+
+def merge(parts: Iterable[Learned]) -> Learned:
+    """Return what was learned of several domains as one; the order of the parts does not matter."""
+    parts = list(parts)
+
+    def domain_of(rule: LearnedRule) -> str:
+        return rule.domain
+
+    return Learned(
+        rules=tuple(sorted((rule for part in parts for rule in part.rules), key=domain_of)),
+        unsure=tuple(sorted((rule for part in parts for rule in part.unsure), key=domain_of)),
+        domains=sum(part.domains for part in parts),
+        urls=sum(part.urls for part in parts),
+        redundant=sum(part.redundant for part in parts),
+    )
+
+
+def _key(rule: LearnedRule) -> tuple[str, str, str]:
+    return rule.pattern, rule.option, repr(rule.setting)

@@ -1,0 +1,178 @@
+"""From the duplicates of one site to its rewrite rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.declared import declared_canonicals, promised_pages
+from scrapy_urlcanon.learn.emission import Accepted
+from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
+from scrapy_urlcanon.learn.generalize import template_proposals
+from scrapy_urlcanon.learn.groups import Groups
+from scrapy_urlcanon.learn.operations import DropValue
+from scrapy_urlcanon.learn.proposals import MAX_PAGES, MIN_PROPOSERS, Candidate, proposals
+from scrapy_urlcanon.learn.template import Rewrite
+from scrapy_urlcanon.learn.trial import Trial
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.site import Site
+    from scrapy_urlcanon.learn.trial import Tally
+
+#: Candidates tried in one round. Beyond them are the values of content parameters.
+MAX_CANDIDATES = 120
+
+#: Values of one parameter that are tried as its default.
+MAX_VALUES = 12
+
+#: Rules of one site that are listed apart.
+MAX_UNSURE = 10
+
+#: Each round works on what the rules of the last one left; four settle all sites that we have seen.
+MAX_ROUNDS = 4
+
+
+class Miner:
+    """Finds the rewrite rules of one site, one accepted candidate after the other."""
+
+    def __init__(self, site: Site, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> None:
+        self.site = site
+        self.thresholds = thresholds
+        self._flawless = replace(thresholds, lost=0.0)
+        self.canonicals = declared_canonicals(site, thresholds)
+        self.groups = Groups(site, promised_pages(site, self.canonicals))
+        self.accepted: list[Accepted] = []
+        self._failed: dict[Candidate, Accepted] = {}
+
+    def run(self) -> None:
+        """Accept what can be accepted; :attr:`groups` then holds what the rules leave."""
+        for _ in range(MAX_ROUNDS):
+            plain = self._round(proposals(self.groups))
+            failed = dict(self._failed)
+            if not self._round(template_proposals(self.groups)) and not plain:
+                self._failed.update(failed)
+                break
+        self.groups.forget_index()
+
+    def _round(self, found: dict[Candidate, set[int]]) -> bool:
+        self.groups.forget_index()
+        # On a large site what a thousandth of the duplicates suggests is not worth a rule.
+        least = max(MIN_PROPOSERS, min(len(self.groups.duplicates()), MAX_PAGES) // 1000)
+        candidates = [c for c, pages in found.items() if len(pages) >= least]
+        # Names before values: what a parameter's name explains needs no list of its values.
+        candidates.sort(key=lambda c: (_values(c), len(c), -len(found[c]), _grows(c), _text(c)))
+        candidates = list(_few_values(_one_way(candidates)))
+        self._failed.clear()
+        del candidates[MAX_CANDIDATES:]
+        # First those without any counter-example: what they explain is no longer there for a more
+        # general one that explains it at a loss.
+        accepted, flawed = False, []
+        for candidate in candidates:
+            trial = Trial(self.groups, candidate, found[candidate])
+            if self._accept_all(trial, self._flawless):
+                accepted = True
+            elif trial.accepted(self.thresholds):
+                flawed.append(candidate)
+            else:
+                self._remember(trial)
+        for candidate in flawed:
+            trial = Trial(self.groups, candidate, found[candidate])
+            if self._accept_all(trial, self.thresholds):
+                accepted = True
+            else:
+                self._remember(trial)
+        return accepted
+
+    def _accept_all(self, trial: Trial, thresholds: Thresholds) -> bool:
+        tallies = trial.accepted(thresholds)
+        for tally in tallies:
+            self._accept(trial, tally)
+        return bool(tallies)
+
+    def _remember(self, trial: Trial) -> None:
+        evidence = trial.whole.evidence(self.thresholds)
+        self._failed[trial.candidate] = Accepted(trial.whole.scope, trial.candidate, evidence)
+
+    def unsure(self) -> list[Accepted]:
+        """Return what failed by so little that somebody who knows the site may want to see it."""
+        likely = [
+            failed
+            for failed in self._failed.values()
+            if len(failed.operations) == 1 and self.thresholds.consider(failed.evidence)
+        ]
+        likely.sort(key=lambda failed: (-failed.evidence.merges, _text(failed.operations)))
+        return likely[:MAX_UNSURE]
+
+    def _accept(self, trial: Trial, tally: Tally) -> None:
+        evidence = tally.evidence(self.thresholds)
+        self.accepted.append(Accepted(tally.scope, trial.candidate, evidence))
+        scope = tally.scope
+        changes = {
+            source: target
+            for source, target in trial.changes.items()
+            if scope.holds(source) and source in self.groups.pages
+        }
+        self.groups.apply(changes)
+
+    def form(self, location: Location) -> Location:
+        """Return what the accepted rules make of a URL, seen or not."""
+        for scope, operations, _ in self.accepted:
+            if scope.holds(location):
+                for operation in operations:
+                    location = operation.apply(location)
+        return location
+
+
+def _grows(candidate: Candidate) -> bool:
+    """Whether the candidate is a template that makes URLs longer.
+
+    Its reverse is as good, and its result is the one linked.
+    """
+    return any(
+        isinstance(o, Rewrite) and len(o.target) >= len(o.source.replace(":digits", ""))
+        for o in candidate
+    )
+
+
+def _one_way(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Yield the candidates but for templates that make URLs longer and have their reverse."""
+    candidates = list(candidates)
+    pairs = {
+        (o.source.replace(":digits", ""), o.target)
+        for c in candidates
+        for o in c
+        if isinstance(o, Rewrite)
+    }
+    for candidate in candidates:
+        step = candidate[0]
+        if (
+            not isinstance(step, Rewrite)
+            or not _grows(candidate)
+            or (
+                len(step.source.replace(":digits", "")) == len(step.target)
+                or (step.target, step.source.replace(":digits", "")) not in pairs
+            )
+        ):
+            yield candidate
+
+
+def _values(candidate: Candidate) -> int:
+    return sum(isinstance(operation, DropValue) for operation in candidate)
+
+
+def _few_values(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Yield the candidates, of each parameter with its likeliest default values only."""
+    seen: Counter[str] = Counter()
+    for candidate in candidates:
+        names = [operation.name for operation in candidate if isinstance(operation, DropValue)]
+        seen.update(names)
+        if all(seen[name] <= MAX_VALUES for name in names):
+            yield candidate
+
+
+def _text(candidate: Candidate) -> str:
+    return repr(candidate)

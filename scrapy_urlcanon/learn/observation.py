@@ -1,0 +1,174 @@
+"""One capture of one URL: everything that learning knows about a page."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Two simhashes that differ in at most this many of their 64 bits are one page. Manku, Jain and
+#: Das Sarma (2007) used 3 for whole pages; here the site's boilerplate is already gone, so that
+#: one bit more is safe.
+SIMHASH_BITS = 4
+
+#: Longer than what any browser or server takes; such a "URL" is garbage or an attack on the
+#: reader's memory.
+MAX_URL_LENGTH = 8192
+
+#: Bodies of a tebibyte are not pages.
+MAX_BYTES = 1 << 40
+
+_DIGEST = re.compile(r"[0-9A-Za-z:+/=_.-]{8,200}")
+_SIMHASH = re.compile(r"[0-9a-fA-F]{1,16}")
+_HTTP_URL = re.compile(r"https?://[^/?#\s]+[^\s\x00-\x1f]*", re.IGNORECASE)
+_LOWEST_STATUS, _HIGHEST_STATUS, _SUCCESS = 100, 599, 2
+_MAX_DIGITS = 19
+
+
+class BadObservationError(ValueError):
+    """A row is no observation; ``reason`` is the short, countable kind of what is wrong with it."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(f"{reason}: {detail}" if detail else reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One capture of a URL.
+
+    Digests are opaque text, compared only for equality; an empty one means "no evidence", never
+    "equal to another empty one".
+
+    >>> digest = "d7a8fbb307d7809469ca9abcb0082e4f8d5651e4"
+    >>> a = Observation("http://example.com/?p=1", main_sha1=digest)
+    >>> b = Observation("http://example.com/one/", main_sha1=digest)
+    >>> a.same_page(b)
+    True
+    >>> a.same_page(Observation("http://example.com/two/"))
+    False
+    """
+
+    url: str
+    """As the crawler asked for it."""
+    status: int = 200
+    """HTTP status; anything but 2xx is no evidence of content."""
+    raw_sha1: str = ""
+    """Digest of the body."""
+    text_sha1: str = ""
+    """Digest of the visible text and title, white space folded."""
+    main_sha1: str = ""
+    """Digest of the visible text without the site's boilerplate."""
+    simhash64: int | None = None
+    """Charikar's simhash over word bigrams of the main text; None where the text is too short to
+    tell."""
+    bytes: int = 0
+    """Size of the body."""
+    canonical: str = ""
+    """Declared canonical (link element or ``Link`` header), absolute."""
+    redirect: str = ""
+    """Target, where the capture is a redirect and its target is known."""
+
+    @property
+    def has_content(self) -> bool:
+        """Whether the capture says anything about which page the URL shows."""
+        return self.status // 100 == _SUCCESS and (
+            bool(self.main_sha1) or self.simhash64 is not None
+        )
+
+    def same_page(self, other: Observation) -> bool:
+        """Whether both captures show one page.
+
+        Equal main digests, or simhashes within :data:`SIMHASH_BITS`.
+        """
+        if not (self.has_content and other.has_content):
+            return False
+        if self.main_sha1 and self.main_sha1 == other.main_sha1:
+            return True
+        if self.simhash64 is None or other.simhash64 is None:
+            return False
+        return (self.simhash64 ^ other.simhash64).bit_count() <= SIMHASH_BITS
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, object]) -> Observation:
+        """Build an observation from the columns of a table.
+
+        All of them text or what JSON makes of them.
+
+        :raises BadObservationError: where a value cannot be what its column says.
+
+        >>> fields = {"url": "http://example.com/", "status": "200", "simhash64": "ff"}
+        >>> Observation.from_fields(fields).simhash64
+        255
+        """
+        return cls(
+            url=_url(fields.get("url"), required=True),
+            status=_number(fields.get("status"), "status", _LOWEST_STATUS, _HIGHEST_STATUS, 200),
+            raw_sha1=_digest(fields.get("raw_sha1")),
+            text_sha1=_digest(fields.get("text_sha1")),
+            main_sha1=_digest(fields.get("main_sha1")),
+            simhash64=_simhash(fields.get("simhash64")),
+            bytes=_number(fields.get("bytes"), "bytes", 0, MAX_BYTES, 0),
+            canonical=_url(fields.get("canonical")),
+            redirect=_url(fields.get("redirect")),
+        )
+
+
+def _url(value: object, *, required: bool = False) -> str:
+    if value is None or value == "":
+        if required:
+            raise BadObservationError("no URL")
+        return ""
+    if not isinstance(value, str):
+        raise BadObservationError("URL is no text", repr(value)[:80])
+    if len(value) > MAX_URL_LENGTH:
+        if required:
+            raise BadObservationError("URL too long", f"{len(value)} characters")
+        return ""
+    if _HTTP_URL.fullmatch(value):
+        return value
+    if required:
+        raise BadObservationError("not an http(s) URL", repr(value)[:80])
+    # A page may declare any nonsense as its canonical; that says nothing about the rest of the row.
+    return ""
+
+
+def _number(value: object, column: str, lowest: int, highest: int, default: int) -> int:
+    if value is None or value == "":
+        return default
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise BadObservationError(f"bad {column}", repr(value)[:80])
+    try:
+        # int() takes "1_000" and non-ASCII digits, and grows with the square of the length; a
+        # column does neither.
+        number = (
+            value
+            if isinstance(value, int)
+            else int(value)
+            if len(value) <= _MAX_DIGITS and value.isascii()
+            else -1
+        )
+    except ValueError:
+        raise BadObservationError(f"bad {column}", repr(value)[:80]) from None
+    if not lowest <= number <= highest:
+        raise BadObservationError(f"bad {column}", str(value)[:80])
+    return number
+
+
+def _digest(value: object) -> str:
+    if value is None or value == "":
+        return ""
+    if isinstance(value, str) and _DIGEST.fullmatch(value):
+        return value
+    raise BadObservationError("bad digest", repr(value)[:80])
+
+
+def _simhash(value: object) -> int | None:
+    if value is None or value == "":
+        return None
+    if isinstance(value, str) and _SIMHASH.fullmatch(value):
+        return int(value, 16)
+    raise BadObservationError("bad simhash64", repr(value)[:80])

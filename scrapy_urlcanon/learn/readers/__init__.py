@@ -1,0 +1,80 @@
+"""Observations from files, whatever wrote them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.exceptions import InputError
+from scrapy_urlcanon.learn.readers.captures import read_warc
+from scrapy_urlcanon.learn.readers.cdx import read_cdx
+from scrapy_urlcanon.learn.readers.httpcache import read_httpcache
+from scrapy_urlcanon.learn.readers.tabular import open_text, read_jsonl, read_tsv
+from scrapy_urlcanon.learn.store import read_store
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from scrapy_urlcanon.learn.observation import Observation
+
+    Reader = Callable[[Path, Counter[str]], Iterator[Observation]]
+
+#: Readers by what they read.
+READERS: dict[str, Reader] = {
+    "store": read_store,
+    "tsv": read_tsv,
+    "jsonl": read_jsonl,
+    "cdx": read_cdx,
+    "warc": read_warc,
+    "httpcache": read_httpcache,
+}
+
+
+def format_of(path: Path) -> str:
+    """Return the format of an input, told by its content and not by its name.
+
+    :raises InputError: where there is no such input, or it looks like none of them.
+    """
+    if path.is_dir():
+        return "httpcache"
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    if start.startswith(b"SQLite format 3\0"):
+        return "store"
+    with open_text(path) as text:
+        try:
+            line = text.readline(1 << 16)
+        except (EOFError, OSError) as error:
+            raise InputError(f"{path}: cannot be read: {error}") from error
+    if line.startswith("WARC/"):
+        return "warc"
+    if line.startswith("{"):
+        return "jsonl"
+    if "url" in line.rstrip("\r\n").split("\t"):
+        return "tsv"
+    if (
+        line.startswith(" CDX")
+        or (" {" in line and line.rstrip().endswith("}"))
+        or line.count(" ") in range(8, 12)
+    ):
+        return "cdx"
+    raise InputError(
+        f"{path}: expected an observation store, TSV, JSON Lines, CDX, CDXJ, WARC or an HTTP cache "
+        f"directory; "
+        f"it begins with {line[:60]!r}"
+    )
+
+
+def read(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
+    """Yield the observations of an input in any of the formats.
+
+    Rows that are none are counted in ``skipped``.
+
+    :raises InputError: where it cannot be read at all.
+    :raises StoreVersionError: where a newer version of this package wrote it.
+    """
+    return READERS[format_of(path)](path, skipped)

@@ -1,0 +1,90 @@
+"""Observations from whole responses.
+
+Through a store of their own, so that boilerplate is told from content.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.exceptions import InputError
+from scrapy_urlcanon.learn.signature import declared_canonical
+from scrapy_urlcanon.learn.store import ObservationStore, read_store
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterable, Iterator
+
+    from scrapy_urlcanon.learn.observation import Observation
+
+#: Larger bodies are cut: what tells two pages apart stands before.
+MAX_BODY = 4 << 20
+
+
+def through_store(
+    responses: Iterable[tuple[str, int, dict[str, str], bytes]], skipped: Counter[str]
+) -> Iterator[Observation]:
+    """Yield the observations of responses: URL, status, headers by lower-case name, and body.
+
+    Which lines are boilerplate is known only when all were seen; until then they are kept in a
+    temporary store.
+    """
+    from w3lib.encoding import html_to_unicode  # noqa: PLC0415 - not needed by any other reader
+
+    with tempfile.TemporaryDirectory(prefix="urlcanon-") as directory:
+        path = Path(directory, "observations.sqlite")
+        with ObservationStore(path) as store:
+            for url, status, headers, whole in responses:
+                body = whole[:MAX_BODY]
+                content_type = headers.get("content-type", "")
+                text = None
+                if "html" in content_type.lower() or (
+                    not content_type and body.lstrip()[:1] == b"<"
+                ):
+                    text = html_to_unicode(content_type, body)[1]
+                location = headers.get("location", "")
+                if 300 <= status < 400 and location:  # noqa: PLR2004
+                    store.add_redirect(url, status, location)
+                    continue
+                canonical = declared_canonical(text, url, headers.get("link", ""))
+                store.add(url, status=status, body=body, text=text, canonical=canonical)
+        yield from read_store(path, skipped)
+
+
+def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
+    """Yield the observations of a WARC file; needs warcio.
+
+    :raises InputError: where warcio is not installed, or the file is no WARC.
+    """
+    try:
+        # Optional, and without annotations.
+        from warcio.archiveiterator import (  # type: ignore[import-untyped]  # noqa: PLC0415
+            ArchiveIterator,
+        )
+        from warcio.exceptions import (  # type: ignore[import-untyped]  # noqa: PLC0415
+            ArchiveLoadFailed,
+        )
+    except ImportError:
+        raise InputError(f"{path}: reading WARC needs warcio: pip install warcio") from None
+
+    def responses() -> Iterator[tuple[str, int, dict[str, str], bytes]]:
+        with path.open("rb") as file:
+            try:
+                for record in ArchiveIterator(file):
+                    if record.rec_type != "response" or record.http_headers is None:
+                        continue
+                    url = record.rec_headers.get_header("WARC-Target-URI") or ""
+                    status = record.http_headers.get_statuscode()
+                    if not url.startswith(("http://", "https://")) or not status.isdigit():
+                        skipped["not an http(s) response"] += 1
+                        continue
+                    headers = {name.lower(): value for name, value in record.http_headers.headers}
+                    yield url, int(status), headers, record.content_stream().read(MAX_BODY)
+            except ArchiveLoadFailed as error:
+                raise InputError(f"{path}: expected a WARC file: {error}") from None
+            except EOFError:
+                skipped["file cut short"] += 1
+
+    yield from through_store(responses(), skipped)

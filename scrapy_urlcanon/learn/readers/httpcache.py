@@ -1,0 +1,85 @@
+"""Observations from Scrapy's HTTP cache.
+
+As its default storage (``FilesystemCacheStorage``) writes it.
+"""
+
+from __future__ import annotations
+
+import ast
+import gzip
+import zlib
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.exceptions import InputError
+from scrapy_urlcanon.learn.readers.captures import MAX_BODY, through_store
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from scrapy_urlcanon.learn.observation import Observation
+
+
+def read_httpcache(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
+    """Yield the observations of a cache directory: ``httpcache``, or the part of one spider.
+
+    :raises InputError: where there is no such directory.
+    """
+    if not path.is_dir():
+        raise InputError(f"{path}: expected a directory of Scrapy's HTTP cache")
+
+    def responses() -> Iterator[tuple[str, int, dict[str, str], bytes]]:
+        for meta in sorted(path.rglob("meta")):
+            try:
+                # Written with repr(): read as a literal, never evaluated.
+                fields = ast.literal_eval(meta.read_text(encoding="utf-8"))
+                url, status = fields.get("response_url") or fields["url"], int(fields["status"])
+                headers = _headers(_read(meta.with_name("response_headers")))
+                body = _read(meta.with_name("response_body"))
+            except (
+                OSError,
+                ValueError,
+                SyntaxError,
+                KeyError,
+                TypeError,
+                AttributeError,
+                RecursionError,
+            ):
+                skipped["bad cache entry"] += 1
+                continue
+            if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+                skipped["not an http(s) response"] += 1
+                continue
+            yield url, status, headers, _decoded(body, headers)
+
+    yield from through_store(responses(), skipped)
+
+
+def _read(path: Path) -> bytes:
+    data = path.read_bytes()
+    return (
+        gzip.decompress(data) if data[:2] == b"\x1f\x8b" and path.name != "response_body" else data
+    )
+
+
+def _headers(raw: bytes) -> dict[str, str]:
+    headers = {}
+    for line in raw.decode("latin-1").split("\r\n"):
+        name, colon, value = line.partition(":")
+        if colon:
+            headers[name.strip().lower()] = value.strip()
+    return headers
+
+
+def _decoded(body: bytes, headers: dict[str, str]) -> bytes:
+    """Return the body without its content coding: the cache stores what came over the wire."""
+    coding = headers.get("content-encoding", "").lower()
+    try:
+        if body[:2] == b"\x1f\x8b":
+            return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(body, MAX_BODY)
+        if coding == "deflate":
+            return zlib.decompressobj().decompress(body, MAX_BODY)
+    except zlib.error:
+        return body
+    return body

@@ -1,0 +1,84 @@
+"""What learning returns: rules, each with the evidence for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Kind = Literal["rewrite", "skip", "sink"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Why a rule is believed."""
+
+    pages: int = 0
+    """Distinct pages that were found under several URLs which the rule makes one (for ``skip``:
+    found elsewhere too)."""
+    merges: int = 0
+    """Requests saved: URLs less the forms that the rule leaves of them."""
+    counter_examples: int = 0
+    """Pages that the rule would lose."""
+    bound: float = 0.0
+    """Lower confidence bound of the share of pages that are merged rightly."""
+    examples: tuple[tuple[str, str], ...] = ()
+    """Up to three pairs of URLs: what was crawled, and what it becomes or where its page was
+    found."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedRule:
+    """One option under one pattern."""
+
+    domain: str
+    """Registrable domain, or the host where it has none."""
+    pattern: str
+    """A key of ``URLCANON_RULES``."""
+    option: str
+    """An option of the rule catalogue."""
+    setting: Any
+    """Its value: text, or a list or mapping with one entry."""
+    kind: Kind
+    evidence: Evidence = field(default_factory=Evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """All rules of all domains."""
+
+    rules: tuple[LearnedRule, ...] = ()
+    """Those that passed, in the order in which they are to be read: general before special."""
+    unsure: tuple[LearnedRule, ...] = ()
+    """Those that did not, and that somebody who knows the site may confirm."""
+    domains: int = 0
+    urls: int = 0
+    """Distinct URLs seen."""
+    redundant: int = 0
+    """URLs that show a page which another URL of the domain shows."""
+
+    def as_rules(self) -> dict[str, dict[str, Any]]:
+        """Return the rules in the shape of ``URLCANON_RULES``.
+
+        >>> rule = LearnedRule("a.example", "a.example", "drop_params", ["sid"], "rewrite")
+        >>> other = LearnedRule("a.example", "a.example", "drop_params", ["ref"], "rewrite")
+        >>> Learned((rule, other)).as_rules()
+        {'a.example': {'drop_params': ['sid', 'ref']}}
+        """
+        return as_rules(self.rules)
+
+
+def as_rules(rules: Iterable[LearnedRule]) -> dict[str, dict[str, Any]]:
+    """Return rules in the shape of ``URLCANON_RULES``: lists and mappings of one option unite."""
+    table: dict[str, dict[str, Any]] = {}
+    for rule in rules:
+        options = table.setdefault(rule.pattern, {})
+        if isinstance(rule.setting, list):
+            options[rule.option] = [*options.get(rule.option, []), *rule.setting]
+        elif isinstance(rule.setting, dict):
+            options[rule.option] = {**options.get(rule.option, {}), **rule.setting}
+        else:
+            options[rule.option] = rule.setting
+    return table

@@ -1,0 +1,193 @@
+"""The learned rules as a TOML file for ``URLCANON_RULES_FILES``.
+
+With the evidence beside each rule.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from scrapy_urlcanon.learn.rule import Learned, LearnedRule
+
+_KINDS = {
+    "rewrite": "URLs that this makes one show one page",
+    "skip": "class of URLs whose page is found under another URL: opt-in, dropped before download",
+    "sink": "sink: the whole class shows one page",
+}
+
+
+def to_toml(learned: Learned, *, turned_off: Collection[str] = ()) -> str:
+    """Return the rules as TOML.
+
+    The same text for the same rules, with the unsure ones commented out.
+
+    :param turned_off: options whose rules are commented out too, such as ``skip`` where nobody
+    asked for it.
+
+    >>> from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule
+    >>> evidence = Evidence(pages=12, merges=30, bound=0.78)
+    >>> rule = LearnedRule(
+    ...     "a.example", "a.example", "drop_params", ["sid"], "rewrite", evidence
+    ... )
+    >>> print(to_toml(Learned((rule,), domains=1, urls=90, redundant=31)))
+    # 1 rule for 1 domain, learned from 90 URLs, of which 31 show a page that another one shows.
+    <BLANKLINE>
+    ["a.example"]
+    # rewrite: URLs that this makes one show one page
+    #   12 pages, 30 requests saved, 0 counter-examples, right for over 78 % (95 % confidence)
+    drop_params = [
+        "sid",
+    ]
+    <BLANKLINE>
+    """
+    parts = [_summary(learned)]
+    tables: dict[str, list[LearnedRule]] = {}
+    for rule in learned.rules:
+        if rule.option not in turned_off:
+            tables.setdefault(rule.pattern, []).append(rule)
+    parts += [_table(pattern, rules) for pattern, rules in tables.items()]
+    off = [rule for rule in learned.rules if rule.option in turned_off]
+    if off:
+        parts.append("# Turned off: well supported, but to be turned on by you.\n")
+        parts += [_commented(rule) for rule in off]
+    if learned.unsure:
+        parts.append("# Unsure: little evidence, or some against it. Uncomment what you know.\n")
+        parts += [_commented(rule) for rule in learned.unsure]
+    return "\n".join(parts)
+
+
+def write_toml(
+    learned: Learned, path: str | os.PathLike[str], *, turned_off: Collection[str] = ()
+) -> None:
+    """Write the rules to a file, whole or not at all.
+
+    A full disk or a kill leaves the file that was there as it was.
+
+    :raises OSError: where it cannot be written.
+    """
+    target = Path(path)
+    # In the same directory: replace() is atomic within one file system only.
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(to_toml(learned, turned_off=turned_off))
+            file.flush()
+            os.fsync(file.fileno())
+        # mkstemp() lets nobody else read; a rules file is as any other.
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(name).chmod(0o666 & ~umask)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def to_json(learned: Learned) -> str:
+    """Return everything that was learned as JSON, for machines; keys are sorted."""
+
+    def entry(rule: LearnedRule) -> dict[str, Any]:
+        return {
+            "domain": rule.domain,
+            "pattern": rule.pattern,
+            "option": rule.option,
+            "setting": rule.setting,
+            "kind": rule.kind,
+            "pages": rule.evidence.pages,
+            "merges": rule.evidence.merges,
+            "counter_examples": rule.evidence.counter_examples,
+            "bound": round(rule.evidence.bound, 4),
+            "examples": [list(pair) for pair in rule.evidence.examples],
+        }
+
+    document = {
+        "domains": learned.domains,
+        "urls": learned.urls,
+        "redundant": learned.redundant,
+        "rules": [entry(rule) for rule in learned.rules],
+        "unsure": [entry(rule) for rule in learned.unsure],
+    }
+    return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _summary(learned: Learned) -> str:
+    return (
+        f"# {_plural(len(learned.rules), 'rule')} for {_plural(learned.domains, 'domain')}, "
+        f"learned from {_plural(learned.urls, 'URL')}, "
+        f"of which {learned.redundant} show a page that another one shows.\n"
+    )
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _commented(rule: LearnedRule) -> str:
+    lines = _table(rule.pattern, [rule]).splitlines()
+    return "".join(f"# {line}".rstrip() + "\n" for line in lines)
+
+
+def _table(pattern: str, rules: Iterable[LearnedRule]) -> str:
+    lines = [f"[{_text(pattern)}]"]
+    options: dict[str, list[LearnedRule]] = {}
+    for rule in rules:
+        options.setdefault(rule.option, []).append(rule)
+    tables: list[str] = []
+    for option, found in options.items():
+        if isinstance(found[0].setting, dict):
+            # A TOML table ends where the next one begins: mappings go last.
+            tables += ["", f"[{_text(pattern)}.{option}]"]
+            for rule in found:
+                tables += _comments(rule)
+                tables += [
+                    f"{_text(name)} = {_text(value)}" for name, value in rule.setting.items()
+                ]
+        elif isinstance(found[0].setting, list):
+            lines += [line for rule in found for line in _comments(rule)]
+            values = [value for rule in found for value in rule.setting]
+            lines += (
+                [f"{option} = [", *(f"    {_value(value)}," for value in values), "]"]
+                if values
+                else [f"{option} = []"]
+            )
+        else:
+            lines += [*_comments(found[0]), f"{option} = {_text(found[0].setting)}"]
+    return "\n".join(lines + tables) + "\n"
+
+
+def _comments(rule: LearnedRule) -> list[str]:
+    evidence = rule.evidence
+    lines = [
+        f"# {rule.kind}: {_KINDS[rule.kind]}",
+        (
+            f"#   {_plural(evidence.pages, 'page')}, {_plural(evidence.merges, 'request')} saved, "
+            f"{_plural(evidence.counter_examples, 'counter-example')}, "
+            f"right for over {int(evidence.bound * 100)} % (95 % confidence)"
+        ),
+    ]
+    for one, other in evidence.examples:
+        lines += [f"#   {_printable(one)}", f"#     = {_printable(other)}"]
+    return lines
+
+
+def _printable(url: str) -> str:
+    """Return a URL that cannot end the comment that it stands in."""
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in url)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(_text(item) for item in value) + "]"
+    return _text(value)
+
+
+def _text(value: object) -> str:
+    """Return a TOML basic string; JSON escapes all that TOML wants escaped, but for DEL."""
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

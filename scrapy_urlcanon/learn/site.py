@@ -1,0 +1,261 @@
+"""All that is known of one registrable domain: which URLs show which page."""
+
+from __future__ import annotations
+
+from array import array
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from scrapy_urlcanon.learn.location import Location, Place, locate
+from scrapy_urlcanon.learn.simhash import SimhashIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrapy_urlcanon.learn.observation import Observation
+
+#: Page number of a URL of which no capture says what it shows.
+NO_EVIDENCE = -1
+
+#: A page that more URLs than this share is a sink: a login form, a soft 404, an empty search.
+SINK_SIZE = 20
+
+#: Folds of cross-fitting: what the pages of one fold propose is judged on the pages of the others.
+FOLDS = 4
+
+_HAS_MAIN, _HAS_SIMHASH = 1, 2
+
+
+class Captures:
+    """The observations of one domain, about 200 bytes each, in any order."""
+
+    __slots__ = ("_canonical", "_flags", "_main", "_redirect", "_simhash", "_urls")
+
+    def __init__(self) -> None:
+        self._urls: list[str] = []
+        self._main = array("Q")
+        self._simhash = array("Q")
+        self._flags = bytearray()
+        self._canonical: dict[int, str] = {}
+        self._redirect: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._urls)
+
+    def add(self, observation: Observation) -> None:
+        """Add a capture."""
+        flags = main = simhash = 0
+        if observation.has_content:
+            if observation.main_sha1:
+                flags |= _HAS_MAIN
+                main = _short(observation.main_sha1)
+            if observation.simhash64 is not None:
+                flags |= _HAS_SIMHASH
+                simhash = observation.simhash64
+        number = len(self._urls)
+        if observation.canonical and observation.canonical != observation.url:
+            self._canonical[number] = observation.canonical
+        if observation.redirect:
+            self._redirect[number] = observation.redirect
+        self._urls.append(observation.url)
+        self._main.append(main)
+        self._simhash.append(simhash)
+        self._flags.append(flags)
+
+    def site(self, domain: str) -> Site:
+        """Return what the captures amount to.
+
+        And forget them (they and the site would not fit side by side).
+        """
+        texts: dict[str, str] = {}
+        places: dict[Place, Place] = {}
+        urls = self._urls
+        order = sorted(range(len(urls)), key=urls.__getitem__)
+        self._urls = []
+        locations: list[Location] = []
+        shares = texts.setdefault
+        evidence: list[int] = []
+        seen: dict[Location, int] = {}
+        declared: dict[int, Location] = {}
+        redirects: dict[int, Location] = {}
+        for number in order:
+            place, params = locate(urls[number])
+            urls[number] = ""
+            location = Location(
+                places.setdefault(place, place), tuple([shares(param, param) for param in params])
+            )
+            row = seen.setdefault(location, len(locations))
+            if row == len(locations):
+                locations.append(location)
+                evidence.append(number)
+            elif self._weight(number) < self._weight(evidence[row]):
+                evidence[row] = number
+            if number in self._canonical:
+                target = locate(self._canonical[number])
+                # Where captures disagree, any fixed choice will do.
+                if target != location:
+                    declared[row] = max(declared.get(row, target), target)
+            if number in self._redirect:
+                target = locate(self._redirect[number])
+                redirects[row] = max(redirects.get(row, target), target)
+        del seen, places, texts, urls, order
+        pages = self._pages(evidence)
+        return Site(domain, locations, pages, declared, redirects)
+
+    def _weight(self, number: int) -> tuple[bool, int, bool, int]:
+        """Return what orders the captures of one URL.
+
+        Those with evidence first, then by what was seen.
+        """
+        flags = self._flags[number]
+        return (
+            not flags & _HAS_MAIN,
+            self._main[number],
+            not flags & _HAS_SIMHASH,
+            self._simhash[number],
+        )
+
+    def _pages(self, evidence: list[int]) -> array[int]:
+        """Return the page number of each row.
+
+        Equal digests, and simhashes near the cluster's first one.
+        """
+        index = SimhashIndex(
+            self._simhash[number] for number in evidence if self._flags[number] & _HAS_SIMHASH
+        )
+        by_main: dict[int, int] = {}
+        pages = array("l")
+        count = 0
+        for number in evidence:
+            flags = self._flags[number]
+            page = by_main.get(self._main[number]) if flags & _HAS_MAIN else None
+            if page is None and flags & _HAS_SIMHASH:
+                page = index.find(self._simhash[number])
+            if page is None and flags:
+                page = count
+                count += 1
+                if flags & _HAS_SIMHASH:
+                    index.add(self._simhash[number], page)
+            if page is not None and flags & _HAS_MAIN:
+                by_main.setdefault(self._main[number], page)
+            pages.append(NO_EVIDENCE if page is None else page)
+        return pages
+
+
+class Site:
+    """The URLs of one registrable domain, sorted, and the page that each of them shows."""
+
+    __slots__ = (
+        "declared",
+        "domain",
+        "folds",
+        "locations",
+        "pages",
+        "redirects",
+        "row_of",
+        "sizes",
+    )
+
+    def __init__(
+        self,
+        domain: str,
+        locations: list[Location],
+        pages: array[int],
+        declared: dict[int, Location],
+        redirects: dict[int, Location],
+    ) -> None:
+        self.domain = domain
+        self.locations = locations
+        # Of the URLs that something points to, which are few: a table of all would take as much
+        # as they do.
+        wanted = {*declared.values(), *redirects.values()}
+        self.row_of = (
+            {location: row for row, location in enumerate(locations) if location in wanted}
+            if wanted
+            else {}
+        )
+        """Row of each URL that is declared or redirected to, where it was seen."""
+        self.pages = pages
+        """Page number of each row, :data:`NO_EVIDENCE` where nothing is known."""
+        self.declared = declared
+        """Declared canonical by row, where it is another URL."""
+        self.redirects = redirects
+        """Redirect target by row."""
+        self._follow_redirects()
+        count = max(self.pages, default=NO_EVIDENCE) + 1
+        self.sizes = array("l", [0]) * count
+        """URLs that show a page, by page number."""
+        self.folds = bytearray(count)
+        """Fold of each page: a stable hash of the first of its URLs."""
+        for row, page in enumerate(self.pages):
+            if page == NO_EVIDENCE:
+                continue
+            if not self.sizes[page]:
+                self.folds[page] = (
+                    crc32(locations[row].url.encode("utf-8", "surrogatepass")) % FOLDS
+                )
+            self.sizes[page] += 1
+
+    def _follow_redirects(self) -> None:
+        """Give a redirecting URL the page of its target, known or not."""
+        count = max(self.pages, default=NO_EVIDENCE) + 1
+        unseen: dict[Location, int] = {}
+        for row in sorted(self.redirects):
+            if self.pages[row] != NO_EVIDENCE:
+                continue
+            target = self.redirects[row]
+            for _ in range(20):  # as many hops as Scrapy's REDIRECT_MAX_TIMES follows
+                next_row = self.row_of.get(target)
+                if (
+                    next_row is None
+                    or self.pages[next_row] != NO_EVIDENCE
+                    or next_row not in self.redirects
+                ):
+                    break
+                target = self.redirects[next_row]
+            target_row = self.row_of.get(target)
+            page = NO_EVIDENCE if target_row is None else self.pages[target_row]
+            if page == NO_EVIDENCE:
+                page = unseen.setdefault(target, count + len(unseen))
+                if target_row is not None:
+                    self.pages[target_row] = page
+            self.pages[row] = page
+
+    def is_sink(self, page: int) -> bool:
+        """Whether so many URLs show the page that it says nothing about any of them."""
+        return self.sizes[page] > SINK_SIZE
+
+    def rows_by_page(self) -> dict[int, list[int]]:
+        """Return the rows that show each page, in the order of their URLs."""
+        rows: dict[int, list[int]] = {}
+        for row, page in enumerate(self.pages):
+            if page != NO_EVIDENCE:
+                rows.setdefault(page, []).append(row)
+        return rows
+
+
+def site_of(domain: str, observations: Iterable[Observation]) -> Site:
+    """Return the site that a domain's observations describe."""
+    captures = Captures()
+    for observation in observations:
+        captures.add(observation)
+    return captures.site(domain)
+
+
+_PRIME = (1 << 64) - 59
+
+
+def _short(digest: str) -> int:
+    """Return 64 bits of a digest, the same for any hash seed.
+
+    Two of a million different pages share them once in ten thousand crawls of that size.
+    """
+    try:
+        if len(digest) == 40:  # noqa: PLR2004 - a hexadecimal SHA-1
+            return int(digest, 16) % _PRIME
+    except ValueError:
+        pass
+    return int.from_bytes(
+        blake2b(digest.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
+    )

@@ -1,0 +1,217 @@
+"""Trying a candidate on all URLs of a site, and finding the scopes for which it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.bounds import lower_bound
+from scrapy_urlcanon.learn.location import name_of, value_of
+from scrapy_urlcanon.learn.operations import DropValue
+from scrapy_urlcanon.learn.proposals import is_protected
+from scrapy_urlcanon.learn.rule import Evidence
+from scrapy_urlcanon.learn.scope import Scope, scopes_of
+from scrapy_urlcanon.learn.site import FOLDS
+from scrapy_urlcanon.learn.template import Rewrite
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from scrapy_urlcanon.learn.evidence import Thresholds
+    from scrapy_urlcanon.learn.groups import Groups, Merge
+    from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.proposals import Candidate
+
+#: Parts of a scope, and values of a condition, that are looked at; more of them are pages.
+MAX_PARTS = 100
+
+#: Pairs of URLs that are shown for a rule.
+MAX_EXAMPLES = 3
+
+
+@dataclass(slots=True)
+class Tally:
+    """What happened to a candidate within one scope."""
+
+    scope: Scope
+    pages: set[int] = field(default_factory=set)
+    """Pages merged rightly, of folds that did not propose the candidate."""
+    blurred: set[int] = field(default_factory=set)
+    """Those of them that are found under other URLs of one shape too."""
+    lost: int = 0
+    merges: int = 0
+    examples: list[tuple[str, str]] = field(default_factory=list)
+
+    def support(self, thresholds: Thresholds) -> int:
+        """Return how many pages the evidence is worth."""
+        sharp = len(self.pages) - len(self.blurred)
+        return sharp + int(len(self.blurred) * thresholds.blurred)
+
+    def evidence(self, thresholds: Thresholds) -> Evidence:
+        """Return the tally as it is shown to the user."""
+        return Evidence(
+            pages=len(self.pages),
+            merges=self.merges,
+            counter_examples=self.lost,
+            bound=lower_bound(self.support(thresholds), self.lost, thresholds.confidence),
+            examples=tuple(self.examples),
+        )
+
+
+class Trial:
+    """A candidate, tried on every URL of a site."""
+
+    def __init__(self, groups: Groups, candidate: Candidate, proposers: Collection[int]) -> None:
+        self.candidate = candidate
+        self.changes = groups.affected(candidate)
+        self._groups = groups
+        self._merges = groups.merges(self.changes)
+        folds = {groups.site.folds[page] for page in proposers}
+        # A page counts for the candidate if some other fold proposed it too.
+        self._counts = [folds != {fold} for fold in range(FOLDS)]
+        # A rule that was fitted to a value or to literals pays for it with a page, as a
+        # parameter of a model does.
+        self._fitted = sum(isinstance(step, (DropValue, Rewrite)) for step in candidate)
+        self._blurred: dict[int, bool] = {}
+        self.whole = self._tally(Scope(groups.site.domain), self._merges)
+
+    def accepted(self, thresholds: Thresholds) -> list[Tally]:
+        """Return the widest scopes within which the candidate holds."""
+        if not self.whole.pages:
+            return []
+        found = self._choose(self.whole, self._merges, 1, 1, thresholds)
+        return found or self._conditional(thresholds)
+
+    def _tally(self, scope: Scope, merges: Iterable[Merge]) -> Tally:
+        tally = Tally(scope)
+        folds = self._groups.site.folds
+        shown: list[Merge] = []
+        for merge in merges:
+            tally.lost += merge.lost
+            tally.merges += len(merge.sources) - 1 - merge.lost
+            if not merge.pages:
+                continue
+            for page in merge.pages:
+                if self._counts[folds[page]]:
+                    tally.pages.add(page)
+                    if self._is_blurred(page):
+                        tally.blurred.add(page)
+            if not merge.lost:
+                shown.append(merge)
+        # The first ones by their text, so that the order of the merges does not show.
+        first = sorted(shown, key=lambda merge: merge.target)[:MAX_EXAMPLES]
+        tally.examples = [_example(merge, self.changes) for merge in first]
+        return tally
+
+    def _is_blurred(self, page: int) -> bool:
+        known = self._blurred.get(page)
+        if known is None:
+            known = self._blurred[page] = self._groups.is_blurred(page, self.changes)
+        return known
+
+    def _choose(
+        self,
+        tally: Tally,
+        merges: Sequence[Merge],
+        depth: int,
+        alternatives: int,
+        thresholds: Thresholds,
+    ) -> list[Tally]:
+        """Return the widest scopes, from that of the tally down.
+
+        Within which the candidate holds.
+        """
+        whole = tally.scope.is_expressible and self._holds(tally, alternatives, thresholds)
+        parts = self._parts(merges, depth) if len(tally.pages) > 1 else {}
+        if whole and not tally.lost and not self._is_local(tally, parts):
+            return [tally]
+        tallies = {scope: self._tally(scope, found) for scope, found in parts.items()}
+        tallies = {scope: part for scope, part in tallies.items() if part.pages}
+        alternatives += len(tallies)
+        chosen = [
+            found
+            for scope in sorted(tallies)
+            for found in self._choose(
+                tallies[scope], parts[scope], depth + 1, alternatives, thresholds
+            )
+        ]
+        if not whole:
+            return chosen
+        kept, lost = sum(part.merges for part in chosen), sum(part.lost for part in chosen)
+        return chosen if kept >= 0.9 * tally.merges and lost <= tally.lost else [tally]
+
+    def _parts(self, merges: Sequence[Merge], depth: int) -> dict[Scope, list[Merge]]:
+        """Return the parts of a scope, ``depth`` steps below the domain, with their merges."""
+        parts: dict[Scope, list[Merge]] = {}
+        for merge in merges:
+            scopes = self._scopes(merge)
+            if len(scopes) > depth:
+                parts.setdefault(scopes[depth], []).append(merge)
+                if len(parts) > MAX_PARTS:
+                    return {}
+        return parts
+
+    def _scopes(self, merge: Merge) -> list[Scope]:
+        """Return the scopes that hold all URLs which the candidate changes, the widest first."""
+        common: list[Scope] | None = None
+        for source in merge.sources:
+            if source in self.changes:
+                scopes = scopes_of(self._groups.site.domain, source.place)
+                common = scopes if common is None else [s for s in common if s in scopes]
+        return common or []
+
+    def _holds(self, tally: Tally, alternatives: int, thresholds: Thresholds) -> bool:
+        pages, lost = tally.support(thresholds) - self._fitted, tally.lost
+        if not thresholds.accept(pages, lost):
+            return False
+        if tally is self.whole:
+            return True
+        return thresholds.special(pages, lost, len(self.whole.pages), self.whole.lost, alternatives)
+
+    def _is_local(self, tally: Tally, parts: dict[Scope, list[Merge]]) -> bool:
+        """Whether all evidence lies within one part of the scope.
+
+        While the candidate would act on others too.
+
+        A parameter of that name may mean something else there.
+        """
+        supported = [s for s, merges in parts.items() if any(merge.pages for merge in merges)]
+        if len(supported) != 1 or not supported[0].is_expressible:
+            return False
+        inside = {page for merge in parts[supported[0]] for page in merge.pages}
+        if not tally.pages <= inside:
+            return False
+        return any(
+            tally.scope.holds(source) and not supported[0].holds(source) for source in self.changes
+        )
+
+    def _conditional(self, thresholds: Thresholds) -> list[Tally]:
+        """Return the parameters under which the candidate holds.
+
+        Though it does not without them.
+        """
+        found: dict[str, list[Merge]] = {}
+        for merge in self._merges:
+            if not merge.target.params:
+                continue
+            for param in set(merge.target.params).intersection(*(s.params for s in merge.sources)):
+                if is_protected(name_of(param)) or value_of(param).isdigit():
+                    continue  # one of the many values of what selects the content
+                found.setdefault(param, []).append(merge)
+        likely = sorted(found, key=lambda param: (-len(found[param]), param))[:MAX_PARTS]
+        tallies = [
+            self._tally(Scope(self._groups.site.domain, (), param), found[param])
+            for param in likely
+            if len(found[param]) > 1
+        ]
+        tallies = [tally for tally in tallies if tally.pages and tally.scope.is_expressible]
+        return sorted(
+            (tally for tally in tallies if self._holds(tally, len(tallies), thresholds)),
+            key=lambda tally: tally.scope,
+        )
+
+
+def _example(merge: Merge, changes: dict[Location, Location]) -> tuple[str, str]:
+    changed = [source for source in merge.sources if source in changes]
+    source = min(changed, key=lambda location: (len(location.url), location))
+    return source.url, merge.target.url

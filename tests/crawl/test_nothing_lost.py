@@ -1,0 +1,137 @@
+"""Whatever the rules and the links: the pages reached are those reached without the plugin."""
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
+from simulation import MAX_REDIRECTS, Simulation
+
+PAGES = range(3)
+
+# All URLs of a page are one, by the rules of all options below.
+urls = st.builds(
+    "http://{}/p{}{}{}".format,
+    st.sampled_from(["site.example", "www.site.example"]),
+    st.sampled_from(PAGES),
+    st.sampled_from(["", "/"]),
+    st.sampled_from(["", "?sid=1", "?sid=2", "?utm_source=x", "#top"]),
+)
+RULES = {
+    "www": "strip",
+    "drop_params": ["sid"],
+    "trailing_slash": "strip",
+}
+
+
+def page_of(url):
+    """Return the page that *url* is one of the URLs of."""
+    return int(url.partition("/p")[2][0])
+
+
+def without_fragment(url):
+    """Return what the server sees of *url*."""
+    return url.partition("#")[0]
+
+
+class NothingLost(RuleBasedStateMachine):
+    """A site that grows, with dead and redirecting URLs, and rules that come and go."""
+
+    def __init__(self):
+        super().__init__()
+        self.links = {page: [] for page in PAGES}
+        self.dead = set()
+        self.redirects = {}
+        self.rules = dict(RULES)
+        self.audit = 0
+        self.lifo = True
+
+    linked = Bundle("linked")
+
+    @rule(target=linked, page=st.sampled_from(PAGES), found=st.lists(urls, min_size=1, max_size=5))
+    def link(self, page, found):
+        """Let *page* link some URLs."""
+        self.links[page] += found
+        return multiple(*found)
+
+    @rule(url=linked)
+    def break_url(self, url):
+        """Let *url* be a 404."""
+        self.dead.add(without_fragment(url))
+
+    @rule(url=linked, other=urls)
+    def redirect(self, url, other):
+        """Let *url* redirect to another URL of its page."""
+        target = other.replace(f"/p{page_of(other)}", f"/p{page_of(url)}")
+        self.redirects[without_fragment(url)] = without_fragment(target)
+
+    @rule(option=st.sampled_from(sorted(RULES)))
+    def toggle_rule(self, option):
+        """Turn an option on or off."""
+        if self.rules.pop(option, None) is None:
+            self.rules[option] = RULES[option]
+
+    @rule(audit=st.sampled_from([0, 0.5, 1]), lifo=st.booleans())
+    def change_crawl(self, audit, lifo):
+        """Crawl in another order, with more or less of an audit."""
+        self.audit, self.lifo = audit, lifo
+
+    def answer(self, url):
+        """Answer as the site."""
+        url = without_fragment(url)
+        if url in self.dead:
+            return ("error",)
+        if url in self.redirects:
+            return ("redirect", self.redirects[url])
+        return ("page", page_of(url), self.links[page_of(url)])
+
+    def gives_page(self, url):
+        """Tell whether whoever asks for *url* and follows the redirects gets the page."""
+        for _ in range(MAX_REDIRECTS + 1):
+            answer = self.answer(url)
+            if answer[0] == "page":
+                return True
+            if answer[0] == "error":
+                return False
+            url = answer[1]
+        return False
+
+    def reachable(self, start):
+        """Return the pages that a crawler reaches which asks for every URL that is linked."""
+        found, to_follow = set(), [start]
+        while to_follow:
+            url = to_follow.pop()
+            page = page_of(url)
+            if page not in found and self.gives_page(url):
+                found.add(page)
+                to_follow += self.links[page]
+        return found
+
+    @invariant()
+    def nothing_is_lost(self):
+        """Check that the crawl reaches what is reachable, and that its figures agree."""
+        start = "http://site.example/p0"
+        simulation = Simulation(
+            self.answer,
+            {"URLCANON_RULES": {"*": self.rules}, "URLCANON_AUDIT": self.audit},
+            lifo=self.lifo,
+        )
+        assert simulation.run(start) == self.reachable(start)
+        stats = simulation.crawler.stats.get_stats()
+        assert (
+            stats["urlcanon/dropped/exact"] + stats["urlcanon/dropped/variant"]
+            == (stats["urlcanon/dropped"])
+        )
+        assert "urlcanon/audit/false_merge" not in stats
+
+
+def test_nothing_is_lost():
+    """Rules that merge only equal pages change nothing about the pages that are reached."""
+    run_state_machine_as_test(
+        NothingLost, settings=settings(max_examples=60, stateful_step_count=15, deadline=None)
+    )

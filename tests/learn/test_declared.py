@@ -1,0 +1,58 @@
+import pytest
+
+from scrapy_urlcanon.learn.declared import DeclaredCanonicals, is_implausible
+from scrapy_urlcanon.learn.location import locate
+
+HOME = "http://a.example/"
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("list?page=2", "list"),
+        ("list/page/2/", "list/"),
+        ("post/comment-page-2/", "post/"),
+        ("text?lang=de", "text"),
+        ("section/article", ""),
+    ],
+)
+def test_declarations_that_are_wrong_on_most_sites_are_refused(source, target):
+    """Pagination that declares page 1, a language that declares another.
+
+    Everything that declares the home page.
+    """
+    assert is_implausible(locate(HOME + source), locate(HOME + target))
+
+
+def test_way_of_declaring_is_believed_once_it_was_right_often_enough():
+    """Nothing is believed on its word.
+
+    And a way of declaring that was wrong once is not believed again.
+    """
+    canonicals = DeclaredCanonicals()
+    pairs = [(locate(f"{HOME}?p={i}"), locate(f"{HOME}slug{i}/")) for i in range(20)]
+    assert not canonicals.believes(*pairs[-1])
+    for pair in pairs[:6]:
+        canonicals.compare(*pair, same_page=True)
+    assert canonicals.believes(*pairs[-1])
+    canonicals.compare(*pairs[6], same_page=False)
+    assert not canonicals.believes(*pairs[-1])
+
+
+def test_edit_form_that_declares_the_article_is_not_believed():
+    """Each way of declaring is judged by itself.
+
+    That short links are right says nothing of edit forms.
+    """
+    canonicals = DeclaredCanonicals()
+    for i in range(10):
+        canonicals.compare(locate(f"{HOME}?p={i}"), locate(f"{HOME}w/{i}"), same_page=True)
+        canonicals.compare(
+            locate(f"{HOME}index.php?title=T{i}&action=edit"),
+            locate(f"{HOME}w/T{i}"),
+            same_page=False,
+        )
+    assert not canonicals.believes(
+        locate(f"{HOME}index.php?title=T99&action=edit"), locate(f"{HOME}w/T99")
+    )
+    assert canonicals.believes(locate(f"{HOME}?p=99"), locate(f"{HOME}w/99"))

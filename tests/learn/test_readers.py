@@ -1,0 +1,158 @@
+import gzip
+import io
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from scrapy_urlcanon.learn import Observation
+from scrapy_urlcanon.learn.exceptions import InputError
+from scrapy_urlcanon.learn.readers import format_of, read
+
+DIGEST = "d7a8fbb307d7809469ca9abcb0082e4f8d5651e4"
+
+
+def write(path, text, *, packed=False):
+    path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
+    return path
+
+
+def read_all(path):
+    skipped = Counter()
+    return list(read(path, skipped)), dict(skipped)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_tsv_is_read(tmp_path, packed):
+    """Columns are told by the first line; unknown ones are ignored; gzip is told by content."""
+    text = f"site\turl\tmain_sha1\tsimhash64\nx\thttp://a.example/\t{DIGEST}\tff\n"
+    path = write(tmp_path / "o", text, packed=packed)
+    expected = Observation("http://a.example/", main_sha1=DIGEST, simhash64=255)
+    assert read_all(path) == ([expected], {})
+
+
+def test_json_lines_are_read(tmp_path):
+    """One JSON object a line, keys as the columns."""
+    line = json.dumps({"url": "http://a.example/", "status": 301, "redirect": "http://a.example/b"})
+    [observation], skipped = read_all(write(tmp_path / "o", line + "\n[]\n{\n"))
+    assert (observation.status, observation.redirect) == (301, "http://a.example/b")
+    assert skipped == {"not JSON": 1, "not a JSON object": 1}
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("http://a.example/", "row cut short"),
+        ("http://a.example/\t200\t\t\tx", "too many columns"),
+        ("ftp://a.example/\t200\t\t", "not an http(s) URL"),
+        ("\t200\t\t", "no URL"),
+        ("http://a.example/" + "x" * 9000 + "\t200\t\t", "URL too long"),
+        ("http://a.example/\t2000\t\t", "bad status"),
+        ("http://a.example/\t2_0\t\t", "bad status"),
+        ("http://a.example/\t200\t-5\t", "bad bytes"),
+        ("http://a.example/\t200\t9999999999999999\t", "bad bytes"),
+        ("http://a.example/\t200\t\tnot a digest", "bad digest"),
+        ("x" * 70000, "line too long"),
+    ],
+)
+def test_bad_rows_are_counted(tmp_path, row, reason):
+    """A row that is no observation is skipped and counted by what is wrong with it."""
+    text = f"url\tstatus\tbytes\tmain_sha1\n{row}\nhttp://a.example/good\t\t\t\n"
+    observations, skipped = read_all(write(tmp_path / "o", text))
+    assert [o.url for o in observations] == ["http://a.example/good"]
+    assert skipped == {reason: 1}
+
+
+def test_file_cut_short_gives_what_is_whole(tmp_path):
+    """Of a compressed file that ends too early, what was written is read."""
+    rows = "".join(f"http://a.example/{i}\t{i:040x}\n" for i in range(5000))
+    path = write(tmp_path / "o", "url\tmain_sha1\n" + rows, packed=True)
+    path.write_bytes(path.read_bytes()[:-2000])
+    observations, skipped = read_all(path)
+    assert 0 < len(observations) < 5000
+    assert skipped["file cut short"] == 1
+
+
+def test_cdx_is_read(tmp_path):
+    """A CDX index gives URL, status, digest and redirect."""
+    text = (
+        " CDX N b a m s k r M S V g\n"
+        "com,example)/ 2020 http://a.example/ text/html 200 ABCDEFGH2345 - - 321 0 x.warc\n"
+        "com,example)/ 2020 http://a.example/\n"
+    )
+    [observation], skipped = read_all(write(tmp_path / "o.cdx", text))
+    assert (observation.url, observation.status, observation.bytes) == (
+        "http://a.example/",
+        200,
+        321,
+    )
+    assert observation.main_sha1 == "raw:ABCDEFGH2345"
+    assert skipped == {"row cut short": 1}
+
+
+def test_cdxj_is_read(tmp_path):
+    """A CDXJ index gives the same; revisits without a status are counted."""
+    entry = {"url": "http://a.example/", "status": "200", "digest": "sha1:ABCDEFGH", "length": "9"}
+    revisit = {"url": "http://a.example/", "status": "-", "digest": "sha1:ABCDEFGH"}
+    text = f"com,example)/ 2020 {json.dumps(entry)}\ncom,example)/ 2021 {json.dumps(revisit)}\n"
+    [observation], skipped = read_all(write(tmp_path / "o.cdxj", text))
+    assert observation.main_sha1 == "raw:sha1:ABCDEFGH"
+    assert skipped == {"no status": 1}
+
+
+def test_warc_is_read(tmp_path):
+    """A WARC file gives digests of the text, and declared canonicals."""
+    warcwriter = pytest.importorskip("warcio.warcwriter")
+    statusandheaders = pytest.importorskip("warcio.statusandheaders")
+    path = tmp_path / "o.warc.gz"
+    with path.open("wb") as file:
+        writer = warcwriter.WARCWriter(file, gzip=True)
+        for i in range(3):
+            headers = statusandheaders.StatusAndHeaders(
+                "200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.1"
+            )
+            body = f'<link rel="canonical" href="/c{i}"><p>text {i}'.encode()
+            record = writer.create_warc_record(
+                f"http://a.example/{i}",
+                "response",
+                payload=io.BytesIO(body),
+                length=len(body),
+                http_headers=headers,
+            )
+            writer.write_record(record)
+    observations, _ = read_all(path)
+    assert [o.canonical for o in observations] == [f"http://a.example/c{i}" for i in range(3)]
+    assert len({o.main_sha1 for o in observations}) == 3
+
+
+def test_http_cache_is_read(tmp_path):
+    """Scrapy's HTTP cache gives its responses; a broken entry is counted."""
+    entry = tmp_path / "httpcache" / "spider" / "ab" / "abcd"
+    entry.mkdir(parents=True)
+    (entry / "meta").write_text(repr({"url": "http://a.example/", "status": 200}))
+    (entry / "response_headers").write_bytes(
+        b"Content-Type: text/html\r\nContent-Encoding: gzip\r\n"
+    )
+    (entry / "response_body").write_bytes(gzip.compress(b"<p>hello world"))
+    broken = entry.parent / "ffff"
+    broken.mkdir()
+    (broken / "meta").write_text("{")
+    [observation], skipped = read_all(tmp_path / "httpcache")
+    assert observation.url == "http://a.example/"
+    assert observation.main_sha1
+    assert skipped == {"bad cache entry": 1}
+
+
+@pytest.mark.parametrize("text", ["", "nonsense\n", "a\tb\n"])
+def test_unknown_input_is_an_error(tmp_path, text):
+    """What is none of the formats is refused by name."""
+    path = write(tmp_path / "o", text)
+    with pytest.raises(InputError, match="expected an observation store"):
+        format_of(path)
+
+
+def test_missing_input_is_an_error():
+    """A file that is not there is refused by name."""
+    with pytest.raises(InputError, match="nowhere"):
+        format_of(Path("nowhere"))

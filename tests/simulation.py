@@ -1,0 +1,102 @@
+"""A crawl without a network: our components and Scrapy's dupefilter around a link graph.
+
+Every part that decides which page is reached is the real one; the engine, the scheduler's
+queue and the redirect middleware are the few lines that matter of them here. So a property
+test can make thousands of crawls.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from scrapy import Request, Spider, signals
+from scrapy.dupefilters import RFPDupeFilter
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import HtmlResponse
+from scrapy.utils.test import get_crawler
+
+from scrapy_urlcanon import RequestFingerprinter, UrlCanonDownloaderMiddleware
+
+MAX_REDIRECTS = 5
+
+
+class Simulation:
+    """Crawls *graph*, a function from a URL to an answer.
+
+    An answer is a tuple: ``("page", name, links)``, ``("redirect", url)`` or ``("error",)``.
+
+    :param lifo: whether what was scheduled last is fetched first, as in Scrapy.
+    """
+
+    def __init__(self, graph, settings, *, lifo=True):
+        self._graph = graph
+        self._lifo = lifo
+        self.hits = []
+        self.pages = []
+        self.crawler = get_crawler(
+            Spider,
+            {
+                "REQUEST_FINGERPRINTER_CLASS": RequestFingerprinter,
+                "EXTENSIONS_BASE": {},
+                **settings,
+            },
+        )
+        self.crawler.spider = self.crawler._create_spider("simulated")
+        self.crawler.engine = self
+        self._dupefilter = RFPDupeFilter.from_crawler(self.crawler)
+        self.df = self._dupefilter
+        self.scheduler = self
+        self._queue = deque()
+        self._middleware = UrlCanonDownloaderMiddleware.from_crawler(self.crawler)
+
+    def crawl(self, request):
+        """Do what ``ExecutionEngine.crawl`` does."""
+        self._send(signals.request_scheduled, request=request)
+        if not request.dont_filter and self._dupefilter.request_seen(request):
+            self._send(signals.request_dropped, request=request)
+        else:
+            self.crawler.stats.inc_value("scheduler/enqueued")
+            self._queue.append(request)
+
+    def run(self, *urls):
+        """Crawl from *urls* until nothing is left to do; return the names of the pages got."""
+        for url in urls:
+            self.crawl(Request(url))
+        while self._queue:
+            self._fetch(self._queue.pop() if self._lifo else self._queue.popleft())
+            if not self._queue:
+                self._send(signals.spider_idle)
+        self._send(signals.spider_closed, reason="finished")
+        return set(self.pages)
+
+    def _send(self, signal, **arguments):
+        results = self.crawler.signals.send_catch_log(
+            signal, spider=self.crawler.spider, **arguments
+        )
+        for _, result in results:
+            assert not hasattr(result, "getTraceback"), result.getTraceback()
+
+    def _fetch(self, request):
+        self._middleware.process_request(request)
+        self.hits.append(request.url)
+        answer = self._graph(request.url)
+        if answer[0] == "redirect":
+            sources = [*request.meta.get("redirect_urls", ()), request.url]
+            if len(sources) <= MAX_REDIRECTS:
+                meta = {**request.meta, "redirect_urls": sources}
+                self.crawl(request.replace(url=answer[1], meta=meta))
+            # Else as an exception of process_response, which passes all middlewares.
+            return
+        name, links = answer[1:] if answer[0] == "page" else (None, ())
+        body = f"<title>{name}</title>".encode()
+        status = 200 if answer[0] == "page" else 404
+        try:
+            self._middleware.process_response(
+                request, HtmlResponse(request.url, status=status, body=body, request=request)
+            )
+        except IgnoreRequest:
+            return
+        if name is not None:
+            self.pages.append(name)
+            for url in links:
+                self.crawl(Request(url))
