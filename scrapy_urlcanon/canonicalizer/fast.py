@@ -2,8 +2,8 @@
 
 Nearly all URLs of a crawl are spelled plainly: ``http://`` or ``https://``, a host, a path
 without escapes, dot segments or ``;``, a query. For such a URL the always-on normalizations
-of the path have nothing to do, those of the rest can be read off its text, and what stands
-before the path is the same for all URLs of a host: it is parsed once.
+have nothing to do behind the host, and what stands before the path is the same for all URLs
+of a host: it is parsed once. Most come back as they are, and are not even copied.
 
 What is not plain, and what the rules make hard, gets None: the reference implementation,
 :class:`~scrapy_urlcanon.canonicalizer.canonicalizer.Canonicalizer`, decides. It stays the
@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.canonicalizer.percent_encoding import (
-    CANONICAL_QUERY_TEXT,
+    PLAIN_QUERY_TEXT,
     decode_query_text,
-    encode_parameter,
     encode_path,
+    encode_query,
 )
-from scrapy_urlcanon.canonicalizer.rules.base import ParameterRule, parameter
+from scrapy_urlcanon.canonicalizer.rules.base import ParameterRule
 from scrapy_urlcanon.canonicalizer.rules.fragment import Fragment
 from scrapy_urlcanon.canonicalizer.rules.query import SortQuery
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
-from scrapy_urlcanon.canonicalizer.url import Url
+from scrapy_urlcanon.canonicalizer.url import Url, split
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
@@ -35,22 +35,26 @@ if TYPE_CHECKING:
 
 _CACHED_PREFIXES = 10_000
 _CACHED_POLICIES = 2_000
-_CACHED_VERDICTS = 10_000
+_CACHED_NAMES = 10_000
 _MAX_PASSES = 4
 
-# Path, query and fragment of a plain URL. In the path nothing needs to be encoded, and it
-# has no parameters; the others are free of what the URL parser drops or refuses.
-_PLAIN_PATH = r"/[A-Za-z0-9\-._~!$&'()*+,=:@/%]*"
-_plain = re.compile(rf"({_PLAIN_PATH})?(?:\?([!-\"$-~]*))?(#[!-~]*)?").fullmatch
-_is_plain_path = re.compile(_PLAIN_PATH).fullmatch
-
-# Every parameter has a name, an `=` and a value, both in their one spelling.
-_PARAMETER = f"{CANONICAL_QUERY_TEXT}={CANONICAL_QUERY_TEXT}"
-_is_canonical_query = re.compile(f"{_PARAMETER}(?:&{_PARAMETER})*").fullmatch
+# A plain path: nothing in it is or needs to be encoded, and it has no parameters.
+_PATH_TEXT = r"A-Za-z0-9\-._~!$&'()*+,=:@/"
+_plain_path = re.compile(f"(?:/[{_PATH_TEXT}]*)?").match
+# A plain query: every parameter has a name, an `=` and a value, and nothing in them is or
+# needs to be encoded.
+_PARAMETER = f"{PLAIN_QUERY_TEXT}={PLAIN_QUERY_TEXT}"
+_is_plain_query = re.compile(f"{_PARAMETER}(?:&{_PARAMETER})*").fullmatch
+# Path, query and fragment that are to be encoded, but hold nothing that the URL parser
+# drops or refuses. In a path still nothing may need to be encoded that is not.
+_ENCODED_PATH = f"/[{_PATH_TEXT}%]*"
+_is_encoded_path = re.compile(_ENCODED_PATH).fullmatch
+_encoded = re.compile(rf"({_ENCODED_PATH})?(?:\?([!-\"$-~]*))?(#[!-~]*)?").fullmatch
 
 # Scheme and host that the host parser of the WHATWG URL standard leaves as they are: lower
-# case, no port, no userinfo, no Punycode, and a last label that cannot be a number.
-_plain_prefix = re.compile(r"(https?)://((?:(?!xn--)[a-z0-9_\-]+\.)*(?!xn--)[a-z]+)").fullmatch
+# case, no port, no userinfo, and a last label that cannot be a number. Nor may it have
+# empty labels or Punycode.
+_plain_prefix = re.compile(r"https?://((?:[a-z0-9_\-][a-z0-9_\-.]*\.)?[a-z]+)").fullmatch
 
 
 class FastPolicy:
@@ -59,6 +63,7 @@ class FastPolicy:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         rules = policy.rules
+        self.as_scrapy = policy.as_scrapy
         self.authority_rules = [rule for rule in rules if rule.component == "authority"]
         self.path_rules = [rule for rule in rules if rule.component == "path"]
         self.parameter_rules = [rule for rule in rules if isinstance(rule, ParameterRule)]
@@ -66,63 +71,77 @@ class FastPolicy:
         self.drops_fragment = any(
             isinstance(rule, Fragment) and rule.value == "drop" for rule in rules
         )
-        self.is_supported = not policy.as_scrapy and all(
+        self.is_supported = all(
             isinstance(rule, (ParameterRule, SortQuery, Fragment))
-            or rule.component in {"authority", "path"}
+            or (rule.component in {"authority", "path"} and not rule.as_written)
             for rule in rules
         )
-        self._verdicts: dict[str, bool | None] = {}
+        # Scrapy sorts pairs, we sort text: of `a=` and `a-b=` another one comes first.
+        self.unchanged_prefix = Prefix(self, None, not self.path_rules)
+        """For all prefixes that are canonical: nearly all are, so none has one of its own."""
+        self._sort_key = _pair if policy.as_scrapy else None
+        self._kept: set[str] = set()
+        self._rules_for_value: dict[str, tuple[ParameterRule, ...] | None] = {}
 
-    def query(self, pieces: list[str]) -> list[str] | None:
-        """Return what the rules make of *pieces*, all of which are in their one spelling.
+    def query(self, query: str) -> str | None:
+        """Return what the rules make of *query*, which is in its one spelling.
 
         None where a parameter would be dropped from a signed URL: not all rules do that.
         """
+        pieces = query.split("&")
         if self.parameter_rules:
-            verdicts = self._verdicts
-            kept = []
-            for piece in pieces:
-                name = piece.partition("=")[0]
-                drops = verdicts[name] if name in verdicts else self._verdict(name)
-                if drops is None:
-                    drops = self._drops(*parameter(piece))
-                if not drops:
-                    kept.append(piece)
+            names = self._kept
+            kept = [
+                piece
+                for piece in pieces
+                if piece.partition("=")[0] in names or not self._drops(piece)
+            ]
             if len(kept) < len(pieces) and is_signed(pieces):
                 return None
             pieces = kept
         if self.sorts:
-            pieces.sort()
-        return pieces
+            pieces.sort(key=self._sort_key)
+        return "&".join(pieces)
 
-    def _verdict(self, name: str) -> bool | None:
-        """Tell whether parameters called *name* are dropped; None if it depends on the value."""
+    def _drops(self, piece: str) -> bool:
+        """Tell whether *piece* is dropped, and remember what its name alone decides."""
+        name, _, value = piece.partition("=")
+        known = self._rules_for_value
+        rules = known[name] if name in known else self._learn(name)
+        if not rules:
+            return rules is None
+        decoded = decode_query_text(name), decode_query_text(value)
+        return any(rule.drops(*decoded) is not None for rule in rules)
+
+    def _learn(self, name: str) -> tuple[ParameterRule, ...] | None:
+        """Return the rules that a value decides for, or None where *name* is dropped anyway."""
         decoded = decode_query_text(name)
-        verdict: bool | None = False
-        for rule in self.parameter_rules:
-            if not rule.by_name(decoded):
-                verdict = None
-            elif rule.drops(decoded, "") is not None:
-                verdict = True
-                break
-        if len(self._verdicts) >= _CACHED_VERDICTS:
-            self._verdicts.clear()
-        self._verdicts[name] = verdict
-        return verdict
-
-    def _drops(self, name: str, value: str) -> bool:
-        return any(rule.drops(name, value) is not None for rule in self.parameter_rules)
+        by_value = tuple(rule for rule in self.parameter_rules if not rule.by_name(decoded))
+        is_dropped = any(
+            rule.drops(decoded, "") is not None
+            for rule in self.parameter_rules
+            if rule not in by_value
+        )
+        rules = None if is_dropped else by_value
+        if len(self._kept) + len(self._rules_for_value) >= _CACHED_NAMES:
+            self._kept.clear()
+            self._rules_for_value.clear()
+        if rules == ():
+            self._kept.add(name)
+        else:
+            self._rules_for_value[name] = rules
+        return rules
 
     def path(self, path: str) -> str | None:
-        """Return what the rules make of *path*, or None if that is no plain path."""
+        """Return what the rules make of *path*, or None if that is to be encoded."""
         url = Url("", None, "", None, path, None, None)
         for _ in range(_MAX_PASSES):
             changed = url
             for rule in self.path_rules:
                 changed = rule.apply(changed)
-            if changed == url:
+            if changed is url or changed == url:
                 return url.path
-            if not _is_plain_path(changed.path) or "/." in changed.path:
+            if not _is_encoded_path(changed.path) or "/." in changed.path:
                 return None
             url = changed
         return None
@@ -142,12 +161,21 @@ class FastPolicy:
 class Prefix(NamedTuple):
     """What stands before the path, for all URLs in which the same does."""
 
+    policy: FastPolicy
+    canonical: str | None
+    """What stands there in the canonical URLs; None where that is the same."""
+    keeps_paths: bool
+    """Whether URLs with a plain path and nothing else are canonical."""
+
+
+class ConditionalPrefix(NamedTuple):
+    """What stands before the path, where the policy depends on path and query."""
+
     base: Url
     """Normalized, with the path ``/``."""
-    policy: FastPolicy | None
-    """The policy for all of these URLs; None where it depends on path and query."""
-    canonical: str
-    """What stands there in the canonical URLs, under that policy."""
+    text: str
+    """The same without the path."""
+    keeps_paths: bool = False
 
 
 class FastPath:
@@ -155,65 +183,76 @@ class FastPath:
 
     def __init__(self, policies: Policies) -> None:
         self._policies = policies
-        self._prefixes: dict[str, Prefix | None] = {}
+        self._prefixes: dict[str, Prefix | ConditionalPrefix | None] = {}
         self._fast_policy = lru_cache(_CACHED_POLICIES)(FastPolicy)
 
     def canonical(self, url: str) -> str | None:
-        """Return the canonical form of *url*, or None to leave it to the reference."""
+        """Return the canonical form of *url*, or None to leave it to the reference.
+
+        Where nothing changes that is *url* itself, no copy of it.
+        """
         # Behind the slashes of the scheme there is at least one letter of a host.
-        end = url.find("/", 8)
-        if end < 0:
-            end = len(url)
-        text = url[:end]
+        start = url.find("/", 8)
+        if start < 0:
+            start = len(url)
+        text = url[:start]
         prefix = self._prefixes[text] if text in self._prefixes else self._learn(text)
-        plain = _plain(url, end)
-        if prefix is None or plain is None:
+        if prefix is None:
             return None
-        path, query, fragment = plain.groups()
-        if not path:
-            path = "/"
-        elif "%" in path:
-            path = encode_path(path)
+        end = _plain_path(url, start).end()  # type: ignore[union-attr]
+        is_plain, has_fragment = True, False
+        if end == len(url) > start:
+            if prefix.keeps_paths and "/." not in url:
+                return url
+            path, query = url[start:], ""
+        elif start < end and url[end] == "?" and _is_plain_query(url, end + 1):
+            path, query = url[start:end], url[end + 1 :]
+        else:
+            read = _read_encoded(url, start)
+            if read is None:
+                return None
+            is_plain, (path, query, has_fragment) = False, read
         if "/." in path:
             return None
-        pieces = _pieces(query) if query else []
-        policy = prefix.policy
-        if policy is None:
-            return self._conditional(prefix, path, pieces, fragment)
-        if fragment is not None and not policy.drops_fragment:
+        if isinstance(prefix, ConditionalPrefix):
+            return self._conditional(prefix, path, query, has_fragment=has_fragment)
+        policy, before, _ = prefix
+        if (has_fragment and not policy.drops_fragment) or (policy.as_scrapy and not is_plain):
             return None
-        if policy.path_rules:
-            canonical_path = policy.path(path)
-            if canonical_path is None:
-                return None
-            path = canonical_path
-        if pieces:
-            kept = policy.query(pieces)
-            if kept is None:
-                return None
-            pieces = kept
-        return f"{prefix.canonical}{path}?{'&'.join(pieces)}" if pieces else prefix.canonical + path
+        canonical_path = policy.path(path) if policy.path_rules else path
+        canonical_query = policy.query(query) if query else ""
+        if canonical_path is None or canonical_query is None:
+            return None
+        if is_plain and canonical_query == query and canonical_path == path and before is None:
+            return url
+        return _join(before or text, canonical_path, canonical_query)
 
     def _conditional(
-        self, prefix: Prefix, path: str, pieces: list[str], fragment: str | None
+        self, prefix: ConditionalPrefix, path: str, query: str, *, has_fragment: bool
     ) -> str | None:
         """Return the canonical form under the policy that path and query select."""
-        url = prefix.base._replace(path=path, query=tuple(pieces) or None)
+        url = _with_path(prefix.base, path, query)
         policy = self._fast_policy(self._policies.for_url(url))
-        if not policy.is_supported or (fragment is not None and not policy.drops_fragment):
+        if (
+            not policy.is_supported
+            or policy.as_scrapy
+            or (has_fragment and not policy.drops_fragment)
+        ):
             return None
-        authority = policy.authority(url)
-        canonical_path = policy.path(path)
-        kept = policy.query(pieces)
-        if authority is None or canonical_path is None or kept is None:
+        authority = policy.authority(prefix.base) if policy.authority_rules else prefix.base
+        canonical_path = policy.path(path) if policy.path_rules else path
+        canonical_query = policy.query(query) if query else ""
+        if authority is None or canonical_path is None or canonical_query is None:
             return None
-        canonical = authority._replace(path=canonical_path, query=tuple(kept) or None)
+        if canonical_query == query and canonical_path == path and authority == prefix.base:
+            return _join(prefix.text, path, query)
+        canonical = _with_path(authority, canonical_path, canonical_query)
         # The rules that hold for the canonical URL may be others: the reference follows up.
-        if canonical != url and self._policies.for_url(canonical) is not policy.policy:
+        if self._policies.for_url(canonical) is not policy.policy:
             return None
         return str(canonical)
 
-    def _learn(self, text: str) -> Prefix | None:
+    def _learn(self, text: str) -> Prefix | ConditionalPrefix | None:
         """Return what is to be known of the prefix *text*, and remember it."""
         prefix = None if "?" in text or "#" in text else self._parse(text)
         if len(self._prefixes) >= _CACHED_PREFIXES:
@@ -221,36 +260,69 @@ class FastPath:
         self._prefixes[text] = prefix
         return prefix
 
-    def _parse(self, text: str) -> Prefix | None:
-        plain = _plain_prefix(text)
-        if plain:
-            base = Url(plain[1], None, plain[2], None, "/", None, None)
-        else:
-            try:
-                base = normalize(parse(text + "/", []), [])
-            except UnparsableUrlError:
-                return None
-            if base.path != "/":
-                return None
-        host = self._policies.for_host(base.host)
-        if host.only is None:
-            return Prefix(base, None, "")
-        policy = self._fast_policy(host.only)
-        canonical = policy.authority(base) if policy.is_supported else None
+    def _parse(self, text: str) -> Prefix | ConditionalPrefix | None:
+        plain_host = _plain_host(text)
+        base = None if plain_host else _base(text)
+        host = plain_host or (base and base.host)
+        if host is None:
+            return None
+        only = self._policies.for_host(host).only
+        if only is None:
+            base = base or split(text + "/")
+            return ConditionalPrefix(base, str(base)[:-1])
+        policy = self._fast_policy(only)
+        if not policy.is_supported or (policy.as_scrapy and plain_host is None):
+            return None
+        if plain_host and not policy.authority_rules:
+            return policy.unchanged_prefix
+        canonical = policy.authority(base or split(text + "/"))
         if canonical is None or (
-            canonical.host != base.host
-            and self._policies.for_host(canonical.host).only is not host.only
+            canonical.host != host and self._policies.for_host(canonical.host).only is not only
         ):
             return None
-        return Prefix(base, policy, str(canonical)[:-1])
+        before = str(canonical)[:-1]
+        if before == text:
+            return policy.unchanged_prefix
+        return Prefix(policy, before, keeps_paths=False)
 
 
-def _pieces(query: str) -> list[str]:
-    """Return the parameters of *query*, all of them in their one spelling."""
-    if _is_canonical_query(query):
-        return query.split("&")
-    return [
-        encode_parameter(piece if "=" in piece else piece + "=")
-        for piece in query.split("&")
-        if piece
-    ]
+def _plain_host(prefix: str) -> str | None:
+    """Return the host of *prefix*, where the host parser leaves it as it is."""
+    match = _plain_prefix(prefix)
+    return None if match is None or ".." in prefix or "xn--" in prefix else match[1]
+
+
+def _base(prefix: str) -> Url | None:
+    """Return the URL with the path ``/`` and *prefix*, if there is one."""
+    try:
+        url = normalize(parse(prefix + "/", []), [])
+    except UnparsableUrlError:
+        return None
+    return url if url.path == "/" else None
+
+
+def _read_encoded(url: str, start: int) -> tuple[str, str, bool] | None:
+    """Return path and query of *url* in their one spelling, and whether it has a fragment."""
+    match = _encoded(url, start)
+    if match is None:
+        return None
+    path, query, fragment = match.groups()
+    return (
+        encode_path(path) if path else "/",
+        encode_query(query) if query else "",
+        fragment is not None,
+    )
+
+
+def _with_path(url: Url, path: str, query: str) -> Url:
+    pieces = tuple(query.split("&")) if query else None
+    return Url(url.scheme, url.userinfo, url.host, url.port, path, pieces, None)
+
+
+def _join(before: str, path: str, query: str) -> str:
+    return f"{before}{path}?{query}" if query else before + path
+
+
+def _pair(piece: str) -> tuple[str, str, str]:
+    """Return what Scrapy's canonicalization sorts a *piece* without escapes by."""
+    return piece.partition("=")

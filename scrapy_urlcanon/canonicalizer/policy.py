@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
-_CACHED_HOSTS = 10_000
+_CACHED_HOSTS = 1_000
 _CACHED_POLICIES = 2_000
 
 
@@ -64,14 +64,14 @@ class Policies:
                 sets.sort(key=lambda rule_set: rule_set.pattern.specificity)
             self._origins.append(by_host)
         self._declared: dict[str, tuple[RuleSet, ...]] = {}
-        # Hosts without rules of their own, nearly all, share one of the second and third.
-        self.for_host = lru_cache(_CACHED_HOSTS)(self._for_host)
-        self._for_rule_sets = lru_cache(_CACHED_POLICIES)(self._make_host_policy)
+        self._hosts = {host for by_host in self._origins for host in by_host} - {ANY_HOST}
+        self._cached_for_host = lru_cache(_CACHED_HOSTS)(self.for_host)
+        self._for_names = lru_cache(_CACHED_POLICIES)(self._make_host_policy)
         self._compile = lru_cache(_CACHED_POLICIES)(self._make_policy)
 
     def for_url(self, url: Url, overrides: RuleSet | None = None) -> Policy:
         """Return the policy for *url*, with *overrides* over all other layers."""
-        host = self.for_host(url.host)
+        host = self._cached_for_host(url.host)
         if overrides is None and host.only:
             return host.only
         matching = tuple(r for r in host.rule_sets if r.pattern.matches(url))
@@ -82,7 +82,7 @@ class Policies:
     def declare(self, host: str, rule_sets: tuple[RuleSet, ...]) -> None:
         """Make *rule_sets* the weakest layer over the preset for *host*, a normalized one."""
         self._declared[host] = rule_sets
-        self.for_host.cache_clear()
+        self._cached_for_host.cache_clear()
 
     def with_configuration(self, configuration: Configuration) -> Policies:
         """Return the policies of another *configuration*, with what was declared here."""
@@ -90,28 +90,33 @@ class Policies:
         policies._declared.update(self._declared)
         return policies
 
-    def _for_host(self, host: str) -> HostPolicy:
+    def for_host(self, host: str) -> HostPolicy:
         """Return the policies of *host*, a normalized one."""
-        return self._for_rule_sets(tuple(self._rule_sets(host)))
+        names = [ANY_HOST]
+        if self._hosts:
+            names += [name for name in with_parents(host) if name in self._hosts]
+        # Hosts without rules of their own, nearly all, share one.
+        return self._for_names(tuple(names), self._declared.get(host, ()))
 
-    def _make_host_policy(self, rule_sets: tuple[RuleSet, ...]) -> HostPolicy:
+    def _make_host_policy(
+        self, names: tuple[str, ...], declared: tuple[RuleSet, ...]
+    ) -> HostPolicy:
+        rule_sets = (*declared, *self._rule_sets(names))
         depends = any(not rule_set.pattern.is_for_whole_host for rule_set in rule_sets)
         return HostPolicy(rule_sets, None if depends else self._compile(rule_sets))
 
-    def _rule_sets(self, host: str) -> Iterator[RuleSet]:
-        yield from self._declared.get(host, ())
-        names = [ANY_HOST, *with_parents(host)]
+    def _rule_sets(self, names: tuple[str, ...]) -> Iterator[RuleSet]:
         for by_host in self._origins:
             for name in names:
                 yield from by_host.get(name, ())
 
     def _make_policy(self, rule_sets: tuple[RuleSet, ...]) -> Policy:
         as_scrapy = self._preset == "scrapy"
-        options = _preset_options(self._preset)
+        options = dict(_preset_options(self._preset))
         for rule_set in rule_sets:
             as_scrapy = False
             if not rule_set.inherit:
-                options = _preset_options("scrapy")
+                options = dict(_preset_options("scrapy"))
             for name, value in rule_set.options.items():
                 lower = options.get(name)
                 options[name] = BY_NAME[name].values.merge(lower, value, rule_set.layer)
@@ -127,7 +132,8 @@ class Policies:
         )
 
 
-def _preset_options(preset: str) -> dict[str, Setting]:
+@lru_cache
+def _preset_options(preset: str) -> Mapping[str, Setting]:
     layer = f"preset {preset}"
     return {
         name: BY_NAME[name].values.merge(None, value, layer)

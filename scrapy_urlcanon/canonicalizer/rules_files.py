@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from scrapy_urlcanon.canonicalizer.imports import read_together
 from scrapy_urlcanon.exceptions import Problem
 
 if sys.version_info >= (3, 11):
@@ -55,6 +54,9 @@ def read_rules_files(
 
     :param setting: what holds the paths, for the problems.
     """
+    # Most crawls have no rule files, and every crawl would wait for the import.
+    from scrapy_urlcanon.canonicalizer.imports import read_together  # noqa: PLC0415
+
     problems: list[Problem] = []
     texts: list[tuple[str, str]] = []
     for path in paths:

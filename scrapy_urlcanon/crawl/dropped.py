@@ -123,8 +123,9 @@ class DroppedDuplicates:
         if canonical is None or self._fingerprinter.reason_for_own_fingerprint(request, canonical):
             first = request.url
         else:
-            first = self._firsts.get(fingerprint, canonical)
-            if first is request.url:
+            noted = self._firsts.get(fingerprint)
+            first = canonical if noted is None else noted
+            if noted is request.url:
                 # This very text was noted for this request, so for none before it. The
                 # first one was canonical, or was noted so long ago that it is forgotten.
                 del self._firsts[fingerprint]

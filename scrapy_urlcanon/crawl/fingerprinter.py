@@ -67,33 +67,36 @@ class RequestFingerprinter:
         It is asked for by many components, several times for a request: it counts
         nothing, and what it notes may be noted again.
         """
-        meta = request.meta
         if (
             self._fallback_is_default
             and request.method == "GET"
             and not request.body
-            and _SPECIAL_META.isdisjoint(meta)
+            and _SPECIAL_META.isdisjoint(request.meta)
         ):
             # Nothing but the URL counts. To remember what each request came to would cost
             # more time and memory than to remember the URLs of late.
             url = request.url
             fingerprint = self._memo.get(url)
-            return self._remember(url, request) if fingerprint is None else fingerprint
-        fingerprint = self._fingerprints.get(request)
-        if fingerprint is None:
-            fingerprint = self._fingerprints[request] = self._fingerprint(request)
-        return fingerprint
+            if fingerprint is not None:
+                return fingerprint
+            canonical = self._state.canonicalizer.canonical_or_none(url)
+            if canonical is not None:
+                fingerprint = sha1(canonical.encode()).digest()  # noqa: S324
+                if canonical is not url:
+                    self.dropped.note_first(fingerprint, url, canonical)
+                if len(self._memo) >= _REMEMBERED_URLS:
+                    self._memo.clear()
+                self._memo[url] = fingerprint
+                return fingerprint
+        known = self._fingerprints.get(request)
+        if known is None:
+            known = self._fingerprints[request] = self._fingerprint(request)
+        return known
 
     def forget(self) -> None:
         """Forget the fingerprints of other requests than those under way: the rules changed."""
         self._memo.clear()
         self.dropped.forget()
-
-    def _remember(self, url: str, request: Request) -> bytes:
-        if len(self._memo) >= _REMEMBERED_URLS:
-            self._memo.clear()
-        fingerprint = self._memo[url] = self._fingerprint(request)
-        return fingerprint
 
     def _fingerprint(self, request: Request) -> bytes:
         canonical = self._state.canonical(request)

@@ -7,7 +7,6 @@ import io
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.report.document import to_json
-from scrapy_urlcanon.report.page import to_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +14,14 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.report.document import Report
 
 _COLUMNS = ("kept", "dropped", "domain", "requests", "options", "layers")
+
+
+def to_html(report: Report) -> str:
+    """Return *report* as one HTML page."""
+    # Every crawl imports this module, few write a page.
+    from scrapy_urlcanon.report import page  # noqa: PLC0415
+
+    return page.to_html(report)
 
 
 def to_csv(report: Report) -> str:

@@ -48,6 +48,8 @@ class DuplicateSlashes(Rule):
     _several = re.compile("(?<!:)//+")
 
     def apply(self, url: Url) -> Url:
+        if "//" not in url.path:
+            return url
         return url._replace(path=self._several.sub("/", url.path))
 
 
@@ -125,7 +127,8 @@ class TrailingSlash(Rule):
     def apply(self, url: Url) -> Url:
         path = url.path
         if self.value == "strip":
-            return url._replace(path=path.rstrip("/") or "/")
+            is_stripped = path == "/" or not path.endswith("/")
+            return url if is_stripped else url._replace(path=path.rstrip("/") or "/")
         last = path.rpartition("/")[2]
         return url._replace(path=path + "/") if last and "." not in last else url
 

@@ -1,0 +1,38 @@
+"""Writes the results of a run: a table for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+_PACKAGES = ("scrapy", "w3lib", "ada-url", "tldextract", "duplicate-url-discarder")
+
+
+def conditions() -> dict[str, Any]:
+    """Return what the figures depend on: versions, processor, what else the machine did."""
+    return {
+        "python": platform.python_version(),
+        **{package: version(package) for package in _PACKAGES},
+        "processors": os.cpu_count(),
+        "load average at the start": os.getloadavg()[0],
+    }
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def write(name: str, data: dict[str, Any], tables: list[str]) -> None:
+    """Write *data* and *tables* under *name*, and show the tables."""
+    RESULTS.mkdir(exist_ok=True)
+    text = "\n\n".join(tables)
+    (RESULTS / f"{name}.json").write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+    (RESULTS / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+    print(text)

@@ -1,0 +1,94 @@
+"""What importing costs, and what many domains cost at start-up and per host.
+
+The memory of a process is read from ``/proc``: Linux only.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import subprocess
+import sys
+from statistics import median
+from time import thread_time_ns
+from typing import Any
+
+from fingerprinters import domains
+
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+
+_IMPORTS = """
+import resource, sys, time
+from pathlib import Path
+start = time.process_time()
+from scrapy.crawler import Crawler
+from scrapy.settings import default_settings, Settings
+from scrapy.utils.misc import load_object
+from scrapy.utils.test import get_crawler
+settings = Settings()
+for name in ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS"):
+    for path in settings[f"{name}_BASE"]:
+        load_object(path)
+for name in ("DOWNLOADER", "SCHEDULER", "DUPEFILTER_CLASS", "REQUEST_FINGERPRINTER_CLASS"):
+    load_object(settings[name])
+if sys.argv[1] == "ours":
+    from scrapy_urlcanon import Addon
+spent = time.process_time() - start
+pages = int(Path("/proc/self/statm").read_text().split()[1])
+print(spent * 1000, pages * resource.getpagesize() / 2**20)
+"""
+_HOSTS = 20_000
+
+
+def import_cost(rounds: int) -> dict[str, float]:
+    """Return CPU time (ms) and resident memory (MiB) of what a crawl imports, over Scrapy's.
+
+    Processes with and without the add-on take turns; medians of the differences.
+    """
+    times, sizes, scrapy_times = [], [], []
+    for _ in range(rounds):
+        (time, size), (scrapy_time, scrapy_size) = map(_import, ("ours", "scrapy"))
+        times.append(time - scrapy_time)
+        sizes.append(size - scrapy_size)
+        scrapy_times.append(scrapy_time)
+    return {
+        "milliseconds": median(times),
+        "MiB": median(sizes),
+        "milliseconds of Scrapy": median(scrapy_times),
+    }
+
+
+def _import(what: str) -> tuple[float, float]:
+    command = [sys.executable, "-W", "ignore", "-c", _IMPORTS, what]
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    time, size = map(float, output.split())
+    return time, size
+
+
+def many_domains(counts: tuple[int, ...], rounds: int) -> dict[int, dict[str, Any]]:
+    """Return start-up time and the time to look up a host that is new, by count of domains."""
+    rules = {count: domains(count, []) for count in counts}
+    hosts = [f"www.shop{number}.example" for number in range(_HOSTS)]
+    results: dict[int, dict[str, list[float]]] = {
+        count: {"start-up seconds": [], "microseconds per host": []} for count in counts
+    }
+    choose = random.Random(4)
+    for _ in range(rounds):
+        gc.collect()
+        for count in choose.sample(counts, len(counts)):
+            start = thread_time_ns()
+            canonicalizer = Canonicalizer(rules[count])
+            results[count]["start-up seconds"].append((thread_time_ns() - start) / 1e9)
+            find = canonicalizer._policies.for_host  # noqa: SLF001
+            find("example")
+            gc.disable()
+            start = thread_time_ns()
+            for host in hosts:
+                find(host)
+            spent = (thread_time_ns() - start) / 1e3
+            gc.enable()
+            results[count]["microseconds per host"].append(spent / _HOSTS)
+    return {
+        count: {name: median(values) for name, values in result.items()}
+        for count, result in results.items()
+    }

@@ -1,0 +1,100 @@
+"""The URLs that are fingerprinted: real ones, a stream as of a crawl, hosts that are all new."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy import Request
+
+from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_HOST = re.compile(r"https?://([a-z0-9.\-]+\.[a-z]+)/")
+_LINKS_PER_PAGE = 40
+_LINKS_OF_TEMPLATE = 25
+_SITES_AT_A_TIME = 16
+_PAGES_PER_SITE = 60
+
+
+class Workload(NamedTuple):
+    """URLs to fingerprint, in order."""
+
+    name: str
+    urls: list[str]
+
+
+def read_corpus(path: Path) -> list[str]:
+    """Return the distinct URLs of the corpus *path*, as a request has them."""
+    urls = {}
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            # What makes no request is left out.
+            with suppress(ValueError):
+                urls[Request(line.rstrip("\n")).url] = None
+    return list(urls)
+
+
+def domains_of(corpus: list[str], count: int) -> list[str]:
+    """Return *count* registrable domains of the corpus, spread over all of them."""
+    hosts = {match[1] for url in corpus if (match := _HOST.match(url))}
+    domains = sorted({domain for host in hosts if (domain := registrable_domain(host))})
+    return domains[:: len(domains) // count][:count]
+
+
+def workloads(corpus: list[str], size: int) -> list[Workload]:
+    """Return what is measured, at most *size* URLs of each kind."""
+    shuffled = random.Random(1).sample(corpus, len(corpus))
+    with_query = [url for url in shuffled if "?" in url]
+    stream = list(_stream(corpus, size))
+    return [
+        Workload("unique", shuffled[:size]),
+        Workload("with a query", with_query[:size]),
+        Workload("stream", stream),
+        Workload("new hosts", list(_new_hosts(shuffled[:size]))),
+    ]
+
+
+def _stream(corpus: list[str], size: int) -> Iterator[str]:
+    """Return the links of the pages of a crawl, page by page.
+
+    A few sites are crawled at a time, in turn. Each page has the links of its site's
+    template and links to other pages of the site, those near the front page more often.
+    """
+    choose = random.Random(2)
+    sites = _sites(corpus)
+    current: list[tuple[list[str], int]] = []
+    made = 0
+    while made < size:
+        while len(current) < _SITES_AT_A_TIME:
+            current.append((choose.choice(sites), _PAGES_PER_SITE))
+        at = choose.randrange(len(current))
+        site, pages_left = current[at]
+        current[at] = (site, pages_left - 1)
+        if pages_left == 1:
+            del current[at]
+        yield from site[:_LINKS_OF_TEMPLATE]
+        others = _LINKS_PER_PAGE - _LINKS_OF_TEMPLATE
+        yield from (site[int(len(site) * choose.random() ** 2)] for _ in range(others))
+        made += _LINKS_PER_PAGE
+
+
+def _sites(corpus: list[str]) -> list[list[str]]:
+    """Return the URLs of each host that has at least some pages."""
+    by_host: dict[str, list[str]] = {}
+    for url in corpus:
+        by_host.setdefault(url.split("/", 3)[2], []).append(url)
+    return [urls for urls in by_host.values() if len(urls) > 2 * _LINKS_PER_PAGE]
+
+
+def _new_hosts(urls: list[str]) -> Iterator[str]:
+    """Return *urls*, each on a host that no other one has."""
+    for number, url in enumerate(urls):
+        scheme, _, host_and_path = url.partition("://")
+        yield f"{scheme}://www.site{number}.{host_and_path.removeprefix('www.')}"
