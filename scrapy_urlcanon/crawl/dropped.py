@@ -119,21 +119,25 @@ class DroppedDuplicates:
 
     def _attribute(self, request: Request) -> Drop:
         fingerprint = self._fingerprinter.fingerprint(request)
-        canonical = self._state.canonical(request)
-        if canonical is None or self._fingerprinter.reason_for_own_fingerprint(request, canonical):
-            first = request.url
-        else:
-            noted = self._firsts.get(fingerprint)
-            first = canonical if noted is None else noted
-            if noted is request.url:
-                # This very text was noted for this request, so for none before it. The
-                # first one was canonical, or was noted so long ago that it is forgotten.
-                del self._firsts[fingerprint]
-                first = canonical
+        first = self._first(request, fingerprint)
         rules: frozenset[str] = frozenset()
         if request.url != first:
             rules = self._fired(request) | self._rules_that_fired(first)
         return Drop(request, first, fingerprint, rules, _domain(request.url))
+
+    def _first(self, request: Request, fingerprint: bytes) -> str:
+        """Return the URL of the first request with *fingerprint*, which *request* has."""
+        noted = self._firsts.get(fingerprint)
+        if noted is request.url:
+            # This very text was noted for this request, so for none before it. The first
+            # one was canonical, or was noted so long ago that it is forgotten.
+            del self._firsts[fingerprint]
+        elif noted is not None:
+            return noted
+        canonical = self._state.canonical(request)
+        if canonical is None or self._fingerprinter.reason_for_own_fingerprint(request, canonical):
+            return request.url
+        return canonical
 
     def _fired(self, request: Request) -> frozenset[str]:
         options = request.meta.get(META_KEY)
@@ -168,7 +172,14 @@ class DroppedDuplicates:
 
 
 def _domain(url: str) -> str:
-    host = urlsplit(url).hostname or ""
+    # What stands before the path is the same in many URLs.
+    end = url.find("/", len("https://"))
+    return _domain_of_prefix(url if end < 0 else url[:end])
+
+
+@lru_cache(4096)
+def _domain_of_prefix(prefix: str) -> str:
+    host = urlsplit(prefix).hostname or ""
     return registrable_domain(host) or host or "none"
 
 

@@ -85,6 +85,9 @@ class Rescue:
     def dropped(self, drop: Drop) -> None:
         """Keep the dropped request, or let it through where its page has failed."""
         request = drop.request
+        if drop.is_exact and _OF_ANOTHER_URL.isdisjoint(request.meta):
+            # Nearly all of a crawl: another URL of the page they are not.
+            return
         page = self._fingerprinter.page(request)
         if page is None:
             return
