@@ -9,7 +9,6 @@ from w3lib.url import canonicalize_url
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.imports import read_foreign, read_together
-from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 
 
 def _rule(processor, args, *include, exclude=(), order=0):
@@ -221,14 +220,6 @@ def _hosts(rules):
             yield rule, "unlisted.example.org"
 
 
-def _catalogued(rules):
-    """Return *rules* without the options that the catalogue does not have (yet)."""
-    return {
-        pattern: {option: value for option, value in options.items() if option in BY_NAME}
-        for pattern, options in rules.items()
-    }
-
-
 def test_published_rules_merge_what_the_plugin_merges(published, monkeypatch):
     """Every pair that the plugin merges and no other, but for fewer where a rule is listed."""
     plugin = pytest.importorskip("duplicate_url_discarder.url_canonicalizer")
@@ -237,7 +228,7 @@ def test_published_rules_merge_what_the_plugin_merges(published, monkeypatch):
     monkeypatch.setattr("url_matcher.util.tldextract.extract", offline)
     paths, rules, imported = published
     theirs = plugin.UrlCanonicalizer(paths)
-    ours = Canonicalizer(_catalogued(imported.rules), preset="scrapy")
+    ours = Canonicalizer(imported.rules, preset="scrapy")
     listed = " ".join(left_out.rule for left_out in imported.left_out)
     checked = 0
     merged_less = set()
@@ -275,5 +266,5 @@ def test_every_published_rule_is_imported_or_listed(published):
 def test_no_two_patterns_of_the_published_rules_are_the_same(published):
     """The configuration accepts every pattern and option of the import."""
     _, _, imported = published
-    Canonicalizer(_catalogued(imported.rules))
+    Canonicalizer(imported.rules)
     assert all(a != b for a, b in combinations(imported.rules, 2))

@@ -32,11 +32,7 @@ def _import(text, name="rules"):
         assert str(error).startswith(f"{name}: ")  # noqa: PT017
         return
     if imported is not None:
-        rules = {
-            pattern: {key: value for key, value in options.items() if key != "rewrite_path"}
-            for pattern, options in imported.rules.items()
-        }
-        Canonicalizer(rules)
+        Canonicalizer(imported.rules)
 
 
 @pytest.mark.parametrize(
