@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, OrderedDict
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -102,20 +102,27 @@ class DroppedDuplicates:
         """Count *request*, which the scheduler did not accept."""
         del spider
         drop = self._attribute(request)
-        stats = self._crawler.stats
-        stats.inc_value("urlcanon/dropped")
+        increase = self._increase
+        increase("urlcanon/dropped")
         self._domains[drop.domain] += 1
         if drop.is_exact:
-            stats.inc_value("urlcanon/dropped/exact")
+            increase("urlcanon/dropped/exact")
         else:
-            stats.inc_value("urlcanon/dropped/variant")
+            increase("urlcanon/dropped/variant")
             for rule in drop.rules:
-                stats.inc_value(f"urlcanon/dropped/rule/{rule}")
+                increase(f"urlcanon/dropped/rule/{rule}")
             if canonicalize_url(request.url) != canonicalize_url(drop.first):
                 self._scrapy_would_keep.add(scrapy_fingerprint(request))
-                stats.set_value("urlcanon/dropped/scrapy_would_keep", len(self._scrapy_would_keep))
+                self._crawler.stats.set_value(
+                    "urlcanon/dropped/scrapy_would_keep", len(self._scrapy_would_keep)
+                )
         for listener in self.listeners:
             listener(drop)
+
+    @cached_property
+    def _increase(self) -> Callable[[str], None]:
+        # The collector of Scrapy 2.19 takes as long to look its method up as to call it.
+        return self._crawler.stats.inc_value
 
     def _attribute(self, request: Request) -> Drop:
         fingerprint = self._fingerprinter.fingerprint(request)
@@ -123,7 +130,8 @@ class DroppedDuplicates:
         rules: frozenset[str] = frozenset()
         if request.url != first:
             rules = self._fired(request) | self._rules_that_fired(first)
-        return Drop(request, first, fingerprint, rules, _domain(request.url))
+        authority = request.url.partition("://")[2].partition("/")[0]
+        return Drop(request, first, fingerprint, rules, _domain(authority))
 
     def _first(self, request: Request, fingerprint: bytes) -> str:
         """Return the URL of the first request with *fingerprint*, which *request* has."""
@@ -171,15 +179,10 @@ class DroppedDuplicates:
         logger.info(summary(stats.get_stats()), extra={"spider": spider})
 
 
-def _domain(url: str) -> str:
-    # What stands before the path is the same in many URLs.
-    end = url.find("/", len("https://"))
-    return _domain_of_prefix(url if end < 0 else url[:end])
-
-
 @lru_cache(4096)
-def _domain_of_prefix(prefix: str) -> str:
-    host = urlsplit(prefix).hostname or ""
+def _domain(authority: str) -> str:
+    """Return the registrable domain of *authority*, which a query may follow."""
+    host = urlsplit(f"//{authority}").hostname or ""
     return registrable_domain(host) or host or "none"
 
 
