@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 import sys
-import zlib
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -16,25 +14,23 @@ from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.learn import Thresholds, learn
 from scrapy_urlcanon.learn.bounds import lower_bound
 from scrapy_urlcanon.learn.domains import domain_of
 from scrapy_urlcanon.learn.exceptions import InputError, LearnError
-from scrapy_urlcanon.learn.readers import format_of, read
 from scrapy_urlcanon.learn.rules_file import to_json, to_toml, write_toml
 from scrapy_urlcanon.report.learned import show_learned
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from scrapy.settings import Settings
 
-    from scrapy_urlcanon.learn import Learned, Observation
+    from scrapy_urlcanon.learn import Learned
 
 _DEFAULTS = Thresholds()
-_UPDATE_EVERY = 1000
-"""Observations between two updates of the progress bar."""
 
 
 class Learn(Action):
@@ -172,9 +168,6 @@ def _learn(
     domains: Sequence[str] | None,
     skipped: Counter[str],
 ) -> Learned:
-    for path in inputs:
-        # All of them before the first is read.
-        format_of(path)
     console = Console(stderr=True)
     columns = (
         SpinnerColumn(),
@@ -196,31 +189,11 @@ def _learn(
             progress.update(learning, completed=done, total=total, detail=name)
 
         return learn(
-            _observations(inputs, skipped, read_on),
+            observations_of(inputs, skipped, read_on),
             thresholds=thresholds,
             domains=domains,
             progress=learned_domain,
         )
-
-
-def _observations(
-    inputs: Sequence[Path], skipped: Counter[str], progress: Callable[[int, int], None]
-) -> Iterator[Observation]:
-    """Yield the observations of all inputs.
-
-    :raises LearnError: if one cannot be read to its end.
-    """
-    count = 0
-    for number, path in enumerate(inputs):
-        try:
-            for observation in read(path, skipped):
-                count += 1
-                if count % _UPDATE_EVERY == 0:
-                    progress(number, count)
-                yield observation
-        except (OSError, EOFError, zlib.error, sqlite3.Error) as error:
-            raise InputError(f"{path}: cannot be read to its end: {error}") from error
-        progress(number + 1, count)
 
 
 def _nothing(domains: Sequence[str] | None, skipped: Counter[str]) -> str:

@@ -15,12 +15,21 @@ from scrapy_urlcanon.commands.explain import Explain
 from scrapy_urlcanon.commands.learn import Learn
 from scrapy_urlcanon.commands.report import ShowReport
 from scrapy_urlcanon.commands.rules import Rules
+from scrapy_urlcanon.commands.validate import Validate
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.commands.base import Action
 
-ACTIONS: tuple[Action, ...] = (Explain(), Rules(), Check(), ShowReport(), Compare(), Learn())
+ACTIONS: tuple[Action, ...] = (
+    Explain(),
+    Rules(),
+    Check(),
+    ShowReport(),
+    Compare(),
+    Learn(),
+    Validate(),
+)
 
 
 class Command(ScrapyCommand):

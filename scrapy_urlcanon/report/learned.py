@@ -1,4 +1,4 @@
-"""What was learned, at the terminal."""
+"""What was learned, and what was found about it since, at the terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.table import Table
 from rich.text import Text
 
-from scrapy_urlcanon.report.redaction import visible
+from scrapy_urlcanon.crawl.sequential import Outcome
+from scrapy_urlcanon.report.redaction import shown_url, visible
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -19,9 +20,15 @@ if TYPE_CHECKING:
     from rich.console import Console
     from typing_extensions import Self
 
+    from scrapy_urlcanon.crawl.validation import Trial
     from scrapy_urlcanon.learn import Learned, LearnedRule
 
 _DOMAINS = 20
+_OUTCOMES = {
+    Outcome.HOLDS: ("holds", "green"),
+    Outcome.FAILS: ("fails", "bold red"),
+    Outcome.OPEN: ("open", "yellow"),
+}
 
 
 class LearnedDomain(NamedTuple):
@@ -83,6 +90,25 @@ def show_learned(
     console.print("" if output is None else f" in {output}", soft_wrap=True)
     for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0])):
         console.print(Text(f"skipped: {count:,} {visible(reason)}", "yellow"))
+
+
+def show_trials(trials: Iterable[Trial], console: Console) -> None:
+    """Print what the pairs of each rule showed, and a pair that refutes it."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(4):
+        table.add_column()
+    for trial in trials:
+        tried = trial.right + trial.wrong + trial.unjudged
+        outcome, style = _OUTCOMES[trial.outcome] if tried else ("no pair", "dim")
+        figures = f"{trial.right:,} of {trial.right + trial.wrong:,} right" if tried else ""
+        if trial.unjudged:
+            figures += f", {trial.unjudged:,} not comparable"
+        table.add_row(
+            Text(outcome, style), figures, Text(trial.option, "cyan"), visible(trial.layer)
+        )
+        for url in trial.example or ():
+            table.add_row("", "", "", Text(shown_url(url), "dim", overflow="fold"))
+    console.print(table)
 
 
 def _table(domains: list[LearnedDomain]) -> Table:
