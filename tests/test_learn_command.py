@@ -10,18 +10,21 @@ from pathlib import Path
 
 import pytest
 from demo import crawl
+from loopback import Loopback
+from shop_site import respond
 
+from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.learn.store import ObservationStore
 
 HEADER = "url\tstatus\tmain_sha1"
 
 
-def urlcanon(*arguments, cwd):
-    environment = {k: v for k, v in os.environ.items() if k != "SCRAPY_SETTINGS_MODULE"}
+def urlcanon(*arguments, cwd, environment=()):
+    inherited = {k: v for k, v in os.environ.items() if k != "SCRAPY_SETTINGS_MODULE"}
     return subprocess.run(
         [sys.executable, "-m", "scrapy", "urlcanon", *map(str, arguments)],
         cwd=cwd,
-        env=environment | {"COLUMNS": "100"},
+        env=inherited | {"COLUMNS": "100"} | dict(environment),
         capture_output=True,
         text=True,
         check=False,
@@ -54,6 +57,13 @@ def test_three_commands_from_a_crawl_to_a_cheaper_one(tmp_path):
     assert "shop.example" in learned.stdout
     checked = urlcanon("check", rules, cwd=tmp_path)
     assert checked.returncode == 0, checked.stderr
+    with Loopback(respond) as server:
+        validated = urlcanon(
+            "validate", rules, "--observations", store, cwd=tmp_path, environment=server.proxies
+        )
+    assert validated.returncode == 0, validated.stdout + validated.stderr
+    assert "holds" in validated.stdout
+    assert "fails" not in validated.stdout
     after = crawl(tmp_path, "URLCANON_RULES={}", f"URLCANON_RULES_FILES={rules}")
     assert len(after.hits) < len(before.hits) / 2
     assert after.distinct.keys() == before.distinct.keys()
@@ -103,6 +113,21 @@ def test_options_choose_domains_and_say_what_is_enough(tmp_path, observations):
     assert domains("--support", "20") == ["shop.example"]
     assert domains("--support", "5") == ["books.example", "shop.example"]
     assert domains("--confidence", "0.99999") == ["shop.example"]
+
+
+def test_rules_are_exported_for_duplicate_url_discarder(tmp_path, observations):
+    """What it can express does there as here; the rest is said to be left out."""
+    with observations.open("a") as file:
+        for number in range(30):
+            file.write(f"http://www.shop.example/{number}\t200\t{number:040x}\n")
+    options = ("-o", "urlcanon.toml", "--export-discarder", "discarder.json")
+    result = urlcanon("learn", observations, *options, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "not exported: shop.example: www" in result.stdout
+    exported = Canonicalizer(rules_files=[tmp_path / "discarder.json"])
+    learned = Canonicalizer(rules_files=[tmp_path / "urlcanon.toml"])
+    for url in ("http://shop.example/1?sid=7&a=1", "http://books.example/1?ref=7&a=1"):
+        assert exported.canonicalize(url) == learned.canonicalize(url) != url
 
 
 def test_skip_is_for_the_user_to_turn_on(tmp_path):

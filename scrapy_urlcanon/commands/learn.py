@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from rich.text import Text
 from scrapy.exceptions import UsageError
 
+from scrapy_urlcanon.canonicalizer.export import to_duplicate_url_discarder
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.commands.observations import observations_of
@@ -20,11 +22,13 @@ from scrapy_urlcanon.learn.bounds import lower_bound
 from scrapy_urlcanon.learn.domains import domain_of
 from scrapy_urlcanon.learn.exceptions import InputError, LearnError
 from scrapy_urlcanon.learn.rules_file import to_json, to_toml, write_toml
+from scrapy_urlcanon.report.destination import Destination
 from scrapy_urlcanon.report.learned import show_learned
+from scrapy_urlcanon.report.redaction import visible
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from scrapy.settings import Settings
 
@@ -65,6 +69,12 @@ there is no observation in any of them.
             "commented out",
         )
         parser.add_argument(
+            "--export-discarder",
+            type=Path,
+            metavar="FILE.json",
+            help="write what duplicate-url-discarder can express of the rules to this file too",
+        )
+        parser.add_argument(
             "--domain",
             action="append",
             dest="domains",
@@ -98,8 +108,9 @@ there is no observation in any of them.
         thresholds = _thresholds(arguments)
         domains = arguments.domains and [domain_of(f"http://{name}/") for name in arguments.domains]
         output: Path | None = arguments.output
-        if output is not None:
-            _check_output(output, arguments.inputs)
+        for path in (output, arguments.export_discarder):
+            if path is not None:
+                _check_output(path, arguments.inputs)
         skipped: Counter[str] = Counter()
         try:
             learned = _learn(arguments.inputs, thresholds, domains, skipped)
@@ -109,12 +120,11 @@ there is no observation in any of them.
             print(error, file=sys.stderr)  # noqa: T201
             return 1
         turned_off = () if arguments.skip else (Skip.name,)
-        if output is not None:
-            try:
-                write_toml(learned, output, turned_off=turned_off)
-            except OSError as error:
-                print(f"{output}: {error.strerror or error}", file=sys.stderr)  # noqa: T201
-                return 1
+        try:
+            left_out = _write(learned, output, arguments.export_discarder, turned_off)
+        except OSError as error:
+            print(error, file=sys.stderr)  # noqa: T201
+            return 1
         if arguments.json:
             print(to_json(learned), end="")  # noqa: T201
         elif output is None:
@@ -122,6 +132,8 @@ there is no observation in any of them.
         # Where the rules themselves are printed, the summary is not to get among them.
         console = Console(stderr=arguments.json or output is None, highlight=False)
         show_learned(learned, skipped, console, output=output, turned_off=turned_off)
+        for what in left_out:
+            console.print(Text(f"not exported: {visible(what)}", "yellow"), soft_wrap=True)
         return 0
 
 
@@ -160,6 +172,22 @@ def _check_output(output: Path, inputs: Sequence[Path]) -> None:
         raise UsageError(f"{output.parent}: no such directory", print_help=False)
     if output.exists() and any(path.exists() and output.samefile(path) for path in inputs):
         raise UsageError(f"{output} is an input, and would be overwritten", print_help=False)
+
+
+def _write(
+    learned: Learned, output: Path | None, export: Path | None, turned_off: Collection[str]
+) -> tuple[str, ...]:
+    """Write the files that were asked for; return what the export leaves out.
+
+    :raises OSError: if one cannot be written.
+    """
+    if output is not None:
+        write_toml(learned, output, turned_off=turned_off)
+    if export is None:
+        return ()
+    text, left_out = to_duplicate_url_discarder(learned.as_rules())
+    Destination(export).write(text)
+    return left_out
 
 
 def _learn(
