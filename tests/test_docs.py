@@ -59,7 +59,7 @@ def project(tmp_path, monkeypatch):
         shutil.copy(report, tmp_path)
     (tmp_path / "data.min.json").write_text('{"providers": {}}')
     with ObservationStore(tmp_path / "observations.sqlite") as store:
-        store.add("http://shop.example.com/", status=200, body=b"<p>A shop", text="<p>A shop")
+        store.add("http://shop.example.com/", status=200, body=b"<p>Home", text="<p>Home")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

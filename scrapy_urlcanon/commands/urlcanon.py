@@ -12,14 +12,24 @@ from scrapy.exceptions import UsageError
 from scrapy_urlcanon.commands.check import Check
 from scrapy_urlcanon.commands.compare import Compare
 from scrapy_urlcanon.commands.explain import Explain
+from scrapy_urlcanon.commands.learn import Learn
 from scrapy_urlcanon.commands.report import ShowReport
 from scrapy_urlcanon.commands.rules import Rules
+from scrapy_urlcanon.commands.validate import Validate
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.commands.base import Action
 
-ACTIONS: tuple[Action, ...] = (Explain(), Rules(), Check(), ShowReport(), Compare())
+ACTIONS: tuple[Action, ...] = (
+    Explain(),
+    Rules(),
+    Check(),
+    ShowReport(),
+    Compare(),
+    Learn(),
+    Validate(),
+)
 
 
 class Command(ScrapyCommand):
@@ -32,7 +42,7 @@ class Command(ScrapyCommand):
         return f"{{{','.join(action.name for action in ACTIONS)}}} [arguments]"
 
     def short_desc(self) -> str:
-        return "Explain, list and check URL canonicalization rules"
+        return "Explain, check and learn URL canonicalization rules"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         # Scrapy's own options go behind the action, with its arguments.

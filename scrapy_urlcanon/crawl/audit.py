@@ -23,7 +23,7 @@ from scrapy_urlcanon.crawl.soft404 import CommonContents
 from scrapy_urlcanon.report.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -76,6 +76,20 @@ class AuditedRule(NamedTuple):
         return wilson_interval(self.false, self.audited)
 
 
+class AuditedPair(NamedTuple):
+    """What the audit found about one dropped variant."""
+
+    url: str
+    """The variant."""
+    first: str
+    """The URL that stood for it."""
+    options: tuple[str, ...]
+    """To which the drop is due."""
+    domain: str
+    is_same: bool
+    """Whether both show one page."""
+
+
 class Audit:
     """Fetches some of the dropped variants and compares them with their representatives.
 
@@ -99,6 +113,8 @@ class Audit:
         self._fingerprinter = fingerprinter
         self._representatives = representatives
         self._safeguards = safeguards
+        self.listeners: list[Callable[[AuditedPair], None]] = []
+        """Are called with each variant that was compared with the page that stood for it."""
         self._contents: BoundedMapping[bytes, Content] = BoundedMapping(safeguards.audit_max_pages)
         self._common = CommonContents(safeguards.audit_max_pages)
         self._chosen: Counter[tuple[str, str]] = Counter()
@@ -174,9 +190,15 @@ class Audit:
             stats.inc_value("urlcanon/audit/unjudged")
             return verdict is Verdict.NO_PROOF
         stats.inc_value("urlcanon/audited")
+        is_same = verdict is Verdict.SAME
+        pair = AuditedPair(
+            mark["url"], mark["first"], tuple(mark["options"]), mark["domain"], is_same
+        )
+        for listener in self.listeners:
+            listener(pair)
         for option in mark["options"]:
             self._audited[option, mark["domain"]] += 1
-        if verdict is Verdict.SAME:
+        if is_same:
             return True
         stats.inc_value("urlcanon/audit/false_merge")
         for option in mark["options"]:

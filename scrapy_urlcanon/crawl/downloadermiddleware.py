@@ -15,6 +15,7 @@ from scrapy_urlcanon.crawl.declared import DeclaredRules
 from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
 from scrapy_urlcanon.crawl.mark import AUDIT, mark_of
+from scrapy_urlcanon.crawl.recorder import Recorder
 from scrapy_urlcanon.crawl.recovery import JobRecovery
 from scrapy_urlcanon.crawl.representatives import Representatives
 from scrapy_urlcanon.crawl.rescue import Rescue
@@ -53,6 +54,7 @@ class UrlCanonDownloaderMiddleware:
         self._skipped = SkippedRequests(crawler, self._state)
         self._rescue: Rescue | None = None
         self._audit: Audit | None = None
+        self._recorder = Recorder.of(crawler)
         self._representatives: Representatives | None = None
         safeguards = Safeguards.load(crawler.settings)
         self._records_start = safeguards.record_start
@@ -67,6 +69,8 @@ class UrlCanonDownloaderMiddleware:
                 self._rescue = Rescue(crawler, fingerprinter, known, limit)
             if safeguards.audit:
                 self._audit = Audit(crawler, self._state, fingerprinter, known, safeguards)
+                if self._recorder:
+                    self._audit.listeners.append(self._recorder.audited)
             if recovers:
                 self._state.recovery = JobRecovery(crawler, fingerprinter, known, self._rescue)
 
@@ -108,6 +112,8 @@ class UrlCanonDownloaderMiddleware:
 
         :raises IgnoreRequest: if it was an audit and the spider has that page.
         """
+        if self._recorder:
+            self._recorder.record(request, response)
         if self._audit:
             if mark_of(request, AUDIT):
                 self._end_audit(self._audit, request, response)

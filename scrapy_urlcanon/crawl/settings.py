@@ -10,6 +10,7 @@ from scrapy.settings import BaseSettings
 from scrapy_urlcanon.canonicalizer.configuration import Configuration
 from scrapy_urlcanon.canonicalizer.pattern import parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
+from scrapy_urlcanon.crawl.recorder import record_path
 from scrapy_urlcanon.crawl.safeguards import NAMES as SAFEGUARDS
 from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
@@ -27,6 +28,7 @@ KNOWN = (
     "URLCANON_ENABLED",
     "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS",
     "URLCANON_PRESET",
+    "URLCANON_RECORD",
     "URLCANON_REPORT",
     "URLCANON_REWRITE",
     "URLCANON_RULES",
@@ -49,7 +51,7 @@ def load_configuration(settings: BaseSettings) -> Configuration:
             rules.append((name, _plain(settings.get(name))))
         except ValueError as error:
             problems.append(Problem(name, f"expected a mapping or JSON: {error}"))
-    for load in (rewrites, Safeguards.load):
+    for load in (rewrites, Safeguards.load, record_path):
         try:
             load(settings)
         except ConfigurationError as error:

@@ -1,0 +1,235 @@
+"""``scrapy urlcanon learn``: rules from what crawls saw."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from rich.text import Text
+from scrapy.exceptions import UsageError
+
+from scrapy_urlcanon.canonicalizer.export import to_duplicate_url_discarder
+from scrapy_urlcanon.canonicalizer.rules.template import Skip
+from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.commands.observations import observations_of
+from scrapy_urlcanon.learn import Thresholds, learn
+from scrapy_urlcanon.learn.bounds import lower_bound
+from scrapy_urlcanon.learn.domains import domain_of
+from scrapy_urlcanon.learn.exceptions import InputError, LearnError
+from scrapy_urlcanon.learn.rules_file import to_json, to_toml, write_toml
+from scrapy_urlcanon.report.destination import Destination
+from scrapy_urlcanon.report.learned import show_learned
+from scrapy_urlcanon.report.redaction import visible
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Collection, Sequence
+
+    from scrapy.settings import Settings
+
+    from scrapy_urlcanon.learn import Learned
+
+_DEFAULTS = Thresholds()
+
+
+class Learn(Action):
+    """Learn the rules of the sites that were crawled."""
+
+    name = "learn"
+    help = "learn rules from what crawls saw"
+    description = """\
+Learn the rules of each site from what crawls saw: the store that URLCANON_RECORD names,
+TSV or JSON Lines, CDX or CDXJ, WARC, or a directory of Scrapy's HTTP cache. What an input
+is, is told by its content; the text formats may be gzipped.
+
+  scrapy urlcanon learn observations.sqlite -o urlcanon.toml
+  scrapy crawl NAME -s URLCANON_RULES_FILES=urlcanon.toml
+
+Without -o the rules are printed. The exit status is 1 if an input cannot be read, or if
+there is no observation in any of them.
+"""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("inputs", nargs="+", type=Path, metavar="INPUT")
+        parser.add_argument(
+            "-o", "--output", type=Path, metavar="FILE.toml", help="write the rules to this file"
+        )
+        parser.add_argument(
+            "--json", action="store_true", help="print all that was learned as JSON"
+        )
+        parser.add_argument(
+            "--skip",
+            action="store_true",
+            help="turn the rules on that keep URLs from being fetched; they are else written "
+            "commented out",
+        )
+        parser.add_argument(
+            "--export-discarder",
+            type=Path,
+            metavar="FILE.json",
+            help="write what duplicate-url-discarder can express of the rules to this file too",
+        )
+        parser.add_argument(
+            "--domain",
+            action="append",
+            dest="domains",
+            metavar="NAME",
+            help="learn about this registrable domain only; may be repeated",
+        )
+        parser.add_argument(
+            "--support",
+            type=int,
+            metavar="PAGES",
+            help="how many pages without a counter-example it takes to believe a rule",
+        )
+        parser.add_argument(
+            "--confidence",
+            type=float,
+            default=_DEFAULTS.confidence,
+            metavar="SHARE",
+            help=f"of the lower bound of a rule's precision (default: {_DEFAULTS.confidence})",
+        )
+        parser.add_argument(
+            "--lost",
+            type=float,
+            default=_DEFAULTS.lost,
+            metavar="SHARE",
+            help="the largest share of counter-examples that is put down to pages which changed "
+            f"during the crawl (default: {_DEFAULTS.lost})",
+        )
+
+    def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
+        del settings
+        thresholds = _thresholds(arguments)
+        domains = arguments.domains and [domain_of(f"http://{name}/") for name in arguments.domains]
+        output: Path | None = arguments.output
+        for path in (output, arguments.export_discarder):
+            if path is not None:
+                _check_output(path, arguments.inputs)
+        skipped: Counter[str] = Counter()
+        try:
+            learned = _learn(arguments.inputs, thresholds, domains, skipped)
+            if not learned.urls:
+                raise InputError(_nothing(domains, skipped))
+        except LearnError as error:
+            print(error, file=sys.stderr)  # noqa: T201
+            return 1
+        turned_off = () if arguments.skip else (Skip.name,)
+        try:
+            left_out = _write(learned, output, arguments.export_discarder, turned_off)
+        except OSError as error:
+            print(error, file=sys.stderr)  # noqa: T201
+            return 1
+        if arguments.json:
+            print(to_json(learned), end="")  # noqa: T201
+        elif output is None:
+            print(to_toml(learned, turned_off=turned_off), end="")  # noqa: T201
+        # Where the rules themselves are printed, the summary is not to get among them.
+        console = Console(stderr=arguments.json or output is None, highlight=False)
+        show_learned(learned, skipped, console, output=output, turned_off=turned_off)
+        for what in left_out:
+            console.print(Text(f"not exported: {visible(what)}", "yellow"), soft_wrap=True)
+        return 0
+
+
+def _thresholds(arguments: argparse.Namespace) -> Thresholds:
+    """Return the thresholds of the command line.
+
+    :raises UsageError: if one of them is out of range.
+    """
+    confidence, lost, support = arguments.confidence, arguments.lost, arguments.support
+    if not 0 < confidence < 1:
+        raise UsageError(
+            f"--confidence: expected a number between 0 and 1, got {confidence}", print_help=False
+        )
+    if not 0 <= lost < 1:
+        raise UsageError(
+            f"--lost: expected a number from 0 to less than 1, got {lost}", print_help=False
+        )
+    thresholds = replace(_DEFAULTS, confidence=confidence, lost=lost)
+    if support is None:
+        return thresholds
+    if support < 1:
+        raise UsageError(f"--support: expected 1 page or more, got {support}", print_help=False)
+    bound = lower_bound(support, 0, confidence)
+    # A skip, which nobody can check by looking at the URL, takes no less than it does else.
+    return replace(thresholds, precision=bound, alias=max(bound, _DEFAULTS.alias))
+
+
+def _check_output(output: Path, inputs: Sequence[Path]) -> None:
+    """Find out before learning for an hour that its result could not be written.
+
+    :raises UsageError: if *output* is one of the inputs or cannot be a file.
+    """
+    if output.is_dir():
+        raise UsageError(f"{output}: expected a file, not a directory", print_help=False)
+    if not output.parent.is_dir():
+        raise UsageError(f"{output.parent}: no such directory", print_help=False)
+    if output.exists() and any(path.exists() and output.samefile(path) for path in inputs):
+        raise UsageError(f"{output} is an input, and would be overwritten", print_help=False)
+
+
+def _write(
+    learned: Learned, output: Path | None, export: Path | None, turned_off: Collection[str]
+) -> tuple[str, ...]:
+    """Write the files that were asked for; return what the export leaves out.
+
+    :raises OSError: if one cannot be written.
+    """
+    if output is not None:
+        write_toml(learned, output, turned_off=turned_off)
+    if export is None:
+        return ()
+    text, left_out = to_duplicate_url_discarder(learned.as_rules())
+    Destination(export).write(text)
+    return left_out
+
+
+def _learn(
+    inputs: Sequence[Path],
+    thresholds: Thresholds,
+    domains: Sequence[str] | None,
+    skipped: Counter[str],
+) -> Learned:
+    console = Console(stderr=True)
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[detail]}"),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as progress:
+        reading = progress.add_task("Reading", total=len(inputs), detail="")
+        learning = progress.add_task("Learning", total=None, detail="")
+
+        def read_on(done: int, count: int) -> None:
+            progress.update(reading, completed=done, detail=f"{count:,} observations")
+
+        def learned_domain(name: str, done: int, total: int) -> None:
+            progress.update(learning, completed=done, total=total, detail=name)
+
+        return learn(
+            observations_of(inputs, skipped, read_on),
+            thresholds=thresholds,
+            domains=domains,
+            progress=learned_domain,
+        )
+
+
+def _nothing(domains: Sequence[str] | None, skipped: Counter[str]) -> str:
+    message = "no observation to learn from"
+    if domains:
+        message += f" of {', '.join(domains)}"
+    if skipped:
+        message += "; skipped: " + ", ".join(
+            f"{count:,} {reason}" for reason, count in skipped.most_common()
+        )
+    return message

@@ -1,0 +1,47 @@
+"""The observations that an action of ``scrapy urlcanon`` is given."""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.exceptions import InputError
+from scrapy_urlcanon.learn.readers import format_of, read
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from scrapy_urlcanon.learn import Observation
+
+_UPDATE_EVERY = 1000
+"""Observations between two calls of ``progress``."""
+
+
+def observations_of(
+    inputs: Sequence[Path],
+    skipped: Counter[str],
+    progress: Callable[[int, int], None] = lambda inputs, observations: None,  # noqa: ARG005
+) -> Iterator[Observation]:
+    """Yield the observations of all *inputs*.
+
+    :param skipped: counts the rows that are none, by what is wrong with them.
+    :param progress: is called with how many inputs and how many observations were read.
+    :raises LearnError: if one of the inputs is none, before the first is read, or if one cannot
+        be read to its end.
+    """
+    for path in inputs:
+        format_of(path)
+    count = 0
+    for number, path in enumerate(inputs):
+        try:
+            for observation in read(path, skipped):
+                count += 1
+                if count % _UPDATE_EVERY == 0:
+                    progress(number, count)
+                yield observation
+        except (OSError, EOFError, zlib.error, sqlite3.Error) as error:
+            raise InputError(f"{path}: cannot be read to its end: {error}") from error
+        progress(number + 1, count)

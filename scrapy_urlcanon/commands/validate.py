@@ -1,0 +1,82 @@
+"""``scrapy urlcanon validate``: fetches a few pairs of URLs per rule, and says which rules hold."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from scrapy.crawler import CrawlerProcess
+from scrapy.exceptions import UsageError
+
+from scrapy_urlcanon.canonicalizer.configuration import Configuration
+from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.commands.observations import observations_of
+from scrapy_urlcanon.crawl.sequential import Outcome
+from scrapy_urlcanon.crawl.validation import SETTINGS, ValidationSpider, trials_of
+from scrapy_urlcanon.learn.exceptions import LearnError
+from scrapy_urlcanon.report.learned import show_trials
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy.settings import Settings
+
+_PAIRS = 30
+
+
+class Validate(Action):
+    """Fetch what the rules of a file merge, and compare it."""
+
+    name = "validate"
+    help = "fetch a few pairs of URLs per rule, and say which rules hold"
+    description = """\
+Fetch URLs of a crawl and what each rule of FILE makes of them, and compare the pages: ten
+pairs that are one page prove a rule, two that are not refute it. The settings of the project
+hold (ROBOTSTXT_OBEY, DOWNLOAD_DELAY ...). The exit status is 1 if a rule fails.
+
+  scrapy urlcanon validate urlcanon.toml --observations observations.sqlite
+
+Templates of `skip` are not validated: nothing computes where their pages are.
+"""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("file", metavar="FILE", help="a rule file")
+        parser.add_argument(
+            "--observations",
+            action="append",
+            type=Path,
+            required=True,
+            metavar="INPUT",
+            help="where the URLs come from: any input of `learn`; may be repeated",
+        )
+        parser.add_argument(
+            "--pairs",
+            type=int,
+            default=_PAIRS,
+            metavar="N",
+            help=f"fetch no more than so many pairs per rule (default: {_PAIRS})",
+        )
+
+    def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
+        if arguments.pairs < 1:
+            raise UsageError(
+                f"--pairs: expected 1 or more, got {arguments.pairs}", print_help=False
+            )
+        # With the least of presets: what it does itself is not to be validated.
+        configuration = Configuration.load("scrapy", rules_files=[arguments.file])
+        try:
+            urls = [item.url for item in observations_of(arguments.observations, Counter())]
+        except LearnError as error:
+            print(error, file=sys.stderr)  # noqa: T201
+            return 1
+        trials = trials_of(configuration, urls, most=arguments.pairs)
+        for name, value in SETTINGS.items():
+            settings.set(name, value, "cmdline")
+        process = CrawlerProcess(settings)
+        process.crawl(ValidationSpider, trials=[trial for trial in trials if trial.pairs])
+        process.start()
+        show_trials(trials, Console(highlight=False))
+        return 1 if any(trial.outcome is Outcome.FAILS for trial in trials) else 0

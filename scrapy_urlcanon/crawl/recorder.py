@@ -1,0 +1,163 @@
+"""Records what a crawl saw, to learn rules from: the setting ``URLCANON_RECORD``."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.http import HtmlResponse
+from scrapy.http.request import NO_CALLBACK
+
+from scrapy_urlcanon.crawl.bounded import BoundedMapping
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
+from scrapy_urlcanon.learn.exceptions import LearnError
+from scrapy_urlcanon.learn.readers.captures import MAX_BODY
+from scrapy_urlcanon.learn.signature import declared_canonical
+from scrapy_urlcanon.learn.store import ObservationStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+
+    from scrapy_urlcanon.crawl.audit import AuditedPair
+
+logger = logging.getLogger(__name__)
+
+SETTING = "URLCANON_RECORD"
+
+_META_REFRESH_STATUS = 200
+"""Scrapy names no status for a redirect by ``<meta http-equiv="refresh">``: the page had this."""
+_REMEMBERED_REDIRECTS = 100_000
+
+
+def record_path(settings: BaseSettings) -> Path | None:
+    """Return the path of the store, or None where nothing is to be recorded.
+
+    >>> from scrapy.settings import Settings
+    >>> record_path(Settings({"URLCANON_RECORD": "seen/observations.sqlite"})).name
+    'observations.sqlite'
+
+    :raises ConfigurationError: if the value is no path, or that of a directory.
+    """
+    value = settings.get(SETTING)
+    if value is None or value == "":
+        return None
+    if not isinstance(value, (str, os.PathLike)):
+        raise ConfigurationError([Problem(SETTING, f"expected a path, got {value!r}")])
+    path = Path(value)
+    if path.is_dir():
+        message = f"expected the path of a file, got the directory {str(path)!r}"
+        raise ConfigurationError([Problem(SETTING, message)])
+    return path
+
+
+class Recorder:
+    """Keeps of each page that the crawl got what learning needs, and what the audit found.
+
+    It is given what comes back once the redirect and retry middlewares have decided, from the
+    network or from the HTTP cache. What the spider does not ask for, such as a robots.txt or the
+    images of a pipeline, is no page; nor is the answer to anything but GET. A variant that was
+    audited is one, though the spider never gets it: with a rule on, no other URL of a page shows
+    what the rule merges.
+
+    :raises ConfigurationError: if the store cannot be written, or a newer version wrote it.
+    """
+
+    def __init__(self, crawler: Crawler, path: Path) -> None:
+        self._crawler = crawler
+        self._added = 0
+        # Spiders pass meta on, and with it the redirects behind another page: each is taken once.
+        self._redirects: BoundedMapping[str, bool] = BoundedMapping(_REMEMBERED_REDIRECTS)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._store = ObservationStore(path)
+        except OSError as error:
+            message = f"cannot be written: {error.strerror or error}"
+            raise ConfigurationError([Problem(SETTING, message, str(path))]) from error
+        except LearnError as error:
+            raise ConfigurationError([Problem(SETTING, str(error))]) from error
+        crawler.signals.connect(self.request_dropped, signals.request_dropped)
+        crawler.signals.connect(self.spider_closed, signals.spider_closed)
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Recorder | None:
+        """Return the recorder of *crawler*, or None where ``URLCANON_RECORD`` names no path."""
+        path = record_path(crawler.settings)
+        return None if path is None else cls(crawler, path)
+
+    def record(self, request: Request, response: Response) -> None:
+        """Keep *response*, and the redirects that led to it."""
+        url = response.url
+        if not _is_page(request) or not url.startswith(("http://", "https://")):
+            return
+        self._record_redirects(request)
+        text = response.text[:MAX_BODY] if isinstance(response, HtmlResponse) else None
+        self._store.add(
+            url,
+            status=response.status,
+            body=response.body[:MAX_BODY],
+            text=text,
+            canonical=_canonical(response, text),
+        )
+        self._added += 1
+
+    def request_dropped(self, request: Request) -> None:
+        """Keep the redirects that led to a page that the spider has already."""
+        if _is_page(request):
+            self._record_redirects(request)
+
+    def audited(self, pair: AuditedPair) -> None:
+        """Keep what the audit found."""
+        for option in pair.options:
+            self._store.add_audit(
+                pair.url, pair.first, pattern=pair.domain, option=option, same=pair.is_same
+            )
+
+    def spider_closed(self) -> None:
+        """Write the rest, close the store and complete the stats."""
+        self._store.close()
+        refused = self._store.refused
+        stats = self._crawler.stats
+        stats.set_value("urlcanon/recorded", max(self._added - refused, 0))
+        if refused:
+            stats.set_value("urlcanon/record/refused", refused)
+
+    def _record_redirects(self, request: Request) -> None:
+        for source, status, target in _redirects(request):
+            if self._redirects.get(source) is None:
+                self._redirects[source] = True
+                self._store.add_redirect(source, status, target)
+                self._added += 1
+
+
+def _is_page(request: Request) -> bool:
+    """Tell whether what *request* gets is a page of the crawl."""
+    # RobotsTxtMiddleware and the media pipelines mark their requests so.
+    return request.callback is not NO_CALLBACK and request.method == "GET"
+
+
+def _redirects(request: Request) -> Iterator[tuple[str, int, str]]:
+    """Yield each redirect that led to *request*: from where, by which status, and to where."""
+    urls = request.meta.get("redirect_urls", [])
+    reasons = request.meta.get("redirect_reasons", [])
+    for source, reason, target in zip(urls, reasons, [*urls[1:], request.url], strict=False):
+        status = reason if isinstance(reason, int) else _META_REFRESH_STATUS
+        if source.startswith(("http://", "https://")):
+            yield source, status, target
+
+
+def _canonical(response: Response, text: str | None) -> str:
+    """Return the URL that *response* declares as its canonical one, or the empty text."""
+    links = b", ".join(response.headers.getlist("Link")).decode("latin-1")
+    try:
+        return declared_canonical(text, response.url, links)
+    except ValueError:
+        # What a page declares need not be a URL, as in href="http://[".
+        return ""

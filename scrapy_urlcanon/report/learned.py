@@ -1,0 +1,140 @@
+"""What was learned, and what was found about it since, at the terminal."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
+
+from rich.table import Table
+from rich.text import Text
+
+from scrapy_urlcanon.crawl.sequential import Outcome
+from scrapy_urlcanon.report.redaction import shown_url, visible
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Collection, Iterable
+    from pathlib import Path
+
+    from rich.console import Console
+    from typing_extensions import Self
+
+    from scrapy_urlcanon.crawl.validation import Trial
+    from scrapy_urlcanon.learn import Learned, LearnedRule
+
+_DOMAINS = 20
+_OUTCOMES = {
+    Outcome.HOLDS: ("holds", "green"),
+    Outcome.FAILS: ("fails", "bold red"),
+    Outcome.OPEN: ("open", "yellow"),
+}
+
+
+class LearnedDomain(NamedTuple):
+    """What was learned about one domain."""
+
+    name: str
+    rules: int
+    pages: int
+    """Pages that were found under several URLs, for each rule."""
+    saved: int
+    """Requests that the rules would have saved."""
+
+    @classmethod
+    def of(cls, name: str, rules: Iterable[LearnedRule]) -> Self:
+        """Return the figures of the *rules* of the domain *name*."""
+        rules = tuple(rules)
+        # Rules that show something only together share their evidence: it counts once.
+        evidence = {id(rule.evidence): rule.evidence for rule in rules}.values()
+        return cls(
+            name,
+            len(rules),
+            sum(found.pages for found in evidence),
+            sum(found.merges for found in evidence),
+        )
+
+
+def show_learned(
+    learned: Learned,
+    skipped: Counter[str],
+    console: Console,
+    *,
+    output: Path | None = None,
+    turned_off: Collection[str] = (),
+) -> None:
+    """Print a summary of what was learned.
+
+    :param skipped: rows of the inputs that were no observations, by what is wrong with them.
+    :param output: where the rules were written to.
+    :param turned_off: options whose rules were written commented out.
+    """
+    on = [rule for rule in learned.rules if rule.option not in turned_off]
+    off = len(learned.rules) - len(on)
+    console.print(
+        f"{learned.urls:,} URLs on {_count(learned.domains, 'domain')}; {learned.redundant:,} of "
+        "them show a page that another one shows.",
+        soft_wrap=True,
+    )
+    by_domain = attrgetter("domain")
+    domains = [
+        LearnedDomain.of(name, rules)
+        for name, rules in groupby(sorted(on, key=by_domain), by_domain)
+    ]
+    domains.sort(key=lambda domain: (-domain.saved, domain.name))
+    if domains:
+        console.print(_table(domains))
+    console.print(f"{_count(len(on), 'rule')}, {_count(len(learned.unsure), 'unsure one')}", end="")
+    if off:
+        console.print(f", {off:,} turned off ({', '.join(sorted(turned_off))})", end="")
+    console.print("" if output is None else f" in {output}", soft_wrap=True)
+    for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0])):
+        console.print(Text(f"skipped: {count:,} {visible(reason)}", "yellow"))
+
+
+def show_trials(trials: Iterable[Trial], console: Console) -> None:
+    """Print what the pairs of each rule showed, and a pair that refutes it."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(4):
+        table.add_column()
+    for trial in trials:
+        tried = trial.right + trial.wrong + trial.unjudged
+        outcome, style = _OUTCOMES[trial.outcome] if tried else ("no pair", "dim")
+        figures = f"{trial.right:,} of {trial.right + trial.wrong:,} right" if tried else ""
+        if trial.unjudged:
+            figures += f", {trial.unjudged:,} not comparable"
+        table.add_row(
+            Text(outcome, style), figures, Text(trial.option, "cyan"), visible(trial.layer)
+        )
+        for url in trial.example or ():
+            table.add_row("", "", "", Text(shown_url(url), "dim", overflow="fold"))
+    console.print(table)
+
+
+def _table(domains: list[LearnedDomain]) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(3):
+        table.add_column(justify="right")
+    table.add_column(overflow="fold")
+    table.add_row("rules", "pages", "saved", "domain", style="dim")
+    shown, others = domains[:_DOMAINS], domains[_DOMAINS:]
+    for domain in shown:
+        table.add_row(*_cells(domain))
+    if others:
+        name = _count(len(others), "other")
+        columns = list(zip(*(other[1:] for other in others), strict=True))
+        table.add_row(*_cells(LearnedDomain(name, *map(sum, columns))))
+    return table
+
+
+def _cells(domain: LearnedDomain) -> tuple[str | Text, ...]:
+    return (
+        f"{domain.rules:,}",
+        f"{domain.pages:,}",
+        Text(f"{domain.saved:,}", "green"),
+        Text(visible(domain.name), "cyan"),
+    )
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -1,0 +1,281 @@
+"""What a crawl saw is recorded for learning, in real crawls."""
+
+import logging
+import sqlite3
+from pathlib import Path
+
+import pytest
+from loopback import Response, page, redirect
+from scrapy import Request
+from scrapy.settings import Settings
+from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.test import get_crawler
+from sites import SITE, FollowSpider, links, site
+
+from scrapy_urlcanon.crawl.recorder import Recorder
+from scrapy_urlcanon.crawl.settings import load_configuration
+from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.learn.store import ObservationStore, read_audits, read_store
+
+STORE = "observations.sqlite"
+ON = {"URLCANON_RECORD": STORE}
+
+
+def recorded(path=STORE):
+    """Return the observations of the store, by URL; none is there twice."""
+    observations = list(read_store(path))
+    found = {observation.url.removeprefix(SITE): observation for observation in observations}
+    assert len(found) == len(observations)
+    return found
+
+
+def is_recorded():
+    """Tell whether the crawl has left a file."""
+    return any(Path().iterdir())
+
+
+@deferred_f_from_coro_f
+async def test_every_page_is_recorded(crawl):
+    """The pages of the spider are in the store, errors among them, and counted."""
+    respond = site({f"{SITE}/": links("/a", "/gone"), f"{SITE}/a": page("<p>A")})
+    result = await crawl(respond, ON)
+    found = recorded()
+    assert {url: found[url].status for url in found} == {"/": 200, "/a": 200, "/gone": 404}
+    assert found["/a"].has_content
+    assert not found["/gone"].has_content
+    assert result.figures["recorded"] == 3
+    assert "record/refused" not in result.figures
+
+
+@deferred_f_from_coro_f
+async def test_without_the_setting_nothing_is_recorded(crawl):
+    """Off by default: no file, no figures."""
+    result = await crawl(site({f"{SITE}/": page("<p>Home")}))
+    assert "recorded" not in result.figures
+    assert not is_recorded()
+
+
+@deferred_f_from_coro_f
+async def test_each_redirect_is_recorded_with_its_status_and_target(crawl):
+    """The hops of a chain are observations, a meta refresh among them."""
+    refresh = page('<html><head><meta http-equiv="refresh" content="0; url=/d"></head></html>')
+    answers = {
+        f"{SITE}/": links("/a"),
+        f"{SITE}/a": redirect("/b", 301),
+        f"{SITE}/b": redirect(f"{SITE}/c", 302),
+        f"{SITE}/c": refresh,
+        f"{SITE}/d": page("<p>D"),
+    }
+    await crawl(site(answers), ON)
+    found = {url: (o.status, o.redirect.removeprefix(SITE)) for url, o in recorded().items()}
+    assert found == {
+        "/": (200, ""),
+        "/a": (301, "/b"),
+        "/b": (302, "/c"),
+        "/c": (200, "/d"),
+        "/d": (200, ""),
+    }
+
+
+@deferred_f_from_coro_f
+async def test_redirect_to_a_page_that_the_spider_has_is_recorded(crawl):
+    """The most telling redirects lead to what was fetched before, and are dropped there."""
+    answers = {f"{SITE}/": links("/slug"), f"{SITE}/slug": links("/?p=1"), f"{SITE}/?p=1": ""}
+    answers[f"{SITE}/?p=1"] = redirect("/slug")
+    result = await crawl(site(answers), ON)
+    assert result.hits == ["/", "/slug", "/?p=1"]
+    assert recorded()["/?p=1"].redirect == f"{SITE}/slug"
+
+
+@deferred_f_from_coro_f
+async def test_redirects_of_copied_meta_are_those_of_another_page(crawl):
+    """A spider that passes its meta on does not make every page a target of the redirect."""
+
+    class CopiesMeta(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": response.text}
+            for link in response.css("a::attr(href)").getall():
+                yield Request(response.urljoin(link), meta=response.meta)
+
+    answers = {
+        f"{SITE}/": redirect("/home"),
+        f"{SITE}/home": links("/a", "/b"),
+        f"{SITE}/a": page("<p>A"),
+        f"{SITE}/b": redirect("/c"),
+        f"{SITE}/c": page("<p>C"),
+    }
+    await crawl(site(answers), ON, spider=CopiesMeta)
+    targets = {url: o.redirect.removeprefix(SITE) for url, o in recorded().items() if o.redirect}
+    assert targets == {"/": "/home", "/b": "/c"}
+
+
+@deferred_f_from_coro_f
+async def test_declared_canonical_is_recorded(crawl):
+    """From the link element, from the header, and absolute; nonsense is none."""
+    link = '<html><head><link rel="canonical" href="{}"></head><body>x</body></html>'
+    html = ("Content-Type", "text/html")
+    answers = {
+        f"{SITE}/": links("/element", "/header", "/file", "/nonsense"),
+        f"{SITE}/element": page(link.format("/e")),
+        f"{SITE}/header": Response(
+            200, (html, ("Link", '</x.css>; rel="preload"'), ("Link", '</h>; rel="canonical"'))
+        ),
+        f"{SITE}/file": Response(
+            200, (("Content-Type", "application/pdf"), ("Link", '</f>; rel="canonical"')), b"%PDF"
+        ),
+        f"{SITE}/nonsense": page(link.format("http://[")),
+    }
+    result = await crawl(site(answers), ON, spider=_Fetches)
+    found = {url: o.canonical.removeprefix(SITE) for url, o in recorded().items()}
+    assert found == {"/": "", "/element": "/e", "/header": "/h", "/file": "/f", "/nonsense": ""}
+    assert result.figures["recorded"] == 5
+
+
+class _Fetches(FollowSpider):
+    """Follows links, and takes what is no text too."""
+
+    def parse(self, response):
+        yield {"url": response.url}
+        if hasattr(response, "text"):
+            yield from response.follow_all(css="a")
+
+
+@deferred_f_from_coro_f
+async def test_text_is_decoded_as_the_page_says(crawl):
+    """One text in two encodings is one page; what is no HTML has no text."""
+    text = "Bücher für den Frühling"
+    answers = {f"{SITE}/": links("/utf", "/latin", "/plain")}
+    for name, encoding in (("utf", "utf-8"), ("latin", "iso-8859-1")):
+        kind = ("Content-Type", f"text/html; charset={encoding}")
+        answers[f"{SITE}/{name}"] = Response(200, (kind,), f"<p>{text}</p>".encode(encoding))
+    plain = (("Content-Type", "text/plain; charset=utf-8"),)
+    answers[f"{SITE}/plain"] = Response(200, plain, text.encode())
+    await crawl(site(answers), ON, spider=_Fetches)
+    found = recorded()
+    assert found["/utf"].text_sha1 == found["/latin"].text_sha1
+    assert found["/plain"].text_sha1.startswith("raw:")
+
+
+@deferred_f_from_coro_f
+async def test_cached_responses_are_recorded(crawl):
+    """A second crawl from the HTTP cache teaches the same as the first."""
+    answers = {f"{SITE}/": links("/a"), f"{SITE}/a": redirect("/b"), f"{SITE}/b": page("<p>B")}
+    cache = {"HTTPCACHE_ENABLED": True}
+    await crawl(site(answers), {**cache, "URLCANON_RECORD": "cold.sqlite"})
+    result = await crawl(site(answers), {**cache, "URLCANON_RECORD": "warm.sqlite"})
+    assert result.hits == []
+    assert recorded("warm.sqlite") == recorded("cold.sqlite")
+    assert len(recorded("warm.sqlite")) == 3
+
+
+@deferred_f_from_coro_f
+async def test_what_is_no_page_of_the_spider_is_not_recorded(crawl):
+    """Neither robots.txt nor the answer to a form is a page."""
+
+    class Posts(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": response.text}
+            if response.request.method == "GET":
+                yield Request(f"{SITE}/form", method="POST")
+
+    answers = {f"{SITE}/": links(), f"{SITE}/form": page("<p>Thanks")}
+    result = await crawl(site(answers), {**ON, "ROBOTSTXT_OBEY": True}, spider=Posts)
+    assert result.hits == ["/robots.txt", "/", "/form"]
+    assert list(recorded()) == ["/"]
+
+
+@deferred_f_from_coro_f
+async def test_what_the_audit_saw_is_recorded(crawl):
+    """Its verdicts are kept, and the variants that it fetched are observations."""
+    settings = {
+        **ON,
+        "URLCANON_RULES": {"site.example": {"drop_params": ["sid", "id"]}},
+        "URLCANON_AUDIT": 1.0,
+        "CONCURRENT_REQUESTS": 1,
+        "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    }
+    words = " ".join(f"word{number}" for number in range(100))
+    same, other = "/s?sid=1", "/p?id=2"
+    answers = {
+        f"{SITE}/": links("/s?sid=0", same, "/p?id=1", other),
+        f"{SITE}/s?sid=0": page(f"<p>{words}"),
+        f"{SITE}{same}": page(f"<p>{words}"),
+        f"{SITE}/p?id=1": page("<p>" + words.replace("word", "one")),
+        f"{SITE}{other}": page("<p>" + words.replace("word", "two")),
+    }
+    result = await crawl(site(answers), settings)
+    assert sorted(read_audits(STORE), key=str) == [
+        ("site.example", "drop_params", False),
+        ("site.example", "drop_params", True),
+    ]
+    assert set(recorded()) == {"/", "/s?sid=0", same, "/p?id=1", other}
+    assert same not in result.pages
+
+
+@deferred_f_from_coro_f
+async def test_second_crawl_adds_to_the_store(crawl):
+    """A crawl that goes on another day loses nothing of the first."""
+    answers = {f"{SITE}/a": page("<p>A"), f"{SITE}/b": page("<p>B")}
+    await crawl(site(answers), ON, start=[f"{SITE}/a"])
+    await crawl(site(answers), ON, start=[f"{SITE}/b"])
+    assert set(recorded()) == {"/a", "/b"}
+
+
+@deferred_f_from_coro_f
+async def test_disk_that_is_full_stops_no_crawl(crawl, monkeypatch, caplog):
+    """What is not kept is counted, and the spider gets its pages."""
+
+    class Full(ObservationStore):
+        def __init__(self, path):
+            super().__init__(path)
+            pages = self._connection.execute("PRAGMA page_count").fetchone()[0]
+            self._connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    monkeypatch.setattr("scrapy_urlcanon.crawl.recorder.ObservationStore", Full)
+    urls = [f"/{number}" for number in range(30)]
+    pages = {f"{SITE}{url}": page(f"<p>{url * 2000}") for url in urls}
+    with caplog.at_level(logging.ERROR, "scrapy_urlcanon"):
+        result = await crawl(site({f"{SITE}/": links(*urls), **pages}), ON)
+    assert len(result.pages) == 31
+    assert result.figures["record/refused"] == 31
+    assert result.figures["recorded"] == 0
+    assert "no longer recorded" in caplog.text
+
+
+def problem_of(path):
+    """Return what is wrong with recording to *path*."""
+    with pytest.raises(ConfigurationError) as caught:
+        Recorder.of(get_crawler(settings_dict={"URLCANON_RECORD": path}))
+    (problem,) = caught.value.problems
+    assert problem.origin == "URLCANON_RECORD"
+    return str(problem)
+
+
+def test_store_that_cannot_be_used_is_an_error_at_start(tmp_path):
+    """A newer store, another file and a place without a directory are errors that name it."""
+    newer = tmp_path / "newer.sqlite"
+    ObservationStore(newer).close()
+    connection = sqlite3.connect(newer)
+    with connection:
+        connection.execute("UPDATE meta SET value = '99'")
+    connection.close()
+    assert "newer.sqlite: version 99" in problem_of(newer)
+    other = tmp_path / "notes.txt"
+    other.write_text("no database " * 100)
+    assert "notes.txt: expected an observation store" in problem_of(other)
+    assert "cannot be written" in problem_of(other / "o.sqlite")
+
+
+@pytest.mark.parametrize("value", [["a.sqlite"], 7, True, "."])
+def test_value_that_is_no_path_of_a_file_is_invalid(value):
+    """It is found where all settings are validated, before anything is opened."""
+    with pytest.raises(ConfigurationError, match=r"RECORD: expected (a|the) path"):
+        load_configuration(Settings({"URLCANON_RECORD": value}))
+
+
+def test_directory_of_the_store_is_made(tmp_path):
+    """As that of a feed or a report is."""
+    path = tmp_path / "new" / "o.sqlite"
+    recorder = Recorder.of(get_crawler(settings_dict={"URLCANON_RECORD": path}))
+    recorder.spider_closed()
+    assert list(read_store(path)) == []
