@@ -168,6 +168,12 @@ def newer_store(path):
     connection.close()
 
 
+def broken_gzip(path):
+    data = bytearray(gzip.compress(f"{HEADER}\n".encode() * 50))
+    data[10:30] = b"\xff" * 20
+    path.write_bytes(data)
+
+
 def broken_store(path):
     with ObservationStore(path) as store:
         for number in range(300):
@@ -184,10 +190,19 @@ def broken_store(path):
         (lambda path: path.write_text("hello\n"), "input: expected an observation store, TSV"),
         (lambda path: path.write_text(f"{HEADER}\nmailto:x\t200\t\n"), "skipped: 1 not an http(s)"),
         (lambda path: path.write_bytes(b"\x1f\x8b\x08\x00 no gzip"), "input: cannot be read"),
+        (broken_gzip, "input: cannot be read"),
         (newer_store, "input: version 99"),
         (broken_store, "input: cannot be read to its end"),
     ],
-    ids=["absent", "unknown", "no observation", "no gzip", "newer store", "broken store"],
+    ids=[
+        "absent",
+        "unknown",
+        "no observation",
+        "no gzip",
+        "broken gzip",
+        "newer store",
+        "broken store",
+    ],
 )
 def test_input_that_cannot_be_read_is_an_error(tmp_path, write, expected):
     """The message names the input; the rules of the last time stay as they were."""

@@ -33,7 +33,10 @@ def observations_of(
         be read to its end.
     """
     for path in inputs:
-        format_of(path)
+        try:
+            format_of(path)
+        except zlib.error as error:
+            raise InputError(f"{path}: cannot be read: {error}") from error
     count = 0
     for number, path in enumerate(inputs):
         try:
