@@ -156,8 +156,4 @@ def _redirects(request: Request) -> Iterator[tuple[str, int, str]]:
 def _canonical(response: Response, text: str | None) -> str:
     """Return the URL that *response* declares as its canonical one, or the empty text."""
     links = b", ".join(response.headers.getlist("Link")).decode("latin-1")
-    try:
-        return declared_canonical(text, response.url, links)
-    except ValueError:
-        # What a page declares need not be a URL, as in href="http://[".
-        return ""
+    return declared_canonical(text, response.url, links)

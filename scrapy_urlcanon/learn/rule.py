@@ -27,6 +27,8 @@ class Evidence:
     examples: tuple[tuple[str, str], ...] = ()
     """Up to three pairs of URLs: what was crawled, and what it becomes or where its page was
     found."""
+    confidence: float = 0.95
+    """The confidence of that bound."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,7 +169,8 @@ def _comments(rule: LearnedRule) -> list[str]:
         (
             f"#   {_plural(evidence.pages, 'page')}, {_plural(evidence.merges, 'request')} saved, "
             f"{_plural(evidence.counter_examples, 'counter-example')}, "
-            f"right for over {int(evidence.bound * 100)} % (95 % confidence)"
+            f"right for over {int(evidence.bound * 100)} % "
+            f"({evidence.confidence * 100:g} % confidence)"
         ),
     ]
     for one, other in evidence.examples:

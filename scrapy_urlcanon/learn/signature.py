@@ -165,6 +165,18 @@ def visible_lines(text: str) -> Iterator[str]:
             yield folded
 
 
+def absolute(base: str, reference: str) -> str:
+    """Return the URL that *reference* means on the page *base*, or the empty text for none.
+
+    >>> absolute("http://a.example/b", " ../c"), absolute("http://a.example/", "http://[")
+    ('http://a.example/c', '')
+    """
+    try:
+        return urljoin(base, reference.strip())
+    except ValueError:
+        return ""
+
+
 def declared_canonical(text: str | None, url: str, link_header: str = "") -> str:
     """Return the canonical URL that a page declares, absolute, or the empty text.
 
@@ -178,16 +190,16 @@ def declared_canonical(text: str | None, url: str, link_header: str = "") -> str
     """
     for target, params in _LINK.findall(link_header):
         if re.search(r'rel\s*=\s*"?[^"]*\bcanonical\b', params, re.IGNORECASE):
-            return urljoin(url, str(target).strip())
+            return absolute(url, str(target))
     document = _document(text) if text and "canonical" in text else None
     if document is None:
         return ""
     base = url
     for element in document.iter("base"):
-        base = urljoin(url, (element.get("href") or "").strip())
+        base = absolute(url, element.get("href") or "") or url
         break
     found = {
-        urljoin(base, href.strip())
+        absolute(base, href)
         for element in document.iter("link")
         if "canonical" in (element.get("rel") or "").lower().split()
         and (href := element.get("href"))

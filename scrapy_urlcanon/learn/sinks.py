@@ -69,6 +69,7 @@ def sink_rules(
                     pages=1,
                     merges=len(members) - 1,
                     bound=lower_bound(len(known) - 1, 0, thresholds.confidence),
+                    confidence=thresholds.confidence,
                     examples=tuple((member.url, members[0].url) for member in members[1:4]),
                 ),
             )

@@ -214,6 +214,7 @@ def _judge(found: _Class, thresholds: Thresholds) -> Evidence | None:
         merges=len(found.members),
         counter_examples=lost,
         bound=lower_bound(pages, lost, thresholds.confidence),
+        confidence=thresholds.confidence,
         examples=tuple(sorted(found.examples, key=lambda pair: (len(pair[0]), pair))[:3]),
     )
 

@@ -8,12 +8,17 @@ from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
 from scrapy_urlcanon.learn.domains import domain_of
 from scrapy_urlcanon.learn.exceptions import InputError, StoreVersionError
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
-from scrapy_urlcanon.learn.signature import BOILERPLATE_SHARE, Signature, signature_of, unpack
+from scrapy_urlcanon.learn.signature import (
+    BOILERPLATE_SHARE,
+    Signature,
+    absolute,
+    signature_of,
+    unpack,
+)
 
 if TYPE_CHECKING:
     import os
@@ -144,7 +149,7 @@ class ObservationStore:
         if self._room <= 0 or self._failed:
             self.refused += 1
             return
-        self._rows.append((domain_of(url), url, status, 0, "", "", b"", "", urljoin(url, target)))
+        self._rows.append((domain_of(url), url, status, 0, "", "", b"", "", absolute(url, target)))
         self._room -= 1
         if len(self._rows) >= BATCH:
             self.flush()
