@@ -131,17 +131,18 @@ class DroppedDuplicates:
 
     def _attribute(self, request: Request) -> Drop:
         fingerprint = self._fingerprinter.fingerprint(request)
-        canonical = self._state.canonical(request)
-        if canonical is None or self._fingerprinter.reason_for_own_fingerprint(request, canonical):
+        noted = self._firsts.get(fingerprint)
+        if noted is None:
+            # A URL that is not canonical would have been noted: this one is, or no rule
+            # touched it, or its fingerprint is its own.
             first = request.url
+        elif noted is request.url:
+            # This very text was noted for this request, so for none before it. The first one
+            # was canonical, or was noted so long ago that it is forgotten.
+            first = self._state.canonical(request) or request.url
+            self._firsts[fingerprint] = first
         else:
-            noted = self._firsts.get(fingerprint)
-            first = canonical if noted is None else noted
-            if noted is request.url:
-                # This very text was noted for this request, so for none before it. The
-                # first one was canonical, or was noted so long ago that it is forgotten.
-                del self._firsts[fingerprint]
-                first = canonical
+            first = noted
         rules: frozenset[str] = frozenset()
         if request.url != first:
             rules = self._fired(request) | self._rules_that_fired(first)
