@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: demo test test-oldest lint docs tracking-list bench-learn fuzz clean
+.PHONY: demo test test-oldest lint docs tracking-list bench bench-crawl bench-learn fuzz clean
 
 demo: $(INSTALLED)  ## crawl the example site with the plugin off and on
 	$(BIN)/python example_project/demo.py
@@ -29,6 +29,14 @@ docs: $(INSTALLED)  ## write docs/rules.md, the page of the catalogue
 # Adds the parameters of FILES (name=licence, see --help) to the tracking list.
 tracking-list: $(INSTALLED)  ## rebuild the list of tracking parameters
 	$(BIN)/python tools/tracking_list.py $(FILES)
+
+bench: $(INSTALLED)  ## what a fingerprint costs: time, memory, start-up
+	$(BIN)/pip install --quiet --requirement benchmarks/requirements.txt
+	$(BIN)/python -W ignore benchmarks/fingerprints.py
+
+bench-crawl: $(INSTALLED)  ## what the plugin costs in a whole crawl
+	$(BIN)/pip install --quiet --requirement benchmarks/requirements.txt
+	$(BIN)/python -W ignore benchmarks/crawl.py
 
 bench-learn: $(INSTALLED)  ## judge what is learned on ../shared/corpora/observations.tsv.gz
 	$(BIN)/python -m benchmarks.learn

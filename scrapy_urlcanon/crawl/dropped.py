@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, OrderedDict
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 _REMEMBERED_URLS = 1_000_000
 _REMEMBERED_UNPARSABLE = 100_000
 _TOP_DOMAINS = 20
+_DROPS_PER_WRITE = 100
+_WOULD_KEEP = "dropped/scrapy_would_keep"
 
 
 class Drop(NamedTuple):
@@ -57,7 +59,8 @@ class DroppedDuplicates:
     was dropped, whatever the dupefilter; the fingerprinter only notes, in
     :meth:`note_first`, which URL was the first one under a fingerprint. A dropped request
     is ``exact`` where its URL is that one, else ``variant``, and credited to every rule
-    that changed one of the two URLs.
+    that changed one of the two URLs. While the crawl runs, the stats may lag behind by some
+    drops.
     """
 
     def __init__(
@@ -70,6 +73,10 @@ class DroppedDuplicates:
         """Are called with each dropped request, once it is counted."""
         self._firsts: OrderedDict[bytes, str] = OrderedDict()
         self._unparsable: set[int] = set()
+        # Until they are written to the stats, whose collector takes longer than all else.
+        self._counts = Counter(
+            dict.fromkeys(("dropped", "dropped/exact", "dropped/variant", _WOULD_KEEP), 0)
+        )
         self._domains: Counter[str] = Counter()
         self._scrapy_would_keep: set[bytes] = set()
         # Variants come in groups: the first of a group is looked up again and again.
@@ -102,50 +109,45 @@ class DroppedDuplicates:
         """Count *request*, which the scheduler did not accept."""
         del spider
         drop = self._attribute(request)
-        increase = self._increase
-        increase("urlcanon/dropped")
+        self._counts["dropped"] += 1
         self._domains[drop.domain] += 1
         if drop.is_exact:
-            increase("urlcanon/dropped/exact")
+            self._counts["dropped/exact"] += 1
         else:
-            increase("urlcanon/dropped/variant")
-            for rule in drop.rules:
-                increase(f"urlcanon/dropped/rule/{rule}")
+            self._counts["dropped/variant"] += 1
+            self._counts.update(f"dropped/rule/{rule}" for rule in drop.rules)
             if canonicalize_url(request.url) != canonicalize_url(drop.first):
                 self._scrapy_would_keep.add(scrapy_fingerprint(request))
-                self._crawler.stats.set_value(
-                    "urlcanon/dropped/scrapy_would_keep", len(self._scrapy_would_keep)
-                )
+                self._counts[_WOULD_KEEP] = len(self._scrapy_would_keep)
+        if self._counts["dropped"] % _DROPS_PER_WRITE == 0:
+            self._write_counts()
         for listener in self.listeners:
             listener(drop)
 
-    @cached_property
-    def _increase(self) -> Callable[[str], None]:
-        # The collector of Scrapy 2.19 takes as long to look its method up as to call it.
-        return self._crawler.stats.inc_value
+    def _write_counts(self) -> None:
+        stats = self._crawler.stats
+        for name, count in self._counts.items():
+            stats.set_value(f"urlcanon/{name}", count)
 
     def _attribute(self, request: Request) -> Drop:
         fingerprint = self._fingerprinter.fingerprint(request)
-        first = self._first(request, fingerprint)
+        noted = self._firsts.get(fingerprint)
+        if noted is None:
+            # A URL that is not canonical would have been noted: this one is, or no rule
+            # touched it, or its fingerprint is its own.
+            first = request.url
+        elif noted is request.url:
+            # This very text was noted for this request, so for none before it. The first one
+            # was canonical, or was noted so long ago that it is forgotten.
+            first = self._state.canonical(request) or request.url
+            self._firsts[fingerprint] = first
+        else:
+            first = noted
         rules: frozenset[str] = frozenset()
         if request.url != first:
             rules = self._fired(request) | self._rules_that_fired(first)
         authority = request.url.partition("://")[2].partition("/")[0]
         return Drop(request, first, fingerprint, rules, _domain(authority))
-
-    def _first(self, request: Request, fingerprint: bytes) -> str:
-        """Return the URL of the first request with *fingerprint*, which *request* has."""
-        noted = self._firsts.get(fingerprint)
-        if noted is request.url:
-            # This very text was noted for this request, so for none before it. The first
-            # one was canonical, or was noted so long ago that it is forgotten.
-            del self._firsts[fingerprint]
-        elif noted is not None:
-            return noted
-        canonical = self._state.canonical(request)
-        if canonical is None or self._fingerprinter.reason_for_own_fingerprint(request, canonical):
-            return request.url
-        return canonical
 
     def _fired(self, request: Request) -> frozenset[str]:
         options = request.meta.get(META_KEY)
@@ -164,8 +166,7 @@ class DroppedDuplicates:
     def spider_closed(self, spider: Spider) -> None:
         """Complete the stats and log the summary."""
         stats = self._crawler.stats
-        for name in ("dropped", "dropped/exact", "dropped/variant", "dropped/scrapy_would_keep"):
-            stats.inc_value(f"urlcanon/{name}", 0)
+        self._write_counts()
         stats.set_value(
             "urlcanon/requests", _enqueued(stats.get_stats()) + stats.get_value("urlcanon/dropped")
         )

@@ -29,6 +29,7 @@ _OF_ANOTHER_URL = {
     "redirect_urls",
     "retry_times",
 }
+_NOT_PLAIN = frozenset({MARK_KEY, "redirect_urls"})
 
 
 class Waiting:
@@ -85,8 +86,8 @@ class Rescue:
     def dropped(self, drop: Drop) -> None:
         """Keep the dropped request, or let it through where its page has failed."""
         request = drop.request
-        if drop.is_exact and _OF_ANOTHER_URL.isdisjoint(request.meta):
-            # Nearly all of a crawl: another URL of the page they are not.
+        if drop.is_exact and _NOT_PLAIN.isdisjoint(request.meta):
+            # Nearly all drops: the very request that stands for its page.
             return
         page = self._fingerprinter.page(request)
         if page is None:
