@@ -205,7 +205,7 @@ class FastPath:
             if prefix.keeps_paths and "/." not in url:
                 return url
             path, query = url[start:], ""
-        elif start < end and url[end] == "?" and _is_plain_query(url, end + 1):
+        elif start < end and "%" not in url and url[end] == "?" and _is_plain_query(url, end + 1):
             path, query = url[start:end], url[end + 1 :]
         else:
             read = _read_encoded(url, start)
@@ -308,7 +308,7 @@ def _read_encoded(url: str, start: int) -> tuple[str, str, bool] | None:
         return None
     path, query, fragment = match.groups()
     return (
-        encode_path(path) if path else "/",
+        encode_path(path) if path and "%" in path else path or "/",
         encode_query(query) if query else "",
         fragment is not None,
     )

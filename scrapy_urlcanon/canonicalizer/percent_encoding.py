@@ -53,7 +53,10 @@ def _escapes(bytes_: Iterable[int]) -> str:
     for byte in bytes_:
         high = f"{byte >> 4:X}"
         low_digits[high] = low_digits.get(high, "") + f"{byte & 0xF:X}"
-    return "|".join(f"{high}[{lows}]" for high, lows in low_digits.items())
+    high_digits: dict[str, str] = {}
+    for high, lows in low_digits.items():
+        high_digits[lows] = high_digits.get(lows, "") + high
+    return "|".join(f"[{highs}][{lows}]" for lows, highs in high_digits.items())
 
 
 _ESCAPE_OR_UPPER = re.compile("%..|[A-Z]+")
