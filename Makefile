@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: demo test test-oldest lint docs tracking-list bench bench-crawl bench-learn fuzz clean
+.PHONY: demo test test-oldest lint docs tracking-list bench bench-crawl bench-memory bench-learn fuzz clean
 
 demo: $(INSTALLED)  ## crawl the example site with the plugin off and on
 	$(BIN)/python example_project/demo.py
@@ -37,6 +37,9 @@ bench: $(INSTALLED)  ## what a fingerprint costs: time, memory, start-up
 bench-crawl: $(INSTALLED)  ## what the plugin costs in a whole crawl
 	$(BIN)/pip install --quiet --requirement benchmarks/requirements.txt
 	$(BIN)/python -W ignore benchmarks/crawl.py
+
+bench-memory: $(INSTALLED)  ## what is remembered so that nothing is lost, in bytes
+	$(BIN)/python -W ignore benchmarks/bookkeeping.py
 
 bench-learn: $(INSTALLED)  ## judge what is learned on ../shared/corpora/observations.tsv.gz
 	$(BIN)/python -m benchmarks.learn
