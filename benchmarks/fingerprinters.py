@@ -30,7 +30,8 @@ class Contestant(NamedTuple):
 
 def parameters(count: int) -> list[str]:
     """Return names of parameters to drop, some of which stand in real URLs."""
-    usual = ["ref", "sid", "PHPSESSID", "source", "share", "hl", "lang", "from", "tab", "_"]
+    usual = ["ref", "referrer", "trk", "sid", "sessionid", "PHPSESSID", "jsessionid", "share"]
+    usual += ["back", "returnto"]
     return (usual + [f"param{number}" for number in range(count)])[:count]
 
 

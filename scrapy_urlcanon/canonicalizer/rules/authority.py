@@ -75,7 +75,7 @@ class Www(Rule):
     _labels = re.compile(rf"(?:{_WWW.pattern}\.)*")
 
     def apply(self, url: Url) -> Url:
-        domain = registrable_domain(url.host)
+        domain = registrable_domain(url.host) if url.host.startswith("www") else None
         if domain is None:
             return url
         labels = self._labels.match(url.host, 0, len(url.host) - len(domain))
