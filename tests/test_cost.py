@@ -1,0 +1,184 @@
+"""What the common paths cost, counted and not timed: the same on every run and every machine.
+
+Counted are the bytecode instructions that run in Python functions, and the calls, those of
+functions written in C among them. Both differ between releases of Python, and a little
+between releases of what is called. Where a change is worth what it costs, the numbers that
+the failing test shows are to be recorded here.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.utils.test import get_crawler
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+
+    from scrapy_urlcanon import RequestFingerprinter
+
+RELEASE = sys.version_info[:2]
+TOLERANCE = 1.10
+
+RULES = {
+    "*": {"drop_params": ["sid", "ref"]},
+    "forum.example": {"keep_params": ["t", "page"]},
+    "shop.example/list": {"default_params": {"page": "1"}},
+}
+URLS = [
+    f"http{'s' * (number % 2)}://www.{host}/{'section/' * (number % 3)}{page}"
+    for number in range(20)
+    for host in ("news.example", "forum.example", "shop.example")
+    for page in (
+        f"article-{number}.html",
+        f"thread?t={number}&page=2&highlight=x",
+        f"list?page=1&id={number}&sid=0a1b2c",
+        f"search?q=a%20b:c/{number}&sort",
+    )
+]
+
+
+class Cost(NamedTuple):
+    """What was counted."""
+
+    instructions: int
+    calls: int
+
+
+class Counter:
+    """Counts the bytecode instructions and the calls of this thread."""
+
+    def __init__(self) -> None:
+        self.instructions = 0
+        self.calls = 0
+
+    def trace(self, frame: FrameType, event: str, _: object):
+        frame.f_trace_opcodes = True
+        frame.f_trace_lines = False
+        self.instructions += event == "opcode"
+        return self.trace
+
+    def profile(self, _: FrameType, event: str, __: object) -> None:
+        self.calls += event in {"call", "c_call"}
+
+
+@contextmanager
+def counting() -> Iterator[Counter]:
+    counter = Counter()
+    if sys.gettrace() or sys.getprofile():
+        pytest.skip("something else traces this run: a debugger, or the measure of coverage")
+    # A collection may call back: weak references, finalizers.
+    gc.disable()
+    sys.setprofile(counter.profile)
+    sys.settrace(counter.trace)
+    try:
+        yield counter
+    finally:
+        sys.settrace(None)
+        sys.setprofile(None)
+        gc.enable()
+
+
+def fingerprinter(preset: str) -> RequestFingerprinter:
+    settings = {
+        "ADDONS": {"scrapy_urlcanon.Addon": 500},
+        "URLCANON_PRESET": preset,
+        "URLCANON_RULES": RULES,
+    }
+    made = get_crawler(Spider, settings).request_fingerprinter
+    # The policies are compiled before the counting starts.
+    for url in URLS:
+        made.fingerprint(Request(url))
+    made.forget()
+    return made
+
+
+def cost_of_fingerprints(preset: str) -> Cost:
+    fingerprint = fingerprinter(preset).fingerprint
+    requests = [Request(url) for url in URLS]
+    with counting() as counter:
+        for request in requests:
+            fingerprint(request)
+    return Cost(counter.instructions, counter.calls)
+
+
+def cost_of_new_hosts() -> Cost:
+    fingerprint = fingerprinter("safe").fingerprint
+    requests = [Request(f"https://www.new-host-{number}.example/") for number in range(100)]
+    with counting() as counter:
+        for request in requests:
+            fingerprint(request)
+    return Cost(counter.instructions, counter.calls)
+
+
+def cost_of_exact_drops() -> Cost:
+    made = fingerprinter("safe")
+    spider = Spider("any")
+    requests = [Request(url) for url in URLS[::4]]
+    for request in requests:
+        made.fingerprint(request)
+    with counting() as counter:
+        for request in requests:
+            made.dropped.request_dropped(request, spider)
+    return Cost(counter.instructions, counter.calls)
+
+
+# By release of Python.
+RECORDED = {
+    "fingerprints": {
+        (3, 10): Cost(118_890, 10_585),
+        (3, 11): Cost(122_820, 10_585),
+        (3, 12): Cost(113_087, 10_245),
+        (3, 13): Cost(111_896, 10_238),
+    },
+    "fingerprints, preset aggressive": {
+        (3, 10): Cost(237_394, 22_353),
+        (3, 11): Cost(252_426, 22_353),
+        (3, 12): Cost(230_765, 22_013),
+        (3, 13): Cost(228_475, 21_966),
+    },
+    "new hosts": {
+        (3, 10): Cost(39_815, 3_506),
+        (3, 11): Cost(41_314, 3_506),
+        (3, 12): Cost(37_912, 3_306),
+        (3, 13): Cost(37_719, 3_306),
+    },
+    "exact drops": {
+        (3, 10): Cost(10_761, 1_089),
+        (3, 11): Cost(11_420, 1_089),
+        (3, 12): Cost(10_875, 1_089),
+        (3, 13): Cost(10_755, 1_089),
+    },
+}
+WORKLOADS = {
+    "fingerprints": lambda: cost_of_fingerprints("safe"),
+    "fingerprints, preset aggressive": lambda: cost_of_fingerprints("aggressive"),
+    "new hosts": cost_of_new_hosts,
+    "exact drops": cost_of_exact_drops,
+}
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_costs_what_is_recorded(name) -> None:
+    """No workload takes over ten percent more instructions or calls than is recorded."""
+    recorded = RECORDED[name].get(RELEASE)
+    # Python 3.12.1 counts no instructions of what is traced for the first time.
+    WORKLOADS[name]()
+    cost = WORKLOADS[name]()
+    if recorded is None:
+        pytest.skip(f"nothing is recorded for Python {RELEASE}; here it is {cost}")
+    assert cost.instructions <= recorded.instructions * TOLERANCE
+    assert cost.calls <= recorded.calls * TOLERANCE
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_costs_the_same_again(name) -> None:
+    """A count that differs from run to run would tell nothing: it does not."""
+    WORKLOADS[name]()
+    assert WORKLOADS[name]() == WORKLOADS[name]()
