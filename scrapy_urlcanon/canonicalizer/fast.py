@@ -194,7 +194,7 @@ class FastPath:
         self._prefixes.clear()
         self._fast_policy.cache_clear()
 
-    def canonical(self, url: str) -> str | None:  # noqa: PLR0912 - calls would cost more
+    def canonical(self, url: str) -> str | None:
         """Return the canonical form of *url*, or None to leave it to the reference.
 
         Where nothing changes that is *url* itself, no copy of it.

@@ -24,7 +24,7 @@ are not.
 from __future__ import annotations
 
 import re
-from string import hexdigits
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote_from_bytes, quote_plus, unquote_plus, unquote_to_bytes
 
@@ -79,11 +79,6 @@ _ONE_EQUALS_SIGN_EACH = frozenset(b"&".join([b"="] * n) for n in range(1, _MOST_
 _NOT_IN_QUERY_TEXT = re.compile(f"[^{_UNRESERVED}+%]")
 _NOT_IN_QUERY = re.compile(f"[^{_UNRESERVED}+%&=]")
 _OTHER_ESCAPE = re.compile(f"%(?!{_ENCODED_IN_QUERY})(?:[0-9A-Fa-f]{{2}})?")
-_IN_QUERY = {chr(byte): quote_plus(chr(byte)) for byte in range(128)} | {
-    f"%{high}{low}": quote_plus(bytes.fromhex(high + low))
-    for high in hexdigits
-    for low in hexdigits
-}
 
 
 def _encode(match: re.Match[str]) -> str:
@@ -96,8 +91,13 @@ def _decode_in_path(match: re.Match[str]) -> str:
 
 
 def _encode_in_query(match: re.Match[str]) -> str:
-    text = match[0]
-    return _IN_QUERY.get(text) or quote_plus(text)
+    return _in_query(match[0])
+
+
+@lru_cache(maxsize=1024)
+def _in_query(text: str) -> str:
+    """Return what stands in a query for *text*, a character or an escape."""
+    return quote_plus(text if len(text) == 1 else unquote_to_bytes(text))
 
 
 def encode_path(path: str) -> str:
@@ -168,7 +168,7 @@ def encode_query(query: str) -> str:
         if b"%" in rest:
             query = _OTHER_ESCAPE.sub(_encode_in_query, query.replace("%20", "+"))
         for byte in set(rest.translate(None, b"%&=")):
-            query = query.replace(chr(byte), _IN_QUERY[chr(byte)])
+            query = query.replace(chr(byte), _in_query(chr(byte)))
         if rest.translate(None, _ALL_BUT_SEPARATORS) in _ONE_EQUALS_SIGN_EACH:
             return query
     else:
