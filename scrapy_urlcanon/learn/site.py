@@ -63,6 +63,16 @@ class Captures:
         self._simhash.append(simhash)
         self._flags.append(flags)
 
+    def extend(self, other: Captures) -> None:
+        """Add the captures of another."""
+        start = len(self._urls)
+        self._urls += other._urls
+        self._main += other._main
+        self._simhash += other._simhash
+        self._flags += other._flags
+        self._canonical.update((start + number, url) for number, url in other._canonical.items())
+        self._redirect.update((start + number, url) for number, url in other._redirect.items())
+
     def site(self, domain: str) -> Site:
         """Return what the captures amount to.
 
