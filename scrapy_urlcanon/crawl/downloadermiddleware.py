@@ -11,7 +11,9 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.python import global_object_name
 
 from scrapy_urlcanon.crawl.audit import Audit
+from scrapy_urlcanon.crawl.contents import PageContents
 from scrapy_urlcanon.crawl.declared import DeclaredRules
+from scrapy_urlcanon.crawl.declared_canonical import DeclaredCanonicalPages
 from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
 from scrapy_urlcanon.crawl.mark import AUDIT, mark_of
@@ -56,23 +58,38 @@ class UrlCanonDownloaderMiddleware:
         self._audit: Audit | None = None
         self._recorder = Recorder.of(crawler)
         self._representatives: Representatives | None = None
+        self._contents: PageContents | None = None
         safeguards = Safeguards.load(crawler.settings)
         self._records_start = safeguards.record_start
         fingerprinter = self._state.fingerprinter
         recovers = self._state.is_job and JobRecovery.is_possible(crawler.settings)
         recovers = recovers and safeguards.job_journal
-        if fingerprinter and (safeguards.rescue or safeguards.audit or recovers):
+        compares = safeguards.audit or safeguards.declared_canonical
+        if fingerprinter and (safeguards.rescue or compares or recovers):
             known = Representatives(fingerprinter, safeguards.remembered_pages)
             self._representatives = known
             if safeguards.rescue:
                 limit = safeguards.rescue_max_pending
                 self._rescue = Rescue(crawler, fingerprinter, known, limit)
-            if safeguards.audit:
-                self._audit = Audit(crawler, self._state, fingerprinter, known, safeguards)
-                if self._recorder:
-                    self._audit.listeners.append(self._recorder.audited)
+            if compares:
+                self._compare(fingerprinter, known, safeguards)
             if recovers:
                 self._state.recovery = JobRecovery(crawler, fingerprinter, known, self._rescue)
+
+    def _compare(
+        self, fingerprinter: RequestFingerprinter, known: Representatives, safeguards: Safeguards
+    ) -> None:
+        """Have the contents of pages compared, to see which are one."""
+        max_pages, max_size = safeguards.audit_max_pages, safeguards.audit_max_size
+        self._contents = PageContents(known, max_pages, max_size)
+        common = (self._crawler, self._state, fingerprinter, self._contents, safeguards)
+        if safeguards.audit:
+            self._audit = Audit(*common)
+            if self._recorder:
+                self._audit.listeners.append(self._recorder.audited)
+        if safeguards.declared_canonical:
+            declared_canonicals = DeclaredCanonicalPages(*common, audit=self._audit)
+            self._state.declared_canonicals = declared_canonicals
 
     def spider_opened(self, spider: Spider) -> None:
         """Warn where another fingerprinter decides what a duplicate is; resume a job."""
@@ -119,6 +136,8 @@ class UrlCanonDownloaderMiddleware:
                 self._end_audit(self._audit, request, response)
                 return response
             self._audit.note(request, response)
+        if self._contents:
+            self._contents.note(request, response)
         self._finish(request, fetched=response.status < HTTPStatus.BAD_REQUEST)
         return response
 

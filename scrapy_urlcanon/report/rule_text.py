@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME
 from scrapy_urlcanon.canonicalizer.rules.pages import rule_page, title
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_TITLE_OF_DECLARED: Final = "Do not fetch what a page declares to be its own canonical URL"
 
 _CODE = re.compile(r"``(.+?)``|`([^`]+)`")
 _LEAD = re.compile(r"(What it does|Why it is safe|When it is wrong):\s")
@@ -37,6 +40,8 @@ def title_of(name: str) -> str:
     >>> title_of("case")
     'The scheme and the host in lower case (RFC 3986, 6.2.2.1)'
     """
+    if name == DECLARED_CANONICAL:
+        return _TITLE_OF_DECLARED
     known = {**BY_NAME, **{normalization.name: normalization for normalization in ALWAYS_ON}}
     return title(known[name]).replace("``", "") if name in known else ""
 
