@@ -75,7 +75,7 @@ class DroppedDuplicates:
         self._fingerprinter = fingerprinter
         self.listeners: list[Callable[[Drop], None]] = []
         """Are called with each dropped request, once it is counted."""
-        self.declared_by: Callable[[bytes], str | None] = lambda _fingerprint: None
+        self.declared_by: Callable[[bytes], str | None] | None = None
         """Returns the URL of the page that declared the one of a fingerprint, where it was for
         that alone that the dupefilter took it as seen."""
         self._firsts: dict[bytes, str] = {}
@@ -143,8 +143,8 @@ class DroppedDuplicates:
     def _attribute(self, request: Request) -> Drop:
         fingerprint = self._fingerprinter.fingerprint(request)
         authority = request.url.partition("://")[2].partition("/")[0]
-        declaring = self.declared_by(fingerprint)
-        if declaring is not None:
+        declaring = self.declared_by and self.declared_by(fingerprint)
+        if declaring:
             rules = frozenset((DECLARED_CANONICAL,))
             return Drop(request, declaring, fingerprint, rules, _domain(authority))
         noted = self._firsts.get(fingerprint)

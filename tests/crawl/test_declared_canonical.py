@@ -1,14 +1,20 @@
 """A canonical URL that a page declares is not fetched, where that has proved right."""
 
+import json
 import logging
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from loopback import Response, page, redirect
 from scrapy import Request
 from scrapy.spiders import CrawlSpider, Rule
 from scrapy.utils.defer import deferred_f_from_coro_f
+from simulation import Simulation
 from sites import SITE, ClosedScheduler, FollowSpider, links
 
+from scrapy_urlcanon.crawl.claims import Belief
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 ORDERED = {
@@ -335,6 +341,60 @@ async def test_chains_and_cycles(crawl, declares, order):
     assert set(off.hits) - set(on.hits) == dropped
 
 
+# URLs of four pages, in as many forms.
+forms = st.builds(
+    "http://site.example/p{}{}".format,
+    st.integers(0, 3),
+    st.sampled_from(["", "/print", "?x=1", "?x=2", "/?utm_source=x"]),
+)
+
+
+@given(
+    found=st.lists(st.tuples(forms, st.lists(forms, max_size=6)), max_size=8),
+    declares=st.dictionaries(forms, forms),
+    redirects=st.dictionaries(forms, forms, max_size=3),
+    dead=st.sets(forms, max_size=3),
+    audit=st.sampled_from([0, 1]),
+    lifo=st.booleans(),
+)
+@settings(max_examples=300, deadline=None)
+def test_true_canonicals_lose_nothing(found, declares, redirects, dead, audit, lifo):  # noqa: PLR0917
+    """Whatever declares what of its own page, even if all of that is believed at once."""
+    start = "http://site.example/p0"
+    dead = dead - {start}
+    linked = {
+        n: [url for page, urls in found if page_of(page) == n for url in urls] for n in range(4)
+    }
+
+    def answer(url):
+        url = url.partition("#")[0]
+        number = page_of(url)
+        if url in dead:
+            return ("error",)
+        if url in redirects and url != start:
+            return ("redirect", of_page(redirects[url], number))
+        return ("page", number, linked[number], of_page(declares.get(url, url), number))
+
+    pages = []
+    for is_on in (False, True):
+        own = {"URLCANON_DECLARED_CANONICAL": is_on, "URLCANON_AUDIT": audit}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Belief, "holds", lambda _belief, _way: True)
+            simulation = Simulation(answer, own, lifo=lifo)
+            pages.append(simulation.run(start))
+    assert pages[0] == pages[1]
+
+
+def page_of(url):
+    """Return the number of the page that *url* is one of the URLs of."""
+    return int(url.partition("/p")[2][0])
+
+
+def of_page(url, number):
+    """Return the URL of the form of *url* of another page."""
+    return url.replace(f"/p{page_of(url)}", f"/p{number}")
+
+
 def liar_from(number):
     """Return a shop that tells the truth of its items below *number*, and then lies."""
 
@@ -479,6 +539,29 @@ async def test_suspension_outlives_the_run(crawl):
     second = await crawl(answer, job, start=(Request(f"{SITE}/again", dont_filter=True),))
     assert set(canonicals) <= set(second.hits)
     assert "dropped/rule/declared_canonical" not in second.figures
+
+
+def text_of(path):
+    """Return the text of the file at *path*."""
+    return Path(path).read_text(encoding="utf-8")
+
+
+@deferred_f_from_coro_f
+async def test_report_says_which_page_declared_it(crawl):
+    """The drops stand by the option and by the page, as those of a rule do."""
+    site = respond_with(shop, BOTH, VARIANTS, CANONICALS)
+    await crawl(site, {**ON, "URLCANON_REPORT": ["report.json", "report.html"]})
+    report = json.loads(text_of("report.json"))
+    option = {"name": "declared_canonical", "dropped": len(CANONICALS)}
+    option |= {"layers": ["URLCANON_DECLARED_CANONICAL"], "more_layers": 0}
+    assert option in report["options"]
+    variants = {group["kept"]: group["variants"] for group in report["groups"]}
+    assert len(variants) == len(CANONICALS)
+    kept, (variant,) = next(iter(variants.items()))
+    assert kept == f"{variant['url']}?sid=***"
+    steps = [{"option": "declared_canonical", "layer": option["layers"][0], "on": "kept"}]
+    assert variant["steps"] == steps
+    assert "declared_canonical" in text_of("report.html")
 
 
 @deferred_f_from_coro_f
