@@ -47,8 +47,6 @@ logger = logging.getLogger(__name__)
 _URLS_OF_A_PAGE = 10
 # Of one request alone: no rule is to touch it, or rules of its own.
 _OWN_RULES = frozenset({META_KEY, "verbatim_url"})
-# A redirect is followed: whoever asked for it has not seen what is there.
-_NOT_HELD = _OWN_RULES | {"redirect_urls"}
 # What a visitor wrote stands behind it.
 _END_OF_HEAD = re.compile(r"</head|<body", re.IGNORECASE)
 
@@ -102,7 +100,7 @@ class DeclaredCanonicalPages:
         """Record *request*, which a callback made, as seen if the spider has its page."""
         if request.dont_filter or not self._has_dupefilter:
             return
-        if not _NOT_HELD.isdisjoint(request.meta):
+        if not _OWN_RULES.isdisjoint(request.meta):
             return
         page = self._fingerprinter.fingerprint(request)
         claims = self._claims.about(page)

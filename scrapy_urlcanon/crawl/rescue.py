@@ -92,6 +92,8 @@ class Rescue:
             return
         if DECLARED_CANONICAL in drop.rules:
             # What stands for it is another page, which the spider has.
+            for source in self._representatives.redirected_to(request):
+                self._representatives.settle(source, fetched=True)
             return
         page = self._fingerprinter.page(request)
         if page is None:

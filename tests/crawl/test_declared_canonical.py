@@ -238,6 +238,19 @@ async def test_redirect_to_the_canonical_url_is_followed(crawl):
 
 
 @deferred_f_from_coro_f
+async def test_redirect_to_a_canonical_url_that_was_dropped(crawl):
+    """It leads to a page that the spider has: no other URL of its source has to be tried."""
+
+    def answer(request):
+        return redirect("/item10") if request.path == "/old" else shop(request)
+
+    olds = ["/old?utm_source=1", "/old?utm_source=2"]
+    result = await crawl(respond_with(answer, BOTH, VARIANTS, CANONICALS, olds), ON)
+    assert [hit for hit in result.hits if hit.startswith("/old")] == olds[:1]
+    assert "/item10" not in result.hits
+
+
+@deferred_f_from_coro_f
 async def test_canonical_that_redirects_back(crawl):
     """The canonical URL of which a redirect leads to the page that declares it loses nothing."""
 
@@ -266,6 +279,32 @@ async def test_requests_that_are_not_to_be_filtered(crawl, options):
 
     site = respond_with(shop, BOTH, VARIANTS, CANONICALS)
     result = await crawl(site, ON, spider=Asking)
+    assert set(CANONICALS) <= set(result.hits)
+
+
+class UrlFingerprinter:
+    """A fallback that looks at nothing but the URL."""
+
+    def fingerprint(self, request):
+        return request.url.encode()
+
+
+@pytest.mark.parametrize("meta", [{"urlcanon": False}, {"urlcanon": {}}, {"verbatim_url": True}])
+@deferred_f_from_coro_f
+async def test_request_with_rules_of_its_own(crawl, meta):
+    """It is not touched, though the fallback gives it the fingerprint of what was declared."""
+
+    class Asking(FollowSpider):
+        def parse(self, response):
+            for each in super().parse(response):
+                is_asked = isinstance(each, Request) and each.url.removeprefix(SITE) in CANONICALS
+                yield each.replace(meta=meta) if is_asked else each
+
+    setting = "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS"
+    site = respond_with(shop, BOTH, VARIANTS, CANONICALS)
+    result = await crawl(site, {**ON, setting: UrlFingerprinter})
+    assert not set(CANONICALS) & set(result.hits)
+    result = await crawl(site, {**ON, setting: UrlFingerprinter}, spider=Asking)
     assert set(CANONICALS) <= set(result.hits)
 
 
