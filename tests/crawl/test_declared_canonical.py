@@ -1,5 +1,6 @@
 """A canonical URL that a page declares is not fetched, where that has proved right."""
 
+import asyncio
 import json
 import logging
 from pathlib import Path
@@ -185,6 +186,22 @@ async def test_wrong_canonicals_lose_no_page(crawl, lie, order):
 
 
 @deferred_f_from_coro_f
+async def test_page_number_that_goes_is_never_believed(crawl):
+    """However many short listings show the same on every page: a long one does not."""
+    short = [f"/list{n}{query}" for n in range(20) for query in ("?page=2", "")]
+    long = [f"/list{n}{query}" for query in ("?page=2", "") for n in range(20, 40)]
+
+    def answer(request):
+        subject = request.path if request.target in short else request.target
+        return article(subject, request.path)
+
+    site = respond_with(answer, short, long)
+    off, on = await crawl(site, ORDERED), await crawl(site, ON)
+    assert articles(on) == articles(off)
+    assert set(on.hits) == set(off.hits)
+
+
+@deferred_f_from_coro_f
 async def test_other_registrable_domain(crawl):
     """What another site shows is not for this one to say; a subdomain may."""
     for host, is_dropped in (("other.example", False), ("www.site.example", True)):
@@ -310,19 +327,26 @@ async def test_request_with_rules_of_its_own(crawl, meta):
 
 @deferred_f_from_coro_f
 async def test_start_requests_are_fetched(crawl):
-    """A start request is none that a page led to."""
+    """A start request is none that a page led to, however late it comes."""
 
     class Late(FollowSpider):
         def _start(self, urls):
+            self.arrived = asyncio.Event()
+
             async def start():
                 yield Request(urls[0])
-                yield Request(f"{SITE}{CANONICALS[0]}", priority=-100)
+                await self.arrived.wait()
+                yield Request(f"{SITE}{CANONICALS[0]}")
 
             return start
 
-    site = respond_with(shop, BOTH, VARIANTS, CANONICALS)
-    result = await crawl(site, ON, spider=Late)
-    assert set(CANONICALS) & set(result.hits) == {CANONICALS[0]}
+        def parse(self, response):
+            yield from super().parse(response)
+            if response.url == f"{SITE}{VARIANTS[-1]}":
+                self.arrived.set()
+
+    result = await crawl(respond_with(shop, BOTH, VARIANTS), ON, spider=Late)
+    assert result.hits[-1] == CANONICALS[0]
 
 
 class Catalogue(CrawlSpider):
@@ -448,7 +472,7 @@ def liar_from(number):
 @deferred_f_from_coro_f
 async def test_audit_finds_a_lie_that_begins_later(crawl, caplog):
     """Its sample goes to the spider, nothing is believed any more, and the rest is let through."""
-    site = respond_with(liar_from(10), BOTH, VARIANTS, CANONICALS)
+    site = respond_with(liar_from(10), BOTH, VARIANTS, CANONICALS, CANONICALS)
     off = await crawl(site, ORDERED)
     with caplog.at_level(logging.WARNING, "scrapy_urlcanon"):
         on = await crawl(site, AUDITED)
@@ -522,6 +546,23 @@ async def test_login_form_is_no_evidence(crawl):
 
 
 @deferred_f_from_coro_f
+async def test_soft_404_refutes_nothing(crawl):
+    """A page that is missing for a while, and says so with a status of 200, is no other page."""
+    gone = [f"/gone{n}" for n in range(4)]
+    lost = [f"/item{n}?sid=1" for n in range(5, 10)]
+
+    def answer(request):
+        is_missing = request.target in {*gone, *lost}
+        return article("what is not here" if is_missing else request.path[1:], request.path)
+
+    found = [url.partition("?")[0] for url in lost]
+    levels = ([*BOTH, *gone, *found], lost, VARIANTS, CANONICALS)
+    result = await crawl(respond_with(answer, *levels), ON)
+    assert not set(CANONICALS) & set(result.hits)
+    assert "wrong" not in declared(result.figures)
+
+
+@deferred_f_from_coro_f
 async def test_variants_of_the_canonical_url(crawl):
     """They are dropped with it; where it is released and fails, one of them gives the page."""
     variants = [f"{url}?utm_source={n}" for url in CANONICALS for n in range(3)]
@@ -534,6 +575,7 @@ async def test_variants_of_the_canonical_url(crawl):
     levels = (BOTH, [*VARIANTS, "/item9"], CANONICALS, variants, ["/item9?sid=1"])
     result = await crawl(respond_with(answer, *levels), ON)
     assert {f"item{n}" for n in range(10, 30)} <= articles(result)
+    assert len([hit for hit in result.hits if hit in variants]) == len(CANONICALS)
     assert_sums_agree(result)
 
 
