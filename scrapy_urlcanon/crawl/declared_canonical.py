@@ -106,7 +106,9 @@ class DeclaredCanonicalPages:
         claims = self._claims.about(page)
         callback = self._callback(request) if claims else None
         for claim in claims:
-            if claim.callback == callback and self._is_believed(page, claim):
+            # The rules may have changed since, and what they make one page.
+            is_about_it = self._fingerprinter.page(request, claim.target) == page
+            if is_about_it and claim.callback == callback and self._is_believed(page, claim):
                 was_seen = record(self._crawler, request)
                 if was_seen is None:
                     self._warn_of_scheduler()
@@ -178,16 +180,14 @@ class DeclaredCanonicalPages:
             self._release(owner)
         if target_page == page:
             return
-        source = self._state.canonical(request)
-        target = self._state.canonical(request, target) or target
-        if source is None:
-            return
+        source = self._state.canonical(request) or request.url
+        canonical = self._state.canonical(request, target) or target
         domain = _domain(source)
-        if domain != _domain(target):
+        if domain != _domain(canonical):
             self._inc("foreign")
             return
         self._inc("declared")
-        one, other = locate(source), locate(target)
+        one, other = locate(source), locate(canonical)
         if is_implausible(one, other):
             self._inc("implausible")
             return
