@@ -10,15 +10,11 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.python import global_object_name
 
-from scrapy_urlcanon.crawl.audit import Audit
-from scrapy_urlcanon.crawl.contents import PageContents
 from scrapy_urlcanon.crawl.declared import DeclaredRules
-from scrapy_urlcanon.crawl.declared_canonical import DeclaredCanonicalPages
 from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
 from scrapy_urlcanon.crawl.mark import AUDIT, mark_of
 from scrapy_urlcanon.crawl.recorder import Recorder
-from scrapy_urlcanon.crawl.recovery import JobRecovery
 from scrapy_urlcanon.crawl.representatives import Representatives
 from scrapy_urlcanon.crawl.rescue import Rescue
 from scrapy_urlcanon.crawl.safeguards import Safeguards
@@ -30,6 +26,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
+
+    from scrapy_urlcanon.crawl.audit import Audit
+    from scrapy_urlcanon.crawl.contents import PageContents
 
 logger = logging.getLogger(__name__)
 
@@ -62,8 +61,12 @@ class UrlCanonDownloaderMiddleware:
         safeguards = Safeguards.load(crawler.settings)
         self._records_start = safeguards.record_start
         fingerprinter = self._state.fingerprinter
-        recovers = self._state.is_job and JobRecovery.is_possible(crawler.settings)
-        recovers = recovers and safeguards.job_journal
+        # What few crawls use is imported by them: all would wait for it.
+        recovers = self._state.is_job and safeguards.job_journal
+        if recovers:
+            from scrapy_urlcanon.crawl.recovery import JobRecovery  # noqa: PLC0415
+
+            recovers = JobRecovery.is_possible(crawler.settings)
         compares = safeguards.audit or safeguards.declared_canonical
         if fingerprinter and (safeguards.rescue or compares or recovers):
             known = Representatives(fingerprinter, safeguards.remembered_pages)
@@ -80,14 +83,22 @@ class UrlCanonDownloaderMiddleware:
         self, fingerprinter: RequestFingerprinter, known: Representatives, safeguards: Safeguards
     ) -> None:
         """Have the contents of pages compared, to see which are one."""
+        from scrapy_urlcanon.crawl.contents import PageContents  # noqa: PLC0415
+
         max_pages, max_size = safeguards.audit_max_pages, safeguards.audit_max_size
         self._contents = PageContents(known, max_pages, max_size)
         common = (self._crawler, self._state, fingerprinter, self._contents, safeguards)
         if safeguards.audit:
+            from scrapy_urlcanon.crawl.audit import Audit  # noqa: PLC0415
+
             self._audit = Audit(*common)
             if self._recorder:
                 self._audit.listeners.append(self._recorder.audited)
         if safeguards.declared_canonical:
+            from scrapy_urlcanon.crawl.declared_canonical import (  # noqa: PLC0415
+                DeclaredCanonicalPages,
+            )
+
             declared_canonicals = DeclaredCanonicalPages(*common, audit=self._audit)
             self._state.declared_canonicals = declared_canonicals
 
