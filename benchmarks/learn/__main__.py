@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from benchmarks.learn import methods
 from benchmarks.learn.corpus import PATH, halves, sites
 from benchmarks.learn.judge import Page, Score, pages_of, score
+from benchmarks.learn.maybedont_predictor import is_installed, maybe_dont
 from benchmarks.learn.methods import Halves
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 
@@ -55,6 +56,13 @@ class Case:
     def score(self, key: Callable[[str], str | None]) -> Score:
         """Score a method that fetches every page at least once."""
         return score(self.pages, key)
+
+    def dropping(self, key: Callable[[str], str | None]) -> Score:
+        """Score a method that drops URLs whose page the half that is learned from has."""
+        clusters = {page.url: page.cluster for page in self._all}
+        pages = [Page(page.url, clusters[page.url], page.in_sink) for page in self.pages]
+        fetched = frozenset(clusters[o.url] for o in self.halves.learn if o.url in clusters)
+        return score(pages, key, fetched)
 
     def learned(self, thresholds: Thresholds, variant: str) -> Score:
         """Score what is learned with these thresholds."""
@@ -170,6 +178,12 @@ def main() -> int:
     }
     for name, method in others.items():
         report(name, {site: case.score(method(case.halves)) for site, case in cases.items()})
+    if is_installed():
+        report(
+            "MaybeDont", {n: case.dropping(maybe_dont(case.halves)) for n, case in cases.items()}
+        )
+    else:
+        print("MaybeDont: not installed, see benchmarks/requirements-maybedont.txt")
     for variant in VARIANTS:
         best = {site: chosen(cases, site, variant) for site in cases}
         scores = {site: case.learned(best[site], variant) for site, case in cases.items()}

@@ -1,30 +1,34 @@
-"""How long learning takes, and how much memory.
+"""How long learning takes, and how much memory: what ``scrapy urlcanon learn`` needs for a file.
 
-``python -m benchmarks.learn.scale [ROWS DOMAINS]``.
+``python -m benchmarks.learn.scale [--large]``, or ``... scale ROWS DOMAINS``. The runs, but for one
+of a chosen size, are written to ``benchmarks/results/learn-scale.md`` and ``.json``.
 """
 
 from __future__ import annotations
 
-import resource
+import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
+from argparse import ArgumentParser
 from hashlib import sha1
 from pathlib import Path
 from random import Random
+from typing import Any
 
-from scrapy_urlcanon.learn import learn
-from scrapy_urlcanon.learn.readers.tabular import read_tsv
+from benchmarks.results import conditions, table, write
 
 #: Rows and domains of the runs that are compared.
 RUNS = ((100_000, 50), (1_000_000, 500), (100_000, 1), (1_000_000, 1))
 
+#: Ten times as many, which take ten minutes each.
+LARGE_RUNS = ((10_000_000, 5_000), (10_000_000, 1))
+
 _COLUMNS = "url\tstatus\tmain_sha1\tsimhash64\tbytes\tcanonical\tredirect\n"
 
 
-def write(path: Path, rows: int, domains: int) -> None:
+def write_observations(path: Path, rows: int, domains: int) -> None:
     """Write observations of shops with a session, a sort order, a print view.
 
     Slugs and pagination.
@@ -54,29 +58,68 @@ def write(path: Path, rows: int, domains: int) -> None:
             file.write(f"{url}\t200\t{digest}\t{digest[:16]}\t{1000 + item % 999}\t\t\n")
 
 
-def measure(path: Path) -> str:
-    """Learn from a file and return what it took."""
-    # CPU time of this process: what else runs on the machine does not count.
-    start = time.process_time()
-    skipped: Counter[str] = Counter()
-    learned = learn(read_tsv(path, skipped))
-    seconds = time.process_time() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return f"{seconds:8.1f} s of CPU {peak:8.0f} MB {len(learned.rules):6} rules"
+def learn(path: Path, rules: Path) -> dict[str, Any]:
+    """Learn from a file by the command, and return what it took."""
+    command = [sys.executable, "-m", "scrapy", "urlcanon", "learn", str(path), "-o", str(rules)]
+    start = time.monotonic()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    # CPU time, of the system too: what else runs on the machine does not count.
+    return {
+        "CPU, s": round(usage.ru_utime + usage.ru_stime, 1),
+        "elapsed, s": round(time.monotonic() - start, 1),
+        "memory, MB": usage.ru_maxrss // 1024,
+        "rules": int(rules.read_text(encoding="utf-8").split(maxsplit=2)[1]),
+    }
+
+
+def measure(rows: int, domains: int) -> dict[str, Any]:
+    """Return what learning from so many observations of so many domains took."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "observations.tsv"
+        write_observations(path, rows, domains)
+        size = path.stat().st_size
+        cost = learn(path, Path(directory) / "urlcanon.toml")
+    run = {"observations": rows, "domains": domains, "input, MB": size // 2**20, **cost}
+    print(run, file=sys.stderr, flush=True)
+    return run
+
+
+def growth(runs: list[dict[str, Any]]) -> list[list[str]]:
+    """Return how often the time and the memory of a run ten times smaller a run takes.
+
+    Compared are runs whose domains are as large, and runs of one domain.
+    """
+    by_size = {(run["observations"], run["domains"]): run for run in runs}
+    rows = []
+    for (observations, domains), run in by_size.items():
+        smaller = by_size.get((observations // 10, domains if domains == 1 else domains // 10))
+        if smaller is not None:
+            ratios = [run[name] / smaller[name] for name in ("CPU, s", "memory, MB")]
+            rows.append([f"{observations:,}", f"{domains:,}", *(f"{r:.1f}" for r in ratios)])
+    return rows
 
 
 def main() -> int:
-    if len(sys.argv) == 2:  # noqa: PLR2004 - the run of one file, in a process of its own
-        print(measure(Path(sys.argv[1])))
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("size", nargs="*", type=int, metavar="ROWS DOMAINS")
+    parser.add_argument("--large", action="store_true", help="ten million observations too")
+    options = parser.parse_args()
+    if options.size:
+        rows, domains = options.size
+        measure(rows, domains)
         return 0
-    runs = [(int(sys.argv[1]), int(sys.argv[2]))] if len(sys.argv) == 3 else RUNS  # noqa: PLR2004
-    for rows, domains in runs:
-        with tempfile.TemporaryDirectory() as directory:
-            path = Path(directory) / "observations.tsv"
-            write(path, rows, domains)
-            command = [sys.executable, "-m", "benchmarks.learn.scale", str(path)]
-            output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            print(f"{rows:10} observations {domains:5} domains {output.rstrip()}", flush=True)
+    started = conditions()
+    runs = [measure(*size) for size in RUNS + (LARGE_RUNS if options.large else ())]
+    tables = [
+        ", ".join(f"{name} {value}" for name, value in started.items()) + ".",
+        table(list(runs[0]), [[f"{value:,}" for value in run.values()] for run in runs]),
+        table(["ten times as many", "domains", "times the CPU", "times the memory"], growth(runs)),
+    ]
+    write("learn-scale", {"conditions": started, "runs": runs}, tables)
     return 0
 
 

@@ -44,7 +44,7 @@ class Learn(Action):
     help = "learn rules from what crawls saw"
     description = """\
 Learn the rules of each site from what crawls saw: the store that URLCANON_RECORD names,
-TSV or JSON Lines, CDX or CDXJ, WARC, or a directory of Scrapy's HTTP cache. What an input
+TSV or JSON Lines, CDX or CDXJ, WARC, Parquet, or a directory of Scrapy's HTTP cache. What an input
 is, is told by its content; the text formats may be gzipped.
 
   scrapy urlcanon learn observations.sqlite -o urlcanon.toml

@@ -16,3 +16,7 @@ class InputError(LearnError):
 
 class StoreVersionError(LearnError):
     """An observation store was written by a newer version of this package."""
+
+
+class SpillError(LearnError):
+    """The observations fit neither in memory nor in the directory for temporary files."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.domains import by_domain
 from scrapy_urlcanon.learn.emission import rules_of, valid
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.miner import Miner
+from scrapy_urlcanon.learn.partitions import Partitions
 from scrapy_urlcanon.learn.rule import Learned, LearnedRule
 from scrapy_urlcanon.learn.sinks import sink_rules
 from scrapy_urlcanon.learn.skips import skip_rules
@@ -28,12 +28,13 @@ def learn(
 ) -> Learned:
     """Return the rules that a crawl's observations support, domain by domain.
 
-    The observations are read once, in any order; of each some 200 bytes are held. The result
-    depends on nothing but their set.
+    The observations are read once, in any order; of each some 200 bytes are held, and on disk
+    where they are more than a million. The result depends on nothing but their set.
 
     :param thresholds: how much evidence is enough.
     :param domains: registrable domains to look at; all where None.
     :param progress: called with each domain, how many are done and how many there are.
+    :raises SpillError: where there is no room on disk.
 
     >>> from scrapy_urlcanon.learn import Observation
     >>> pages = [Observation(f"http://shop.example/{i}", main_sha1=f"{i:040x}") for i in range(9)]
@@ -44,15 +45,15 @@ def learn(
     >>> learn([*pages, *again]).as_rules()
     {'shop.example': {'drop_params': ['sid']}}
     """
-    captures = by_domain(observations, domains)
-    names = sorted(captures)
-    found = []
-    for number, name in enumerate(names):
-        # Popped, because the captures of a domain and what is made of them would not fit side by
-        # side.
-        found.append(learn_site(captures.pop(name).site(name), thresholds=thresholds))
-        if progress is not None:
-            progress(name, number + 1, len(names))
+    found: list[Learned] = []
+    with Partitions(observations, domains) as partitions:
+        for captures in partitions:
+            for name in sorted(captures):
+                # Popped, because the captures of a domain and what is made of them would not fit
+                # side by side.
+                found.append(learn_site(captures.pop(name).site(name), thresholds=thresholds))
+                if progress is not None:
+                    progress(name, len(found), partitions.domains)
     return merge(found)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from array import array
+from collections import defaultdict
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.observation import SIMHASH_BITS
@@ -18,8 +20,8 @@ class SimhashIndex:
 
     Two hashes that differ in at most ``k`` bits agree in at least one of ``k + 1`` blocks, and in
     at least two of ``k + 2`` (the pigeonhole principle; Manku, Jain and Das Sarma 2007,
-    "Detecting near-duplicates for web crawling"). Sorted by what must agree, such hashes are
-    neighbours. One sorted list at a time takes a tenth of the memory of their hash tables.
+    "Detecting near-duplicates for web crawling"). Only those that agree there are compared, one
+    choice of blocks after the other: the tables of all choices would take ten times the memory.
 
     >>> index = SimhashIndex([0b1111, 0b1110, 0])
     >>> index.add(0b1111, 7)
@@ -33,7 +35,8 @@ class SimhashIndex:
         """``simhashes``: all those that will ever be asked for."""
         self._pages: dict[int, int] = {}
         self._near: dict[int, list[int]] = {}
-        values = sorted(set(simhashes))
+        # Sorted without a set: the objects of a million numbers would take more than all the rest.
+        values = array("Q", (value for value, _ in groupby(sorted(array("Q", simhashes)))))
         for one, other in _near_pairs(values, bits):
             self._near.setdefault(one, []).append(other)
             self._near.setdefault(other, []).append(one)
@@ -54,24 +57,35 @@ class SimhashIndex:
         self._pages.setdefault(simhash, number)
 
 
-def _near_pairs(values: list[int], bits: int) -> Iterator[tuple[int, int]]:
+def _near_pairs(values: array[int], bits: int) -> Iterator[tuple[int, int]]:
     """Yield each pair of different values within ``bits``, some of them more than once."""
-    # With one block of 12 bits the runs of some ten thousand values are short enough.
-    blocks = bits + (1 if len(values) < 20_000 else 2)  # noqa: PLR2004
-    edges = [_BITS * i // blocks for i in range(blocks + 1)]
-    masks = [((1 << (b - a)) - 1) << a for a, b in pairwise(edges)]
-    for chosen in combinations(masks, blocks - bits):
-        mask = sum(chosen)
-        # Masked value and whole value in one integer sort faster than with a key function.
-        both = sorted([(value & mask) << _BITS | value for value in values])
-        start = 0
-        for end in range(1, len(both) + 1):
-            if end < len(both) and both[end] >> _BITS == both[start] >> _BITS:
-                continue
-            if end - start > 1:
-                for one, other in combinations(both[start:end], 2):
-                    # Equal above the value, so that those bits cancel out.
-                    if (one ^ other).bit_count() <= bits:
-                        low = (1 << _BITS) - 1
-                        yield one & low, other & low
-            start = end
+    # With one block of 12 bits the groups of some ten thousand values are small enough.
+    agree = 1 if len(values) < 20_000 else 2  # noqa: PLR2004
+    edges = [_BITS * i // (bits + agree) for i in range(bits + agree + 1)]
+    blocks = [(start, (1 << (end - start)) - 1) for start, end in pairwise(edges)]
+    for number, block in enumerate(blocks):
+        for group in _groups(values, *block):
+            # A group fits into the processor's cache, where one table of all would not.
+            for start, mask in blocks[number + 1 :] if agree > 1 else [(0, 0)]:
+                agreeing: defaultdict[int, list[int]] = defaultdict(list)
+                for value in group:
+                    others = agreeing[value >> start & mask]
+                    for other in others:
+                        if (value ^ other).bit_count() <= bits:
+                            yield value, other
+                    others.append(value)
+
+
+def _groups(values: array[int], start: int, mask: int) -> Iterator[array[int]]:
+    """Yield the values that agree in a block, where they are several."""
+    groups: dict[int, array[int]] = {}
+    for value in values:
+        key = value >> start & mask
+        group = groups.get(key)
+        if group is None:
+            groups[key] = array("Q", (value,))
+        else:
+            group.append(value)
+    for group in groups.values():
+        if len(group) > 1:
+            yield group

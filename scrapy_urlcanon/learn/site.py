@@ -63,6 +63,16 @@ class Captures:
         self._simhash.append(simhash)
         self._flags.append(flags)
 
+    def extend(self, other: Captures) -> None:
+        """Add the captures of another."""
+        start = len(self._urls)
+        self._urls += other._urls
+        self._main += other._main
+        self._simhash += other._simhash
+        self._flags += other._flags
+        self._canonical.update((start + number, url) for number, url in other._canonical.items())
+        self._redirect.update((start + number, url) for number, url in other._redirect.items())
+
     def site(self, domain: str) -> Site:
         """Return what the captures amount to.
 
@@ -71,11 +81,12 @@ class Captures:
         texts: dict[str, str] = {}
         places: dict[Place, Place] = {}
         urls = self._urls
-        order = sorted(range(len(urls)), key=urls.__getitem__)
+        # Arrays, here and below: the numbers of a million rows as objects would take 32 MB.
+        order = array("l", sorted(range(len(urls)), key=urls.__getitem__))
         self._urls = []
         locations: list[Location] = []
         shares = texts.setdefault
-        evidence: list[int] = []
+        evidence = array("l")
         seen: dict[Location, int] = {}
         declared: dict[int, Location] = {}
         redirects: dict[int, Location] = {}
@@ -116,7 +127,7 @@ class Captures:
             self._simhash[number],
         )
 
-    def _pages(self, evidence: list[int]) -> array[int]:
+    def _pages(self, evidence: array[int]) -> array[int]:
         """Return the page number of each row.
 
         Equal digests, and simhashes near the cluster's first one.

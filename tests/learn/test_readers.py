@@ -1,6 +1,7 @@
 import gzip
 import io
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -124,6 +125,48 @@ def test_warc_is_read(tmp_path):
     observations, _ = read_all(path)
     assert [o.canonical for o in observations] == [f"http://a.example/c{i}" for i in range(3)]
     assert len({o.main_sha1 for o in observations}) == 3
+
+
+def test_parquet_is_read(tmp_path):
+    """Columns are told by name, null is unknown, and bad rows are counted."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = {
+        "url": ["http://a.example/", "http://a.example/b", "mailto:x", None],
+        "status": [None, 301, 200, 200],
+        "site": ["x"] * 4,
+        "main_sha1": [DIGEST, None, None, None],
+        "simhash64": ["ff", None, None, None],
+        "redirect": [None, "http://a.example/", None, None],
+    }
+    parquet.write_table(pyarrow.table(table), tmp_path / "o")
+    assert read_all(tmp_path / "o") == (
+        [
+            Observation("http://a.example/", main_sha1=DIGEST, simhash64=255),
+            Observation("http://a.example/b", 301, redirect="http://a.example/"),
+        ],
+        {"not an http(s) URL": 1, "no URL": 1},
+    )
+
+
+def test_parquet_that_is_none_is_an_error(tmp_path):
+    """A file cut short, or without URLs, is named in the error."""
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "o"
+    parquet.write_table(pyarrow.table({"address": ["http://a.example/"]}), path)
+    with pytest.raises(InputError, match=r"column 'url'.*'address'"):
+        read_all(path)
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(InputError, match="expected a Parquet file"):
+        read_all(path)
+
+
+def test_parquet_needs_pyarrow(tmp_path, monkeypatch):
+    """Without it the error says what to install."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match="pip install pyarrow"):
+        read_all(write(tmp_path / "o", "PAR1"))
 
 
 def test_http_cache_is_read(tmp_path):

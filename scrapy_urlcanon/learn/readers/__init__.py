@@ -8,6 +8,7 @@ from scrapy_urlcanon.learn.exceptions import InputError
 from scrapy_urlcanon.learn.readers.captures import read_warc
 from scrapy_urlcanon.learn.readers.cdx import read_cdx
 from scrapy_urlcanon.learn.readers.httpcache import read_httpcache
+from scrapy_urlcanon.learn.readers.parquet import MAGIC, read_parquet
 from scrapy_urlcanon.learn.readers.tabular import open_text, read_jsonl, read_tsv
 from scrapy_urlcanon.learn.store import read_store
 
@@ -28,7 +29,10 @@ READERS: dict[str, Reader] = {
     "cdx": read_cdx,
     "warc": read_warc,
     "httpcache": read_httpcache,
+    "parquet": read_parquet,
 }
+
+_BINARY = {b"SQLite format 3\0": "store", MAGIC: "parquet"}
 
 
 def format_of(path: Path) -> str:
@@ -43,8 +47,9 @@ def format_of(path: Path) -> str:
             start = file.read(16)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
-    if start.startswith(b"SQLite format 3\0"):
-        return "store"
+    for magic, name in _BINARY.items():
+        if start.startswith(magic):
+            return name
     with open_text(path) as text:
         try:
             line = text.readline(1 << 16)
@@ -63,8 +68,8 @@ def format_of(path: Path) -> str:
     ):
         return "cdx"
     raise InputError(
-        f"{path}: expected an observation store, TSV, JSON Lines, CDX, CDXJ, WARC or an HTTP cache "
-        f"directory; "
+        f"{path}: expected an observation store, TSV, JSON Lines, CDX, CDXJ, WARC, Parquet or an "
+        f"HTTP cache directory; "
         f"it begins with {line[:60]!r}"
     )
 

@@ -1,0 +1,55 @@
+"""MaybeDont itself (TeamHG-Memex, 2016), where it is installed, as one more contestant.
+
+``pip install -r benchmarks/requirements-maybedont.txt``. It is no canonicalizer: of a URL that it
+has not seen it says how likely the page is one that it has. It is told the URLs of the learning
+half with their pages, and asked about those of the judging half; a URL that is a duplicate with the
+probability at which its own Scrapy middleware drops requests counts as not fetched.
+
+It compares texts by the Jaccard coefficient of their shingles. Of the corpus we have digests and no
+texts, so each page is given as a text of one word that names its cluster: texts are equal where the
+judge holds the pages to be one, and have nothing in common elsewhere. Better texts than that it
+could not be given.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.learn.judge import pages_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from benchmarks.learn.methods import Halves
+
+#: ``AVOID_DUP_CONTENT_THRESHOLD`` of its middleware.
+THRESHOLD = 0.98
+
+
+class _Draw:
+    """The draw from a set that Python had until 3.10, made the same in each run."""
+
+    def __init__(self) -> None:
+        self._random = Random(0)
+
+    def sample(self, population: Collection[str], k: int) -> list[str]:
+        return self._random.sample(sorted(population), k)
+
+
+def is_installed() -> bool:
+    return find_spec("maybedont") is not None
+
+
+def maybe_dont(halves: Halves) -> Callable[[str], str | None]:
+    """Return what maps a URL to itself, or to None where MaybeDont would not fetch it."""
+    from maybedont import DupePredictor, predict  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    # MaybeDont 0.1.1 draws 200 URLs from larger sets, which Python 3.11 refuses; this is all that
+    # is changed of it.
+    vars(predict)["random"] = _Draw()
+    predictor: Any = DupePredictor()
+    for page in pages_of(halves.learn):
+        predictor.update_model(page.url, f"page{page.cluster}")
+    return lambda url: None if predictor.get_dupe_prob(url) > THRESHOLD else url

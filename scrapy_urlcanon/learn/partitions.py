@@ -1,0 +1,138 @@
+"""Observations of many domains, in parts that fit in memory."""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from scrapy_urlcanon.learn.domains import by_domain
+from scrapy_urlcanon.learn.exceptions import SpillError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator
+    from types import TracebackType
+
+    from typing_extensions import Self
+
+    from scrapy_urlcanon.learn.observation import Observation
+    from scrapy_urlcanon.learn.site import Captures
+
+#: Observations in memory before they go to disk: some 150 MB.
+MAX_HELD = 1_000_000
+
+#: Files that they go to. A domain is in one of them, so that what is in memory afterwards is a
+#: 64th of the input, or the largest domain.
+PARTITIONS = 64
+
+
+class Partitions:
+    """Observations by domain, on disk where they are more than :data:`MAX_HELD`.
+
+    To be used as a context manager, which deletes the files. They are in the directory that
+    ``TMPDIR`` names, take about the room of the observations as text, and nobody else may read
+    them.
+
+    >>> from scrapy_urlcanon.learn import Observation
+    >>> urls = "http://b.example/", "http://a.example/", "http://www.a.example/"
+    >>> with Partitions(map(Observation, urls)) as partitions:
+    ...     [(name, len(captures)) for part in partitions for name, captures in part.items()]
+    [('b.example', 1), ('a.example', 2)]
+    """
+
+    def __init__(
+        self, observations: Iterable[Observation], domains: Collection[str] | None = None
+    ) -> None:
+        """Read all observations, or those of some domains.
+
+        :raises SpillError: where there is no room for them.
+        """
+        self._held: dict[str, Captures] = {}
+        self._spilled: set[str] = set()
+        self._directory: tempfile.TemporaryDirectory[str] | None = None
+        rest = iter(observations)
+        try:
+            self._held = by_domain(islice(rest, MAX_HELD), domains)
+            for first in rest:
+                self._spill()
+                self._held = by_domain(chain([first], islice(rest, MAX_HELD - 1)), domains)
+            if self._spilled:
+                self._spill()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Delete the files."""
+        if self._directory is not None:
+            self._directory.cleanup()
+
+    @property
+    def domains(self) -> int:
+        """How many domains there are."""
+        return len(self._spilled) or len(self._held)
+
+    def __iter__(self) -> Iterator[dict[str, Captures]]:
+        """Yield the captures by domain, each domain once and whole.
+
+        :raises SpillError: where they cannot be read back.
+        """
+        if not self._spilled:
+            yield self._held
+            return
+        for path in self._paths():
+            if path.exists():
+                yield _read(path)
+
+    def _paths(self) -> list[Path]:
+        if self._directory is None:
+            self._directory = tempfile.TemporaryDirectory(prefix="urlcanon-learn-")
+        directory = Path(self._directory.name)
+        return [directory / str(number) for number in range(PARTITIONS)]
+
+    def _spill(self) -> None:
+        """Write what is held, each domain to the end of its file, and let go of it."""
+        parts: list[list[str]] = [[] for _ in range(PARTITIONS)]
+        for domain in self._held:
+            parts[crc32(domain.encode("utf-8", "surrogatepass")) % PARTITIONS].append(domain)
+        self._spilled.update(self._held)
+        try:
+            for path, names in zip(self._paths(), parts, strict=True):
+                if names:
+                    with path.open("ab") as file:
+                        for name in names:
+                            pickle.dump((name, self._held.pop(name)), file, -1)
+        except OSError as error:
+            raise SpillError(
+                f"{tempfile.gettempdir()}: no room for observations that do not fit in memory: "
+                f"{error.strerror or error} (TMPDIR names another directory)"
+            ) from error
+
+
+def _read(path: Path) -> dict[str, Captures]:
+    found: dict[str, Captures] = {}
+    try:
+        with path.open("rb") as file:
+            # peek() alone knows the end of the file without reading past it.
+            while file.peek(1):
+                name, captures = pickle.load(file)  # noqa: S301 - written by us, readable by us only
+                known = found.setdefault(name, captures)
+                if known is not captures:
+                    known.extend(captures)
+    except OSError as error:
+        raise SpillError(f"{path}: cannot be read back: {error.strerror or error}") from error
+    return found

@@ -1,0 +1,51 @@
+"""Observations from Parquet, the tables of the engines that learn from many crawls."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.exceptions import InputError
+from scrapy_urlcanon.learn.observation import BadObservationError, Observation
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterator
+    from pathlib import Path
+
+#: The first bytes of a Parquet file.
+MAGIC = b"PAR1"
+
+#: Rows in memory; those of a row group are compressed until then.
+_ROWS = 10_000
+
+_COLUMNS = [field.name for field in fields(Observation)]
+
+
+def read_parquet(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
+    """Yield the observations of a Parquet file; needs pyarrow.
+
+    Columns as those of :func:`~scrapy_urlcanon.learn.readers.tabular.read_tsv`, ``status`` and
+    ``bytes`` as numbers or text, the others as text.
+
+    :raises InputError: where pyarrow is not installed, the file is no whole Parquet file, or has no
+        column ``url``.
+    """
+    try:
+        from pyarrow import ArrowException, parquet  # noqa: PLC0415 - optional
+    except ImportError:
+        raise InputError(f"{path}: reading Parquet needs pyarrow: pip install pyarrow") from None
+    try:
+        with parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            if "url" not in names:
+                raise InputError(f"{path}: expected a column 'url'; there are {names[:12]!r}")
+            columns = [name for name in _COLUMNS if name in names]
+            for batch in file.iter_batches(_ROWS, columns=columns):
+                for row in batch.to_pylist():
+                    try:
+                        yield Observation.from_fields(row)
+                    except BadObservationError as error:
+                        skipped[error.reason] += 1
+    except ArrowException as error:
+        raise InputError(f"{path}: expected a Parquet file: {error}") from error

@@ -1,0 +1,97 @@
+import os
+import tempfile
+
+import pytest
+
+from scrapy_urlcanon.learn import Observation, learn, partitions
+from scrapy_urlcanon.learn.exceptions import SpillError
+from scrapy_urlcanon.learn.partitions import Partitions
+from scrapy_urlcanon.learn.rules_file import to_json
+
+
+def observations():
+    """Yield pages with and without a parameter, and redirects to them, of 40 domains in turn."""
+    for number in range(20):
+        digest = f"{number:040x}"
+        for domain in range(40):
+            host = f"http://shop{domain}.example"
+            slug = f"{host}/post-{'abcdefghij'[number % 10]}{'klmnopqrst'[number // 10]}/"
+            yield Observation(slug, main_sha1=digest)
+            yield Observation(f"{slug}?sid={number}", main_sha1=digest, canonical=slug)
+            yield Observation(f"{host}/?p={number * 7}", status=301, redirect=slug)
+
+
+@pytest.fixture
+def spilling(tmp_path, monkeypatch):
+    """Hold no more than 100 observations in memory; return the directory of the others."""
+    monkeypatch.setattr(partitions, "MAX_HELD", 100)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_what_is_learned_does_not_depend_on_what_fits_in_memory(monkeypatch, tmp_path):
+    """Rules, evidence and examples are the same where the observations went to disk."""
+    whole = to_json(learn(observations()))
+    monkeypatch.setattr(partitions, "MAX_HELD", 100)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert to_json(learn(observations())) == whole
+    assert '"drop_params"' in whole
+    assert '"skip"' in whole
+
+
+@pytest.mark.usefixtures("spilling")
+def test_each_domain_is_in_one_part_and_whole():
+    """Only the parts that are looked at are in memory, and no domain is in two of them."""
+    with Partitions(observations()) as parts:
+        assert parts.domains == 40
+        sizes = [{name: len(captures) for name, captures in part.items()} for part in parts]
+    assert len(sizes) > 10
+    assert sum(len(part) for part in sizes) == 40
+    assert {size for part in sizes for size in part.values()} == {60}
+
+
+def test_files_are_deleted_and_nobody_else_may_read_them(spilling):
+    """What a crawl saw does not stay behind, also where something goes wrong."""
+
+    def broken():
+        yield from observations()
+        [directory] = spilling.iterdir()
+        assert directory.stat().st_mode & 0o077 == 0
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        learn(broken())
+    learn(observations())
+    assert list(spilling.iterdir()) == []
+
+
+def test_few_observations_touch_no_disk(spilling):
+    """What fits in memory needs no directory that can be written."""
+    spilling.rmdir()
+    assert learn(list(observations())[:100]).urls == 100
+
+
+@pytest.mark.usefixtures("spilling")
+def test_domains_that_nobody_asked_for_are_left_out():
+    """Of a large input, one domain alone may be learned."""
+    learned = learn(observations(), domains=["shop7.example"])
+    assert (learned.domains, learned.urls) == (1, 60)
+
+
+def test_no_room_is_an_error_that_names_the_directory(spilling):
+    """A disk that is full, or that cannot be written, says where and what to set instead."""
+    spilling.rmdir()
+    with pytest.raises(SpillError, match=f"(?s)^{spilling}: no room.*TMPDIR"):
+        learn(observations())
+
+
+def test_full_disk_is_an_error_that_names_the_directory(spilling, monkeypatch):
+    """A disk that fills up while writing is the same error."""
+
+    def dump(*_arguments):
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(partitions.pickle, "dump", dump)
+    with pytest.raises(SpillError, match="No space left on device"):
+        learn(observations())
+    assert list(spilling.iterdir()) == []
