@@ -8,14 +8,19 @@ test can make thousands of crawls.
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 
 from scrapy import Request, Spider, signals
 from scrapy.dupefilters import RFPDupeFilter
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
-from scrapy_urlcanon import RequestFingerprinter, UrlCanonDownloaderMiddleware
+from scrapy_urlcanon import (
+    RequestFingerprinter,
+    UrlCanonDownloaderMiddleware,
+    UrlCanonSpiderMiddleware,
+)
 
 MAX_REDIRECTS = 5
 
@@ -23,7 +28,8 @@ MAX_REDIRECTS = 5
 class Simulation:
     """Crawls *graph*, a function from a URL to an answer.
 
-    An answer is a tuple: ``("page", name, links)``, ``("redirect", url)`` or ``("error",)``.
+    An answer is a tuple: ``("page", name, links)`` or ``("page", name, links, canonical)``,
+    ``("redirect", url)`` or ``("error",)``.
 
     :param lifo: whether what was scheduled last is fetched first, as in Scrapy.
     """
@@ -48,6 +54,9 @@ class Simulation:
         self.scheduler = self
         self._queue = deque()
         self._middleware = UrlCanonDownloaderMiddleware.from_crawler(self.crawler)
+        self._spider_middleware = None
+        with suppress(NotConfigured):
+            self._spider_middleware = UrlCanonSpiderMiddleware.from_crawler(self.crawler)
 
     def crawl(self, request):
         """Do what ``ExecutionEngine.crawl`` does."""
@@ -87,16 +96,19 @@ class Simulation:
                 self.crawl(request.replace(url=answer[1], meta=meta))
             # Else as an exception of process_response, which passes all middlewares.
             return
-        name, links = answer[1:] if answer[0] == "page" else (None, ())
-        body = f"<title>{name}</title>".encode()
+        name, links, *declared = answer[1:] if answer[0] == "page" else (None, ())
+        body = "".join(f'<link rel="canonical" href="{url}">' for url in declared)
+        body += f"<title>{name}</title>"
         status = 200 if answer[0] == "page" else 404
+        response = HtmlResponse(request.url, status=status, body=body.encode(), request=request)
         try:
-            self._middleware.process_response(
-                request, HtmlResponse(request.url, status=status, body=body, request=request)
-            )
+            self._middleware.process_response(request, response)
         except IgnoreRequest:
             return
         if name is not None:
             self.pages.append(name)
-            for url in links:
-                self.crawl(Request(url))
+            output = map(Request, links)
+            if self._spider_middleware:
+                output = self._spider_middleware.process_spider_output(response, output)
+            for each in output:
+                self.crawl(each)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from loopback import page
 from scrapy import Request, Spider
+from scrapy.core.scheduler import Scheduler
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -34,6 +35,33 @@ class FollowSpider(Spider):
     def parse(self, response):
         yield {"url": response.url, "text": response.text}
         yield from response.follow_all(css="a")
+
+
+class ClosedScheduler(Scheduler):
+    """A scheduler that does not show its dupefilter."""
+
+    @property
+    def df(self):
+        raise AttributeError
+
+    @df.setter
+    def df(self, dupefilter):
+        self._df = dupefilter
+
+    def open(self, spider):
+        self.spider = spider
+        self.mqs = self._mq()
+        self.dqs = None
+        return self._df.open()
+
+    def close(self, reason):
+        return self._df.close(reason)
+
+    def enqueue_request(self, request):
+        if not request.dont_filter and self._df.request_seen(request):
+            return False
+        self._mqpush(request)
+        return True
 
 
 @dataclass

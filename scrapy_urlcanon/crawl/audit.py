@@ -12,14 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy import Request, signals
 
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
-from scrapy_urlcanon.crawl.bounded import BoundedMapping
 from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.interval import wilson_interval
 from scrapy_urlcanon.crawl.mark import AUDIT, RESCUE, mark_of, marked
 from scrapy_urlcanon.crawl.request import with_url
-from scrapy_urlcanon.crawl.settings import META_KEY
-from scrapy_urlcanon.crawl.similarity import Content
-from scrapy_urlcanon.crawl.soft404 import CommonContents
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
 from scrapy_urlcanon.report.redaction import redact
 
 if TYPE_CHECKING:
@@ -29,9 +26,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_urlcanon.crawl.contents import PageContents
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
-    from scrapy_urlcanon.crawl.representatives import Representatives
     from scrapy_urlcanon.crawl.safeguards import Safeguards
     from scrapy_urlcanon.crawl.state import CrawlState
 
@@ -105,18 +102,17 @@ class Audit:
         crawler: Crawler,
         state: CrawlState,
         fingerprinter: RequestFingerprinter,
-        representatives: Representatives,
+        contents: PageContents,
         safeguards: Safeguards,
     ) -> None:
         self._crawler = crawler
         self._state = state
         self._fingerprinter = fingerprinter
-        self._representatives = representatives
+        self._representatives = contents.representatives
+        self._contents = contents
         self._safeguards = safeguards
         self.listeners: list[Callable[[AuditedPair], None]] = []
         """Are called with each variant that was compared with the page that stood for it."""
-        self._contents: BoundedMapping[bytes, Content] = BoundedMapping(safeguards.audit_max_pages)
-        self._common = CommonContents(safeguards.audit_max_pages)
         self._chosen: Counter[tuple[str, str]] = Counter()
         self._audited: Counter[tuple[str, str]] = Counter()
         self._false: dict[tuple[str, str], list[str]] = {}
@@ -126,7 +122,7 @@ class Audit:
         # Dropped, by URL: to be let through where their rule is suspended.
         self._remembered: OrderedDict[str, Drop] = OrderedDict()
         fingerprinter.dropped.listeners.append(self.dropped)
-        representatives.listeners.append(self.settled)
+        self._representatives.listeners.append(self.settled)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     @property
@@ -139,7 +135,7 @@ class Audit:
 
     def dropped(self, drop: Drop) -> None:
         """Choose the dropped variants to audit, and remember the others."""
-        if not _is_auditable(drop):
+        if not _is_auditable(drop) or DECLARED_CANONICAL in drop.rules:
             return
         page = self._fingerprinter.page(drop.request)
         outcome = page and self._representatives.outcome(page)
@@ -155,6 +151,13 @@ class Audit:
                 _, drops = self._waiting.popitem(last=False)
                 self._crawler.stats.inc_value("urlcanon/audit/given_up", len(drops))
 
+    def takes(self, drop: Drop, page: bytes) -> bool:
+        """Choose whether to compare *drop* with *page*, which was fetched, and tell."""
+        if not _is_auditable(drop) or not self._choose(drop):
+            return False
+        self._send(page, drop)
+        return True
+
     def settled(self, page: bytes, fetched: bool) -> None:  # noqa: FBT001
         """Send the variants that wait for *page*, once it is *fetched*, by whatever request."""
         if fetched:
@@ -162,7 +165,7 @@ class Audit:
                 self._send(page, drop)
 
     def note(self, request: Request, response: Response) -> None:
-        """Remember the content of a page that the spider gets."""
+        """Note that *request* stands for its page, which the spider gets."""
         page = self._representatives.page(request)
         if page is None or response.status >= HTTPStatus.BAD_REQUEST:
             return
@@ -170,12 +173,6 @@ class Audit:
             # This one stands for the page now.
             drops = self._waiting[page]
             self._waiting[page] = [drop for drop in drops if drop.request.url != request.url]
-        content = Content.of(response, self._safeguards.audit_max_size)
-        if self._contents.get(page) is None:
-            self._common.add(content, response.url)
-        self._contents[page] = content
-        for source in self._representatives.redirected_to(request):
-            self._contents[source] = content
 
     def is_known(self, request: Request, response: Response | None) -> bool:
         """Tell whether the spider has the page of an audited *request* already.
@@ -194,16 +191,15 @@ class Audit:
         pair = AuditedPair(
             mark["url"], mark["first"], tuple(mark["options"]), mark["domain"], is_same
         )
-        for listener in self.listeners:
-            listener(pair)
         for option in mark["options"]:
             self._audited[option, mark["domain"]] += 1
-        if is_same:
-            return True
-        stats.inc_value("urlcanon/audit/false_merge")
-        for option in mark["options"]:
-            self._count_false(option, mark)
-        return False
+        if not is_same:
+            stats.inc_value("urlcanon/audit/false_merge")
+            for option in mark["options"]:
+                self._count_false(option, mark)
+        for listener in self.listeners:
+            listener(pair)
+        return is_same
 
     def _judge(self, mark: dict[str, Any], response: Response | None) -> Verdict:
         if response is None or response.status >= HTTPStatus.BAD_REQUEST:
@@ -211,11 +207,12 @@ class Audit:
         reference = self._contents.get(bytes.fromhex(mark["page"]))
         if reference is None:
             return Verdict.UNCLEAR
-        content = Content.of(response, self._safeguards.audit_max_size)
+        content = self._contents.read(response)
         same = reference.is_same_page(content)
+        common = self._contents.common
         if same:
-            return Verdict.NO_PROOF if self._common.has_several_pages(content) else Verdict.SAME
-        if same is None or self._common.has_several_paths(content):
+            return Verdict.NO_PROOF if common.has_several_pages(content) else Verdict.SAME
+        if same is None or common.has_several_paths(content):
             return Verdict.UNCLEAR
         return Verdict.OTHER
 
@@ -233,7 +230,8 @@ class Audit:
 
     def _suspend(self, found: AuditedRule) -> None:
         option, domain = found.option, found.domain
-        if option not in BY_NAME or not self._state.suspend(option, domain):
+        is_known = option in BY_NAME or option == DECLARED_CANONICAL
+        if not is_known or not self._state.suspend(option, domain):
             return
         self._crawler.stats.inc_value(f"urlcanon/audit/suspended/{option}")
         urls = self._false[option, domain]
@@ -241,7 +239,7 @@ class Audit:
         logger.warning(
             "The option %(option)s is off for %(domain)s from now on: of %(audited)d audited "
             "duplicates that are due to it, %(false)d were other pages (%(low)d to %(high)d %%), "
-            "for example %(first)s and %(second)s. Correct its rule.",
+            "for example %(first)s and %(second)s.%(advice)s",
             {
                 "option": option,
                 "domain": domain,
@@ -251,6 +249,7 @@ class Audit:
                 "high": 100 * high,
                 "first": redact(urls[-2]),
                 "second": redact(urls[-1]),
+                "advice": " Correct its rule." if option in BY_NAME else "",
             },
             extra={"spider": self._crawler.spider},
         )

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_urlcanon.crawl.audit import Audit
+    from scrapy_urlcanon.crawl.contents import PageContents
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +57,7 @@ class UrlCanonDownloaderMiddleware:
         self._audit: Audit | None = None
         self._recorder = Recorder.of(crawler)
         self._representatives: Representatives | None = None
+        self._contents: PageContents | None = None
         safeguards = Safeguards.load(crawler.settings)
         self._records_start = safeguards.record_start
         fingerprinter = self._state.fingerprinter
@@ -65,20 +67,40 @@ class UrlCanonDownloaderMiddleware:
             from scrapy_urlcanon.crawl.recovery import JobRecovery  # noqa: PLC0415
 
             recovers = JobRecovery.is_possible(crawler.settings)
-        if fingerprinter and (safeguards.rescue or safeguards.audit or recovers):
+        compares = safeguards.audit or safeguards.declared_canonical
+        if fingerprinter and (safeguards.rescue or compares or recovers):
             known = Representatives(fingerprinter, safeguards.remembered_pages)
             self._representatives = known
             if safeguards.rescue:
                 limit = safeguards.rescue_max_pending
                 self._rescue = Rescue(crawler, fingerprinter, known, limit)
-            if safeguards.audit:
-                from scrapy_urlcanon.crawl.audit import Audit  # noqa: PLC0415
-
-                self._audit = Audit(crawler, self._state, fingerprinter, known, safeguards)
-                if self._recorder:
-                    self._audit.listeners.append(self._recorder.audited)
+            if compares:
+                self._compare(fingerprinter, known, safeguards)
             if recovers:
                 self._state.recovery = JobRecovery(crawler, fingerprinter, known, self._rescue)
+
+    def _compare(
+        self, fingerprinter: RequestFingerprinter, known: Representatives, safeguards: Safeguards
+    ) -> None:
+        """Have the contents of pages compared, to see which are one."""
+        from scrapy_urlcanon.crawl.contents import PageContents  # noqa: PLC0415
+
+        max_pages, max_size = safeguards.audit_max_pages, safeguards.audit_max_size
+        self._contents = PageContents(known, max_pages, max_size)
+        common = (self._crawler, self._state, fingerprinter, self._contents, safeguards)
+        if safeguards.audit:
+            from scrapy_urlcanon.crawl.audit import Audit  # noqa: PLC0415
+
+            self._audit = Audit(*common)
+            if self._recorder:
+                self._audit.listeners.append(self._recorder.audited)
+        if safeguards.declared_canonical:
+            from scrapy_urlcanon.crawl.declared_canonical import (  # noqa: PLC0415
+                DeclaredCanonicalPages,
+            )
+
+            declared_canonicals = DeclaredCanonicalPages(*common, audit=self._audit)
+            self._state.declared_canonicals = declared_canonicals
 
     def spider_opened(self, spider: Spider) -> None:
         """Warn where another fingerprinter decides what a duplicate is; resume a job."""
@@ -125,6 +147,8 @@ class UrlCanonDownloaderMiddleware:
                 self._end_audit(self._audit, request, response)
                 return response
             self._audit.note(request, response)
+        if self._contents:
+            self._contents.note(request, response)
         self._finish(request, fetched=response.status < HTTPStatus.BAD_REQUEST)
         return response
 

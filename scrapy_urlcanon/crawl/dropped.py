@@ -14,7 +14,7 @@ from scrapy.utils.request import fingerprint as scrapy_fingerprint
 from w3lib.url import canonicalize_url
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
-from scrapy_urlcanon.crawl.settings import META_KEY
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
 from scrapy_urlcanon.crawl.summary import summary
 
 if TYPE_CHECKING:
@@ -43,7 +43,10 @@ class Drop(NamedTuple):
     """The URL of the first request with the same fingerprint."""
     fingerprint: bytes
     rules: frozenset[str]
-    """The options and normalizations that changed one of the two URLs; none if exact."""
+    """The options and normalizations that changed one of the two URLs; none if exact.
+
+    ``declared_canonical`` alone where it was another page, which declared it.
+    """
     domain: str
     """The registrable domain of the dropped URL, or its host where it has none."""
 
@@ -72,6 +75,9 @@ class DroppedDuplicates:
         self._fingerprinter = fingerprinter
         self.listeners: list[Callable[[Drop], None]] = []
         """Are called with each dropped request, once it is counted."""
+        self.declared_by: Callable[[bytes], str | None] | None = None
+        """Returns the URL of the page that declared the one of a fingerprint, where it was for
+        that alone that the dupefilter took it as seen."""
         self._firsts: dict[bytes, str] = {}
         self._unparsable: set[int] = set()
         # Until they are written to the stats, whose collector takes longer than all else.
@@ -136,6 +142,11 @@ class DroppedDuplicates:
 
     def _attribute(self, request: Request) -> Drop:
         fingerprint = self._fingerprinter.fingerprint(request)
+        authority = request.url.partition("://")[2].partition("/")[0]
+        declaring = self.declared_by and self.declared_by(fingerprint)
+        if declaring:
+            rules = frozenset((DECLARED_CANONICAL,))
+            return Drop(request, declaring, fingerprint, rules, _domain(authority))
         noted = self._firsts.get(fingerprint)
         if noted is None:
             # A URL that is not canonical would have been noted: this one is, or no rule
@@ -148,10 +159,9 @@ class DroppedDuplicates:
             self._firsts[fingerprint] = first
         else:
             first = noted
-        rules: frozenset[str] = frozenset()
+        rules = frozenset()
         if request.url != first:
             rules = self._fired(request) | self._rules_that_fired(first)
-        authority = request.url.partition("://")[2].partition("/")[0]
         return Drop(request, first, fingerprint, rules, _domain(authority))
 
     def _fired(self, request: Request) -> frozenset[str]:

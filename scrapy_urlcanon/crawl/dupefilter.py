@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 
-def record(crawler: Crawler, request: Request) -> bool:
+def record(crawler: Crawler, request: Request) -> bool | None:
     """Record *request* in the dupefilter as if it had been scheduled.
 
-    Return False where the scheduler has no dupefilter to ask: that of Scrapy and that of
-    scrapy-redis call it ``df``.
+    Return whether it was seen before, and None where the scheduler has no dupefilter to
+    ask: that of Scrapy and that of scrapy-redis call it ``df``.
     """
     engine = crawler.engine
     # Scrapy 2.19 has a property for it.
@@ -22,6 +22,5 @@ def record(crawler: Crawler, request: Request) -> bool:
     )
     dupefilter = getattr(scheduler, "df", None)
     if dupefilter is None:
-        return False
-    dupefilter.request_seen(request)
-    return True
+        return None
+    return bool(dupefilter.request_seen(request))

@@ -22,6 +22,8 @@ RESCUE: Final = "rescue"
 """A variant that is fetched because the request that stood for it failed."""
 AUDIT: Final = "audit"
 """A variant that is fetched to compare it with the page that stands for it."""
+RELEASED: Final = "released"
+"""A canonical URL that is fetched because what declared it is not believed any more."""
 REWRITTEN: Final = "rewritten"
 """A request for the canonical URL, made of one for another URL."""
 
@@ -54,6 +56,7 @@ def reason_for_own_fingerprint(request: Request) -> str | None:
     mark = request.meta.get(MARK_KEY)
     if not isinstance(mark, dict):
         return None
-    if mark.get("reason") == RESCUE and mark.get("url") == request.url:
-        return RESCUE
+    reason = mark.get("reason")
+    if reason in {RESCUE, RELEASED} and mark.get("url") == request.url:
+        return str(reason)
     return f"{AUDIT} of {mark['url']}" if mark_of(request, AUDIT) else None

@@ -9,6 +9,7 @@ from scrapy import signals
 
 from scrapy_urlcanon.crawl.mark import AUDIT, MARK_KEY, RESCUE, REWRITTEN, mark_of, marked
 from scrapy_urlcanon.crawl.request import with_url
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,6 +89,11 @@ class Rescue:
         request = drop.request
         if drop.is_exact and _NOT_PLAIN.isdisjoint(request.meta):
             # Nearly all drops: the very request that stands for its page.
+            return
+        if DECLARED_CANONICAL in drop.rules:
+            # What stands for it is another page, which the spider has.
+            for source in self._representatives.redirected_to(request):
+                self._representatives.settle(source, fetched=True)
             return
         page = self._fingerprinter.page(request)
         if page is None:

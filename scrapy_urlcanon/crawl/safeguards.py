@@ -47,6 +47,9 @@ class Safeguards:
     too many. On, the link is dropped, and with it the callback that it would have had:
     a ``CrawlSpider`` never applies its rules' callbacks to a start response.
     """
+    declared_canonical: bool = False
+    """Whether what a page declares to be its canonical URL is taken as seen, once that way of
+    declaring has proved right. Off: a site that has it wrong costs pages."""
     job_rules: str = "warn"
     """What to do where the rules changed since a job began: ``warn``, ``error`` or ``keep``."""
     job_journal: bool = True
@@ -114,6 +117,7 @@ _SETTINGS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "URLCANON_RESCUE_MAX_PENDING": _COUNT,
     "URLCANON_REMEMBERED_PAGES": _COUNT,
     "URLCANON_RECORD_START": _FLAG,
+    "URLCANON_DECLARED_CANONICAL": _FLAG,
     "URLCANON_JOB_RULES": ("'warn', 'error' or 'keep'", _job_rules),
     "URLCANON_JOB_JOURNAL": _FLAG,
     "URLCANON_AUDIT": _SHARE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.settings import BaseSettings
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 PREFIX = "URLCANON_"
 META_KEY = "urlcanon"
 """``request.meta["urlcanon"]``: False, or options for this request alone."""
+
+DECLARED_CANONICAL_SETTING: Final = "URLCANON_DECLARED_CANONICAL"
+DECLARED_CANONICAL: Final = "declared_canonical"
+"""To what a drop is due where no rule is: a page that the spider has declares its URL."""
 
 KNOWN = (
     "URLCANON_CLEAN_PARAM",

@@ -37,8 +37,9 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     the URL that the page linked. Where the canonical URL fails, that one is fetched too.
 
     Where ``URLCANON_RECORD_START`` is on it records start requests as seen. They are sent
-    with ``dont_filter`` all the same: none is dropped. And in a job it knows when all that
-    the spider made of a response is scheduled.
+    with ``dont_filter`` all the same: none is dropped. Where ``URLCANON_DECLARED_CANONICAL``
+    is on it knows what the spider has got, and what that asks for. And in a job it knows when
+    all that the spider made of a response is scheduled.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -46,7 +47,9 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         self._sites = rewrites(crawler.settings)
         self._records_start = Safeguards.load(crawler.settings).record_start
         self._state = CrawlState.of(crawler)
-        if not self._sites and not self._records_start and not self._state.recovery:
+        self._declared_canonicals = self._state.declared_canonicals
+        has_part = self._records_start or self._state.recovery or self._declared_canonicals
+        if not self._sites and not has_part:
             raise NotConfigured
 
     def process_spider_output(
@@ -54,7 +57,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     ) -> Iterable[Any]:
         """Yield *result*; once all requests of it are scheduled, *response* is done."""
         del spider
-        output = self._output_of(response)
+        output = self._begin(response)
         for each in super().process_spider_output(response, result):
             output.add(each)
             yield each
@@ -65,11 +68,17 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     ) -> AsyncIterator[Any]:
         """Yield *result*; once all requests of it are scheduled, *response* is done."""
         del spider
-        output = self._output_of(response)
+        output = self._begin(response)
         async for each in super().process_spider_output_async(response, result):
             output.add(each)
             yield each
         output.end()
+
+    def _begin(self, response: Response | None) -> Output:
+        """Take note that the spider has *response*, and return what is to be told of the rest."""
+        if self._declared_canonicals and response is not None:
+            self._declared_canonicals.delivered(response)
+        return self._output_of(response)
 
     def _output_of(self, response: Response | None) -> Output:
         if self._state.recovery is None or response is None or response.request is None:
@@ -83,10 +92,12 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         # Without dont_filter the scheduler records it, and would find it seen.
         if response is None and self._records_start and request.dont_filter:
             self._record(request)
+        if response is not None and self._declared_canonicals:
+            self._declared_canonicals.scheduled(request)
         return request
 
     def _record(self, request: Request) -> None:
-        if not record(self.crawler, request):
+        if record(self.crawler, request) is None:
             self._records_start = False
             logger.warning(
                 "URLCANON_RECORD_START has no effect: the scheduler has no dupefilter 'df'.",

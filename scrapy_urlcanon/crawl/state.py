@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.crawl.job import guard_job, guard_stores, resume_suspensions, store_suspension
 from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.crawl.settings import META_KEY, load_configuration
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.canonicalizer.clean_param import CleanParam
+    from scrapy_urlcanon.crawl.declared_canonical import DeclaredCanonicalPages
     from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
     from scrapy_urlcanon.crawl.recovery import JobRecovery
 
@@ -52,6 +54,8 @@ class CrawlState:
         """The one of this crawl, once it is constructed."""
         self.recovery: JobRecovery | None = None
         """What takes the job up again, if this is one."""
+        self.declared_canonicals: DeclaredCanonicalPages | None = None
+        """What believes pages that declare a canonical URL, if anything does."""
         self._reported_meta: set[str] = set()
         if self.is_job:
             resume_suspensions(settings, self)
@@ -73,9 +77,10 @@ class CrawlState:
         if (option, domain) in self.suspended:
             return False
         self.suspended.add((option, domain))
-        self.canonicalizer.suspend(option, domain)
-        if self.fingerprinter:
-            self.fingerprinter.forget()
+        if option in BY_NAME:
+            self.canonicalizer.suspend(option, domain)
+            if self.fingerprinter:
+                self.fingerprinter.forget()
         if self.is_job:
             store_suspension(self._settings, option, domain)
         return True

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
 from scrapy_urlcanon.report.document import Domain, Group, StepOnUrl, Variant
 from scrapy_urlcanon.report.redaction import shown_url
 from scrapy_urlcanon.report.sampling import GroupSample
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 OTHER = "other"
 """The domain that the drops of all domains count for that are not listed."""
+_DECLARATION = StepOnUrl(DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING, "kept")
 _COUNTED_DOMAINS = 5_000
 _LISTED_DOMAINS = 1_000
 
@@ -91,6 +93,8 @@ class DropCollector:
         )
 
     def _variant(self, variant: SampledVariant, on_kept: dict[str, str]) -> Variant:
+        if variant.is_declared:
+            return Variant(shown_url(variant.url), variant.dropped, (_DECLARATION,))
         on_dropped = self._fired(variant.url, variant.options)
         return Variant(shown_url(variant.url), variant.dropped, tuple(_steps(on_dropped, on_kept)))
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.rules import ALWAYS, BY_NAME
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
 from scrapy_urlcanon.report.document import Option
 
 if TYPE_CHECKING:
@@ -40,7 +41,9 @@ def _turned_on(configuration: Configuration) -> Iterator[tuple[str, str]]:
 
 
 def _option(name: str, dropped: int, preset: str, layers: list[str]) -> Option:
-    if name not in BY_NAME:
+    if name == DECLARED_CANONICAL:
+        layers = [DECLARED_CANONICAL_SETTING]
+    elif name not in BY_NAME:
         layers = [ALWAYS]
     elif not _is_neutral(name, PRESETS[preset].get(name)):
         layers = [f"preset {preset}", *layers]

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME
 from scrapy_urlcanon.canonicalizer.rules.pages import rule_page, title
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_TITLE_OF_DECLARED: Final = "Do not fetch what a page declares to be its canonical URL"
+_TEXT_OF_DECLARED: Final = """
+**What it does:** the canonical URL that a page declares is taken as seen once the spider has that
+page, where pages that declare in that way were seen to show what they declare.
+
+**When it is wrong:** the way of declaring was right on the pages that were compared, and is not
+on others. ``URLCANON_AUDIT`` compares some of the dropped ones too.
+"""
 
 _CODE = re.compile(r"``(.+?)``|`([^`]+)`")
 _LEAD = re.compile(r"(What it does|Why it is safe|When it is wrong):\s")
@@ -37,12 +47,16 @@ def title_of(name: str) -> str:
     >>> title_of("case")
     'The scheme and the host in lower case (RFC 3986, 6.2.2.1)'
     """
+    if name == DECLARED_CANONICAL:
+        return _TITLE_OF_DECLARED
     known = {**BY_NAME, **{normalization.name: normalization for normalization in ALWAYS_ON}}
     return title(known[name]).replace("``", "") if name in known else ""
 
 
 def text_of(name: str) -> tuple[Block, ...]:
     """Return the page of the option *name*, without its heading; nothing for other names."""
+    if name == DECLARED_CANONICAL:
+        return tuple(_blocks(_TEXT_OF_DECLARED))
     if name not in BY_NAME:
         return ()
     _, _, body = rule_page(BY_NAME[name]).partition("\n\n")

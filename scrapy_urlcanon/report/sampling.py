@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from scrapy_urlcanon.crawl.settings import META_KEY
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
 from scrapy_urlcanon.report.document import COUNTED_URLS
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ class SampledVariant:
         self.url = drop.request.url
         self.options: Any = drop.request.meta.get(META_KEY)
         """Those of its request alone."""
+        self.is_declared = DECLARED_CANONICAL in drop.rules
+        """Whether no rule dropped it, but what the kept URL shows: a page that declares it."""
         self.dropped = 0
 
 

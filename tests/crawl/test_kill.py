@@ -52,10 +52,11 @@ EXPECTED = sorted(
 class Runs:
     """Runs of the spider, each in a process of its own; the server kills the one that runs."""
 
-    def __init__(self, directory, respond, kill_at):
+    def __init__(self, directory, respond, kill_at, settings):
         self._directory = directory
         self._respond = respond
         self._kill_at = kill_at
+        self._settings = {**SETTINGS, **settings}
         self._hits = 0
         self._process = None
 
@@ -69,7 +70,7 @@ class Runs:
     def run(self, server):
         """Run the spider until it ends or is killed, and return the status of the process."""
         command = [sys.executable, "-m", "scrapy", "runspider", str(SPIDER)]
-        for name, value in SETTINGS.items():
+        for name, value in self._settings.items():
             command += ["-s", f"{name}={value}"]
         environment = {**os.environ, **server.proxies, "PYTHONPATH": str(ROOT)}
         with subprocess.Popen(
@@ -85,8 +86,8 @@ def runs(tmp_path):
     """Return a function that makes the runs on a site, and the server of that site."""
     with ExitStack() as stack:
 
-        def start(respond, *kill_at):
-            runs = Runs(tmp_path, respond, kill_at)
+        def start(respond, *kill_at, **settings):
+            runs = Runs(tmp_path, respond, kill_at, settings)
             return runs, stack.enter_context(Loopback(runs.respond))
 
         yield start
@@ -142,6 +143,31 @@ def test_half_a_record_is_no_record(tmp_path, runs):
     journal.write_bytes(journal.read_bytes()[:-3])
     assert job.run(server) == 0
     assert sorted(pages_got(tmp_path)) == EXPECTED
+
+
+@pytest.mark.parametrize("at", [15, 32, 33])
+def test_kill_with_declared_canonicals(tmp_path, runs, at):
+    """What was dropped because a page declared it is fetched again: that is not written down."""
+    proof = [f"/a{n}{query}" for n in range(5) for query in ("?x=1", "")]
+    variants = [f"/a{n}?x=1" for n in range(10, 30)]
+    hubs = {"/": links(*proof, *variants, "/hub")}
+    hubs["/hub"] = links(*(url.partition("?")[0] for url in variants), "/end")
+
+    def respond(request):
+        link = f'<link rel="canonical" href="{request.path}">'
+        return hubs.get(request.target) or page(f"{link}<title>{request.path}</title>")
+
+    job, server = runs(
+        respond,
+        at,
+        URLCANON_DECLARED_CANONICAL="1",
+        CONCURRENT_REQUESTS="1",
+        SCHEDULER_DISK_QUEUE="scrapy.squeues.PickleFifoDiskQueue",
+    )
+    assert job.run(server) == -signal.SIGKILL
+    assert job.run(server) == 0
+    pages = {*hubs, "/end", *(url.partition("?")[0] for url in proof + variants)}
+    assert set(pages_got(tmp_path)) == pages
 
 
 @deferred_f_from_coro_f

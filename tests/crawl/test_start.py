@@ -3,9 +3,8 @@
 import pytest
 from loopback import page, redirect
 from scrapy import Request
-from scrapy.core.scheduler import Scheduler
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, FollowSpider, links, site
+from sites import SITE, ClosedScheduler, FollowSpider, links, site
 
 ON = {"URLCANON_RECORD_START": True, "URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
 
@@ -53,38 +52,13 @@ async def test_start_requests_are_filtered_as_before(crawl, dont_filter):
     assert len(result.hits) == (3 if dont_filter else 1)
 
 
-class Closed(Scheduler):
-    """A scheduler that does not show its dupefilter."""
-
-    @property
-    def df(self):
-        raise AttributeError
-
-    @df.setter
-    def df(self, dupefilter):
-        self._df = dupefilter
-
-    def open(self, spider):
-        self.spider = spider
-        self.mqs = self._mq()
-        self.dqs = None
-        return self._df.open()
-
-    def close(self, reason):
-        return self._df.close(reason)
-
-    def enqueue_request(self, request):
-        if not request.dont_filter and self._df.request_seen(request):
-            return False
-        self._mqpush(request)
-        return True
-
-
 @deferred_f_from_coro_f
 async def test_scheduler_without_a_dupefilter_is_said(crawl, caplog):
     """Where there is no dupefilter to record in, a warning says so once, and all goes on."""
     start = (f"{SITE}/", f"{SITE}/a")
-    result = await crawl(site(HOME), {**ON, "SCHEDULER": Closed}, spider=StartUrls, start=start)
+    result = await crawl(
+        site(HOME), {**ON, "SCHEDULER": ClosedScheduler}, spider=StartUrls, start=start
+    )
     assert sorted(set(result.hits)) == ["/", "/a"]
     warnings = [r.getMessage() for r in caplog.records if r.name.startswith("scrapy_urlcanon")]
     assert len([w for w in warnings if "URLCANON_RECORD_START" in w]) == 1
