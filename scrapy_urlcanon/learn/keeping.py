@@ -153,7 +153,12 @@ def _does_as_much(general: LearnedRule, special: LearnedRule) -> bool:
         )
     if (general.option, special.option) == ("keep_params", "drop_params"):
         name = entry_of(special.setting)
-        return not any(_matches(kept, name) for kept in general.setting)
+        # One that a glob stands for may be among those that are kept.
+        return (
+            "*" not in name
+            and name[:1] != "!"
+            and not any(_matches(kept, name) for kept in general.setting)
+        )
     return False
 
 

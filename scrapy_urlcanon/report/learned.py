@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from typing_extensions import Self
 
-    from scrapy_urlcanon.crawl.validation import Trial
+    from scrapy_urlcanon.crawl.trials import Trial
     from scrapy_urlcanon.learn import Learned, LearnedRule
 
 _DOMAINS = 20
@@ -101,8 +101,8 @@ def show_learned(
 def show_trials(trials: Iterable[Trial], console: Console) -> None:
     """Print what the pairs of each rule showed, and a pair that refutes it."""
     table = Table.grid(padding=(0, 2, 0, 0))
-    for _ in range(4):
-        table.add_column()
+    for _ in range(5):
+        table.add_column(overflow="fold")
     for trial in trials:
         tried = trial.right + trial.wrong + trial.unjudged
         outcome, style = _OUTCOMES[trial.outcome] if tried else ("no pair", "dim")
@@ -110,10 +110,14 @@ def show_trials(trials: Iterable[Trial], console: Console) -> None:
         if trial.unjudged:
             figures += f", {trial.unjudged:,} not comparable"
         table.add_row(
-            Text(outcome, style), figures, Text(trial.option, "cyan"), visible(trial.layer)
+            Text(outcome, style),
+            figures,
+            Text(trial.option, "cyan"),
+            Text(visible(trial.text)),
+            Text(visible(trial.layer)),
         )
         for url in trial.example or ():
-            table.add_row("", "", "", Text(shown_url(url), "dim", overflow="fold"))
+            table.add_row("", "", "", "", Text(shown_url(url), "dim", overflow="fold"))
     console.print(table)
 
 

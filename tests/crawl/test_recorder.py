@@ -32,6 +32,11 @@ def recorded(path=STORE):
     return found
 
 
+def files_of(directory):
+    """Return the names of the files in *directory*."""
+    return [path.name for path in Path(directory).iterdir()]
+
+
 def is_recorded():
     """Tell whether the crawl has left a file."""
     return any(Path().iterdir())
@@ -187,13 +192,20 @@ async def test_what_is_no_page_of_the_spider_is_not_recorded(crawl):
     assert list(recorded()) == ["/"]
 
 
+@pytest.fixture
+def rules_file(tmp_path):
+    """Return the path of a rule file with a right and a wrong rule."""
+    path = tmp_path / "rules.toml"
+    path.write_text('["site.example"]\ndrop_params = ["sid", "id"]\n')
+    return str(path)
+
+
 @deferred_f_from_coro_f
-async def test_what_the_audit_saw_is_recorded(crawl):
+async def test_what_the_audit_saw_is_recorded(crawl, rules_file):
     """Its verdicts are credited to the rule, and the variants that it fetched are observations."""
-    Path("rules.toml").write_text('["site.example"]\ndrop_params = ["sid", "id"]\n')
     settings = {
         **ON,
-        "URLCANON_RULES_FILES": ["rules.toml"],
+        "URLCANON_RULES_FILES": [rules_file],
         "URLCANON_AUDIT": 1.0,
         "CONCURRENT_REQUESTS": 1,
         "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
@@ -290,8 +302,8 @@ async def test_name_and_time_stand_in_the_path(crawl):
     """As in that of a report: every spider, or every crawl, has a store of its own."""
     path = "seen/%(name)s-%(time)s.sqlite"
     await crawl(site({f"{SITE}/": links()}), {"URLCANON_RECORD": path})
-    (store,) = Path("seen").iterdir()
-    assert re.fullmatch(r"follow-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\+00-00\.sqlite", store.name)
+    (store,) = files_of("seen")
+    assert re.fullmatch(r"follow-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\+00-00\.sqlite", store)
 
 
 @pytest.mark.parametrize("path", ["%(nam)s.sqlite", "100%.sqlite"])
