@@ -37,7 +37,7 @@ VERSION = 2
 #: Responses that are written at once, in one transaction: what a kill may lose.
 BATCH = 200
 
-#: Responses that a store takes, about 3 kB each: a crawl without end must not fill the disk.
+#: Responses that a store takes, 3 to 15 kB each: a crawl without end must not fill the disk.
 MAX_ROWS = 10_000_000
 
 _SUCCESS = 2  # the first digit of the status
