@@ -63,7 +63,10 @@ class Recorder:
             raise ConfigurationError([Problem(SETTING, message, str(path))]) from error
         except LearnError as error:
             raise ConfigurationError([Problem(SETTING, str(error))]) from error
-        self._store.begin(started, rules.rules)
+        if rules.has_files or not crawler.settings.getlist("URLCANON_RULES_FILES"):
+            self._store.begin(started, rules.rules)
+        # Else a job goes on with the rules that it began with (URLCANON_JOB_RULES), of which it
+        # does not know the files: nothing is said of them, rather than that they were taken out.
         crawler.signals.connect(self.request_dropped, signals.request_dropped)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 

@@ -24,6 +24,8 @@ class RulesInForce:
 
     def __init__(self, configuration: Configuration) -> None:
         self._canonicalizer = Canonicalizer.from_configuration(configuration)
+        self.has_files = bool(configuration.files)
+        """Whether there are rule files at all, of whatever format."""
         self._by_option: dict[str, list[tuple[str, RuleInForce]]] = {}
         for layer, rule in _with_layers(configuration):
             self._by_option.setdefault(rule.option, []).append((layer, rule))
@@ -52,11 +54,10 @@ class RulesInForce:
             for step in self._canonicalizer.explain(one).steps
             if step.option == option
         }
-        # A step names all layers that had a part in it.
         fired = [
             rule
             for layer, rule in self._by_option.get(option, ())
-            if any(layer in named for named in layers)
+            if any(had_a_part(layer, named) for named in layers)
         ]
         necessary = [rule for rule in fired if self._tells_apart(rule, url, other)]
         return tuple(necessary or fired)
@@ -75,6 +76,15 @@ class RulesInForce:
                 for one in (url, other)
             ]
         return forms[0] != forms[1]
+
+
+def had_a_part(layer: str, named: str) -> bool:
+    """Tell whether *layer* is one of those that a step of an explanation names.
+
+    >>> had_a_part("b['x']", "a['x'], b['x']"), had_a_part("b['x']", "ab['x']")
+    (True, False)
+    """
+    return f", {layer}, " in f", {named}, "
 
 
 def _with_layers(configuration: Configuration) -> Iterator[tuple[str, RuleInForce]]:

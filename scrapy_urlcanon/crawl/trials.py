@@ -10,6 +10,7 @@ from attrs import define, field
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME, Rule
 from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.crawl.rules_in_force import had_a_part
 from scrapy_urlcanon.crawl.sequential import Outcome, outcome_of
 from scrapy_urlcanon.learn.in_force import settings_of
 
@@ -114,8 +115,9 @@ def trials_of(configuration: Configuration, urls: Iterable[str], *, most: int) -
     }
     for url in seen:
         for step in canonicalizer.explain(url).steps:
-            # A step names all layers that had a part in it.
-            fired = [layer for layer in layers.get(step.option, ()) if layer in step.layer]
+            fired = [
+                layer for layer in layers.get(step.option, ()) if had_a_part(layer, step.layer)
+            ]
             group = [trial for layer in fired for trial in trials[step.option, layer]]
             if len(group) == 1:
                 found[id(group[0])].add((step.before, step.after))

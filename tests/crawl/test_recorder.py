@@ -16,7 +16,7 @@ from sites import SITE, FollowSpider, links, site
 from scrapy_urlcanon.crawl.recorder import Recorder
 from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError
-from scrapy_urlcanon.learn.in_force import RuleInForce
+from scrapy_urlcanon.learn.in_force import RuleInForce, combine
 from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
 from scrapy_urlcanon.learn.store import ObservationStore
 
@@ -283,6 +283,19 @@ def test_store_that_cannot_be_used_is_an_error_at_start(tmp_path):
     other.write_text("no database " * 100)
     assert "notes.txt: expected an observation store" in problem_of(other)
     assert "cannot be written" in problem_of(other / "o.sqlite")
+
+
+@deferred_f_from_coro_f
+async def test_job_that_keeps_its_rules_takes_none_out(crawl, rules_file, tmp_path):
+    """It goes on under rules that no file holds any more: they stay those of the crawl before."""
+    other = tmp_path / "other.toml"
+    other.write_text('["site.example"]\nwww = "strip"\n')
+    job = {**ON, "JOBDIR": "job", "URLCANON_JOB_RULES": "keep"}
+    answers = {f"{SITE}/": links("/a"), f"{SITE}/a": page("<p>A")}
+    await crawl(site(answers), {**job, "URLCANON_RULES_FILES": [rules_file]})
+    await crawl(site(answers), {**job, "URLCANON_RULES_FILES": [str(other)]})
+    rules = combine(read_crawls(STORE))
+    assert [(rule.setting, rule.is_current) for rule in rules] == [(["sid"], True), (["id"], True)]
 
 
 @deferred_f_from_coro_f
