@@ -74,7 +74,8 @@ class Canonicalizer:
     def _setup(self, configuration: Configuration) -> None:
         self.configuration = configuration
         self._policies = Policies(configuration)
-        self._fast_path = FastPath(self._policies)
+        self.fast_path = FastPath(self._policies)
+        """Answers for the common URLs, as :meth:`canonical_or_none` would, and faster."""
 
     def suspend(self, option: str, domain: str) -> None:
         """Make *option* do nothing on *domain*, whatever its rules say.
@@ -90,7 +91,7 @@ class Canonicalizer:
         """
         self.configuration = self.configuration.without(option, domain)
         self._policies = self._policies.with_configuration(self.configuration)
-        self._fast_path = FastPath(self._policies)
+        self.fast_path.use(self._policies)
 
     def canonicalize_without(self, url: str, option: str) -> str:
         """Return the canonical form that *url* would have if *option* did nothing.
@@ -119,7 +120,7 @@ class Canonicalizer:
         :raises ConfigurationError: if *options* are not valid.
         """
         if options is None:
-            canonical = self._fast_path.canonical(url)
+            canonical = self.fast_path.canonical(url)
             if canonical is not None:
                 return canonical
         explanation = self.explain(url, options=options)
@@ -149,7 +150,7 @@ class Canonicalizer:
         :raises ValueError: if *robots_url* cannot be parsed.
         """
         self._policies.declare(*clean_param_rule_sets(robots_url, declared))
-        self._fast_path = FastPath(self._policies)
+        self.fast_path.use(self._policies)
 
     def policy(self, url: str) -> Policy:
         """Return the value of every option for *url*, and the layer that set it.

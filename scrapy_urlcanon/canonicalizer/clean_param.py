@@ -27,8 +27,7 @@ from urllib.parse import unquote_plus
 
 from attrs import field, frozen
 
-from scrapy_urlcanon.canonicalizer.imports.names import NOT_WRITABLE, is_writable
-from scrapy_urlcanon.canonicalizer.names import glob_matcher
+from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, glob_matcher, is_writable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

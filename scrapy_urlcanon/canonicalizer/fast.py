@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.canonicalizer.percent_encoding import (
-    PLAIN_QUERY_TEXT,
     decode_query_text,
     encode_path,
     encode_query,
@@ -26,8 +25,8 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
 from scrapy_urlcanon.canonicalizer.rules.base import ParameterRule
 from scrapy_urlcanon.canonicalizer.rules.fragment import Fragment
 from scrapy_urlcanon.canonicalizer.rules.query import SortQuery
-from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
-from scrapy_urlcanon.canonicalizer.url import Url, split
+from scrapy_urlcanon.canonicalizer.rules.signed import SIGNATURE_PARAMS, is_signed
+from scrapy_urlcanon.canonicalizer.url import Url
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
@@ -40,15 +39,12 @@ _MAX_PASSES = 4
 
 # A plain path: nothing in it is or needs to be encoded, and it has no parameters.
 _PATH_TEXT = r"A-Za-z0-9\-._~!$&'()*+,=:@/"
-_plain_path = re.compile(f"(?:/[{_PATH_TEXT}]*)?").match
-# A plain query: every parameter has a name, an `=` and a value, and nothing in them is or
-# needs to be encoded.
-_PARAMETER = f"{PLAIN_QUERY_TEXT}={PLAIN_QUERY_TEXT}"
-_is_plain_query = re.compile(f"{_PARAMETER}(?:&{_PARAMETER})*").fullmatch
+_not_plain = re.compile(f"[^{_PATH_TEXT}]").search
 # Path, query and fragment that are to be encoded, but hold nothing that the URL parser
 # drops or refuses. In a path still nothing may need to be encoded that is not.
 _ENCODED_PATH = f"/[{_PATH_TEXT}%]*"
 _is_encoded_path = re.compile(_ENCODED_PATH).fullmatch
+_is_visible = re.compile(r"[!-~]*").fullmatch
 _encoded = re.compile(rf"({_ENCODED_PATH})?(?:\?([!-\"$-~]*))?(#[!-~]*)?").fullmatch
 
 # Scheme and host that the host parser of the WHATWG URL standard leaves as they are: lower
@@ -81,6 +77,9 @@ class FastPolicy:
         """For all prefixes that are canonical: nearly all are, so none has one of its own."""
         self._sort_key = _pair if policy.as_scrapy else None
         self._kept: set[str] = set()
+        """Names of parameters that no rule drops, whatever their value."""
+        self._signs: set[str] = set()
+        """Names of parameters that a signed URL may be told by."""
         self._rules_for_value: dict[str, tuple[ParameterRule, ...] | None] = {}
 
     def query(self, query: str) -> str | None:
@@ -88,33 +87,46 @@ class FastPolicy:
 
         None where a parameter would be dropped from a signed URL: not all rules do that.
         """
-        pieces = query.split("&")
         if self.parameter_rules:
-            names = self._kept
-            kept = [
-                piece
-                for piece in pieces
-                if piece.partition("=")[0] in names or not self._drops(piece)
-            ]
-            if len(kept) < len(pieces) and is_signed(pieces):
-                return None
-            pieces = kept
-        if self.sorts:
+            # Each parameter has one `=`.
+            names = query.replace("=", "&").split("&")[::2]
+            if not self._kept.issuperset(names):
+                pieces = self._without_dropped(query.split("&"), names)
+                if not pieces:
+                    return None if pieces is None else ""
+                query = "&".join(pieces)
+        if self.sorts and "&" in query:
+            pieces = query.split("&")
             pieces.sort(key=self._sort_key)
-        return "&".join(pieces)
+            query = "&".join(pieces)
+        return query
 
-    def _drops(self, piece: str) -> bool:
-        """Tell whether *piece* is dropped, and remember what its name alone decides."""
-        name, _, value = piece.partition("=")
-        known = self._rules_for_value
-        rules = known[name] if name in known else self._learn(name)
-        if not rules:
-            return rules is None
-        decoded = decode_query_text(name), decode_query_text(value)
-        return any(rule.drops(*decoded) is not None for rule in rules)
+    def _without_dropped(self, pieces: list[str], names: list[str]) -> list[str] | None:
+        """Return which *pieces*, the parameters with *names*, are kept; None if it is signed."""
+        if len(self._kept) + len(self._rules_for_value) >= _CACHED_NAMES:
+            self._kept.clear()
+            self._signs.clear()
+            self._rules_for_value.clear()
+        known, kept_names = self._rules_for_value, self._kept
+        kept = []
+        for name, piece in zip(names, pieces, strict=True):
+            if name not in kept_names:
+                rules = known[name] if name in known else self._learn(name)
+                if rules is None:
+                    continue
+                if rules:
+                    decoded = decode_query_text(name), decode_query_text(piece.partition("=")[2])
+                    if any(rule.drops(*decoded) is not None for rule in rules):
+                        continue
+            kept.append(piece)
+        if len(kept) < len(pieces) and not self._signs.isdisjoint(names) and is_signed(pieces):
+            return None
+        return kept
 
     def _learn(self, name: str) -> tuple[ParameterRule, ...] | None:
         """Return the rules that a value decides for, or None where *name* is dropped anyway."""
+        if name.lower() in SIGNATURE_PARAMS:
+            self._signs.add(name)
         decoded = decode_query_text(name)
         by_value = tuple(rule for rule in self.parameter_rules if not rule.by_name(decoded))
         is_dropped = any(
@@ -123,9 +135,6 @@ class FastPolicy:
             if rule not in by_value
         )
         rules = None if is_dropped else by_value
-        if len(self._kept) + len(self._rules_for_value) >= _CACHED_NAMES:
-            self._kept.clear()
-            self._rules_for_value.clear()
         if rules == ():
             self._kept.add(name)
         else:
@@ -152,7 +161,7 @@ class FastPolicy:
             changed = url
             for rule in self.authority_rules:
                 changed = rule.apply(changed)
-            if changed == url:
+            if changed is url or changed == url:
                 return url
             url = changed
         return None
@@ -161,21 +170,14 @@ class FastPolicy:
 class Prefix(NamedTuple):
     """What stands before the path, for all URLs in which the same does."""
 
-    policy: FastPolicy
+    policy: FastPolicy | None
+    """None where it depends on path and query."""
     canonical: str | None
     """What stands there in the canonical URLs; None where that is the same."""
     keeps_paths: bool
     """Whether URLs with a plain path and nothing else are canonical."""
-
-
-class ConditionalPrefix(NamedTuple):
-    """What stands before the path, where the policy depends on path and query."""
-
-    base: Url
-    """Normalized, with the path ``/``."""
-    text: str
-    """The same without the path."""
-    keeps_paths: bool = False
+    base: Url | None = None
+    """Normalized, with the path ``/``; None where there is a policy."""
 
 
 class FastPath:
@@ -183,8 +185,14 @@ class FastPath:
 
     def __init__(self, policies: Policies) -> None:
         self._policies = policies
-        self._prefixes: dict[str, Prefix | ConditionalPrefix | None] = {}
+        self._prefixes: dict[str, Prefix | None] = {}
         self._fast_policy = lru_cache(_CACHED_POLICIES)(FastPolicy)
+
+    def use(self, policies: Policies) -> None:
+        """Canonicalize under *policies* from now on, which may be those of before, changed."""
+        self._policies = policies
+        self._prefixes.clear()
+        self._fast_policy.cache_clear()
 
     def canonical(self, url: str) -> str | None:
         """Return the canonical form of *url*, or None to leave it to the reference.
@@ -196,42 +204,52 @@ class FastPath:
         if start < 0:
             start = len(url)
         text = url[:start]
-        prefix = self._prefixes[text] if text in self._prefixes else self._learn(text)
+        prefix = self._prefixes.get(text)
         if prefix is None:
-            return None
-        end = _plain_path(url, start).end()  # type: ignore[union-attr]
-        is_plain, has_fragment = True, False
-        if end == len(url) > start:
-            if prefix.keeps_paths and "/." not in url:
+            prefix = None if text in self._prefixes else self._learn(text)
+            if prefix is None:
+                return None
+        policy, before, keeps_paths, base = prefix
+        other = _not_plain(url, start)
+        has_fragment = False
+        if other is None and start < len(url):
+            if keeps_paths and "/." not in url:
                 return url
-            path, query = url[start:], ""
-        elif start < end and "%" not in url and url[end] == "?" and _is_plain_query(url, end + 1):
-            path, query = url[start:end], url[end + 1 :]
+            path, query, is_spelled_so = url[start:], "", True
+        elif (
+            other and other[0] == "?" and other.start() > start and url.isascii() and "#" not in url
+        ):
+            path, _, written = url[start:].partition("?")
+            query = encode_query(written)
+            is_spelled_so = query == written != ""
+            if not (is_spelled_so or _is_visible(written)):
+                return None
         else:
             read = _read_encoded(url, start)
             if read is None:
                 return None
-            is_plain, (path, query, has_fragment) = False, read
+            is_spelled_so, (path, query, has_fragment) = False, read
         if "/." in path:
             return None
-        if isinstance(prefix, ConditionalPrefix):
-            return self._conditional(prefix, path, query, has_fragment=has_fragment)
-        policy, before, _ = prefix
-        if (has_fragment and not policy.drops_fragment) or (policy.as_scrapy and not is_plain):
+        if policy is None:
+            return base and self._conditional(base, path, query, has_fragment=has_fragment)
+        if (has_fragment and not policy.drops_fragment) or (
+            policy.as_scrapy and ("%" in url or not is_spelled_so)
+        ):
             return None
         canonical_path = policy.path(path) if policy.path_rules else path
         canonical_query = policy.query(query) if query else ""
         if canonical_path is None or canonical_query is None:
             return None
-        if is_plain and canonical_query == query and canonical_path == path and before is None:
+        if is_spelled_so and canonical_query == query and canonical_path == path and not before:
             return url
-        return _join(before or text, canonical_path, canonical_query)
+        if canonical_query:
+            return f"{before or text}{canonical_path}?{canonical_query}"
+        return f"{before or text}{canonical_path}"
 
-    def _conditional(
-        self, prefix: ConditionalPrefix, path: str, query: str, *, has_fragment: bool
-    ) -> str | None:
+    def _conditional(self, base: Url, path: str, query: str, *, has_fragment: bool) -> str | None:
         """Return the canonical form under the policy that path and query select."""
-        url = _with_path(prefix.base, path, query)
+        url = _with_path(base, path, query)
         policy = self._fast_policy(self._policies.for_url(url))
         if (
             not policy.is_supported
@@ -239,20 +257,20 @@ class FastPath:
             or (has_fragment and not policy.drops_fragment)
         ):
             return None
-        authority = policy.authority(prefix.base) if policy.authority_rules else prefix.base
+        authority = policy.authority(base) if policy.authority_rules else base
         canonical_path = policy.path(path) if policy.path_rules else path
         canonical_query = policy.query(query) if query else ""
         if authority is None or canonical_path is None or canonical_query is None:
             return None
-        if canonical_query == query and canonical_path == path and authority == prefix.base:
-            return _join(prefix.text, path, query)
+        if canonical_query == query and canonical_path == path and authority == base:
+            return str(url)
         canonical = _with_path(authority, canonical_path, canonical_query)
         # The rules that hold for the canonical URL may be others: the reference follows up.
         if self._policies.for_url(canonical) is not policy.policy:
             return None
         return str(canonical)
 
-    def _learn(self, text: str) -> Prefix | ConditionalPrefix | None:
+    def _learn(self, text: str) -> Prefix | None:
         """Return what is to be known of the prefix *text*, and remember it."""
         prefix = None if "?" in text or "#" in text else self._parse(text)
         if len(self._prefixes) >= _CACHED_PREFIXES:
@@ -260,22 +278,24 @@ class FastPath:
         self._prefixes[text] = prefix
         return prefix
 
-    def _parse(self, text: str) -> Prefix | ConditionalPrefix | None:
+    def _parse(self, text: str) -> Prefix | None:
         plain_host = _plain_host(text)
         base = None if plain_host else _base(text)
         host = plain_host or (base and base.host)
         if host is None:
             return None
         only = self._policies.for_host(host).only
-        if only is None:
-            base = base or split(text + "/")
-            return ConditionalPrefix(base, str(base)[:-1])
-        policy = self._fast_policy(only)
-        if not policy.is_supported or (policy.as_scrapy and plain_host is None):
-            return None
-        if plain_host and not policy.authority_rules:
-            return policy.unchanged_prefix
-        canonical = policy.authority(base or split(text + "/"))
+        policy = self._fast_policy(only) if only else None
+        if policy:
+            if not policy.is_supported or (policy.as_scrapy and plain_host is None):
+                return None
+            if plain_host and not policy.authority_rules:
+                return policy.unchanged_prefix
+        if base is None:
+            base = Url(text.partition(":")[0], None, host, None, "/", None, None)
+        if policy is None:
+            return Prefix(None, None, keeps_paths=False, base=base)
+        canonical = policy.authority(base)
         if canonical is None or (
             canonical.host != host and self._policies.for_host(canonical.host).only is not only
         ):
@@ -317,10 +337,6 @@ def _read_encoded(url: str, start: int) -> tuple[str, str, bool] | None:
 def _with_path(url: Url, path: str, query: str) -> Url:
     pieces = tuple(query.split("&")) if query else None
     return Url(url.scheme, url.userinfo, url.host, url.port, path, pieces, None)
-
-
-def _join(before: str, path: str, query: str) -> str:
-    return f"{before}{path}?{query}" if query else before + path
 
 
 def _pair(piece: str) -> tuple[str, str, str]:

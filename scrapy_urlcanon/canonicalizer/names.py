@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 
+NOT_WRITABLE = "no entry of our lists is empty, begins with ! or has a literal * in it"
+
+
 class Entry(NamedTuple):
     """One entry of a list of names."""
 
@@ -86,3 +89,14 @@ class NameMatcher:
         """Tell whether *name* is taken back."""
         entry = self.match(name)
         return entry is not None and entry.takes_back
+
+
+def is_writable(name: str) -> bool:
+    """Tell whether a list of names can hold *name*, a decoded one, and mean just that.
+
+    In our lists ``*`` is a glob, ``!`` before a name takes it back, and no name is empty.
+
+    >>> is_writable("piid[0]"), is_writable("a*"), is_writable("")
+    (True, False, False)
+    """
+    return bool(name) and "*" not in name and not name.startswith("!")

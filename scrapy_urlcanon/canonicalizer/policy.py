@@ -65,6 +65,8 @@ class Policies:
             self._origins.append(by_host)
         self._declared: dict[str, tuple[RuleSet, ...]] = {}
         self._hosts = {host for by_host in self._origins for host in by_host} - {ANY_HOST}
+        self._ends = {".".join(host.rsplit(".", 2)[-2:]) for host in self._hosts}
+        """The last two labels of each: what most hosts are told by to have no rules."""
         self._cached_for_host = lru_cache(_CACHED_HOSTS)(self.for_host)
         self._for_names = lru_cache(_CACHED_POLICIES)(self._make_host_policy)
         self._compile = lru_cache(_CACHED_POLICIES)(self._make_policy)
@@ -92,11 +94,13 @@ class Policies:
 
     def for_host(self, host: str) -> HostPolicy:
         """Return the policies of *host*, a normalized one."""
-        names = [ANY_HOST]
+        names: tuple[str, ...] = (ANY_HOST,)
         if self._hosts:
-            names += [name for name in with_parents(host) if name in self._hosts]
+            labels = host.rsplit(".", 2)
+            if labels[-1] in self._ends or ".".join(labels[-2:]) in self._ends:
+                names += tuple(name for name in with_parents(host) if name in self._hosts)
         # Hosts without rules of their own, nearly all, share one.
-        return self._for_names(tuple(names), self._declared.get(host, ()))
+        return self._for_names(names, self._declared.get(host, ()))
 
     def _make_host_policy(
         self, names: tuple[str, ...], declared: tuple[RuleSet, ...]

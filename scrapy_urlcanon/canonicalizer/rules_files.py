@@ -5,16 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
 from scrapy_urlcanon.exceptions import Problem
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 if TYPE_CHECKING:
     import os
@@ -54,9 +49,6 @@ def read_rules_files(
 
     :param setting: what holds the paths, for the problems.
     """
-    # Most crawls have no rule files, and every crawl would wait for the import.
-    from scrapy_urlcanon.canonicalizer.imports import read_together  # noqa: PLC0415
-
     problems: list[Problem] = []
     texts: list[tuple[str, str]] = []
     for path in paths:
@@ -64,6 +56,11 @@ def read_rules_files(
             texts.append((str(path), Path(path).read_text(encoding="utf-8")))
         except (OSError, ValueError) as error:
             problems.append(Problem(setting, f"cannot read {str(path)!r}: {error}"))
+    if not texts:
+        return [], problems
+    # Most crawls have no rule files, and every crawl would wait for the import.
+    from scrapy_urlcanon.canonicalizer.imports import read_together  # noqa: PLC0415
+
     try:
         foreign = read_together(texts)
     except ValueError as error:
@@ -84,5 +81,13 @@ def _read_ours(name: str, text: str) -> RulesFile:
     file_format = _SUFFIXES.get(Path(name).suffix.lower())
     if file_format is None:
         raise ValueError("expected a file whose name ends in .toml or .json, or a known rule list")
-    rules = tomllib.loads(text) if file_format == "TOML" else json.loads(text)
-    return RulesFile(name, file_format, rules)
+    read = _read_toml if file_format == "TOML" else json.loads
+    return RulesFile(name, file_format, read(text))
+
+
+def _read_toml(text: str) -> Any:
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415
+    else:
+        import tomli as tomllib  # noqa: PLC0415
+    return tomllib.loads(text)

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 from scrapy import signals
 
-from scrapy_urlcanon.canonicalizer.clean_param import read_clean_param
 from scrapy_urlcanon.crawl.state import CrawlState
 
 if TYPE_CHECKING:
@@ -50,6 +49,9 @@ class DeclaredRules:
         url = request.meta.get("redirect_urls", [request.url])[0]
         if response.status != _OK or urlsplit(url).path != "/robots.txt":
             return
+        # Few crawls ask for it, and all would wait for the import.
+        from scrapy_urlcanon.canonicalizer.clean_param import read_clean_param  # noqa: PLC0415
+
         declared = read_clean_param(response.body[:_LARGEST_ROBOTS])
         stats = self._crawler.stats
         stats.inc_value("urlcanon/clean_param/taken", len(declared.rules))

@@ -10,13 +10,11 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.python import global_object_name
 
-from scrapy_urlcanon.crawl.audit import Audit
 from scrapy_urlcanon.crawl.declared import DeclaredRules
 from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
 from scrapy_urlcanon.crawl.mark import AUDIT, mark_of
 from scrapy_urlcanon.crawl.recorder import Recorder
-from scrapy_urlcanon.crawl.recovery import JobRecovery
 from scrapy_urlcanon.crawl.representatives import Representatives
 from scrapy_urlcanon.crawl.rescue import Rescue
 from scrapy_urlcanon.crawl.safeguards import Safeguards
@@ -28,6 +26,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
+
+    from scrapy_urlcanon.crawl.audit import Audit
 
 logger = logging.getLogger(__name__)
 
@@ -59,8 +59,12 @@ class UrlCanonDownloaderMiddleware:
         safeguards = Safeguards.load(crawler.settings)
         self._records_start = safeguards.record_start
         fingerprinter = self._state.fingerprinter
-        recovers = self._state.is_job and JobRecovery.is_possible(crawler.settings)
-        recovers = recovers and safeguards.job_journal
+        # What few crawls use is imported by them: all would wait for it.
+        recovers = self._state.is_job and safeguards.job_journal
+        if recovers:
+            from scrapy_urlcanon.crawl.recovery import JobRecovery  # noqa: PLC0415
+
+            recovers = JobRecovery.is_possible(crawler.settings)
         if fingerprinter and (safeguards.rescue or safeguards.audit or recovers):
             known = Representatives(fingerprinter, safeguards.remembered_pages)
             self._representatives = known
@@ -68,6 +72,8 @@ class UrlCanonDownloaderMiddleware:
                 limit = safeguards.rescue_max_pending
                 self._rescue = Rescue(crawler, fingerprinter, known, limit)
             if safeguards.audit:
+                from scrapy_urlcanon.crawl.audit import Audit  # noqa: PLC0415
+
                 self._audit = Audit(crawler, self._state, fingerprinter, known, safeguards)
                 if self._recorder:
                     self._audit.listeners.append(self._recorder.audited)

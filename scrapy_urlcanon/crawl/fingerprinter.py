@@ -60,6 +60,7 @@ class RequestFingerprinter:
         self._fallback_is_default = fallback is ScrapyRequestFingerprinter
         self._fingerprints: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         self._memo: dict[str, bytes] = {}
+        self._fast_canonical = self._state.canonicalizer.fast_path.canonical
 
     def fingerprint(self, request: Request) -> bytes:
         """Return the fingerprint of *request*, 20 bytes with the default fallback.
@@ -79,7 +80,9 @@ class RequestFingerprinter:
             fingerprint = self._memo.get(url)
             if fingerprint is not None:
                 return fingerprint
-            canonical = self._state.canonicalizer.canonical_or_none(url)
+            canonical = self._fast_canonical(url)
+            if canonical is None:
+                canonical = self._state.canonicalizer.canonical_or_none(url)
             if canonical is not None:
                 fingerprint = sha1(canonical.encode()).digest()  # noqa: S324
                 if canonical is not url:

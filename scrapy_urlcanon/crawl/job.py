@@ -111,9 +111,12 @@ def guard_stores(
     :param spider: the name of the spider: each has a store of its own.
     :raises ConfigurationError: if one has and *mode* is ``error``.
     """
+    stores = list(_stores(settings))
+    if not stores:
+        return
     document = RulesDocument.of(configuration)
     problems = []
-    for name, directory in _stores(settings):
+    for name, directory in stores:
         path = directory / f"{spider.replace('/', '_')}.{FILE}"
         stored = StoredRules(path)
         # A directory of the spider's name, or files of that name and any suffixes.

@@ -17,6 +17,7 @@ from scrapy.utils.request import request_from_dict
 from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.journal import Journal, Kind, Record
 from scrapy_urlcanon.crawl.mark import AUDIT, mark_of
+from scrapy_urlcanon.crawl.output import Output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,16 +34,6 @@ logger = logging.getLogger(__name__)
 
 FILE = "urlcanon.journal"
 _EMPTY: tuple[object, ...] = (None, b"", [], {}, 0, False)
-
-
-class Output:
-    """What the spider makes of one response; this one is nobody's business."""
-
-    def add(self, each: object) -> None:
-        """Take note of a request or an item that goes to the engine."""
-
-    def end(self) -> None:
-        """Take note that there is no more."""
 
 
 class _JobOutput(Output):

@@ -14,7 +14,6 @@ from scrapy_urlcanon.crawl.record_path import record_template
 from scrapy_urlcanon.crawl.safeguards import NAMES as SAFEGUARDS
 from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
-from scrapy_urlcanon.report import destination
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +50,7 @@ def load_configuration(settings: BaseSettings) -> Configuration:
             rules.append((name, _plain(settings.get(name))))
         except ValueError as error:
             problems.append(Problem(name, f"expected a mapping or JSON: {error}"))
-    for load in (rewrites, Safeguards.load, record_template):
+    for load in (rewrites, Safeguards.load, record_template, _check_report):
         try:
             load(settings)
         except ConfigurationError as error:
@@ -62,10 +61,6 @@ def load_configuration(settings: BaseSettings) -> Configuration:
         except ValueError:
             message = f"expected True or False, got {settings.get(name)!r}"
             problems.append(Problem(name, message))
-    try:
-        destination.templates(settings.get(destination.SETTING))
-    except ConfigurationError as error:
-        problems += error.problems
     try:
         configuration = Configuration.load(
             settings.get("URLCANON_PRESET", DEFAULT_PRESET),
@@ -106,6 +101,14 @@ def rewrites(settings: BaseSettings) -> bool | frozenset[str]:
     if problems:
         raise ConfigurationError(problems)
     return frozenset(hosts)
+
+
+def _check_report(settings: BaseSettings) -> None:
+    if settings.get("URLCANON_REPORT"):
+        # Most crawls write no report, and every crawl would wait for the import.
+        from scrapy_urlcanon.report.destination import templates  # noqa: PLC0415
+
+        templates(settings["URLCANON_REPORT"])
 
 
 def _problems_of_names(settings: BaseSettings) -> Iterator[Problem]:

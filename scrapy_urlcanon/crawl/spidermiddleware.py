@@ -15,7 +15,7 @@ from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.mark import REWRITTEN, marked
-from scrapy_urlcanon.crawl.recovery import Output
+from scrapy_urlcanon.crawl.output import Output
 from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.crawl.settings import rewrites
 from scrapy_urlcanon.crawl.state import CrawlState

@@ -86,7 +86,7 @@ urls = st.builds(
 def assert_agree(canonicalizer: Canonicalizer, urls: Iterable[str]) -> None:
     """Assert that the fast path leaves *urls* to the reference or does as it does."""
     for url in urls:
-        canonical = canonicalizer._fast_path.canonical(url)
+        canonical = canonicalizer.fast_path.canonical(url)
         if canonical is not None:
             explanation = canonicalizer.explain(url)
             assert (explanation.problem, explanation.canonical) == (None, canonical), url
@@ -150,7 +150,7 @@ def test_agrees_with_the_reference_when_its_caches_are_full(monkeypatch) -> None
         for name in ("sort", "sid", "page", "a", "b")
     ]
     assert_agree(canonicalizer, some)
-    assert len(canonicalizer._fast_path._prefixes) <= 2
+    assert len(canonicalizer.fast_path._prefixes) <= 2
 
 
 @pytest.mark.parametrize(
@@ -160,5 +160,5 @@ def test_answers_for_nearly_all_real_urls(preset, share, shared) -> None:
     """The reference is left the rare ones; with the preset `scrapy`, all that has escapes."""
     canonicalizer = Canonicalizer(preset=preset)
     sample = corpus(shared)[::20]
-    left = sum(canonicalizer._fast_path.canonical(url) is None for url in sample)
+    left = sum(canonicalizer.fast_path.canonical(url) is None for url in sample)
     assert left / len(sample) < share

@@ -15,12 +15,12 @@ from attrs import Factory, define, frozen
 
 from scrapy_urlcanon.canonicalizer.imports.composition import RuleGroup, compose
 from scrapy_urlcanon.canonicalizer.imports.imported import Imported, LeftOut
-from scrapy_urlcanon.canonicalizer.imports.names import NOT_WRITABLE, is_writable
 from scrapy_urlcanon.canonicalizer.imports.scope import includes_no_subdomain
 from scrapy_urlcanon.canonicalizer.imports.url_matcher_pattern import (
     EVERYWHERE,
     UrlMatcherPattern,
 )
+from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

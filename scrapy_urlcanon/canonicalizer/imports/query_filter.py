@@ -12,13 +12,13 @@ from typing import Any, TypeGuard
 
 from scrapy_urlcanon.canonicalizer.imports.composition import RuleGroup, compose
 from scrapy_urlcanon.canonicalizer.imports.imported import Imported, LeftOut
-from scrapy_urlcanon.canonicalizer.imports.names import NOT_WRITABLE, is_writable
 from scrapy_urlcanon.canonicalizer.imports.scope import (
     ANY_HOST,
     Scope,
     includes_no_subdomain,
     path_at_border,
 )
+from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
 
 FORMAT = "query filter"
 

@@ -18,8 +18,8 @@ from attrs import Factory, define, frozen
 from scrapy_urlcanon.canonicalizer.imports.composition import RuleGroup, compose
 from scrapy_urlcanon.canonicalizer.imports.finite_regex import NotFiniteError, finite_texts
 from scrapy_urlcanon.canonicalizer.imports.imported import Imported, LeftOut
-from scrapy_urlcanon.canonicalizer.imports.names import NOT_WRITABLE, is_writable
 from scrapy_urlcanon.canonicalizer.imports.scope import ANY_HOST, Scope, path_at_border
+from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -43,7 +43,7 @@ class Scheme(Rule):
     keeps = (Example("https", "http://example.com:8080/", "http://example.com:8080/"),)
 
     def apply(self, url: Url) -> Url:
-        return url if url.port else url._replace(scheme=self.value)
+        return url if url.port or url.scheme == self.value else url._replace(scheme=self.value)
 
 
 class Www(Rule):
@@ -72,10 +72,11 @@ class Www(Rule):
         Example("strip", "http://wwwx.example.com/", "http://wwwx.example.com/"),
     )
 
-    _labels = re.compile(rf"(?:{_WWW.pattern}\.)*")
+    _labels = re.compile(rf"(?:{_WWW.pattern}\.)+")
 
     def apply(self, url: Url) -> Url:
-        domain = registrable_domain(url.host) if url.host.startswith("www") else None
+        # The usual host has none: that is found out without the Public Suffix List.
+        domain = registrable_domain(url.host) if self._labels.match(url.host) else None
         if domain is None:
             return url
         labels = self._labels.match(url.host, 0, len(url.host) - len(domain))
