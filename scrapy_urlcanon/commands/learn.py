@@ -13,14 +13,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.text import Text
 from scrapy.exceptions import UsageError
 
+from scrapy_urlcanon.canonicalizer.configuration import Configuration
 from scrapy_urlcanon.canonicalizer.export import to_duplicate_url_discarder
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.commands.observations import observations_of
+from scrapy_urlcanon.crawl.rules_in_force import RulesInForce
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.learn import Thresholds, learn
 from scrapy_urlcanon.learn.bounds import lower_bound
 from scrapy_urlcanon.learn.domains import domain_of
 from scrapy_urlcanon.learn.exceptions import InputError, LearnError
+from scrapy_urlcanon.learn.in_force import combine
+from scrapy_urlcanon.learn.readers import crawls_of
 from scrapy_urlcanon.learn.rules_file import to_json, to_toml, write_toml
 from scrapy_urlcanon.report.destination import Destination
 from scrapy_urlcanon.report.learned import show_learned
@@ -28,11 +33,11 @@ from scrapy_urlcanon.report.redaction import visible
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from scrapy.settings import Settings
 
-    from scrapy_urlcanon.learn import Learned
+    from scrapy_urlcanon.learn import Learned, RuleInForce
 
 _DEFAULTS = Thresholds()
 
@@ -49,6 +54,10 @@ is, is told by its content; the text formats may be gzipped.
 
   scrapy urlcanon learn observations.sqlite -o urlcanon.toml
   scrapy crawl NAME -s URLCANON_RULES_FILES=urlcanon.toml
+
+The rules of files under which a crawl of the store was made are kept: what they merge cannot
+be seen in it. Those that its audit contradicts are not. Of other inputs say with --keep which
+rules they were made under.
 
 Without -o the rules are printed. The exit status is 1 if an input cannot be read, or if
 there is no observation in any of them.
@@ -67,6 +76,14 @@ there is no observation in any of them.
             action="store_true",
             help="turn the rules on that keep URLs from being fetched; they are else written "
             "commented out",
+        )
+        parser.add_argument(
+            "--keep",
+            action="append",
+            default=[],
+            metavar="RULES.toml",
+            help="keep the rules of this file, as the inputs were crawled under them; may be "
+            "repeated. The store knows those of its crawls itself",
         )
         parser.add_argument(
             "--export-discarder",
@@ -111,9 +128,10 @@ there is no observation in any of them.
         for path in (output, arguments.export_discarder):
             if path is not None:
                 _check_output(path, arguments.inputs)
+        kept = _rules_of(arguments.keep)
         skipped: Counter[str] = Counter()
         try:
-            learned = _learn(arguments.inputs, thresholds, domains, skipped)
+            learned = _learn(arguments.inputs, kept, thresholds, domains, skipped)
             if not learned.urls:
                 raise InputError(_nothing(domains, skipped))
         except LearnError as error:
@@ -161,6 +179,24 @@ def _thresholds(arguments: argparse.Namespace) -> Thresholds:
     return replace(thresholds, precision=bound, alias=max(bound, _DEFAULTS.alias))
 
 
+def _rules_of(files: Sequence[str]) -> tuple[RuleInForce, ...]:
+    """Return the rules of *files*.
+
+    :raises ConfigurationError: if one of them is none of ours, or wrong.
+    """
+    configuration = Configuration.load(
+        "scrapy", rules_files=files, setting_names=("preset", "--keep")
+    )
+    problems = [
+        Problem("--keep", "expected a file of our own format", file.name)
+        for file in configuration.files
+        if file.is_foreign
+    ]
+    if problems:
+        raise ConfigurationError(problems)
+    return RulesInForce(configuration).rules
+
+
 def _check_output(output: Path, inputs: Sequence[Path]) -> None:
     """Find out before learning for an hour that its result could not be written.
 
@@ -192,6 +228,7 @@ def _write(
 
 def _learn(
     inputs: Sequence[Path],
+    kept: Iterable[RuleInForce],
     thresholds: Thresholds,
     domains: Sequence[str] | None,
     skipped: Counter[str],
@@ -220,6 +257,7 @@ def _learn(
             observations_of(inputs, skipped, read_on),
             thresholds=thresholds,
             domains=domains,
+            in_force=combine((crawl for path in inputs for crawl in crawls_of(path)), kept),
             progress=learned_domain,
         )
 

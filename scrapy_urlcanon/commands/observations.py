@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
-import zlib
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.exceptions import InputError
 from scrapy_urlcanon.learn.readers import format_of, read
 
 if TYPE_CHECKING:
@@ -33,18 +30,12 @@ def observations_of(
         be read to its end.
     """
     for path in inputs:
-        try:
-            format_of(path)
-        except zlib.error as error:
-            raise InputError(f"{path}: cannot be read: {error}") from error
+        format_of(path)
     count = 0
     for number, path in enumerate(inputs):
-        try:
-            for observation in read(path, skipped):
-                count += 1
-                if count % _UPDATE_EVERY == 0:
-                    progress(number, count)
-                yield observation
-        except (OSError, EOFError, zlib.error, sqlite3.Error) as error:
-            raise InputError(f"{path}: cannot be read to its end: {error}") from error
+        for observation in read(path, skipped):
+            count += 1
+            if count % _UPDATE_EVERY == 0:
+                progress(number, count)
+            yield observation
         progress(number + 1, count)

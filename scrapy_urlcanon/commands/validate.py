@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -15,12 +16,14 @@ from scrapy_urlcanon.canonicalizer.configuration import Configuration
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.crawl.sequential import Outcome
-from scrapy_urlcanon.crawl.validation import SETTINGS, ValidationSpider, trials_of
+from scrapy_urlcanon.crawl.trials import Trial, trials_of
+from scrapy_urlcanon.crawl.validation import SETTINGS, ValidationSpider
 from scrapy_urlcanon.learn.exceptions import LearnError
 from scrapy_urlcanon.report.learned import show_trials
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
     from scrapy.settings import Settings
 
@@ -34,7 +37,8 @@ class Validate(Action):
     help = "fetch a few pairs of URLs per rule, and say which rules hold"
     description = """\
 Fetch URLs of a crawl and what each rule of FILE makes of them, and compare the pages: ten
-pairs that are one page prove a rule, two that are not refute it. The settings of the project
+pairs that are one page prove a rule, two that are not refute it. A rule is one entry of a list
+or mapping. The settings of the project
 hold (ROBOTSTXT_OBEY, DOWNLOAD_DELAY ...). The exit status is 1 if a rule fails.
 
   scrapy urlcanon validate urlcanon.toml --observations observations.sqlite
@@ -59,6 +63,7 @@ Templates of `skip` are not validated: nothing computes where their pages are.
             metavar="N",
             help=f"fetch no more than so many pairs per rule (default: {_PAIRS})",
         )
+        parser.add_argument("--json", action="store_true", help="print what was found as JSON")
 
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.pairs < 1:
@@ -78,5 +83,25 @@ Templates of `skip` are not validated: nothing computes where their pages are.
         process = CrawlerProcess(settings)
         process.crawl(ValidationSpider, trials=[trial for trial in trials if trial.pairs])
         process.start()
-        show_trials(trials, Console(highlight=False))
+        if arguments.json:
+            print(_to_json(trials))  # noqa: T201
+        # What is for machines is not to get among it.
+        show_trials(trials, Console(stderr=arguments.json, highlight=False))
         return 1 if any(trial.outcome is Outcome.FAILS for trial in trials) else 0
+
+
+def _to_json(trials: Iterable[Trial]) -> str:
+    found = [
+        {
+            "layer": trial.layer,
+            "option": trial.option,
+            "setting": trial.setting,
+            "outcome": trial.outcome.value,
+            "right": trial.right,
+            "wrong": trial.wrong,
+            "not_comparable": trial.unjudged,
+            "example": trial.example,
+        }
+        for trial in trials
+    ]
+    return json.dumps(found, indent=2, ensure_ascii=False)

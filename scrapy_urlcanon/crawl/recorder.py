@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-import os
-from pathlib import Path
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -12,54 +10,33 @@ from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_urlcanon.crawl.bounded import BoundedMapping
+from scrapy_urlcanon.crawl.record_path import SETTING, record_path
+from scrapy_urlcanon.crawl.rules_in_force import RulesInForce
+from scrapy_urlcanon.crawl.state import CrawlState
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.learn.exceptions import LearnError
 from scrapy_urlcanon.learn.readers.captures import MAX_BODY
-from scrapy_urlcanon.learn.signature import declared_canonical
 from scrapy_urlcanon.learn.store import ObservationStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.settings import BaseSettings
 
     from scrapy_urlcanon.crawl.audit import AuditedPair
-
-logger = logging.getLogger(__name__)
-
-SETTING = "URLCANON_RECORD"
 
 _META_REFRESH_STATUS = 200
 """Scrapy names no status for a redirect by ``<meta http-equiv="refresh">``: the page had this."""
 _REMEMBERED_REDIRECTS = 100_000
 
 
-def record_path(settings: BaseSettings) -> Path | None:
-    """Return the path of the store, or None where nothing is to be recorded.
-
-    >>> from scrapy.settings import Settings
-    >>> record_path(Settings({"URLCANON_RECORD": "seen/observations.sqlite"})).name
-    'observations.sqlite'
-
-    :raises ConfigurationError: if the value is no path, or that of a directory.
-    """
-    value = settings.get(SETTING)
-    if value is None or value == "":
-        return None
-    if not isinstance(value, (str, os.PathLike)):
-        raise ConfigurationError([Problem(SETTING, f"expected a path, got {value!r}")])
-    path = Path(value)
-    if path.is_dir():
-        message = f"expected the path of a file, got the directory {str(path)!r}"
-        raise ConfigurationError([Problem(SETTING, message)])
-    return path
-
-
 class Recorder:
     """Keeps of each page that the crawl got what learning needs, and what the audit found.
+
+    It says first which rules are in force, because what they merge will not be seen.
 
     It is given what comes back once the redirect and retry middlewares have decided, from the
     network or from the HTTP cache. What the spider does not ask for, such as a robots.txt or the
@@ -70,8 +47,11 @@ class Recorder:
     :raises ConfigurationError: if the store cannot be written, or a newer version wrote it.
     """
 
-    def __init__(self, crawler: Crawler, path: Path) -> None:
+    def __init__(
+        self, crawler: Crawler, path: Path, started: datetime, rules: RulesInForce
+    ) -> None:
         self._crawler = crawler
+        self._rules = rules
         self._added = 0
         # Spiders pass meta on, and with it the redirects behind another page: each is taken once.
         self._redirects: BoundedMapping[str, bool] = BoundedMapping(_REMEMBERED_REDIRECTS)
@@ -83,14 +63,23 @@ class Recorder:
             raise ConfigurationError([Problem(SETTING, message, str(path))]) from error
         except LearnError as error:
             raise ConfigurationError([Problem(SETTING, str(error))]) from error
+        if rules.has_files or not crawler.settings.getlist("URLCANON_RULES_FILES"):
+            self._store.begin(started, rules.rules)
+        # Else a job goes on with the rules that it began with (URLCANON_JOB_RULES), of which it
+        # does not know the files: nothing is said of them, rather than that they were taken out.
         crawler.signals.connect(self.request_dropped, signals.request_dropped)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     @classmethod
     def of(cls, crawler: Crawler) -> Recorder | None:
         """Return the recorder of *crawler*, or None where ``URLCANON_RECORD`` names no path."""
-        path = record_path(crawler.settings)
-        return None if path is None else cls(crawler, path)
+        started = datetime.now(timezone.utc)
+        name = (crawler.spider or crawler.spidercls).name
+        path = record_path(crawler.settings, name=name, time=started)
+        if path is None:
+            return None
+        rules = RulesInForce(CrawlState.of(crawler).canonicalizer.configuration)
+        return cls(crawler, path, started, rules)
 
     def record(self, request: Request, response: Response) -> None:
         """Keep *response*, and the redirects that led to it."""
@@ -104,7 +93,7 @@ class Recorder:
             status=response.status,
             body=response.body[:MAX_BODY],
             text=text,
-            canonical=_canonical(response, text),
+            link_header=b", ".join(response.headers.getlist("Link")).decode("latin-1"),
         )
         self._added += 1
 
@@ -116,9 +105,11 @@ class Recorder:
     def audited(self, pair: AuditedPair) -> None:
         """Keep what the audit found."""
         for option in pair.options:
-            self._store.add_audit(
-                pair.url, pair.first, pattern=pair.domain, option=option, same=pair.is_same
-            )
+            rules = self._rules.behind(option, pair.url, pair.first) or (None,)
+            for rule in rules:
+                self._store.add_audit(
+                    pair.url, pair.first, option=option, rule=rule, same=pair.is_same
+                )
 
     def spider_closed(self) -> None:
         """Write the rest, close the store and complete the stats."""
@@ -151,9 +142,3 @@ def _redirects(request: Request) -> Iterator[tuple[str, int, str]]:
         status = reason if isinstance(reason, int) else _META_REFRESH_STATUS
         if source.startswith(("http://", "https://")):
             yield source, status, target
-
-
-def _canonical(response: Response, text: str | None) -> str:
-    """Return the URL that *response* declares as its canonical one, or the empty text."""
-    links = b", ".join(response.headers.getlist("Link")).decode("latin-1")
-    return declared_canonical(text, response.url, links)

@@ -10,7 +10,7 @@ from scrapy.settings import BaseSettings
 from scrapy_urlcanon.canonicalizer.configuration import Configuration
 from scrapy_urlcanon.canonicalizer.pattern import parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
-from scrapy_urlcanon.crawl.recorder import record_path
+from scrapy_urlcanon.crawl.record_path import record_template
 from scrapy_urlcanon.crawl.safeguards import NAMES as SAFEGUARDS
 from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
@@ -54,7 +54,7 @@ def load_configuration(settings: BaseSettings) -> Configuration:
             rules.append((name, _plain(settings.get(name))))
         except ValueError as error:
             problems.append(Problem(name, f"expected a mapping or JSON: {error}"))
-    for load in (rewrites, Safeguards.load, record_path, _check_report):
+    for load in (rewrites, Safeguards.load, record_template, _check_report):
         try:
             load(settings)
         except ConfigurationError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scrapy_urlcanon.learn.evidence import Thresholds
+from scrapy_urlcanon.learn.in_force import RuleInForce
 from scrapy_urlcanon.learn.learning import learn, learn_site, merge
 from scrapy_urlcanon.learn.observation import Observation
 from scrapy_urlcanon.learn.rule import Evidence, Learned, LearnedRule
@@ -12,6 +13,7 @@ __all__ = [
     "Learned",
     "LearnedRule",
     "Observation",
+    "RuleInForce",
     "Thresholds",
     "learn",
     "learn_site",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.emission import rules_of, valid
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
+from scrapy_urlcanon.learn.keeping import unite
 from scrapy_urlcanon.learn.miner import Miner
 from scrapy_urlcanon.learn.partitions import Partitions
 from scrapy_urlcanon.learn.rule import Learned, LearnedRule
@@ -15,6 +16,7 @@ from scrapy_urlcanon.learn.skips import skip_rules
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
+    from scrapy_urlcanon.learn.in_force import RuleInForce
     from scrapy_urlcanon.learn.observation import Observation
     from scrapy_urlcanon.learn.site import Site
 
@@ -24,6 +26,7 @@ def learn(
     *,
     thresholds: Thresholds = DEFAULT_THRESHOLDS,
     domains: Collection[str] | None = None,
+    in_force: Iterable[RuleInForce] = (),
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Learned:
     """Return the rules that a crawl's observations support, domain by domain.
@@ -33,6 +36,8 @@ def learn(
 
     :param thresholds: how much evidence is enough.
     :param domains: registrable domains to look at; all where None.
+    :param in_force: the rules that the observations were made under, in their order; what they
+        merge cannot be seen in them. They stay, unless audits contradict them.
     :param progress: called with each domain, how many are done and how many there are.
     :raises SpillError: where there is no room on disk.
 
@@ -44,21 +49,39 @@ def learn(
     ... ]
     >>> learn([*pages, *again]).as_rules()
     {'shop.example': {'drop_params': ['sid']}}
+    >>> from scrapy_urlcanon.learn import RuleInForce
+    >>> learn(pages, in_force=[RuleInForce("shop.example", "drop_params", ["sid"])]).as_rules()
+    {'shop.example': {'drop_params': ['sid']}}
     """
+    rules: dict[str, list[RuleInForce]] = {}
+    for rule in in_force:
+        if domains is None or rule.domain in domains:
+            rules.setdefault(rule.domain, []).append(rule)
     found: list[Learned] = []
     with Partitions(observations, domains) as partitions:
         for captures in partitions:
             for name in sorted(captures):
                 # Popped, because the captures of a domain and what is made of them would not fit
                 # side by side.
-                found.append(learn_site(captures.pop(name).site(name), thresholds=thresholds))
+                site = captures.pop(name).site(name)
+                here = rules.pop(name, ())
+                found.append(learn_site(site, thresholds=thresholds, in_force=here))
                 if progress is not None:
                     progress(name, len(found), partitions.domains)
+    found += [Learned(*unite((), (), here, thresholds)) for here in rules.values()]
     return merge(found)
 
 
-def learn_site(site: Site, *, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> Learned:
-    """Return the rules of one registrable domain; this is what an engine maps over many."""
+def learn_site(
+    site: Site,
+    *,
+    thresholds: Thresholds = DEFAULT_THRESHOLDS,
+    in_force: Iterable[RuleInForce] = (),
+) -> Learned:
+    """Return the rules of one registrable domain; this is what an engine maps over many.
+
+    :param in_force: as for :func:`learn`, but only those of this domain.
+    """
     miner = Miner(site, thresholds)
     miner.run()
     sinks, unsure_sinks = sink_rules(miner.groups, thresholds)
@@ -73,9 +96,11 @@ def learn_site(site: Site, *, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> Le
         rule for rule in (*rules_of(site.domain, miner.unsure()), *unsure_sinks) if valid([rule])
     ]
     said = {_key(rule) for rule in rules}
+    unsure = [rule for rule in unsure if _key(rule) not in said]
+    united = unite(rules, unsure, in_force, thresholds)
     return Learned(
-        rules=tuple(rules),
-        unsure=tuple(rule for rule in unsure if _key(rule) not in said),
+        rules=united.rules,
+        unsure=united.unsure,
         domains=1,
         urls=len(site.locations),
         redundant=sum(size - 1 for size in site.sizes if size),

@@ -6,9 +6,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
-Kind = Literal["rewrite", "skip", "sink"]
+Kind = Literal["rewrite", "skip", "sink", "kept", "contradicted", "taken out"]
+"""What a rule is: one of the three that are learned; or one that was in force in the crawls, that
+stays for that, that audits contradict, or that the last crawl was not made under."""
+
+IN_FORCE: dict[Kind, str] = {
+    "kept": "in force during the crawl",
+    "contradicted": "in force during the crawl, and audits found other pages",
+    "taken out": "in force during an earlier crawl, and not in the last one",
+}
+"""What is to be said of the kinds of rule that were not learned from what was crawled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +38,10 @@ class Evidence:
     found."""
     confidence: float = 0.95
     """The confidence of that bound."""
+    audited: int = 0
+    """URLs that the rule merged while it was in force, and that audits fetched all the same."""
+    others: int = 0
+    """Those of them that showed another page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +58,15 @@ class LearnedRule:
     """Its value: text, or a list or mapping with one entry."""
     kind: Kind
     evidence: Evidence = field(default_factory=Evidence)
+    was_in_force: bool = False
+    """Whether crawls were made under it, which hides what it merges."""
+
+    def is_off(self, turned_off: Collection[str]) -> bool:
+        """Tell whether it is to be turned on by the user, as its option is one of *turned_off*.
+
+        A rule that was in force is on already.
+        """
+        return self.option in turned_off and not self.was_in_force
 
 
 @dataclass(frozen=True, slots=True)

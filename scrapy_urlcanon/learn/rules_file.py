@@ -11,15 +11,18 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scrapy_urlcanon.learn.rule import IN_FORCE
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from scrapy_urlcanon.learn.rule import Learned, LearnedRule
+    from scrapy_urlcanon.learn.rule import Evidence, Learned, LearnedRule
 
 _KINDS = {
     "rewrite": "URLs that this makes one show one page",
     "skip": "class of URLs whose page is found under another URL: opt-in, dropped before download",
     "sink": "sink: the whole class shows one page",
+    **IN_FORCE,
 }
 
 
@@ -50,10 +53,10 @@ def to_toml(learned: Learned, *, turned_off: Collection[str] = ()) -> str:
     parts = [_summary(learned)]
     tables: dict[str, list[LearnedRule]] = {}
     for rule in learned.rules:
-        if rule.option not in turned_off:
+        if not rule.is_off(turned_off):
             tables.setdefault(rule.pattern, []).append(rule)
     parts += [_table(pattern, rules) for pattern, rules in tables.items()]
-    off = [rule for rule in learned.rules if rule.option in turned_off]
+    off = [rule for rule in learned.rules if rule.is_off(turned_off)]
     if off:
         parts.append("# Turned off: well supported, but to be turned on by you.\n")
         parts += [_commented(rule) for rule in off]
@@ -104,6 +107,9 @@ def to_json(learned: Learned) -> str:
             "merges": rule.evidence.merges,
             "counter_examples": rule.evidence.counter_examples,
             "bound": round(rule.evidence.bound, 4),
+            "in_force": rule.was_in_force,
+            "audited": rule.evidence.audited,
+            "other_pages": rule.evidence.others,
             "examples": [list(pair) for pair in rule.evidence.examples],
         }
 
@@ -118,8 +124,9 @@ def to_json(learned: Learned) -> str:
 
 
 def _summary(learned: Learned) -> str:
+    domains = len({rule.domain for rule in learned.rules})
     return (
-        f"# {_plural(len(learned.rules), 'rule')} for {_plural(learned.domains, 'domain')}, "
+        f"# {_plural(len(learned.rules), 'rule')} for {_plural(domains, 'domain')}, "
         f"learned from {_plural(learned.urls, 'URL')}, "
         f"of which {learned.redundant} show a page that another one shows.\n"
     )
@@ -164,18 +171,31 @@ def _table(pattern: str, rules: Iterable[LearnedRule]) -> str:
 
 def _comments(rule: LearnedRule) -> list[str]:
     evidence = rule.evidence
-    lines = [
-        f"# {rule.kind}: {_KINDS[rule.kind]}",
-        (
+    lines = [f"# {rule.kind}: {_KINDS[rule.kind]}"]
+    if rule.kind not in IN_FORCE:
+        lines.append(
             f"#   {_plural(evidence.pages, 'page')}, {_plural(evidence.merges, 'request')} saved, "
             f"{_plural(evidence.counter_examples, 'counter-example')}, "
             f"right for over {int(evidence.bound * 100)} % "
             f"({evidence.confidence * 100:g} % confidence)"
-        ),
-    ]
+        )
+        if rule.was_in_force:
+            lines.append(f"#   {_KINDS['kept']}; {_audited(evidence)}")
+    else:
+        lines[0] += f"; {_audited(evidence)}"
+    is_other = rule.kind in IN_FORCE and evidence.others
     for one, other in evidence.examples:
-        lines += [f"#   {_printable(one)}", f"#     = {_printable(other)}"]
+        lines += [
+            f"#   {_printable(one)}",
+            f"#     {'is not' if is_other else '='} {_printable(other)}",
+        ]
     return lines
+
+
+def _audited(evidence: Evidence) -> str:
+    if not evidence.audited:
+        return "none audited"
+    return f"{evidence.audited} audited, {evidence.audited - evidence.others} the same"
 
 
 def _printable(url: str) -> str:
@@ -190,5 +210,10 @@ def _value(value: object) -> str:
 
 
 def _text(value: object) -> str:
-    """Return a TOML basic string; JSON escapes all that TOML wants escaped, but for DEL."""
+    """Return a TOML basic string, or True or False.
+
+    JSON escapes all that TOML wants escaped, but for DEL.
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from errno import EISDIR
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,15 +11,13 @@ from attrs import frozen
 
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
 from scrapy_urlcanon.report.formats import FORMATS
+from scrapy_urlcanon.report.placeholders import example, fill, problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
 SETTING = "URLCANON_REPORT"
-_PLACEHOLDER = re.compile(r"%\((\w*)\)s")
-_EXAMPLE = {"name": "spider", "time": "1970-01-01T00-00-00+00-00"}
-_KNOWN = "%(name)s and %(time)s"
 
 
 @frozen
@@ -107,10 +104,9 @@ def destinations(value: object, *, name: str, time: datetime) -> tuple[Destinati
         feeds.
     :raises ConfigurationError: with every path that is not valid or cannot be written.
     """
-    written = {"name": name, "time": time.replace(microsecond=0).isoformat().replace(":", "-")}
     found, problems = [], []
     for template in templates(value):
-        destination = Destination(Path(template % written))
+        destination = Destination(Path(fill(template, name=name, time=time)))
         try:
             destination.prepare()
         except OSError as error:
@@ -123,14 +119,10 @@ def destinations(value: object, *, name: str, time: datetime) -> tuple[Destinati
 
 
 def _problem(template: str) -> str | None:
-    for name in _PLACEHOLDER.findall(template):
-        if name not in _EXAMPLE:
-            nearest = did_you_mean(name, _EXAMPLE)
-            return f"expected no placeholders but {_KNOWN}, got %({name})s{nearest}"
-    if "%" in _PLACEHOLDER.sub("", template.replace("%%", "")):
-        return f"expected {_KNOWN} as the only placeholders; a percent sign is written %%"
-    path = template % _EXAMPLE
-    suffix = Path(path).suffix.lower()
+    problem = problem_of(template)
+    if problem:
+        return problem
+    suffix = Path(example(template)).suffix.lower()
     if suffix not in FORMATS:
         expected = ", ".join(FORMATS)
         return f"expected a name that ends in one of {expected}{did_you_mean(suffix, FORMATS)}"

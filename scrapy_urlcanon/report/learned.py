@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,17 +11,17 @@ from rich.table import Table
 from rich.text import Text
 
 from scrapy_urlcanon.crawl.sequential import Outcome
+from scrapy_urlcanon.learn.rule import IN_FORCE
 from scrapy_urlcanon.report.redaction import shown_url, visible
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Collection, Iterable
     from pathlib import Path
 
     from rich.console import Console
     from typing_extensions import Self
 
-    from scrapy_urlcanon.crawl.validation import Trial
+    from scrapy_urlcanon.crawl.trials import Trial
     from scrapy_urlcanon.learn import Learned, LearnedRule
 
 _DOMAINS = 20
@@ -69,7 +70,7 @@ def show_learned(
     :param output: where the rules were written to.
     :param turned_off: options whose rules were written commented out.
     """
-    on = [rule for rule in learned.rules if rule.option not in turned_off]
+    on = [rule for rule in learned.rules if not rule.is_off(turned_off)]
     off = len(learned.rules) - len(on)
     console.print(
         f"{learned.urls:,} URLs on {_count(learned.domains, 'domain')}; {learned.redundant:,} of "
@@ -88,6 +89,11 @@ def show_learned(
     if off:
         console.print(f", {off:,} turned off ({', '.join(sorted(turned_off))})", end="")
     console.print("" if output is None else f" in {output}", soft_wrap=True)
+    kinds = Counter(rule.kind for rule in (*learned.rules, *learned.unsure))
+    kinds["kept"] = sum(rule.was_in_force for rule in learned.rules)
+    for kind, what in IN_FORCE.items():
+        if kinds[kind]:
+            console.print(f"{kind}: {_count(kinds[kind], 'rule')} {what}", soft_wrap=True)
     for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0])):
         console.print(Text(f"skipped: {count:,} {visible(reason)}", "yellow"))
 
@@ -95,8 +101,8 @@ def show_learned(
 def show_trials(trials: Iterable[Trial], console: Console) -> None:
     """Print what the pairs of each rule showed, and a pair that refutes it."""
     table = Table.grid(padding=(0, 2, 0, 0))
-    for _ in range(4):
-        table.add_column()
+    for _ in range(5):
+        table.add_column(overflow="fold")
     for trial in trials:
         tried = trial.right + trial.wrong + trial.unjudged
         outcome, style = _OUTCOMES[trial.outcome] if tried else ("no pair", "dim")
@@ -104,10 +110,14 @@ def show_trials(trials: Iterable[Trial], console: Console) -> None:
         if trial.unjudged:
             figures += f", {trial.unjudged:,} not comparable"
         table.add_row(
-            Text(outcome, style), figures, Text(trial.option, "cyan"), visible(trial.layer)
+            Text(outcome, style),
+            figures,
+            Text(trial.option, "cyan"),
+            Text(visible(trial.text)),
+            Text(visible(trial.layer)),
         )
         for url in trial.example or ():
-            table.add_row("", "", "", Text(shown_url(url), "dim", overflow="fold"))
+            table.add_row("", "", "", "", Text(shown_url(url), "dim", overflow="fold"))
     console.print(table)
 
 

@@ -1,6 +1,7 @@
 """What a crawl saw is recorded for learning, in real crawls."""
 
 import logging
+import re
 import sqlite3
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from sites import SITE, FollowSpider, links, site
 from scrapy_urlcanon.crawl.recorder import Recorder
 from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError
-from scrapy_urlcanon.learn.store import ObservationStore, read_audits, read_store
+from scrapy_urlcanon.learn.in_force import RuleInForce, combine
+from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
+from scrapy_urlcanon.learn.store import ObservationStore
 
 STORE = "observations.sqlite"
 ON = {"URLCANON_RECORD": STORE}
@@ -27,6 +30,11 @@ def recorded(path=STORE):
     found = {observation.url.removeprefix(SITE): observation for observation in observations}
     assert len(found) == len(observations)
     return found
+
+
+def files_of(directory):
+    """Return the names of the files in *directory*."""
+    return [path.name for path in Path(directory).iterdir()]
 
 
 def is_recorded():
@@ -184,12 +192,20 @@ async def test_what_is_no_page_of_the_spider_is_not_recorded(crawl):
     assert list(recorded()) == ["/"]
 
 
+@pytest.fixture
+def rules_file(tmp_path):
+    """Return the path of a rule file with a right and a wrong rule."""
+    path = tmp_path / "rules.toml"
+    path.write_text('["site.example"]\ndrop_params = ["sid", "id"]\n')
+    return str(path)
+
+
 @deferred_f_from_coro_f
-async def test_what_the_audit_saw_is_recorded(crawl):
-    """Its verdicts are kept, and the variants that it fetched are observations."""
+async def test_what_the_audit_saw_is_recorded(crawl, rules_file):
+    """Its verdicts are credited to the rule, and the variants that it fetched are observations."""
     settings = {
         **ON,
-        "URLCANON_RULES": {"site.example": {"drop_params": ["sid", "id"]}},
+        "URLCANON_RULES_FILES": [rules_file],
         "URLCANON_AUDIT": 1.0,
         "CONCURRENT_REQUESTS": 1,
         "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
@@ -204,10 +220,13 @@ async def test_what_the_audit_saw_is_recorded(crawl):
         f"{SITE}{other}": page("<p>" + words.replace("word", "two")),
     }
     result = await crawl(site(answers), settings)
-    assert sorted(read_audits(STORE), key=str) == [
-        ("site.example", "drop_params", False),
-        ("site.example", "drop_params", True),
-    ]
+    (record,) = read_crawls(STORE)
+    sid, number = (RuleInForce("site.example", "drop_params", [name]) for name in ("sid", "id"))
+    assert record.rules == (sid, number)
+    assert {key: [pair.is_same for pair in pairs] for key, pairs in record.audits.items()} == {
+        sid.key: [True],
+        number.key: [False],
+    }
     assert set(recorded()) == {"/", "/s?sid=0", same, "/p?id=1", other}
     assert same not in result.pages
 
@@ -266,10 +285,51 @@ def test_store_that_cannot_be_used_is_an_error_at_start(tmp_path):
     assert "cannot be written" in problem_of(other / "o.sqlite")
 
 
+@deferred_f_from_coro_f
+async def test_job_that_keeps_its_rules_takes_none_out(crawl, rules_file, tmp_path):
+    """It goes on under rules that no file holds any more: they stay those of the crawl before."""
+    other = tmp_path / "other.toml"
+    other.write_text('["site.example"]\nwww = "strip"\n')
+    job = {**ON, "JOBDIR": "job", "URLCANON_JOB_RULES": "keep"}
+    answers = {f"{SITE}/": links("/a"), f"{SITE}/a": page("<p>A")}
+    await crawl(site(answers), {**job, "URLCANON_RULES_FILES": [rules_file]})
+    await crawl(site(answers), {**job, "URLCANON_RULES_FILES": [str(other)]})
+    rules = combine(read_crawls(STORE))
+    assert [(rule.setting, rule.is_current) for rule in rules] == [(["sid"], True), (["id"], True)]
+
+
+@deferred_f_from_coro_f
+async def test_audit_of_an_option_of_no_file_is_credited_to_no_rule(crawl):
+    """What settings say is not for learning to write, whatever the audit finds."""
+    settings = {**ON, "URLCANON_AUDIT": 1.0, "URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
+    text = page("<p>" + " ".join(f"word{number}" for number in range(100)))
+    answers = {f"{SITE}/": links("/a", "/a?sid=1"), f"{SITE}/a": text, f"{SITE}/a?sid=1": text}
+    result = await crawl(site(answers), settings)
+    (record,) = read_crawls(STORE)
+    assert (record.rules, record.audits) == ((), {})
+    assert result.figures["audit/rule/drop_params/site.example/audited"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_name_and_time_stand_in_the_path(crawl):
+    """As in that of a report: every spider, or every crawl, has a store of its own."""
+    path = "seen/%(name)s-%(time)s.sqlite"
+    await crawl(site({f"{SITE}/": links()}), {"URLCANON_RECORD": path})
+    (store,) = files_of("seen")
+    assert re.fullmatch(r"follow-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\+00-00\.sqlite", store)
+
+
+@pytest.mark.parametrize("path", ["%(nam)s.sqlite", "100%.sqlite"])
+def test_unknown_placeholder_is_invalid(path):
+    """It is found where all settings are validated; a percent sign is written %%."""
+    with pytest.raises(ConfigurationError, match="placeholders"):
+        load_configuration(Settings({"URLCANON_RECORD": path}))
+
+
 @pytest.mark.parametrize("value", [["a.sqlite"], 7, True, "."])
 def test_value_that_is_no_path_of_a_file_is_invalid(value):
     """It is found where all settings are validated, before anything is opened."""
-    with pytest.raises(ConfigurationError, match=r"RECORD: expected (a|the) path"):
+    with pytest.raises(ConfigurationError, match=r"RECORD.*: expected (a|the) path"):
         load_configuration(Settings({"URLCANON_RECORD": value}))
 
 

@@ -10,6 +10,7 @@ import pytest
 from scrapy_urlcanon.learn import Observation
 from scrapy_urlcanon.learn.exceptions import InputError
 from scrapy_urlcanon.learn.readers import format_of, read
+from scrapy_urlcanon.learn.store import ObservationStore
 
 DIGEST = "d7a8fbb307d7809469ca9abcb0082e4f8d5651e4"
 
@@ -199,3 +200,67 @@ def test_missing_input_is_an_error():
     """A file that is not there is refused by name."""
     with pytest.raises(InputError, match="nowhere"):
         format_of(Path("nowhere"))
+
+
+def test_broken_gzip_is_an_error(tmp_path):
+    """It is named, whatever reads it: no caller has to know what is beneath."""
+    data = bytearray(gzip.compress(b"url\n" * 500))
+    data[10:30] = b"\xff" * 20
+    path = tmp_path / "o"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="o: cannot be read"):
+        format_of(path)
+
+
+def test_broken_store_is_an_error(tmp_path):
+    """What SQLite finds half way is said as what any other input does wrong."""
+    path = tmp_path / "o.sqlite"
+    with ObservationStore(path) as store:
+        for number in range(300):
+            store.add(f"http://a.example/{number}", status=200, body=b"x", text=f"<p>{number} x")
+    data = bytearray(path.read_bytes())
+    data[4096 * 4 :] = b"\xff" * (len(data) - 4096 * 4)
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="cannot be read to its end"):
+        read_all(path)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_line_that_is_too_long_is_counted_once(tmp_path, packed):
+    """What follows it is read; a file that is cut short within it ends there."""
+    text = "url\nhttp://a.example/1\n" + "x" * (3 << 16) + "\nhttp://a.example/2\n"
+    path = write(tmp_path / "o", text, packed=packed)
+    observations, skipped = read_all(path)
+    assert [observation.url for observation in observations] == [
+        "http://a.example/1",
+        "http://a.example/2",
+    ]
+    assert skipped == {"line too long": 1}
+
+
+def test_file_cut_short_within_a_line_that_is_too_long(tmp_path):
+    """It ends there, and that is counted as that of any other line."""
+    noise = "".join(f"{number:x}" for number in range(200_000))
+    data = gzip.compress(f"url\nhttp://a.example/1\n{noise}\n".encode())
+    path = tmp_path / "o"
+    path.write_bytes(data[: len(data) // 2])
+    observations, skipped = read_all(path)
+    assert [observation.url for observation in observations] == ["http://a.example/1"]
+    assert skipped == {"line too long": 1, "file cut short": 1}
+
+
+def test_cache_entry_with_broken_gzip_is_counted(tmp_path):
+    """The entries beside it are read."""
+    meta = {"response_url": "http://a.example/1", "status": 200}
+    for name, headers in (
+        ("one", b"Content-Type: text/html"),
+        ("two", b"\x1f\x8b\x08\0" + b"?" * 20),
+    ):
+        entry = tmp_path / name
+        entry.mkdir()
+        (entry / "meta").write_text(repr(meta))
+        (entry / "response_headers").write_bytes(headers)
+        (entry / "response_body").write_bytes(b"<p>Hello")
+    observations, skipped = read_all(tmp_path)
+    assert len(observations) == 1
+    assert skipped == {"bad cache entry": 1}

@@ -1,11 +1,14 @@
 import sqlite3
 import subprocess
 import sys
+from datetime import datetime, timezone
 
 import pytest
 
 from scrapy_urlcanon.learn.exceptions import InputError, StoreVersionError
-from scrapy_urlcanon.learn.store import BATCH, ObservationStore, read_audits, read_store
+from scrapy_urlcanon.learn.in_force import AuditedUrl, RuleInForce
+from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
+from scrapy_urlcanon.learn.store import BATCH, ObservationStore
 
 MENU = "<ul><li>Home</li><li>About</li><li>12 items</li></ul>"
 
@@ -87,15 +90,35 @@ def test_failed_write_stops_no_crawl(tmp_path, caplog):
     assert list(read_store(path)) == []
 
 
-def test_newer_store_is_refused(tmp_path):
-    """A store of a newer version is refused, with both versions."""
+@pytest.mark.parametrize("version", ["1", "99", "x"])
+def test_store_of_another_version_is_refused(tmp_path, version):
+    """It is neither read nor touched, and the message names both versions."""
     path = tmp_path / "o.sqlite"
-    ObservationStore(path).close()
     connection = sqlite3.connect(path)
     with connection:
-        connection.execute("UPDATE meta SET value = '99'")
+        connection.execute("CREATE TABLE meta (key TEXT, value TEXT)")
+        connection.execute("INSERT INTO meta VALUES ('version', ?)", (version,))
     connection.close()
-    with pytest.raises(StoreVersionError, match="99"):
+    before = path.read_bytes()
+    for use in (lambda path: list(read_store(path)), ObservationStore):
+        with pytest.raises(StoreVersionError, match=f"version {version}.*version 2"):
+            use(path)
+    assert path.read_bytes() == before
+
+
+def test_database_of_another_program_is_refused(tmp_path):
+    """It is left as it was: no table of ours is put into it."""
+    path = tmp_path / "o.sqlite"
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("CREATE TABLE songs (title TEXT)")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="expected an observation store"):
+        ObservationStore(path)
+    assert path.read_bytes() == before
+    path.write_bytes(b"")
+    with pytest.raises(InputError, match="empty"):
         list(read_store(path))
 
 
@@ -109,15 +132,60 @@ def test_other_file_is_refused(tmp_path):
         ObservationStore(path)
 
 
-def test_audits_are_kept(tmp_path):
-    """What an audit saw is read back."""
+def test_rules_and_audits_of_each_crawl_are_kept(tmp_path):
+    """A crawl says under which rules it was made, what it saw, and what audits found of each."""
     path = tmp_path / "o.sqlite"
+    sid, ref = (RuleInForce("a.example", "drop_params", [name]) for name in ("sid", "ref"))
     with ObservationStore(path) as store:
-        store.add_audit(
-            "http://a.example/?s=1",
-            "http://a.example/",
-            pattern="a.example",
-            option="drop_params",
-            same=False,
-        )
-    assert list(read_audits(path)) == [("a.example", "drop_params", False)]
+        store.begin(datetime(2026, 1, 2, tzinfo=timezone.utc), [sid, ref])
+        add_page(store, "http://a.example/", "x")
+        pair = ("http://a.example/?sid=1", "http://a.example/")
+        store.add_audit(*pair, option="drop_params", rule=sid, same=False)
+        store.add_audit(*pair, option="sort_query", same=True)
+    with ObservationStore(path) as store:
+        store.begin(datetime(2026, 1, 3, tzinfo=timezone.utc), [])
+        add_page(store, "http://b.example/", "x")
+    first, second = read_crawls(path)
+    assert first.started < second.started
+    assert first.rules == (sid, ref)
+    assert (first.domains, second.domains) == ({"a.example"}, {"b.example"})
+    assert first.audits == {sid.key: (AuditedUrl(*pair, is_same=False),)}
+    assert (second.rules, second.audits) == ((), {})
+
+
+def test_disk_that_is_full_while_recording_is_said_once(tmp_path):
+    """The system refuses to let the file grow: one message, all counted, what was written stays."""
+    path = tmp_path / "o.sqlite"
+    script = """
+import logging, resource, signal, sys
+from scrapy_urlcanon.learn.store import BATCH, ObservationStore
+logging.basicConfig(level=logging.ERROR)
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+store = ObservationStore(sys.argv[1])
+for number in range(10 * BATCH):
+    if number == 2 * BATCH:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 19, 1 << 19))
+    text = f"<p>{number} " + "words " * 300
+    store.add(f"http://a.example/{number}", status=200, body=text.encode(), text=text)
+store.close()
+print(10 * BATCH - store.refused)
+"""
+    environment = {"PYTHONPATH": ":".join(p for p in sys.path if p)}
+    result = subprocess.run(
+        [sys.executable, "-c", script, str(path)],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert result.stderr.count("no longer recorded") == 1, result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert len(list(read_store(path))) == int(result.stdout) >= 2 * BATCH
+
+
+def test_refused_redirects_are_counted_one_by_one(tmp_path):
+    """Whether the store was full before or the batch could not be written, rows are counted."""
+    with ObservationStore(tmp_path / "o.sqlite", max_rows=0) as store:
+        add_page(store, "http://a.example/2", "x", redirects=[("http://a.example/1", 301)])
+        store.add_redirect("http://a.example/3", 301, "/2")
+        assert store.refused == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.exceptions import InputError
@@ -9,14 +10,15 @@ from scrapy_urlcanon.learn.readers.captures import read_warc
 from scrapy_urlcanon.learn.readers.cdx import read_cdx
 from scrapy_urlcanon.learn.readers.httpcache import read_httpcache
 from scrapy_urlcanon.learn.readers.parquet import MAGIC, read_parquet
+from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
 from scrapy_urlcanon.learn.readers.tabular import open_text, read_jsonl, read_tsv
-from scrapy_urlcanon.learn.store import read_store
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from scrapy_urlcanon.learn.in_force import CrawlRecord
     from scrapy_urlcanon.learn.observation import Observation
 
     Reader = Callable[[Path, Counter[str]], Iterator[Observation]]
@@ -53,7 +55,7 @@ def format_of(path: Path) -> str:
     with open_text(path) as text:
         try:
             line = text.readline(1 << 16)
-        except (EOFError, OSError) as error:
+        except (EOFError, OSError, zlib.error) as error:
             raise InputError(f"{path}: cannot be read: {error}") from error
     if line.startswith("WARC/"):
         return "warc"
@@ -79,7 +81,16 @@ def read(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
 
     Rows that are none are counted in ``skipped``.
 
-    :raises InputError: where it cannot be read at all.
-    :raises StoreVersionError: where a newer version of this package wrote it.
+    :raises InputError: where it cannot be read at all, or not to its end.
+    :raises StoreVersionError: where another version of this package wrote it.
     """
     return READERS[format_of(path)](path, skipped)
+
+
+def crawls_of(path: Path) -> tuple[CrawlRecord, ...]:
+    """Return what an input says about the rules of its crawls: nothing, but for a store.
+
+    :raises InputError: where it cannot be read.
+    :raises StoreVersionError: where another version of this package wrote it.
+    """
+    return tuple(read_crawls(path)) if format_of(path) == "store" else ()

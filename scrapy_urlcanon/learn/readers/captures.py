@@ -6,12 +6,13 @@ Through a store of their own, so that boilerplate is told from content.
 from __future__ import annotations
 
 import tempfile
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.exceptions import InputError
-from scrapy_urlcanon.learn.signature import declared_canonical
-from scrapy_urlcanon.learn.store import ObservationStore, read_store
+from scrapy_urlcanon.learn.readers.store import read_store
+from scrapy_urlcanon.learn.store import ObservationStore
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -30,6 +31,8 @@ def through_store(
 
     Which lines are boilerplate is known only when all were seen; until then they are kept in a
     temporary store.
+
+    :raises InputError: where there is no room for that.
     """
     from w3lib.encoding import html_to_unicode  # noqa: PLC0415 - not needed by any other reader
 
@@ -48,8 +51,10 @@ def through_store(
                 if 300 <= status < 400 and location:  # noqa: PLR2004
                     store.add_redirect(url, status, location)
                     continue
-                canonical = declared_canonical(text, url, headers.get("link", ""))
-                store.add(url, status=status, body=body, text=text, canonical=canonical)
+                link_header = headers.get("link", "")
+                store.add(url, status=status, body=body, text=text, link_header=link_header)
+        if store.refused:
+            raise InputError(f"{directory}: no room for {store.refused} of the responses")
         yield from read_store(path, skipped)
 
 
@@ -70,8 +75,8 @@ def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
         raise InputError(f"{path}: reading WARC needs warcio: pip install warcio") from None
 
     def responses() -> Iterator[tuple[str, int, dict[str, str], bytes]]:
-        with path.open("rb") as file:
-            try:
+        try:
+            with path.open("rb") as file:
                 for record in ArchiveIterator(file):
                     if record.rec_type != "response" or record.http_headers is None:
                         continue
@@ -82,9 +87,11 @@ def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
                         continue
                     headers = {name.lower(): value for name, value in record.http_headers.headers}
                     yield url, int(status), headers, record.content_stream().read(MAX_BODY)
-            except ArchiveLoadFailed as error:
-                raise InputError(f"{path}: expected a WARC file: {error}") from None
-            except EOFError:
-                skipped["file cut short"] += 1
+        except ArchiveLoadFailed as error:
+            raise InputError(f"{path}: expected a WARC file: {error}") from None
+        except EOFError:
+            skipped["file cut short"] += 1
+        except (OSError, zlib.error) as error:
+            raise InputError(f"{path}: cannot be read to its end: {error}") from error
 
     yield from through_store(responses(), skipped)

@@ -39,6 +39,8 @@ def read_httpcache(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
                 body = _read(meta.with_name("response_body"))
             except (
                 OSError,
+                EOFError,
+                zlib.error,
                 ValueError,
                 SyntaxError,
                 KeyError,

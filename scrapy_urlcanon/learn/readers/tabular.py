@@ -41,8 +41,11 @@ def open_text(path: Path) -> IO[str]:
 def lines_of(path: Path, skipped: Counter[str]) -> Iterator[str]:
     """Yield the lines of a text file without their line ends.
 
-    A file cut short ends early and is counted.
+    A file cut short ends early and is counted, and so is a line that is too long.
+
+    :raises InputError: where it cannot be read to its end.
     """
+    is_rest = False
     with open_text(path) as file:
         while True:
             try:
@@ -51,14 +54,18 @@ def lines_of(path: Path, skipped: Counter[str]) -> Iterator[str]:
                 # What a killed crawl leaves behind: everything up to here is whole.
                 skipped["file cut short"] += 1
                 return
+            except OSError as error:
+                raise InputError(f"{path}: cannot be read to its end: {error}") from error
             if not line:
                 return
-            if len(line) == MAX_LINE_LENGTH and not line.endswith("\n"):
+            is_whole = line.endswith("\n")
+            if is_rest:
+                is_rest = not is_whole
+            elif len(line) == MAX_LINE_LENGTH and not is_whole:
                 skipped["line too long"] += 1
-                while line and not line.endswith("\n"):
-                    line = file.readline(MAX_LINE_LENGTH)
-                continue
-            yield line.rstrip("\r\n")
+                is_rest = True
+            else:
+                yield line.rstrip("\r\n")
 
 
 def read_tsv(path: Path, skipped: Counter[str]) -> Iterator[Observation]:

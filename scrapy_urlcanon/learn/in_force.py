@@ -1,0 +1,202 @@
+"""The rules under which crawls were made, and what their audits found about them.
+
+What a rule merges cannot be seen in a crawl that was made under it: no other URL of the page was
+fetched. So that learning again does not lose the rule, the crawl says that it was in force, and
+its audit whether it was right.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy_urlcanon.canonicalizer.pattern import ANY_HOST, Pattern, parse_pattern
+from scrapy_urlcanon.learn.domains import domain_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+_EXAMPLES = 3
+
+#: Lists whose entries mean nothing one by one: a parameter more to keep is one less to drop.
+_WHOLE = frozenset({"keep_params"})
+
+Key = tuple[Pattern, str, str]
+"""Pattern, option and setting of a rule: rules with the same ones are one rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleInForce:
+    """One option under one pattern, as in :class:`~scrapy_urlcanon.learn.LearnedRule`."""
+
+    pattern: str
+    """A key of ``URLCANON_RULES``."""
+    option: str
+    """An option of the rule catalogue, or ``inherit``."""
+    setting: Any
+    """Its value: text or True or False, or a list or mapping with one entry (``keep_params``: all
+    entries)."""
+    audited: int = 0
+    """URLs that the rule merged with another one and that were fetched all the same."""
+    others: int = 0
+    """Those that showed another page."""
+    examples: tuple[tuple[str, str], ...] = ()
+    """Up to three of them, each with the URL that stood for it; of those that showed another page
+    where there are any."""
+    is_current: bool = True
+    """Whether it was in force in the last crawl that saw its domain, and not taken out since."""
+
+    @property
+    def key(self) -> Key:
+        """What makes it the same rule as another one."""
+        return key_of(self.pattern, self.option, self.setting)
+
+    @property
+    def domain(self) -> str:
+        """The registrable domain that it is for, its host where it has none, or ``*``."""
+        host = pattern_of(self.pattern).host
+        return host if host == ANY_HOST else domain_of(f"http://{host}/")
+
+
+class AuditedUrl(NamedTuple):
+    """What an audit found about one URL that a rule had merged with another one."""
+
+    url: str
+    kept: str
+    """The URL that stood for it."""
+    is_same: bool
+    """Whether both show one page."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlRecord:
+    """What a crawl says about the rules that it was made under."""
+
+    started: str
+    """When, in UTC and as ISO 8601: later times are greater texts."""
+    rules: tuple[RuleInForce, ...]
+    """Those that were in force, in their order."""
+    domains: frozenset[str] = frozenset()
+    """Registrable domains that it saw."""
+    audits: Mapping[Key, tuple[AuditedUrl, ...]] = field(default_factory=dict)
+    """What its audit found, by the rule that was to blame."""
+
+
+def rules_in_force(rules: Mapping[str, Mapping[str, Any]]) -> Iterator[RuleInForce]:
+    """Yield the rules of a mapping in the shape of ``URLCANON_RULES``, one by one.
+
+    What TOML cannot say is left out: None, which takes something of another file back.
+
+    >>> rules = {"a.example": {"drop_params": ["sid", "ref"], "www": "strip"}}
+    >>> [(rule.option, rule.setting) for rule in rules_in_force(rules)]
+    [('drop_params', ['sid']), ('drop_params', ['ref']), ('www', 'strip')]
+    """
+    for pattern, options in rules.items():
+        for option, value in options.items():
+            for setting in settings_of(option, value):
+                yield RuleInForce(pattern, option, setting)
+
+
+def settings_of(option: str, value: Any) -> Iterator[Any]:
+    """Yield the parts of the *value* of an option that can be right or wrong by themselves."""
+    if option in _WHOLE or not isinstance(value, (list, dict)):
+        if value is not None:
+            yield value
+    elif isinstance(value, list):
+        yield from ([item] for item in value)
+    else:
+        yield from ({name: text} for name, text in value.items() if text is not None)
+
+
+def effective(rules: Iterable[RuleInForce]) -> tuple[RuleInForce, ...]:
+    """Return the rules of several files, the later ones stronger, as if one file had them all.
+
+    >>> rules = rules_in_force({"a.example": {"www": "strip", "drop_params": ["sid"]}})
+    >>> stronger = rules_in_force({"a.example": {"www": "keep"}})
+    >>> [(rule.option, rule.setting) for rule in effective([*rules, *stronger])]
+    [('drop_params', ['sid']), ('www', 'keep')]
+    """
+    found: dict[tuple[Pattern, str, str | None], RuleInForce] = {}
+    for rule in rules:
+        place = pattern_of(rule.pattern), rule.option, subject_of(rule.option, rule.setting)
+        weaker = found.pop(place, None)
+        if weaker and rule.option in _WHOLE:
+            # Lists unite.
+            united = list(dict.fromkeys([*weaker.setting, *rule.setting]))
+            rule = replace(rule, setting=united)  # noqa: PLW2901
+        found[place] = rule
+    return tuple(found.values())
+
+
+def subject_of(option: str, setting: Any) -> str | None:
+    """Return which of the entries of an option a setting is about; None where there is one value.
+
+    >>> subject_of("drop_params", ["!sid"]), subject_of("rewrite_path", [["/a", "/b"]])
+    ('sid', '/a')
+    """
+    if option in _WHOLE or not isinstance(setting, (list, dict)):
+        return None
+    return entry_of(setting).removeprefix("!")
+
+
+def entry_of(setting: list[Any] | dict[str, Any]) -> str:
+    """Return the one entry of a list or mapping: a name, or the first of two templates."""
+    entry = next(iter(setting), "")
+    return str(entry[0] if isinstance(entry, (list, tuple)) else entry)
+
+
+def combine(
+    crawls: Iterable[CrawlRecord], kept: Iterable[RuleInForce] = ()
+) -> tuple[RuleInForce, ...]:
+    """Return the rules of several crawls, each once, with what the audits of all found about it.
+
+    The order of the crawls does not matter. A rule that the last crawl of its domain was not made
+    under is not current: somebody took it out.
+
+    :param kept: rules that are in force besides, such as those of a file; they come first, and are
+        current whatever the crawls say.
+    """
+    # Of two that started at the same time any fixed order will do.
+    ordered = sorted(crawls, key=lambda crawl: (crawl.started, repr(crawl.rules)))
+    last_of = {domain: crawl for crawl in ordered for domain in crawl.domains}
+    current = {
+        id(crawl): {rule.key for rule in crawl.rules}
+        for crawl in (*last_of.values(), *ordered[-1:])
+    }
+    found: dict[Key, RuleInForce] = {rule.key: rule for rule in kept}
+    for crawl in reversed(ordered):
+        for rule in crawl.rules:
+            key = rule.key
+            if key not in found:
+                last = last_of.get(rule.domain, ordered[-1])
+                found[key] = replace(rule, is_current=key in current[id(last)])
+    audits: dict[Key, dict[tuple[str, str], bool]] = {}
+    for crawl in ordered:
+        for key, pairs in crawl.audits.items():
+            verdicts = audits.setdefault(key, {})
+            for pair in pairs:
+                # Of two verdicts about one pair the worse one counts.
+                place = (pair.url, pair.kept)
+                verdicts[place] = verdicts.get(place, True) and pair.is_same
+    return tuple(_audited(rule, audits.get(key, {})) for key, rule in found.items())
+
+
+def _audited(rule: RuleInForce, verdicts: Mapping[tuple[str, str], bool]) -> RuleInForce:
+    if not verdicts:
+        return rule
+    others = [pair for pair, is_same in verdicts.items() if not is_same]
+    examples = sorted(others or verdicts, key=lambda pair: (len(pair[0]), pair))[:_EXAMPLES]
+    return replace(rule, audited=len(verdicts), others=len(others), examples=tuple(examples))
+
+
+def key_of(pattern: str, option: str, setting: Any) -> Key:
+    """Return what makes a rule the same as another one, however its pattern is written."""
+    return pattern_of(pattern), option, json.dumps(setting, sort_keys=True, ensure_ascii=False)
+
+
+@lru_cache(4096)
+def pattern_of(text: str) -> Pattern:
+    """Return the pattern of a rule that the configuration has accepted."""
+    return parse_pattern(text)

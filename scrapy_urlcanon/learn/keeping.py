@@ -1,0 +1,195 @@
+"""Rules that were in force, united with those that were learned anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy_urlcanon.canonicalizer.names import glob_matcher
+from scrapy_urlcanon.learn.bounds import lower_bound
+from scrapy_urlcanon.learn.emission import valid
+from scrapy_urlcanon.learn.in_force import RuleInForce, entry_of, key_of, pattern_of, subject_of
+from scrapy_urlcanon.learn.rule import Evidence, LearnedRule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from scrapy_urlcanon.canonicalizer.pattern import Condition, Pattern
+    from scrapy_urlcanon.learn.evidence import Thresholds
+    from scrapy_urlcanon.learn.in_force import Key
+    from scrapy_urlcanon.learn.rule import Kind
+
+
+class United(NamedTuple):
+    """The rules of one domain."""
+
+    rules: tuple[LearnedRule, ...]
+    """Those that were in force, in their order, and then those that are new."""
+    unsure: tuple[LearnedRule, ...]
+
+
+def unite(
+    learned: Sequence[LearnedRule],
+    unsure: Sequence[LearnedRule],
+    in_force: Iterable[RuleInForce],
+    thresholds: Thresholds,
+) -> United:
+    """Return what was learned about a domain together with the rules that were in force there.
+
+    A rule that audits contradict goes, with what is new and would do the same; so does one that
+    is not current, unless it was learned again. The others stay, but for those that a wider one
+    covers. What is new and says otherwise of the same thing does not get in: of two ways to write
+    one merge the one that the last crawl was made under is as good.
+    """
+    known = {rule.key: rule for rule in in_force}
+    if not known:
+        return United(tuple(learned), tuple(unsure))
+    standing: dict[Key, LearnedRule] = {}
+    gone: dict[Key, LearnedRule] = {}
+    again = {_key(rule): rule for rule in learned}
+    for key, rule in known.items():
+        found = again.pop(key, None)
+        if thresholds.contradicts(rule.audited, rule.others):
+            gone[key] = _kept(rule, "contradicted", found, thresholds)
+        elif rule.is_current:
+            kept = _kept(rule, "kept", found, thresholds)
+            if not _is_said_otherwise(kept, standing):
+                standing[key] = kept
+        elif found:
+            standing[key] = found
+        else:
+            gone[key] = _kept(rule, "taken out", None, thresholds)
+    wrong = [rule for rule in gone.values() if rule.kind == "contradicted"]
+    doubtful = [rule for rule in again.values() if any(_covers(rule, old) for old in wrong)]
+    new = {
+        key: rule
+        for key, rule in again.items()
+        if rule not in doubtful and not _is_said_otherwise(rule, standing)
+    }
+    left = list(_without_covered(standing, new))
+    said = {*map(_key, left), *gone}
+    return United(
+        tuple(valid(_in_one_spelling(left))),
+        (*gone.values(), *doubtful, *(rule for rule in unsure if _key(rule) not in said)),
+    )
+
+
+def _without_covered(
+    standing: dict[Key, LearnedRule], new: dict[Key, LearnedRule]
+) -> Iterator[LearnedRule]:
+    """Yield the rules without those that another one makes idle."""
+    both = {**standing, **new}
+    for key, rule in both.items():
+        # What was learned together the miner has made fit.
+        others = both if key in standing else standing
+        if not any(
+            _covers(other, rule, both.values())
+            for other_key, other in others.items()
+            if other_key != key
+        ):
+            yield rule
+
+
+def _key(rule: LearnedRule) -> Key:
+    return key_of(rule.pattern, rule.option, rule.setting)
+
+
+def _kept(
+    rule: RuleInForce, kind: Kind, found: LearnedRule | None, thresholds: Thresholds
+) -> LearnedRule:
+    """Return the rule with what its audits found, beside what was learned of it again."""
+    evidence = found.evidence if found else Evidence(confidence=thresholds.confidence)
+    evidence = replace(evidence, audited=rule.audited, others=rule.others)
+    if not found or kind == "contradicted":
+        bound = lower_bound(rule.audited - rule.others, rule.others, thresholds.confidence)
+        evidence = replace(evidence, bound=bound, examples=rule.examples)
+    return LearnedRule(
+        rule.domain,
+        rule.pattern,
+        rule.option,
+        rule.setting,
+        found.kind if found and kind == "kept" else kind,
+        evidence,
+        was_in_force=True,
+    )
+
+
+def _is_said_otherwise(rule: LearnedRule, standing: dict[Key, LearnedRule]) -> bool:
+    """Tell whether one of *standing* says something else of what *rule* is about."""
+    pattern, option, _ = _key(rule)
+    return any(
+        (other, other_option) == (pattern, option) and _subject(rule) == _subject(old)
+        for (other, other_option, _), old in standing.items()
+    )
+
+
+def _subject(rule: LearnedRule) -> str | None:
+    return subject_of(rule.option, rule.setting)
+
+
+def _covers(general: LearnedRule, special: LearnedRule, among: Iterable[LearnedRule] = ()) -> bool:
+    """Tell whether *general* does all that *special* does."""
+    if not _is_wider(pattern_of(general.pattern), pattern_of(special.pattern)):
+        return False
+    if not _does_as_much(general, special):
+        return False
+    # One that stands between the two, or takes an entry back, may be why the special one is there.
+    return not any(
+        other.option == special.option
+        and _subject(other) == _subject(special)
+        and other.setting != special.setting
+        and _is_wider(pattern_of(other.pattern), pattern_of(special.pattern))
+        for other in among
+        if other is not general and other is not special
+    )
+
+
+def _does_as_much(general: LearnedRule, special: LearnedRule) -> bool:
+    if general.option == special.option:
+        if general.setting == special.setting:
+            return True
+        return general.option == "drop_params" and _matches(
+            entry_of(general.setting), entry_of(special.setting)
+        )
+    if (general.option, special.option) == ("keep_params", "drop_params"):
+        name = entry_of(special.setting)
+        # One that a glob stands for may be among those that are kept.
+        return (
+            "*" not in name
+            and name[:1] != "!"
+            and not any(_matches(kept, name) for kept in general.setting)
+        )
+    return False
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """Tell whether *pattern* says of all that *name* stands for what *name* says of it."""
+    return not pattern.startswith("!") and not name.startswith("!") and glob_matcher(pattern)(name)
+
+
+def _is_wider(general: Pattern, special: Pattern) -> bool:
+    """Tell whether *general* is for all URLs that *special* is for."""
+    return (
+        (special.host == general.host or special.host.endswith(f".{general.host}"))
+        and (
+            not general.path
+            or special.path == general.path
+            or special.path.startswith(f"{general.path}/")
+        )
+        and all(_is_implied(condition, special.conditions) for condition in general.conditions)
+    )
+
+
+def _is_implied(condition: Condition, by: Iterable[Condition]) -> bool:
+    return any(
+        condition.name == other.name and condition.value in {other.value, "*"} for other in by
+    )
+
+
+def _in_one_spelling(rules: Iterable[LearnedRule]) -> list[LearnedRule]:
+    """Return the rules with one spelling of each pattern: a configuration takes no two."""
+    spelling: dict[Pattern, str] = {}
+    return [
+        replace(rule, pattern=spelling.setdefault(pattern_of(rule.pattern), rule.pattern))
+        for rule in rules
+    ]

@@ -1,0 +1,258 @@
+"""Rules that were in force while a crawl was made, and what learning again makes of them."""
+
+import sys
+from itertools import permutations
+
+import pytest
+
+from scrapy_urlcanon.learn import Learned, LearnedRule, Observation, RuleInForce, Thresholds, learn
+from scrapy_urlcanon.learn.in_force import (
+    AuditedUrl,
+    CrawlRecord,
+    combine,
+    rules_in_force,
+)
+from scrapy_urlcanon.learn.keeping import unite
+from scrapy_urlcanon.learn.rules_file import to_json, to_toml
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+SID = RuleInForce("a.example", "drop_params", ["sid"])
+THRESHOLDS = Thresholds()
+
+
+def pages(count=9, *, parameter=None, host="a.example"):
+    """Return observations of pages, with and without *parameter* where it is given."""
+    found = []
+    for number in range(count):
+        url = f"http://{host}/{number}"
+        found.append(Observation(url, main_sha1=f"{number:040x}"))
+        if parameter:
+            found.append(Observation(f"{url}?{parameter}={number + 1}", main_sha1=f"{number:040x}"))
+    return found
+
+
+def new(pattern, option, setting):
+    return LearnedRule("a.example", pattern, option, setting, "rewrite")
+
+
+def united(learned, in_force):
+    """Return what stands in the end, and the kinds of what is unsure."""
+    result = unite(learned, (), in_force, THRESHOLDS)
+    return (
+        [(rule.pattern, rule.option, rule.setting) for rule in result.rules],
+        [(rule.kind, rule.option, rule.setting) for rule in result.unsure],
+    )
+
+
+def test_rule_without_an_audit_is_kept_and_says_so():
+    """Nothing in the observations shows it, so only that it was in force speaks for it."""
+    learned = learn(pages(), in_force=[SID])
+    assert learned.as_rules() == {"a.example": {"drop_params": ["sid"]}}
+    assert "# kept: in force during the crawl; none audited\n" in to_toml(learned)
+
+
+def test_audits_stand_in_the_comment():
+    """Beside the evidence of the observations, where there is any."""
+    audited = RuleInForce("a.example", "drop_params", ["sid"], 12, 0)
+    assert "# kept: in force during the crawl; 12 audited, 12 the same\n" in to_toml(
+        learn(pages(), in_force=[audited])
+    )
+    both = to_toml(learn(pages(parameter="sid"), in_force=[audited]))
+    assert "9 pages, 9 requests saved" in both
+    assert "#   in force during the crawl; 12 audited, 12 the same\n" in both
+    assert both.count('"sid"') == 1
+
+
+@pytest.mark.parametrize(
+    ("audited", "others", "stays"),
+    [(12, 0, True), (3, 1, False), (20, 1, True), (12, 2, False), (500, 9, True), (500, 15, False)],
+)
+def test_audits_contradict_beyond_chance(audited, others, stays):
+    """A page that changed between two fetches is no proof; more than 1 % of them are."""
+    example = (("http://a.example/?sid=1", "http://a.example/"),)
+    rule = RuleInForce("a.example", "drop_params", ["sid"], audited, others, example)
+    learned = learn(pages(), in_force=[rule])
+    assert learned.as_rules() == ({"a.example": {"drop_params": ["sid"]}} if stays else {})
+    text = to_toml(learned)
+    assert f"{audited} audited, {audited - others} the same" in text
+    if not stays:
+        assert [rule.kind for rule in learned.unsure] == ["contradicted"]
+        assert "#     is not http://a.example/\n" in text
+
+
+def test_rule_that_audits_contradict_is_not_learned_again():
+    """Neither itself nor one that would do the same and more."""
+    wrong = RuleInForce("a.example/shop/", "drop_params", ["id"], 12, 6)
+    for rule in (
+        new("a.example/shop", "drop_params", ["id"]),
+        new("a.example", "drop_params", ["id"]),
+        new("a.example", "keep_params", ["page"]),
+    ):
+        stands, unsure = united([rule], [wrong])
+        assert stands == []
+        assert unsure[0] == ("contradicted", "drop_params", ["id"])
+    narrower = new("a.example/shop/list", "drop_params", ["id"])
+    assert united([narrower], [wrong])[0] == [("a.example/shop/list", "drop_params", ["id"])]
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow"),
+    [
+        (("a.example", "drop_params", ["sid"]), ("www.a.example/x", "drop_params", ["sid"])),
+        (("a.example/x", "www", "strip"), ("a.example/x/y?a=b", "www", "strip")),
+        (("a.example", "drop_params", ["utm_*"]), ("a.example", "drop_params", ["utm_id"])),
+        (("a.example", "keep_params", ["id"]), ("a.example", "drop_params", ["sid"])),
+        (
+            ("a.example", "default_params", {"p": "1"}),
+            ("a.example/x", "default_params", {"p": "1"}),
+        ),
+    ],
+)
+def test_wider_rule_covers_a_narrower_one(wide, narrow):
+    """Whichever of the two is the new one."""
+    assert united([new(*wide)], [RuleInForce(*narrow)])[0] == [wide]
+    assert united([new(*narrow)], [RuleInForce(*wide)])[0] == [wide]
+
+
+def test_narrower_rule_stays_where_it_says_something_else():
+    """Another host, an exception, a kept parameter, or a rule between the two."""
+    for wide, narrow in (
+        (("b.a.example", "drop_params", ["sid"]), ("ab.a.example", "drop_params", ["sid"])),
+        (("a.example/x", "drop_params", ["sid"]), ("a.example/xy", "drop_params", ["sid"])),
+        (("a.example", "drop_params", ["*"]), ("a.example", "drop_params", ["!sid"])),
+        (("a.example", "keep_params", ["id"]), ("a.example", "drop_params", ["id"])),
+        (("a.example", "keep_params", ["id"]), ("a.example", "drop_params", ["i*"])),
+        (("a.example?a=b", "www", "strip"), ("a.example/x", "www", "strip")),
+    ):
+        assert len(united([new(*wide)], [RuleInForce(*narrow)])[0]) == 2, (wide, narrow)
+    between = [
+        RuleInForce("a.example", "trailing_slash", "strip"),
+        RuleInForce("a.example/x", "trailing_slash", "keep"),
+        RuleInForce("a.example/x/y", "trailing_slash", "strip"),
+    ]
+    assert len(united([], between)[0]) == 3
+
+
+def test_new_rule_that_says_otherwise_does_not_get_in():
+    """The rule of the last crawl decides which of two forms is the canonical one."""
+    in_force = [
+        RuleInForce("a.example/", "trailing_slash", "add"),
+        RuleInForce("a.example", "default_params", {"page": "0"}),
+        RuleInForce("a.example", "rewrite_path", [["/p/{n:digits}", "/q/{n}"]]),
+        RuleInForce("a.example", "drop_params", ["!id"]),
+    ]
+    learned = [
+        new("a.example", "trailing_slash", "strip"),
+        new("a.example", "default_params", {"page": "1"}),
+        new("a.example", "rewrite_path", [["/p/{n:digits}", "/r/{n}"]]),
+        new("a.example", "drop_params", ["id"]),
+        new("a.example", "drop_params", ["ref"]),
+    ]
+    stands, _ = united(learned, in_force)
+    assert [setting for _, _, setting in stands] == [rule.setting for rule in in_force] + [["ref"]]
+    # One spelling of each pattern: a configuration takes no two.
+    assert {pattern for pattern, _, _ in stands} == {"a.example/"}
+
+
+def test_rules_of_all_domains_come_back():
+    """Those of a domain that this crawl did not see, and those for every host."""
+    in_force = [RuleInForce("*", "drop_params", ["ref"]), RuleInForce("b.example", "www", "strip")]
+    learned = learn(pages(parameter="sid"), in_force=in_force)
+    assert learned.as_rules() == {
+        "*": {"drop_params": ["ref"]},
+        "a.example": {"drop_params": ["sid"]},
+        "b.example": {"www": "strip"},
+    }
+    assert learned.domains == 1
+    assert to_toml(learned).startswith("# 3 rules for 3 domains, learned from 18 URLs")
+    only = learn(pages(parameter="sid"), in_force=in_force, domains=["a.example"])
+    assert list(only.as_rules()) == ["a.example"]
+
+
+def test_skip_that_was_in_force_stays_on():
+    """The user turned it on once."""
+    learned = learn(pages(), in_force=[RuleInForce("a.example", "skip", ["/?p={a:digits}"])])
+    assert '\nskip = [\n    "/?p={a:digits}",' in to_toml(learned, turned_off=["skip"])
+
+
+def test_values_of_every_type_survive_the_file():
+    """What a file by hand may hold is written as it was."""
+    rules = {
+        "a.example": {
+            "inherit": False,
+            "sort_query": True,
+            "drop_params": ["utm_*", "!utm_id"],
+            "keep_params": ["id", "page"],
+            "rewrite_path": [["/p/{n:digits}", "/q/{n}"]],
+            "host_aliases": {"m.a.example": "a.example"},
+        }
+    }
+    learned = learn((), in_force=rules_in_force(rules))
+    assert learned.as_rules() == rules
+    assert tomllib.loads(to_toml(learned)) == rules
+
+
+def record(started, *rules, domains=("a.example",), audits=()):
+    pairs = tuple(AuditedUrl(url, "http://a.example/", same) for url, same in audits)
+    return CrawlRecord(started, rules, frozenset(domains), {SID.key: pairs} if pairs else {})
+
+
+def test_order_of_crawls_and_rows_does_not_matter():
+    """The same file, byte for byte, whatever came first."""
+    ref = RuleInForce("a.example", "drop_params", ["ref"])
+    www = RuleInForce("b.example", "www", "strip")
+    url = "http://a.example/?sid="
+    crawls = [
+        record("2026-01-01", SID, ref, audits=[(f"{url}1", True), (f"{url}2", True)]),
+        record("2026-01-02", SID, audits=[(f"{url}2", True), (f"{url}3", True)]),
+        record("2026-01-02", www, domains=["b.example"]),
+    ]
+    rows = pages(parameter="s")
+    texts = set()
+    for order in permutations(crawls):
+        for observations in (rows, rows[::-1]):
+            learned = learn(observations, in_force=combine(order))
+            texts.add(to_toml(learned) + to_json(learned))
+    (text,) = texts
+    assert "# kept: in force during the crawl; 3 audited, 3 the same" in text
+    assert '"kind": "taken out"' in text
+
+
+def test_rule_that_somebody_took_out_is_commented_out():
+    """The last crawl of its domain was made without it; one of another domain says nothing."""
+    earlier = record("2026-01-01", SID)
+    (rule,) = combine([earlier, record("2026-01-02", domains=["b.example"])])
+    assert rule.is_current
+    (rule,) = combine([earlier, record("2026-01-02")])
+    assert not rule.is_current
+    learned = learn(pages(), in_force=[rule])
+    assert learned.rules == ()
+    assert "# # taken out: in force during an earlier crawl, and not in the last one" in to_toml(
+        learned
+    )
+    # The last crawl has seen what it merges.
+    assert learn(pages(parameter="sid"), in_force=[rule]).as_rules() == {
+        "a.example": {"drop_params": ["sid"]}
+    }
+
+
+def test_one_store_given_twice_counts_once():
+    """A verdict is about a pair of URLs; of two about one pair the worse one counts."""
+    url = "http://a.example/?sid="
+    crawl = record("2026-01-01", SID, audits=[(f"{url}{n}", True) for n in range(4)])
+    (rule,) = combine([crawl, crawl])
+    assert (rule.audited, rule.others) == (4, 0)
+    (rule,) = combine([crawl, record("2026-01-02", SID, audits=[(f"{url}1", False)])])
+    assert (rule.audited, rule.others) == (4, 1)
+    assert rule.examples == ((f"{url}1", "http://a.example/"),)
+
+
+def test_nothing_in_force_changes_nothing():
+    """What was learned is passed on as it is."""
+    rules = [new("a.example", "drop_params", ["sid"]), new("a.example/x", "drop_params", ["sid"])]
+    assert unite(rules, (), (), THRESHOLDS).rules == tuple(rules)
+    assert learn(()) == Learned()
