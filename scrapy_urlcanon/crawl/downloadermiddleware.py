@@ -14,7 +14,7 @@ from scrapy_urlcanon.crawl.declared import DeclaredRules
 from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
 from scrapy_urlcanon.crawl.mark import AUDIT, mark_of
-from scrapy_urlcanon.crawl.recorder import Recorder
+from scrapy_urlcanon.crawl.record_path import record_template
 from scrapy_urlcanon.crawl.representatives import Representatives
 from scrapy_urlcanon.crawl.rescue import Rescue
 from scrapy_urlcanon.crawl.safeguards import Safeguards
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.crawl.audit import Audit
     from scrapy_urlcanon.crawl.contents import PageContents
+    from scrapy_urlcanon.crawl.recorder import Recorder
 
 logger = logging.getLogger(__name__)
 
@@ -55,13 +56,17 @@ class UrlCanonDownloaderMiddleware:
         self._skipped = SkippedRequests(crawler, self._state)
         self._rescue: Rescue | None = None
         self._audit: Audit | None = None
-        self._recorder = Recorder.of(crawler)
+        # What few crawls use is imported by them: all would wait for it.
+        self._recorder: Recorder | None = None
+        if record_template(crawler.settings) is not None:
+            from scrapy_urlcanon.crawl.recorder import Recorder  # noqa: PLC0415
+
+            self._recorder = Recorder.of(crawler)
         self._representatives: Representatives | None = None
         self._contents: PageContents | None = None
         safeguards = Safeguards.load(crawler.settings)
         self._records_start = safeguards.record_start
         fingerprinter = self._state.fingerprinter
-        # What few crawls use is imported by them: all would wait for it.
         recovers = self._state.is_job and safeguards.job_journal
         if recovers:
             from scrapy_urlcanon.crawl.recovery import JobRecovery  # noqa: PLC0415
