@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.learn.location import name_of, value_of
 from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS, duplicates, is_protected, pairs
-from scrapy_urlcanon.learn.template import Rewrite
+from scrapy_urlcanon.learn.template import Rewrite, literal_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -285,10 +285,7 @@ def _rewrite(skeleton: Skeleton, literals: Sequence[str | None]) -> Rewrite | No
     new_query = "&".join(
         f"{name_of(name)}={filled(value_of(name))}" for name in skeleton.target_names
     )
-    if (
-        not any(text.strip("/") and "{" not in text for text in (*head, *path, *tail, query))
-        and not query
-    ):
+    if not query and not literal_of(source).strip("/"):
         return None  # fields only: it would match every URL of that depth
     return Rewrite(
         source + ("?" + query if query else ""), target + ("?" + new_query if new_query else "")

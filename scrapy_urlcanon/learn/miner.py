@@ -11,8 +11,10 @@ from scrapy_urlcanon.learn.emission import Accepted
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.generalize import template_proposals
 from scrapy_urlcanon.learn.groups import Groups
-from scrapy_urlcanon.learn.operations import DropValue
+from scrapy_urlcanon.learn.hosts import host_proposals
+from scrapy_urlcanon.learn.operations import PATH_OPTIONS, DropValue
 from scrapy_urlcanon.learn.proposals import MAX_PAGES, MIN_PROPOSERS, Candidate, proposals
+from scrapy_urlcanon.learn.substitution import substitution_proposals
 from scrapy_urlcanon.learn.template import Rewrite
 from scrapy_urlcanon.learn.trial import Trial
 
@@ -51,9 +53,13 @@ class Miner:
     def run(self) -> None:
         """Accept what can be accepted; :attr:`groups` then holds what the rules leave."""
         for _ in range(MAX_ROUNDS):
-            plain = self._round(proposals(self.groups))
+            found = proposals(self.groups)
+            found.update(host_proposals(self.groups))
+            plain = self._round(found)
             failed = dict(self._failed)
-            if not self._round(template_proposals(self.groups)) and not plain:
+            shapes = template_proposals(self.groups)
+            shapes.update(substitution_proposals(self.groups))
+            if not self._round(shapes) and not plain:
                 self._failed.update(failed)
                 break
         self.groups.forget_index()
@@ -109,7 +115,7 @@ class Miner:
 
     def _accept(self, trial: Trial, tally: Tally) -> None:
         evidence = tally.evidence(self.thresholds)
-        self.accepted.append(Accepted(tally.scope, trial.candidate, evidence))
+        self._insert(Accepted(tally.scope, trial.candidate, evidence))
         scope = tally.scope
         changes = {
             source: target
@@ -117,6 +123,27 @@ class Miner:
             if scope.holds(source) and source in self.groups.pages
         }
         self.groups.apply(changes)
+
+    def _insert(self, new: Accepted) -> None:
+        """Add what was accepted where it acts in the order of the catalogue.
+
+        There the path is normalized before templates look at it, so that those which were found
+        before this have to be said of what it leaves.
+        """
+        steps = [o for o in new.operations if o.option in PATH_OPTIONS]
+        if not steps:
+            self.accepted.append(new)
+            return
+        first = len(self.accepted)
+        for i, accepted in enumerate(self.accepted):
+            rewrite = accepted.operations[0]
+            if not isinstance(rewrite, Rewrite) or not new.scope.contains(accepted.scope):
+                continue
+            first = min(first, i)
+            for step in steps:
+                rewrite = rewrite.after(step)
+            self.accepted[i] = accepted._replace(operations=(rewrite,))
+        self.accepted.insert(first, new)
 
     def form(self, location: Location) -> Location:
         """Return what the accepted rules make of a URL, seen or not."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.bounds import lower_bound
+from scrapy_urlcanon.learn.hosts import AliasHost, SubdomainToPath
 from scrapy_urlcanon.learn.location import name_of, value_of
 from scrapy_urlcanon.learn.operations import DropValue
 from scrapy_urlcanon.learn.proposals import is_protected
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 #: Parts of a scope, and values of a condition, that are looked at; more of them are pages.
 MAX_PARTS = 100
+
+#: Operations with a value, a host or literals that were chosen by what was seen.
+_FITTED = (DropValue, Rewrite, AliasHost, SubdomainToPath)
 
 #: Pairs of URLs that are shown for a rule.
 MAX_EXAMPLES = 3
@@ -72,7 +76,7 @@ class Trial:
         self._counts = [folds != {fold} for fold in range(FOLDS)]
         # A rule that was fitted to a value or to literals pays for it with a page, as a
         # parameter of a model does.
-        self._fitted = sum(isinstance(step, (DropValue, Rewrite)) for step in candidate)
+        self._fitted = sum(isinstance(step, _FITTED) for step in candidate)
         self._blurred: dict[int, bool] = {}
         self.whole = self._tally(Scope(groups.site.domain), self._merges)
 
