@@ -134,16 +134,23 @@ class Miner:
         if not steps:
             self.accepted.append(new)
             return
-        first = len(self.accepted)
-        for i, accepted in enumerate(self.accepted):
+        before: list[Accepted] = []
+        after: list[Accepted] = []
+        for accepted in self.accepted:
             rewrite = accepted.operations[0]
-            if not isinstance(rewrite, Rewrite) or not new.scope.contains(accepted.scope):
+            if not isinstance(rewrite, Rewrite):
+                (after if after else before).append(accepted)
                 continue
-            first = min(first, i)
             for step in steps:
                 rewrite = rewrite.after(step)
-            self.accepted[i] = accepted._replace(operations=(rewrite,))
-        self.accepted.insert(first, new)
+            said = accepted._replace(operations=(rewrite,))
+            if new.scope.contains(accepted.scope):
+                after.append(said)
+                continue
+            after.append(accepted)
+            if accepted.scope.contains(new.scope):
+                after.append(said._replace(scope=new.scope))
+        self.accepted = [*before, new, *after]
 
     def form(self, location: Location) -> Location:
         """Return what the accepted rules make of a URL, seen or not."""
