@@ -7,6 +7,7 @@ most pairs, and a field elsewhere.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.learn.location import name_of, value_of
@@ -26,8 +27,18 @@ MAX_PIECES = 6
 #: Segments of the path that a template may pass on.
 MAX_SEGMENTS = 8
 
+#: In place of the number of segments: the path is passed on as a whole.
+ANY_PATH = -1
+
 #: A value that makes up this share of a token's pairs is a literal.
 LITERAL_SHARE = 0.2
+
+#: Shorter texts, such as that of a language with its country, are no slugs, but for a hyphen.
+_MAX_CODE = 5
+
+_NUMBERED = re.compile(r"([0-9]+)([-_.,])")
+_NUMBER_LAST = re.compile(r"([-_.,])([0-9]+)((?:\.[a-z]{2,5})?)$")
+_ENDING = re.compile(r"\.[a-z]{2,5}$")
 
 
 class Skeleton(NamedTuple):
@@ -37,7 +48,7 @@ class Skeleton(NamedTuple):
     """
 
     head: int
-    """Segments before those that differ."""
+    """Segments before those that differ; :data:`ANY_PATH` where the path does not matter."""
     tail: int
     """Segments after them."""
     middle: tuple[str, ...]
@@ -56,15 +67,20 @@ def template_proposals(groups: Groups) -> dict[Candidate, set[int]]:
     Each with the pages that suggest it.
     """
     seen: dict[Skeleton, list[tuple[int, tuple[str, ...]]]] = {}
+    depths: dict[Skeleton, set[int]] = {}
     for page, locations in duplicates(groups):
         for one, other in pairs(locations):
             for source, target in ((one, other), (other, one)):
                 for skeleton, tokens in skeletons(source, target):
                     seen.setdefault(skeleton, []).append((page, tokens))
+                    if skeleton.head == ANY_PATH:
+                        depths.setdefault(skeleton, set()).add(source.place.path.count("/"))
     found: dict[Candidate, set[int]] = {}
     for skeleton, entries in seen.items():
         if len({page for page, _ in entries}) < MIN_PROPOSERS:
             continue
+        if len(depths.get(skeleton, "any")) == 1:
+            continue  # a narrower template says the same
         for literals, pages in _split(entries, 0, ()):
             rewrite = _rewrite(skeleton, literals)
             if rewrite is not None:
@@ -108,23 +124,55 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
     for patterns, tokens, texts in _explanations(pieces, wanted):
         if any("\\" not in text for text in texts[len(others) :]) and len(put) > len(taken):
             continue  # a parameter out of nowhere
-        yield (
-            Skeleton(
-                head,
-                tail,
-                tuple(patterns[: len(middle)]),
-                tuple(
-                    f"{name}={pattern}"
-                    for name, pattern in zip(names, patterns[len(middle) :], strict=True)
-                ),
-                tuple(texts[: len(others)]),
-                tuple(
-                    f"{name_of(param)}={text}"
-                    for param, text in zip(put, texts[len(others) :], strict=True)
-                ),
+        skeleton = Skeleton(
+            head,
+            tail,
+            tuple(patterns[: len(middle)]),
+            tuple(
+                f"{name}={pattern}"
+                for name, pattern in zip(names, patterns[len(middle) :], strict=True)
             ),
-            (*segments[:head], *segments[len(segments) - tail :], *tokens),
+            tuple(texts[: len(others)]),
+            tuple(
+                f"{name_of(param)}={text}"
+                for param, text in zip(put, texts[len(others) :], strict=True)
+            ),
         )
+        yield skeleton, (*segments[:head], *segments[len(segments) - tail :], *tokens)
+        if head == len(segments) and any(segments) and taken:
+            yield skeleton._replace(head=ANY_PATH), tuple(tokens)
+    if len(middle) == len(others) == 1 and not taken and not put:
+        yield from _slugs(middle[0], others[0], head, tail, segments)
+
+
+def _slugs(
+    one: str, other: str, head: int, tail: int, segments: Sequence[str]
+) -> Iterator[tuple[Skeleton, tuple[str, ...]]]:
+    """Yield what makes two segments one in which any text for readers will do.
+
+    That it does not matter is what the rule says, so that one for all of them is as good as each:
+    a hyphen. What is beside the text, a number or the ending of a file, is passed on.
+    """
+    if not one or not other or _digits_masked(one) == _digits_masked(other):
+        return
+    outside = (*segments[:head], *segments[len(segments) - tail :])
+    first, last = _NUMBERED.match(one), _NUMBER_LAST.search(one)
+    if first and other.startswith(first[0]) and len(other) > len(first[0]):
+        pattern, token, text = f"#{first[2]}?", first[1], f"\\0\\{first[2]}-"
+    elif last and other.endswith(last[0]) and len(other) > len(last[0]):
+        pattern, token, text = f"?{last[1]}#{last[3]}", last[2], f"-{last[1]}\\0\\{last[3]}"
+    else:
+        ending = _ENDING.search(one)
+        end = ending[0] if ending and other.endswith(ending[0]) else ""
+        if any(_is_coded(text.removesuffix(end)) for text in (one, other)):
+            return
+        pattern, token, text = f"*{end}", one.removesuffix(end), f"-{end}"
+    yield Skeleton(head, tail, (pattern,), (), (text,), ()), (*outside, token)
+
+
+def _is_coded(text: str) -> bool:
+    """Whether a text may be a number, a language or an abbreviation, and not for readers."""
+    return len(text) <= _MAX_CODE or not any(c.isalpha() for c in text)
 
 
 def _is_dropped(name: str, taken: Sequence[str], put: Sequence[str]) -> bool:
@@ -237,7 +285,8 @@ def _split(
 
 def _rewrite(skeleton: Skeleton, literals: Sequence[str | None]) -> Rewrite | None:
     """Return the pair of templates; None where it would not be a rule."""
-    outside = skeleton.head + skeleton.tail
+    segments = max(skeleton.head, 0)
+    outside = segments + skeleton.tail
     passed = set(range(outside))
     for text in (*skeleton.target, *skeleton.target_names):
         passed.update(outside + int(number) for number in text.split("\\")[1::2])
@@ -270,22 +319,24 @@ def _rewrite(skeleton: Skeleton, literals: Sequence[str | None]) -> Rewrite | No
             else text
         )
 
-    head = [text_of(i, in_source=True) for i in range(skeleton.head)]
-    tail = [text_of(i, in_source=True) for i in range(skeleton.head, outside)]
+    head = [text_of(i, in_source=True) for i in range(segments)]
+    tail = [text_of(i, in_source=True) for i in range(segments, outside)]
     patterns = [*skeleton.middle, *(value_of(name) for name in skeleton.names)]
     middle = [pattern_of(pattern, outside + i) for i, pattern in enumerate(patterns)]
     path, values = middle[: len(skeleton.middle)], middle[len(skeleton.middle) :]
-    source = "/" + "/".join([*head, *path, *tail])
+    whole = skeleton.head == ANY_PATH
+    source = "/{rest:path}" if whole else "/" + "/".join([*head, *path, *tail])
     query = "&".join(
         f"{name_of(name)}={value}" for name, value in zip(skeleton.names, values, strict=True)
     )
-    new_head = [text_of(i, in_source=False) for i in range(skeleton.head)]
-    new_tail = [text_of(i, in_source=False) for i in range(skeleton.head, outside)]
-    target = "/" + "/".join([*new_head, *(filled(text) for text in skeleton.target), *new_tail])
+    new_head = [text_of(i, in_source=False) for i in range(segments)]
+    new_tail = [text_of(i, in_source=False) for i in range(segments, outside)]
+    put = [filled(text) for text in skeleton.target]
+    target = "/{rest}" if whole else "/" + "/".join([*new_head, *put, *new_tail])
     new_query = "&".join(
         f"{name_of(name)}={filled(value_of(name))}" for name in skeleton.target_names
     )
-    if not query and not literal_of(source).strip("/"):
+    if not query and not literal_of(source).strip("/") and ":digits}" not in source:
         return None  # fields only: it would match every URL of that depth
     return Rewrite(
         source + ("?" + query if query else ""), target + ("?" + new_query if new_query else "")
