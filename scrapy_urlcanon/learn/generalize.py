@@ -33,11 +33,13 @@ ANY_PATH = -1
 #: A value that makes up this share of a token's pairs is a literal.
 LITERAL_SHARE = 0.2
 
-#: Shorter texts, such as that of a language with its country, are no slugs, but for a hyphen.
-_MAX_CODE = 5
+#: Texts of this length are no slugs.
+_MAX_CODE = 3
 
-_NUMBERED = re.compile(r"([0-9]+)([-_.,])")
-_NUMBER_LAST = re.compile(r"([-_.,])([0-9]+)((?:\.[a-z]{2,5})?)$")
+_NUMBERED = re.compile("([0-9]+)([-_,])")
+_NUMBER_LAST = re.compile(r"([-_,])([0-9]+)((?:\.[a-z]{2,5})?)$")
+_LANGUAGE = re.compile("[a-z]{2}[-_][A-Za-z]{2,4}")
+_WORD = re.compile("[^0-9.,_-]{3}")
 _ENDING = re.compile(r"\.[a-z]{2,5}$")
 
 
@@ -156,23 +158,24 @@ def _slugs(
     if not one or not other or _digits_masked(one) == _digits_masked(other):
         return
     outside = (*segments[:head], *segments[len(segments) - tail :])
-    first, last = _NUMBERED.match(one), _NUMBER_LAST.search(one)
-    if first and other.startswith(first[0]) and len(other) > len(first[0]):
-        pattern, token, text = f"#{first[2]}?", first[1], f"\\0\\{first[2]}-"
-    elif last and other.endswith(last[0]) and len(other) > len(last[0]):
-        pattern, token, text = f"?{last[1]}#{last[3]}", last[2], f"-{last[1]}\\0\\{last[3]}"
+    first, last, ending = _NUMBERED.match(one), _NUMBER_LAST.search(one), _ENDING.search(one)
+    if first and other.startswith(first[0]):
+        before, after, token = first[0], "", first[1]
+        pattern, text = f"#{first[2]}?", f"\\0\\{first[2]}-"
+    elif last and other.endswith(last[0]):
+        before, after, token = "", last[0], last[2]
+        pattern, text = f"?{last[1]}#{last[3]}", f"-{last[1]}\\0\\{last[3]}"
     else:
-        ending = _ENDING.search(one)
         end = ending[0] if ending and other.endswith(ending[0]) else ""
-        if any(_is_coded(text.removesuffix(end)) for text in (one, other)):
-            return
-        pattern, token, text = f"*{end}", one.removesuffix(end), f"-{end}"
-    yield Skeleton(head, tail, (pattern,), (), (text,), ()), (*outside, token)
+        before, after, token = "", end, one.removesuffix(end)
+        pattern, text = f"*{end}", f"-{end}"
+    if not any(_is_code(slug.removeprefix(before).removesuffix(after)) for slug in (one, other)):
+        yield Skeleton(head, tail, (pattern,), (), (text,), ()), (*outside, token)
 
 
-def _is_coded(text: str) -> bool:
-    """Whether a text may be a number, a language or an abbreviation, and not for readers."""
-    return len(text) <= _MAX_CODE or not any(c.isalpha() for c in text)
+def _is_code(text: str) -> bool:
+    """Whether a text may be an abbreviation, a language or a number, and none for readers."""
+    return len(text) <= _MAX_CODE or bool(_LANGUAGE.fullmatch(text)) or not _WORD.search(text)
 
 
 def _is_dropped(name: str, taken: Sequence[str], put: Sequence[str]) -> bool:

@@ -6,13 +6,14 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.learn.allow_list import allow_lists
 from scrapy_urlcanon.learn.declared import declared_canonicals, promised_pages
 from scrapy_urlcanon.learn.emission import Accepted
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.generalize import template_proposals
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.hosts import host_proposals
-from scrapy_urlcanon.learn.operations import PATH_OPTIONS, DropValue
+from scrapy_urlcanon.learn.operations import PATH_OPTIONS, DropParam, DropValue
 from scrapy_urlcanon.learn.proposals import MAX_PAGES, MIN_PROPOSERS, Candidate, proposals
 from scrapy_urlcanon.learn.substitution import substitution_proposals
 from scrapy_urlcanon.learn.template import Rewrite
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.scope import Scope
     from scrapy_urlcanon.learn.site import Site
     from scrapy_urlcanon.learn.trial import Tally
 
@@ -62,7 +64,27 @@ class Miner:
             if not self._round(shapes) and not plain:
                 self._failed.update(failed)
                 break
+        self._keep_params()
         self.groups.forget_index()
+
+    def _keep_params(self) -> None:
+        """Accept the lists of parameters to keep that lose no page."""
+        for scope, candidate, pages in list(
+            allow_lists(self.groups, self._dropped, self.thresholds)
+        ):
+            trial = Trial(self.groups, candidate, pages, scope)
+            tally = trial.whole
+            if not tally.lost and self._flawless.accept(tally.support(self.thresholds), 0):
+                self._accept(trial, tally)
+
+    def _dropped(self, scope: Scope) -> set[str]:
+        """Return the names of the parameters that are dropped in a scope."""
+        return {
+            step.name
+            for accepted in self.accepted
+            for step in accepted.operations
+            if isinstance(step, DropParam) and accepted.scope.contains(scope)
+        }
 
     def _round(self, found: dict[Candidate, set[int]]) -> bool:
         self.groups.forget_index()
@@ -167,7 +189,7 @@ def _grows(candidate: Candidate) -> bool:
     Its reverse is as good, and its result is the one linked.
     """
     return any(
-        isinstance(o, Rewrite) and len(o.target) >= len(o.source.replace(":digits", ""))
+        isinstance(o, Rewrite) and len(o.target) >= len(_unclassed(o))
         for o in candidate
     )
 
@@ -176,7 +198,7 @@ def _one_way(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     """Yield the candidates but for templates that make URLs longer and have their reverse."""
     candidates = list(candidates)
     pairs = {
-        (o.source.replace(":digits", ""), o.target)
+        (_unclassed(o), o.target)
         for c in candidates
         for o in c
         if isinstance(o, Rewrite)
@@ -187,11 +209,16 @@ def _one_way(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
             not isinstance(step, Rewrite)
             or not _grows(candidate)
             or (
-                len(step.source.replace(":digits", "")) == len(step.target)
-                or (step.target, step.source.replace(":digits", "")) not in pairs
+                len(_unclassed(step)) == len(step.target)
+                or (step.target, _unclassed(step)) not in pairs
             )
         ):
             yield candidate
+
+
+def _unclassed(rewrite: Rewrite) -> str:
+    """Return the first template as it would stand in the place of the second."""
+    return rewrite.source.replace(":digits", "").replace(":path", "")
 
 
 def _values(candidate: Candidate) -> int:

@@ -66,9 +66,16 @@ class Tally:
 class Trial:
     """A candidate, tried on every URL of a site."""
 
-    def __init__(self, groups: Groups, candidate: Candidate, proposers: Collection[int]) -> None:
+    def __init__(
+        self,
+        groups: Groups,
+        candidate: Candidate,
+        proposers: Collection[int],
+        scope: Scope | None = None,
+    ) -> None:
+        """Try the candidate on all URLs, or on those of a scope."""
         self.candidate = candidate
-        self.changes = groups.affected(candidate)
+        self.changes = groups.affected(candidate, scope)
         self._groups = groups
         self._merges = groups.merges(self.changes)
         folds = {groups.site.folds[page] for page in proposers}
@@ -78,7 +85,7 @@ class Trial:
         # parameter of a model does.
         self._fitted = sum(isinstance(step, _FITTED) for step in candidate)
         self._blurred: dict[int, bool] = {}
-        self.whole = self._tally(Scope(groups.site.domain), self._merges)
+        self.whole = self._tally(scope or Scope(groups.site.domain), self._merges)
 
     def accepted(self, thresholds: Thresholds) -> list[Tally]:
         """Return the widest scopes within which the candidate holds."""
