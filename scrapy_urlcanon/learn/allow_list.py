@@ -1,4 +1,4 @@
-"""Where all parameters but a few may go: what keeps the content, when the noise has no end of names.
+"""Where all parameters but a few may go: the names of the noise have no end there.
 
 Some pages are linked with parameters whose very names are made up: a time in place of a name
 against caches, a token, the words of a search. No list of names to drop is ever complete, and each
@@ -10,6 +10,7 @@ the rest of the site has.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS
 from scrapy_urlcanon.learn.bounds import lower_bound
 from scrapy_urlcanon.learn.location import Location, name_of
 from scrapy_urlcanon.learn.operations import ANY
-from scrapy_urlcanon.learn.proposals import is_protected
+from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS, is_protected
 from scrapy_urlcanon.learn.scope import Scope, scopes_of
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.proposals import Candidate
 
+_NUMBER = re.compile("[0-9]+")
 _TRACKING = frozenset(TRACKING_PARAMS)
 
 #: On more URLs than this a name is no longer made up.
@@ -84,11 +86,7 @@ def allow_lists(
     The noise that is known by its name must be gone from the URLs; ``dropped`` tells, of a scope,
     what it is, as the list would bring it back.
     """
-    counts: Counter[str] = Counter()
-    for location in groups.pages:
-        counts.update({name_of(param) for param in location.params})
-    for name in [name for name in counts if name in _TRACKING or name.startswith("utm_")]:
-        del counts[name]  # gone with any preset but one, and not to be brought back
+    counts = _counts(groups)
     rare = {name for name, count in counts.items() if count <= MAX_URLS and not is_protected(name)}
     if lower_bound(len(rare), 0, thresholds.confidence) < MIN_NOISE:
         return
@@ -108,9 +106,26 @@ def allow_lists(
             continue
         done.append(scope)
         seen = {name_of(p) for location in by_scope[scope] for p in location.params} & counts.keys()
-        kept = (usual | seen) - noise - dropped(scope)
+        shapes = Counter(_shape(name) for name in noise)
+        # What was made up like others need not have been looked at.
+        alike = {name for name in rare & seen if shapes[_shape(name)] >= MIN_PROPOSERS}
+        kept = (usual | seen) - noise - alike - dropped(scope)
         if len(kept) <= MAX_KEPT:
             yield scope, (KeepParams(tuple(sorted(kept))),), pages
+
+
+def _counts(groups: Groups) -> Counter[str]:
+    """Return how many URLs have each parameter, but for those that any preset but one drops."""
+    counts: Counter[str] = Counter()
+    for location in groups.pages:
+        counts.update({name_of(param) for param in location.params})
+    for name in [name for name in counts if name in _TRACKING or name.startswith("utm_")]:
+        del counts[name]
+    return counts
+
+
+def _shape(name: str) -> str:
+    return _NUMBER.sub("0", name)
 
 
 def _noise(

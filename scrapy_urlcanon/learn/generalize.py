@@ -70,13 +70,17 @@ def template_proposals(groups: Groups) -> dict[Candidate, set[int]]:
     """
     seen: dict[Skeleton, list[tuple[int, tuple[str, ...]]]] = {}
     depths: dict[Skeleton, set[int]] = {}
-    for page, locations in duplicates(groups):
-        for one, other in pairs(locations):
-            for source, target in ((one, other), (other, one)):
-                for skeleton, tokens in skeletons(source, target):
-                    seen.setdefault(skeleton, []).append((page, tokens))
-                    if skeleton.head == ANY_PATH:
-                        depths.setdefault(skeleton, set()).add(source.place.path.count("/"))
+    ways = (
+        (page, source, *way)
+        for page, locations in duplicates(groups)
+        for one, other in pairs(locations)
+        for source, target in ((one, other), (other, one))
+        for way in skeletons(source, target)
+    )
+    for page, source, skeleton, tokens in ways:
+        seen.setdefault(skeleton, []).append((page, tokens))
+        if skeleton.head == ANY_PATH:
+            depths.setdefault(skeleton, set()).add(source.place.path.count("/"))
     found: dict[Candidate, set[int]] = {}
     for skeleton, entries in seen.items():
         if len({page for page, _ in entries}) < MIN_PROPOSERS:
@@ -110,8 +114,8 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
     put = [param for param in target.params if param not in source.params]
     if segments == others and not put:
         return  # dropping parameters is no template
-    head = _common(segments, others)
-    tail = _common(segments[head:][::-1], others[head:][::-1])
+    head = common(segments, others)
+    tail = common(segments[head:][::-1], others[head:][::-1])
     middle, others = segments[head : len(segments) - tail], others[head : len(others) - tail]
     names = [name_of(param) for param in taken]
     if (
@@ -183,7 +187,8 @@ def _is_dropped(name: str, taken: Sequence[str], put: Sequence[str]) -> bool:
     return not any(value in text for value in values for text in put)
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
+def common(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many items two sequences begin with in common."""
     count = 0
     for a, b in zip(one, other, strict=False):
         if a != b:

@@ -104,7 +104,7 @@ class SubdomainToPath:
 
     def apply(self, location: Location) -> Location:
         """Move the label into the path."""
-        scheme, host, path = location.place
+        _, host, path = location.place
         label = label_of(host, self.domain)
         if not label or (label in self.but if self.label == "*" else label != self.label):
             return location
@@ -145,7 +145,7 @@ def host_proposals(groups: Groups) -> dict[Candidate, set[int]]:
     return found
 
 
-def _compare(  # noqa: PLR0913, PLR0917 - two tables that are filled in one pass
+def _compare(  # noqa: PLR0917 - two tables that are filled in one pass
     one: Location,
     other: Location,
     page: int,

@@ -161,7 +161,7 @@ class Miner:
         for accepted in self.accepted:
             rewrite = accepted.operations[0]
             if not isinstance(rewrite, Rewrite):
-                (after if after else before).append(accepted)
+                (after or before).append(accepted)
                 continue
             for step in steps:
                 rewrite = rewrite.after(step)
@@ -188,21 +188,13 @@ def _grows(candidate: Candidate) -> bool:
 
     Its reverse is as good, and its result is the one linked.
     """
-    return any(
-        isinstance(o, Rewrite) and len(o.target) >= len(_unclassed(o))
-        for o in candidate
-    )
+    return any(isinstance(o, Rewrite) and len(o.target) >= len(_unclassed(o)) for o in candidate)
 
 
 def _one_way(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     """Yield the candidates but for templates that make URLs longer and have their reverse."""
     candidates = list(candidates)
-    pairs = {
-        (_unclassed(o), o.target)
-        for c in candidates
-        for o in c
-        if isinstance(o, Rewrite)
-    }
+    pairs = {(_unclassed(o), o.target) for c in candidates for o in c if isinstance(o, Rewrite)}
     for candidate in candidates:
         step = candidate[0]
         if (

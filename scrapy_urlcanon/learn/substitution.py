@@ -8,9 +8,9 @@ of segments and words: ``/print/{rest:path} -> /{rest}``, ``/{rest:path}.html.ht
 from __future__ import annotations
 
 import re
-from os.path import commonprefix
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.learn.generalize import common
 from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS, duplicates, pairs
 from scrapy_urlcanon.learn.template import Rewrite
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy_urlcanon.learn.groups import Groups
-    from scrapy_urlcanon.learn.proposals import Candidate
+from scrapy_urlcanon.learn.proposals import Candidate
 
 #: Characters of a beginning or an end that may be replaced.
 _MAX_LENGTH = 60
@@ -63,7 +63,7 @@ def substitutions(source: str, target: str) -> Iterator[Rewrite]:
     if any(c in source + target for c in "{}"):
         return
     segments, others = source.split("/")[1:], target.split("/")[1:]
-    tail = len(commonprefix([segments[::-1], others[::-1]]))
+    tail = common(segments[::-1], others[::-1])
     head, put = segments[: len(segments) - tail], others[: len(others) - tail]
     if tail and head and any(segments[len(head) :]) and _may_differ(head, put):
         before, after = ("".join(f"{segment}/" for segment in part) for part in (head, put))
@@ -71,11 +71,11 @@ def substitutions(source: str, target: str) -> Iterator[Rewrite]:
     # At a border of both; and one word more where the end is but dropped from within a segment,
     # or every `.htm` of the site would go.
     starts = [m.start() for m in _BORDER.finditer(source)]
-    common = len(commonprefix([source, target]))
+    equal = common(source, target)
     starts = [
         start
         for start in starts
-        if start <= common and (target[start:] == "" or _BORDER.match(target, start))
+        if start <= equal and (target[start:] == "" or _BORDER.match(target, start))
     ]
     start = starts.pop() if starts else 0
     if start == len(target) and source[start] != "/":

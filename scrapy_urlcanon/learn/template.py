@@ -25,7 +25,8 @@ class Rewrite:
     """Rewrite path and query by a pair of templates.
 
     A field stands for one or more characters of one segment, or of one value; with ``:digits``
-    for ASCII digits only, with ``:path`` for slashes too. Parameters that the first template does not name are left as they are.
+    for ASCII digits only, with ``:path`` for slashes too. Parameters that the first template does
+    not name are left as they are.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> Rewrite("/wp-trackback.php?p={a:digits}", "/?p={a}").apply(locate("http://a.example/wp-trackback.php?p=7")).url
