@@ -11,7 +11,13 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.learn.location import name_of, value_of
-from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS, duplicates, is_protected, pairs
+from scrapy_urlcanon.learn.proposals import (
+    FIRST_PAGE,
+    MIN_PROPOSERS,
+    duplicates,
+    is_protected,
+    pairs,
+)
 from scrapy_urlcanon.learn.template import Rewrite, literal_of
 
 if TYPE_CHECKING:
@@ -89,7 +95,10 @@ def template_proposals(groups: Groups) -> dict[Candidate, set[int]]:
             continue  # a narrower template says the same
         for literals, pages in _split(entries, 0, ()):
             rewrite = _rewrite(skeleton, literals)
-            if rewrite is not None:
+            # Only the number of the first part may go, or that of any, never one of the others.
+            if rewrite is not None and not any(
+                part.isdigit() and part not in FIRST_PAGE for part in rewrite.dropped_parts
+            ):
                 found.setdefault((rewrite,), set()).update(pages)
     return found
 

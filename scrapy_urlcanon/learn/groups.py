@@ -178,15 +178,16 @@ class Groups:
         is one of the URLs that become one, the redirect leads to where the rule does: what is
         shown there may well be what the others show.
         """
-        contents = self.site.contents
-        return {
-            page
-            for page in pages
-            if page < contents or page not in self._forms or self._leads_out(page, sources)
-        }
+        known = {page for page in pages if page < self.site.contents}
+        out = {page for page in pages if page not in known and self._leads_out(page, sources)}
+        if out and not known:
+            # Some lead out and some do not: these are one page more.
+            known.update(sorted(set(pages) - out)[:1])
+        return known | out
 
     def _leads_out(self, page: int, sources: Sequence[Location]) -> bool:
-        return not set(self.forms(page)).issubset(sources)
+        forms = self.forms(page)
+        return not forms or not set(forms).issubset(sources)
 
     def forget_index(self) -> None:
         """Let go of what :meth:`index` made; the next round will ask for other handles."""

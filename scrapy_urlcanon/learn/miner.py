@@ -103,7 +103,7 @@ class Miner:
             trial = Trial(self.groups, candidate, found[candidate])
             if self._accept_all(trial, self._flawless):
                 accepted = True
-            elif trial.accepted(self.thresholds):
+            elif not _numbers_parts(candidate) and trial.accepted(self.thresholds):
                 flawed.append(candidate)
             else:
                 self._remember(trial)
@@ -206,6 +206,11 @@ def _one_way(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
             )
         ):
             yield candidate
+
+
+def _numbers_parts(candidate: Candidate) -> bool:
+    """Whether the candidate drops the number of a page: one counter-example is a second page."""
+    return any(isinstance(step, Rewrite) and step.dropped_parts for step in candidate)
 
 
 def _unclassed(rewrite: Rewrite) -> str:

@@ -129,7 +129,7 @@ def _without(location: Location, names: Collection[str]) -> tuple[str, ...]:
 def _classes(place: Place, locations: list[Location], groups: Groups) -> Iterator[_Class]:
     """Yield the classes of the URLs of one place that show one page, the largest first.
 
-    Then those that show a page for each value of some parameters, whatever the others.
+    Or a page for each value of some parameters, whatever the others.
     """
     host = place.host.partition(":")[0]
     segments = tuple(segment for segment in place.path.split("/") if segment)
@@ -140,18 +140,18 @@ def _classes(place: Place, locations: list[Location], groups: Groups) -> Iterato
     for location in locations:
         for param in location.params:
             by_param.setdefault(param, []).append(location)
-    several = []
+    tries = _MAX_CONDITIONS
     for param in sorted(by_param, key=lambda p: (-len(by_param[p]), p)):
-        if len(by_param[param]) > 1:
-            found = _class(Scope(host, segments, param), by_param[param])
-            if _one_page(found.members, groups):
-                yield found
-            elif len(found.dropped) > 1:
-                several.append(found)
-    for found in several[:_MAX_CONDITIONS]:
-        dropped, pages = _indifferent(found, groups)
-        if dropped:
-            yield found._replace(dropped=dropped, pages=pages)
+        if len(by_param[param]) == 1:
+            return
+        found = _class(Scope(host, segments, param), by_param[param])
+        if _one_page(found.members, groups):
+            yield found
+        elif len(found.dropped) > 1 and tries:
+            tries -= 1
+            dropped, pages = _indifferent(found, groups)
+            if dropped:
+                yield found._replace(dropped=dropped, pages=pages)
 
 
 def _class(scope: Scope, members: list[Location]) -> _Class:

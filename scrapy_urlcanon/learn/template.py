@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 _FIELD = re.compile(r"\{(?P<name>\w+)(?::(?P<kind>digits|path))?\}")
 
+# What numbers the parts of a listing in a path, as the parameters of `proposals.PAGINATION` do.
+_PART = re.compile(
+    r"(?<![a-z])(?:page|paged|pagina|seite|pg|p)[-_/]?([0-9]+|\{_\w+:digits\})(?![0-9a-z])",
+    re.IGNORECASE,
+)
 _CHARACTERS = {None: "[^/&=]+", "digits": "[0-9]+", "path": "[^&]+"}
 
 
@@ -92,6 +97,17 @@ class Rewrite:
     def kept(self) -> frozenset[str]:
         """Names of the fields that the second template has."""
         return frozenset(match["name"] for match in _FIELD.finditer(self.target))
+
+    @cached_property
+    def dropped_parts(self) -> frozenset[str]:
+        """Numbers of parts of a listing, or fields for them, that the second template has not.
+
+        >>> Rewrite("/list/page-{_a:digits}/", "/list/page-1/").dropped_parts
+        frozenset({'{_a:digits}'})
+        >>> Rewrite("/list/page-{a:digits}/print", "/list/page-{a}/").dropped_parts
+        frozenset()
+        """
+        return frozenset(_PART.findall(self.source)).difference(_PART.findall(self.target))
 
     def after(self, step: Operation) -> Rewrite:
         """Return the pair for URLs that a change to the path came before.
