@@ -1,5 +1,7 @@
 """Sites that never were, of which it is known which URLs show one page.
 
+``python -m benchmarks.learn.synthetic [SITES]``.
+
 Each site draws, from its own seed, how it is built: which parameters select its pages, which are
 noise, whether a sort order, a slug or a print view changes what is shown, how much of it is gone
 (soft 404) or not yet translated. The same names play different parts on different sites, so that
@@ -8,15 +10,21 @@ no list of names can pass.
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from hashlib import sha1
 from random import Random
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn import Observation
+from benchmarks.learn.methods import Rules
+from benchmarks.learn.places import Places
+from scrapy_urlcanon.learn import Observation, learn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from benchmarks.learn.places import Place
 
 #: Names that select a page on one site and mean nothing on the next.
 _NAMES = (
@@ -101,6 +109,7 @@ class SyntheticSite:
             kinds.append(self._day)
         if self._translated is not None:
             kinds.append(self._language)
+        kinds += [self._at(place) for place in Places(self.seed, self.host, self._pages).kinds]
         self._kinds = kinds
 
     def visits(self, count: int, salt: int = 0) -> list[Visit]:
@@ -131,6 +140,14 @@ class SyntheticSite:
             simhash ^= 1 << draw.randrange(64)
         return Observation(visit.url, main_sha1=main, simhash64=simhash, bytes=len(visit.content))
 
+    def _at(self, place: Callable[[Random], Place]) -> Callable[[Random], Visit]:
+        def visit(draw: Random) -> Visit:
+            host, path, params, page, content = place(draw)
+            url = self._url(path, params, draw, 0.1)
+            return Visit(url.replace(self.host, host, 1), page, content)
+
+        return visit
+
     def _url(
         self, path: str, params: list[tuple[str, object]], draw: Random, noise: float = 0.4
     ) -> str:
@@ -146,7 +163,7 @@ class SyntheticSite:
         if self._session and draw.random() < noise:
             params.append((self._session, f"{draw.getrandbits(64):016x}"))
         draw.shuffle(params)
-        query = "&".join(f"{name}={value}" for name, value in params)
+        query = "&".join(f"{name}={value}".removesuffix("=") for name, value in params)
         return f"http://{self.host}{path}" + (f"?{query}" if query else "")
 
     def _number(self, draw: Random) -> tuple[int, bool]:
@@ -233,3 +250,49 @@ class SyntheticSite:
             page,
             content,
         )
+
+
+def judged(seed: int, rows: int = 1000) -> tuple[Counter[str], Counter[str], int]:
+    """Return what is learned from so many URLs of a site, judged on as many others.
+
+    The redundant URLs and those of them that were found, by the first word of their page, and the
+    wrong merges.
+    """
+    site = SyntheticSite(seed)
+    key = Rules(learn(site.observations(rows)).rules).key
+    contents: dict[str, set[str]] = {}
+    keys: dict[str, list[str]] = {}
+    for visit in site.visits(rows, salt=1):
+        canonical = key(visit.url)
+        contents.setdefault(canonical, set()).add(visit.content)
+        keys.setdefault(visit.page, []).append(canonical)
+    redundant: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    for page, forms in keys.items():
+        redundant[page.split()[0].rstrip("0123456789")] += len(forms) - 1
+        found[page.split()[0].rstrip("0123456789")] += len(forms) - len(set(forms))
+    return redundant, found, sum(len(merged) - 1 for merged in contents.values())
+
+
+def report(seeds: Iterable[int]) -> None:
+    redundant: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    wrong = sites = 0
+    for seed in seeds:
+        counts = judged(seed)
+        redundant += counts[0]
+        found += counts[1]
+        wrong += counts[2]
+        sites += 1
+        if counts[2]:
+            print(f"site {seed}: {counts[2]} wrong merges")
+    for kind in sorted(redundant):
+        print(f"{kind:12}{redundant[kind]:8} redundant{found[kind] / redundant[kind]:8.1%} found")
+    print(
+        f"{sites} sites, {sites * 1000} URLs judged, {redundant.total()} redundant, "
+        f"{found.total() / redundant.total():.1%} found, {wrong} wrong merges"
+    )
+
+
+if __name__ == "__main__":
+    report(range(int(sys.argv[1]) if len(sys.argv) > 1 else 100))

@@ -25,7 +25,7 @@ from scrapy_urlcanon.crawl.settings import (
 )
 from scrapy_urlcanon.learn.declared import is_implausible, way_of
 from scrapy_urlcanon.learn.location import locate
-from scrapy_urlcanon.learn.signature import declared_canonical
+from scrapy_urlcanon.learn.signature import declared_canonical, parse
 from scrapy_urlcanon.report.redaction import redact
 
 if TYPE_CHECKING:
@@ -307,12 +307,12 @@ class DeclaredCanonicalPages:
 def _declared(response: Response) -> str:
     """Return the URL that *response* declares, in its head or a header, or the empty text."""
     links = b", ".join(response.headers.getlist("Link")).decode("latin-1")
-    text = None
+    document = None
     if isinstance(response, HtmlResponse):
         text = response.text
         end = _END_OF_HEAD.search(text)
-        text = text[: end.start()] if end else text
-    return declared_canonical(text, response.url, links)
+        document = parse(text[: end.start()] if end else text)
+    return declared_canonical(document, response.url, links)
 
 
 def _domain(url: str) -> str:

@@ -7,11 +7,18 @@ most pairs, and a field elsewhere.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.learn.location import name_of, value_of
-from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS, duplicates, is_protected, pairs
-from scrapy_urlcanon.learn.template import Rewrite
+from scrapy_urlcanon.learn.proposals import (
+    FIRST_PAGE,
+    MIN_PROPOSERS,
+    duplicates,
+    is_protected,
+    pairs,
+)
+from scrapy_urlcanon.learn.template import Rewrite, literal_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,8 +33,20 @@ MAX_PIECES = 6
 #: Segments of the path that a template may pass on.
 MAX_SEGMENTS = 8
 
+#: In place of the number of segments: the path is passed on as a whole.
+ANY_PATH = -1
+
 #: A value that makes up this share of a token's pairs is a literal.
 LITERAL_SHARE = 0.2
+
+#: Texts of this length are no slugs.
+_MAX_CODE = 3
+
+_NUMBERED = re.compile("([0-9]+)([-_,])")
+_NUMBER_LAST = re.compile(r"([-_,])([0-9]+)((?:\.[a-z]{2,5})?)$")
+_LANGUAGE = re.compile("[a-z]{2}[-_][A-Za-z]{2,4}")
+_WORD = re.compile("[^0-9.,_-]{3}")
+_ENDING = re.compile(r"\.[a-z]{2,5}$")
 
 
 class Skeleton(NamedTuple):
@@ -37,7 +56,7 @@ class Skeleton(NamedTuple):
     """
 
     head: int
-    """Segments before those that differ."""
+    """Segments before those that differ; :data:`ANY_PATH` where the path does not matter."""
     tail: int
     """Segments after them."""
     middle: tuple[str, ...]
@@ -56,18 +75,30 @@ def template_proposals(groups: Groups) -> dict[Candidate, set[int]]:
     Each with the pages that suggest it.
     """
     seen: dict[Skeleton, list[tuple[int, tuple[str, ...]]]] = {}
-    for page, locations in duplicates(groups):
-        for one, other in pairs(locations):
-            for source, target in ((one, other), (other, one)):
-                for skeleton, tokens in skeletons(source, target):
-                    seen.setdefault(skeleton, []).append((page, tokens))
+    depths: dict[Skeleton, set[int]] = {}
+    ways = (
+        (page, source, *way)
+        for page, locations in duplicates(groups)
+        for one, other in pairs(locations)
+        for source, target in ((one, other), (other, one))
+        for way in skeletons(source, target)
+    )
+    for page, source, skeleton, tokens in ways:
+        seen.setdefault(skeleton, []).append((page, tokens))
+        if skeleton.head == ANY_PATH:
+            depths.setdefault(skeleton, set()).add(source.place.path.count("/"))
     found: dict[Candidate, set[int]] = {}
     for skeleton, entries in seen.items():
         if len({page for page, _ in entries}) < MIN_PROPOSERS:
             continue
+        if len(depths.get(skeleton, "any")) == 1:
+            continue  # a narrower template says the same
         for literals, pages in _split(entries, 0, ()):
             rewrite = _rewrite(skeleton, literals)
-            if rewrite is not None:
+            # Only the number of the first part may go, or that of any, never one of the others.
+            if rewrite is not None and not any(
+                part.isdigit() and part not in FIRST_PAGE for part in rewrite.dropped_parts
+            ):
                 found.setdefault((rewrite,), set()).update(pages)
     return found
 
@@ -92,8 +123,8 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
     put = [param for param in target.params if param not in source.params]
     if segments == others and not put:
         return  # dropping parameters is no template
-    head = _common(segments, others)
-    tail = _common(segments[head:][::-1], others[head:][::-1])
+    head = common(segments, others)
+    tail = common(segments[head:][::-1], others[head:][::-1])
     middle, others = segments[head : len(segments) - tail], others[head : len(others) - tail]
     names = [name_of(param) for param in taken]
     if (
@@ -108,23 +139,56 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
     for patterns, tokens, texts in _explanations(pieces, wanted):
         if any("\\" not in text for text in texts[len(others) :]) and len(put) > len(taken):
             continue  # a parameter out of nowhere
-        yield (
-            Skeleton(
-                head,
-                tail,
-                tuple(patterns[: len(middle)]),
-                tuple(
-                    f"{name}={pattern}"
-                    for name, pattern in zip(names, patterns[len(middle) :], strict=True)
-                ),
-                tuple(texts[: len(others)]),
-                tuple(
-                    f"{name_of(param)}={text}"
-                    for param, text in zip(put, texts[len(others) :], strict=True)
-                ),
+        skeleton = Skeleton(
+            head,
+            tail,
+            tuple(patterns[: len(middle)]),
+            tuple(
+                f"{name}={pattern}"
+                for name, pattern in zip(names, patterns[len(middle) :], strict=True)
             ),
-            (*segments[:head], *segments[len(segments) - tail :], *tokens),
+            tuple(texts[: len(others)]),
+            tuple(
+                f"{name_of(param)}={text}"
+                for param, text in zip(put, texts[len(others) :], strict=True)
+            ),
         )
+        yield skeleton, (*segments[:head], *segments[len(segments) - tail :], *tokens)
+        if head == len(segments) and any(segments) and taken:
+            yield skeleton._replace(head=ANY_PATH), tuple(tokens)
+    if len(middle) == len(others) == 1 and not taken and not put:
+        yield from _slugs(middle[0], others[0], head, tail, segments)
+
+
+def _slugs(
+    one: str, other: str, head: int, tail: int, segments: Sequence[str]
+) -> Iterator[tuple[Skeleton, tuple[str, ...]]]:
+    """Yield what makes two segments one in which any text for readers will do.
+
+    That it does not matter is what the rule says, so that one for all of them is as good as each:
+    a hyphen. What is beside the text, a number or the ending of a file, is passed on.
+    """
+    if not one or not other or _digits_masked(one) == _digits_masked(other):
+        return
+    outside = (*segments[:head], *segments[len(segments) - tail :])
+    first, last, ending = _NUMBERED.match(one), _NUMBER_LAST.search(one), _ENDING.search(one)
+    if first and other.startswith(first[0]):
+        before, after, token = first[0], "", first[1]
+        pattern, text = f"#{first[2]}?", f"\\0\\{first[2]}-"
+    elif last and other.endswith(last[0]):
+        before, after, token = "", last[0], last[2]
+        pattern, text = f"?{last[1]}#{last[3]}", f"-{last[1]}\\0\\{last[3]}"
+    else:
+        end = ending[0] if ending and other.endswith(ending[0]) else ""
+        before, after, token = "", end, one.removesuffix(end)
+        pattern, text = f"*{end}", f"-{end}"
+    if not any(_is_code(slug.removeprefix(before).removesuffix(after)) for slug in (one, other)):
+        yield Skeleton(head, tail, (pattern,), (), (text,), ()), (*outside, token)
+
+
+def _is_code(text: str) -> bool:
+    """Whether a text may be an abbreviation, a language or a number, and none for readers."""
+    return len(text) <= _MAX_CODE or bool(_LANGUAGE.fullmatch(text)) or not _WORD.search(text)
 
 
 def _is_dropped(name: str, taken: Sequence[str], put: Sequence[str]) -> bool:
@@ -132,7 +196,8 @@ def _is_dropped(name: str, taken: Sequence[str], put: Sequence[str]) -> bool:
     return not any(value in text for value in values for text in put)
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
+def common(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many items two sequences begin with in common."""
     count = 0
     for a, b in zip(one, other, strict=False):
         if a != b:
@@ -237,7 +302,8 @@ def _split(
 
 def _rewrite(skeleton: Skeleton, literals: Sequence[str | None]) -> Rewrite | None:
     """Return the pair of templates; None where it would not be a rule."""
-    outside = skeleton.head + skeleton.tail
+    segments = max(skeleton.head, 0)
+    outside = segments + skeleton.tail
     passed = set(range(outside))
     for text in (*skeleton.target, *skeleton.target_names):
         passed.update(outside + int(number) for number in text.split("\\")[1::2])
@@ -270,25 +336,24 @@ def _rewrite(skeleton: Skeleton, literals: Sequence[str | None]) -> Rewrite | No
             else text
         )
 
-    head = [text_of(i, in_source=True) for i in range(skeleton.head)]
-    tail = [text_of(i, in_source=True) for i in range(skeleton.head, outside)]
+    head = [text_of(i, in_source=True) for i in range(segments)]
+    tail = [text_of(i, in_source=True) for i in range(segments, outside)]
     patterns = [*skeleton.middle, *(value_of(name) for name in skeleton.names)]
     middle = [pattern_of(pattern, outside + i) for i, pattern in enumerate(patterns)]
     path, values = middle[: len(skeleton.middle)], middle[len(skeleton.middle) :]
-    source = "/" + "/".join([*head, *path, *tail])
+    whole = skeleton.head == ANY_PATH
+    source = "/{rest:path}" if whole else "/" + "/".join([*head, *path, *tail])
     query = "&".join(
         f"{name_of(name)}={value}" for name, value in zip(skeleton.names, values, strict=True)
     )
-    new_head = [text_of(i, in_source=False) for i in range(skeleton.head)]
-    new_tail = [text_of(i, in_source=False) for i in range(skeleton.head, outside)]
-    target = "/" + "/".join([*new_head, *(filled(text) for text in skeleton.target), *new_tail])
+    new_head = [text_of(i, in_source=False) for i in range(segments)]
+    new_tail = [text_of(i, in_source=False) for i in range(segments, outside)]
+    put = [filled(text) for text in skeleton.target]
+    target = "/{rest}" if whole else "/" + "/".join([*new_head, *put, *new_tail])
     new_query = "&".join(
         f"{name_of(name)}={filled(value_of(name))}" for name in skeleton.target_names
     )
-    if (
-        not any(text.strip("/") and "{" not in text for text in (*head, *path, *tail, query))
-        and not query
-    ):
+    if not query and not literal_of(source).strip("/") and ":digits}" not in source:
         return None  # fields only: it would match every URL of that depth
     return Rewrite(
         source + ("?" + query if query else ""), target + ("?" + new_query if new_query else "")

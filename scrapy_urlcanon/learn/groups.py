@@ -152,22 +152,42 @@ class Groups:
 
     def _merge(self, target: Location, sources: list[Location]) -> Merge:
         counts: dict[int, int] = {}
-        lost_before = 0
+        several = []
         for source in sources:
             pages = self.pages[source]
             if isinstance(pages, int):
                 if pages != NO_EVIDENCE:
                     counts[pages] = counts.get(pages, 0) + 1
                 continue
-            lost_before += len(pages) - 1
+            several.append(pages)
             for page in pages:
                 counts[page] = counts.get(page, 0) + 1
+        unlike = self._told_apart(counts, sources)
+        lost_before = sum(max(0, len(unlike.intersection(pages)) - 1) for pages in several)
         together = [page for page, count in counts.items() if count > 1]
         evidence = tuple([page for page in together if not self.site.is_sink(page)])
         neutral = sum(counts[page] - 1 for page in together if self.site.is_sink(page))
         return Merge(
-            target, tuple(sources), evidence, max(0, len(counts) - 1 - lost_before), neutral
+            target, tuple(sources), evidence, max(0, len(unlike) - 1 - lost_before), neutral
         )
+
+    def _told_apart(self, pages: Collection[int], sources: Sequence[Location]) -> set[int]:
+        """Return those of the pages of a merge that are known to differ from each other.
+
+        Of a page that is but the unseen target of a redirect nothing is known. Where that target
+        is one of the URLs that become one, the redirect leads to where the rule does: what is
+        shown there may well be what the others show.
+        """
+        known = {page for page in pages if page < self.site.contents}
+        out = {page for page in pages if page not in known and self._leads_out(page, sources)}
+        if out and not known:
+            # Some lead out and some do not: these are one page more.
+            known.update(sorted(set(pages) - out)[:1])
+        return known | out
+
+    def _leads_out(self, page: int, sources: Sequence[Location]) -> bool:
+        forms = self.forms(page)
+        return not forms or not set(forms).issubset(sources)
 
     def forget_index(self) -> None:
         """Let go of what :meth:`index` made; the next round will ask for other handles."""

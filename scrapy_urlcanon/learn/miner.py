@@ -6,13 +6,16 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.learn.allow_list import allow_lists
 from scrapy_urlcanon.learn.declared import declared_canonicals, promised_pages
 from scrapy_urlcanon.learn.emission import Accepted
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.generalize import template_proposals
 from scrapy_urlcanon.learn.groups import Groups
-from scrapy_urlcanon.learn.operations import DropValue
+from scrapy_urlcanon.learn.hosts import host_proposals
+from scrapy_urlcanon.learn.operations import PATH_OPTIONS, DropParam, DropValue
 from scrapy_urlcanon.learn.proposals import MAX_PAGES, MIN_PROPOSERS, Candidate, proposals
+from scrapy_urlcanon.learn.substitution import substitution_proposals
 from scrapy_urlcanon.learn.template import Rewrite
 from scrapy_urlcanon.learn.trial import Trial
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.scope import Scope
     from scrapy_urlcanon.learn.site import Site
     from scrapy_urlcanon.learn.trial import Tally
 
@@ -51,12 +55,36 @@ class Miner:
     def run(self) -> None:
         """Accept what can be accepted; :attr:`groups` then holds what the rules leave."""
         for _ in range(MAX_ROUNDS):
-            plain = self._round(proposals(self.groups))
+            found = proposals(self.groups)
+            found.update(host_proposals(self.groups))
+            plain = self._round(found)
             failed = dict(self._failed)
-            if not self._round(template_proposals(self.groups)) and not plain:
+            shapes = template_proposals(self.groups)
+            shapes.update(substitution_proposals(self.groups))
+            if not self._round(shapes) and not plain:
                 self._failed.update(failed)
                 break
+        self._keep_params()
         self.groups.forget_index()
+
+    def _keep_params(self) -> None:
+        """Accept the lists of parameters to keep that lose no page."""
+        for scope, candidate, pages in list(
+            allow_lists(self.groups, self._dropped, self.thresholds)
+        ):
+            trial = Trial(self.groups, candidate, pages, scope)
+            tally = trial.whole
+            if not tally.lost and self._flawless.accept(tally.support(self.thresholds), 0):
+                self._accept(trial, tally)
+
+    def _dropped(self, scope: Scope) -> set[str]:
+        """Return the names of the parameters that are dropped in a scope."""
+        return {
+            step.name
+            for accepted in self.accepted
+            for step in accepted.operations
+            if isinstance(step, DropParam) and accepted.scope.contains(scope)
+        }
 
     def _round(self, found: dict[Candidate, set[int]]) -> bool:
         self.groups.forget_index()
@@ -75,7 +103,7 @@ class Miner:
             trial = Trial(self.groups, candidate, found[candidate])
             if self._accept_all(trial, self._flawless):
                 accepted = True
-            elif trial.accepted(self.thresholds):
+            elif not _numbers_parts(candidate) and trial.accepted(self.thresholds):
                 flawed.append(candidate)
             else:
                 self._remember(trial)
@@ -109,7 +137,7 @@ class Miner:
 
     def _accept(self, trial: Trial, tally: Tally) -> None:
         evidence = tally.evidence(self.thresholds)
-        self.accepted.append(Accepted(tally.scope, trial.candidate, evidence))
+        self._insert(Accepted(tally.scope, trial.candidate, evidence))
         scope = tally.scope
         changes = {
             source: target
@@ -117,6 +145,34 @@ class Miner:
             if scope.holds(source) and source in self.groups.pages
         }
         self.groups.apply(changes)
+
+    def _insert(self, new: Accepted) -> None:
+        """Add what was accepted where it acts in the order of the catalogue.
+
+        There the path is normalized before templates look at it, so that those which were found
+        before this have to be said of what it leaves.
+        """
+        steps = [o for o in new.operations if o.option in PATH_OPTIONS]
+        if not steps:
+            self.accepted.append(new)
+            return
+        before: list[Accepted] = []
+        after: list[Accepted] = []
+        for accepted in self.accepted:
+            rewrite = accepted.operations[0]
+            if not isinstance(rewrite, Rewrite):
+                (after or before).append(accepted)
+                continue
+            for step in steps:
+                rewrite = rewrite.after(step)
+            said = accepted._replace(operations=(rewrite,))
+            if new.scope.contains(accepted.scope):
+                after.append(said)
+                continue
+            after.append(accepted)
+            if accepted.scope.contains(new.scope):
+                after.append(said._replace(scope=new.scope))
+        self.accepted = [*before, new, *after]
 
     def form(self, location: Location) -> Location:
         """Return what the accepted rules make of a URL, seen or not."""
@@ -132,32 +188,34 @@ def _grows(candidate: Candidate) -> bool:
 
     Its reverse is as good, and its result is the one linked.
     """
-    return any(
-        isinstance(o, Rewrite) and len(o.target) >= len(o.source.replace(":digits", ""))
-        for o in candidate
-    )
+    return any(isinstance(o, Rewrite) and len(o.target) >= len(_unclassed(o)) for o in candidate)
 
 
 def _one_way(candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     """Yield the candidates but for templates that make URLs longer and have their reverse."""
     candidates = list(candidates)
-    pairs = {
-        (o.source.replace(":digits", ""), o.target)
-        for c in candidates
-        for o in c
-        if isinstance(o, Rewrite)
-    }
+    pairs = {(_unclassed(o), o.target) for c in candidates for o in c if isinstance(o, Rewrite)}
     for candidate in candidates:
         step = candidate[0]
         if (
             not isinstance(step, Rewrite)
             or not _grows(candidate)
             or (
-                len(step.source.replace(":digits", "")) == len(step.target)
-                or (step.target, step.source.replace(":digits", "")) not in pairs
+                len(_unclassed(step)) == len(step.target)
+                or (step.target, _unclassed(step)) not in pairs
             )
         ):
             yield candidate
+
+
+def _numbers_parts(candidate: Candidate) -> bool:
+    """Whether the candidate drops the number of a page: one counter-example is a second page."""
+    return any(isinstance(step, Rewrite) and step.dropped_parts for step in candidate)
+
+
+def _unclassed(rewrite: Rewrite) -> str:
+    """Return the first template as it would stand in the place of the second."""
+    return rewrite.source.replace(":digits", "").replace(":path", "")
 
 
 def _values(candidate: Candidate) -> int:

@@ -15,6 +15,14 @@ if TYPE_CHECKING:
 _WWW = re.compile(r"www[0-9]*\.(?=.)")
 _SLASHES = re.compile("(?<!:)//+")
 
+#: Options that change the path, in the catalogue before ``rewrite_path``.
+PATH_OPTIONS = frozenset(
+    ("path_params", "duplicate_slashes", "path_case", "directory_index", "trailing_slash")
+)
+
+#: The mark that all URLs bear.
+ANY = "any"
+
 
 class Operation(Protocol):
     """One change to a URL. Operations are frozen, hashable and sorted by their text."""
@@ -40,13 +48,16 @@ def handles_of(location: Location) -> Iterator[str]:
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> sorted(handles_of(locate("http://www.example.com/a/?b=1")))
-    ['/', '2 segments', '?b', 'http', 'www']
+    ['/', '/a/', '2 segments', '?b', 'any', 'http', 'www', 'www.example.com']
     """
     place, params = location
     path = place.path
+    yield ANY
+    yield place.host
     for param in params:
         yield "?" + name_of(param)
     yield "/" + path.rpartition("/")[2]
+    yield path[: path.find("/", 1) + 1]
     yield f"{path.count('/')} segments"
     yield place.scheme
     if place.host.startswith("www"):

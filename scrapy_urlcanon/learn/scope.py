@@ -41,6 +41,20 @@ class Scope(NamedTuple):
                 return False
         return not self.condition or self.condition in location.params
 
+    def contains(self, other: Scope) -> bool:
+        """Whether all URLs of another scope are within this one.
+
+        >>> Scope("example.com").contains(Scope("www.example.com", ("forum",)))
+        True
+        """
+        if self.segments and (self.host != other.host):
+            return False
+        return (
+            (other.host == self.host or other.host.endswith("." + self.host))
+            and other.segments[: len(self.segments)] == self.segments
+            and self.condition in {"", other.condition}
+        )
+
     @property
     def pattern(self) -> str:
         """The scope as a pattern of ``URLCANON_RULES``."""

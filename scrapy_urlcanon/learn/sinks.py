@@ -13,24 +13,30 @@ from __future__ import annotations
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_plus
 
 from scrapy_urlcanon.learn.bounds import lower_bound
 from scrapy_urlcanon.learn.location import name_of, value_of
+from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS
 from scrapy_urlcanon.learn.rule import Evidence, LearnedRule
 from scrapy_urlcanon.learn.scope import Scope
-from scrapy_urlcanon.learn.site import SINK_SIZE
+from scrapy_urlcanon.learn.site import NO_EVIDENCE, SINK_SIZE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location, Place
 
-#: Share of the values of a parameter that must name a URL of the site.
-_REFERENCES = 0.8
+#: How many values of a parameter must have been seen, and what share of them must name a URL of the
+#: site. A crawl that was cut short has not seen all that is named, so that many values may do with
+#: fewer; a few of them are words that stand anywhere.
+_REFERENCES = ((3, 0.8), (8, 0.5))
+
+#: Conditions of one place under which several pages are looked for.
+_MAX_CONDITIONS = 20
 
 #: Shorter texts are found anywhere.
 _MIN_TEXT = 3
@@ -46,96 +52,185 @@ def sink_rules(
     for location in groups.pages:
         if location.place in crowded:
             by_place.setdefault(location.place, []).append(location)
-    texts: set[str] | None = None
+    texts: dict[str, str] | None = None
     sure: list[LearnedRule] = []
     unsure: list[LearnedRule] = []
     for place in sorted(by_place):
         locations = sorted(by_place[place])
-        for scope, members in _classes(place, locations, groups):
-            known = [member for member in members if groups.pages[member] != -1]
-            if not scope.is_expressible or not thresholds.accept(len(known) - 1, 0):
+        for found in _classes(place, locations, groups):
+            known = [member for member in found.members if groups.pages[member] != NO_EVIDENCE]
+            merges = len(known) - found.pages
+            if not found.scope.is_expressible or not thresholds.accept(merges, 0):
                 continue
-            kept = [name_of(scope.condition)] if scope.condition else []
-            dropped = {name_of(param) for member in members for param in member.params} - set(kept)
-            if not dropped:
+            if not found.dropped:
                 continue
             rule = LearnedRule(
                 groups.site.domain,
-                scope.pattern,
-                "keep_params",
-                [unquote_plus(name) for name in kept],
+                found.scope.pattern,
+                found.option,
+                [unquote_plus(name) for name in found.setting],
                 "sink",
                 Evidence(
-                    pages=1,
-                    merges=len(members) - 1,
-                    bound=lower_bound(len(known) - 1, 0, thresholds.confidence),
+                    pages=found.pages,
+                    merges=len(found.members) - found.pages,
+                    bound=lower_bound(merges, 0, thresholds.confidence),
                     confidence=thresholds.confidence,
-                    examples=tuple((member.url, members[0].url) for member in members[1:4]),
+                    examples=found.examples(),
                 ),
             )
             if texts is None:
                 texts = _texts(groups)
-            if any(_refers(name, members, texts) for name in dropped):
+            if any(_refers(name, found.members, texts) for name in found.dropped):
                 sure.append(rule)
-            elif len(known) > SINK_SIZE:
+            elif found.pages == 1 and len(known) > SINK_SIZE:
                 unsure.append(rule)
+            else:
+                continue
             break
     return sure, unsure
 
 
-def _classes(
-    place: Place, locations: Sequence[Location], groups: Groups
-) -> Iterator[tuple[Scope, list[Location]]]:
-    """Yield the classes of the URLs of one place that show one page, the largest first."""
+class _Class(NamedTuple):
+    """URLs of one place that show one page, or a page for each value of a few parameters."""
+
+    scope: Scope
+    members: list[Location]
+    dropped: frozenset[str]
+    """Names of the parameters that make no difference."""
+    pages: int = 1
+
+    @property
+    def option(self) -> str:
+        """The option that says so: what else there may be matters to several pages, not to one."""
+        return "keep_params" if self.pages == 1 else "drop_params"
+
+    @property
+    def setting(self) -> list[str]:
+        """Its value."""
+        if self.pages > 1:
+            return sorted(self.dropped)
+        return [name_of(self.scope.condition)] if self.scope.condition else []
+
+    def examples(self) -> tuple[tuple[str, str], ...]:
+        """Return up to three pairs of URLs that become one."""
+        first: dict[tuple[str, ...], Location] = {}
+        found = []
+        for member in self.members:
+            other = first.setdefault(_without(member, self.dropped), member)
+            if other is not member:
+                found.append((member.url, other.url))
+        return tuple(found[:3])
+
+
+def _without(location: Location, names: Collection[str]) -> tuple[str, ...]:
+    return tuple([param for param in location.params if name_of(param) not in names])
+
+
+def _classes(place: Place, locations: list[Location], groups: Groups) -> Iterator[_Class]:
+    """Yield the classes of the URLs of one place that show one page, the largest first.
+
+    Or a page for each value of some parameters, whatever the others.
+    """
     host = place.host.partition(":")[0]
     segments = tuple(segment for segment in place.path.split("/") if segment)
     if _one_page(locations, groups):
-        yield Scope(host, segments), list(locations)
+        yield _class(Scope(host, segments), locations)
         return
     by_param: dict[str, list[Location]] = {}
     for location in locations:
         for param in location.params:
             by_param.setdefault(param, []).append(location)
+    tries = _MAX_CONDITIONS
     for param in sorted(by_param, key=lambda p: (-len(by_param[p]), p)):
-        if len(by_param[param]) > 1 and _one_page(by_param[param], groups):
-            yield Scope(host, segments, param), by_param[param]
+        if len(by_param[param]) == 1:
+            return
+        found = _class(Scope(host, segments, param), by_param[param])
+        if _one_page(found.members, groups):
+            yield found
+        elif len(found.dropped) > 1 and tries:
+            tries -= 1
+            dropped, pages = _indifferent(found, groups)
+            if dropped:
+                yield found._replace(dropped=dropped, pages=pages)
+
+
+def _class(scope: Scope, members: list[Location]) -> _Class:
+    names = {name_of(param) for member in members for param in member.params}
+    return _Class(scope, members, frozenset(names - {name_of(scope.condition)}))
+
+
+def _indifferent(found: _Class, groups: Groups) -> tuple[frozenset[str], int]:
+    """Return the parameters of a class that make no difference, and how many pages it has.
+
+    One after the other, the one first that makes most URLs one; each must make some.
+    """
+    known = [member for member in found.members if groups.pages[member] != NO_EVIDENCE]
+    dropped: frozenset[str] = frozenset()
+    count = len(known)
+    while True:
+        tried = [
+            (_distinct(known, dropped | {name}, groups), name)
+            for name in sorted(found.dropped - dropped)
+        ]
+        best = min(((pages, name) for pages, name in tried if pages), default=(count, ""))
+        if best[0] > count - MIN_PROPOSERS:
+            return dropped, count
+        count, dropped = best[0], dropped | {best[1]}
+
+
+def _distinct(members: Iterable[Location], dropped: Collection[str], groups: Groups) -> int:
+    """Return how many URLs are left without these parameters; 0 where a page would be lost."""
+    found: dict[tuple[str, ...], object] = {}
+    for member in members:
+        page = groups.pages[member]
+        if found.setdefault(_without(member, dropped), page) != page:
+            return 0
+    return len(found)
 
 
 def _one_page(locations: Iterable[Location], groups: Groups) -> bool:
-    pages = {groups.pages[location] for location in locations} - {-1}
+    pages = {groups.pages[location] for location in locations} - {NO_EVIDENCE}
     return len(pages) == 1 and isinstance(next(iter(pages)), int)
 
 
-def _texts(groups: Groups) -> set[str]:
-    """Return what a value may name.
+def _texts(groups: Groups) -> dict[str, str]:
+    """Return what a value may name, each with the parameter that it was seen in.
 
-    The paths of the site's URLs, and their last segments or the values of titles.
+    The paths of the site's URLs and their last segments, which have none, and the values of titles.
     """
-    found = set()
+    found: dict[str, str] = {}
     for location in groups.pages:
         path = unquote_plus(location.place.path)
-        found.add(path)
-        found.add(path.rstrip("/").rpartition("/")[2])
+        for text in (path, path.rstrip("/").rpartition("/")[2]):
+            if _is_name(text):
+                found[text.replace("_", " ")] = ""
         for param in location.params:
-            if name_of(param) in {"title", "page", "topic", "id"}:
-                found.add(unquote_plus(value_of(param)))
-    return {
-        text.replace("_", " ") for text in found if len(text) >= _MIN_TEXT and not text.isdigit()
-    }
+            name = name_of(param)
+            if name in {"title", "page", "topic", "id"}:
+                text = unquote_plus(value_of(param))
+                if _is_name(text) and found.setdefault(text.replace("_", " "), name) != name:
+                    found[text.replace("_", " ")] = ""
+    return found
 
 
-def _refers(name: str, members: Iterable[Location], texts: set[str]) -> bool:
+def _is_name(text: str) -> bool:
+    return len(text) >= _MIN_TEXT and not text.isdigit()
+
+
+def _refers(name: str, members: Iterable[Location], texts: Mapping[str, str]) -> bool:
     values = {
         value_of(param) for member in members for param in member.params if name_of(param) == name
     }
-    if len(values) < 3:  # noqa: PLR2004 - one target for all is a constant
-        return False
-    return sum(_names_a_url(value, texts) for value in values) >= _REFERENCES * len(values)
+    named = sum(_names_a_url(value, name, texts) for value in values)
+    return any(
+        len(values) >= count and named >= share * len(values) for count, share in _REFERENCES
+    )
 
 
-def _names_a_url(value: str, texts: set[str]) -> bool:
+def _names_a_url(value: str, name: str, texts: Mapping[str, str]) -> bool:
+    # The titles of pages that are down are not named by being asked for.
     text = unquote_plus(value)
-    if text.replace("_", " ") in texts or text.startswith(
+    if texts.get(text.replace("_", " "), name) != name or text.startswith(
         ("http://", "https://", "/", "http%3A", "https%3A")
     ):
         return True

@@ -158,6 +158,7 @@ class Site:
     """The URLs of one registrable domain, sorted, and the page that each of them shows."""
 
     __slots__ = (
+        "contents",
         "declared",
         "domain",
         "folds",
@@ -193,6 +194,9 @@ class Site:
         """Declared canonical by row, where it is another URL."""
         self.redirects = redirects
         """Redirect target by row."""
+        self.contents = max(self.pages, default=NO_EVIDENCE) + 1
+        """Pages whose content was seen; those from this number on are but the unseen target of a
+        redirect."""
         self._follow_redirects()
         count = max(self.pages, default=NO_EVIDENCE) + 1
         self.sizes = array("l", [0]) * count
@@ -210,7 +214,7 @@ class Site:
 
     def _follow_redirects(self) -> None:
         """Give a redirecting URL the page of its target, known or not."""
-        count = max(self.pages, default=NO_EVIDENCE) + 1
+        count = self.contents
         unseen: dict[Location, int] = {}
         for row in sorted(self.redirects):
             if self.pages[row] != NO_EVIDENCE:

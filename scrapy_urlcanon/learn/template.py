@@ -7,12 +7,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.location import Location, name_of, value_of
+from scrapy_urlcanon.learn.location import Location, Place, name_of, value_of
+from scrapy_urlcanon.learn.operations import ANY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_FIELD = re.compile(r"\{(?P<name>\w+)(?P<digits>:digits)?\}")
+    from scrapy_urlcanon.learn.operations import Operation
+
+_FIELD = re.compile(r"\{(?P<name>\w+)(?::(?P<kind>digits|path))?\}")
+
+# What numbers the parts of a listing in a path, as the parameters of `proposals.PAGINATION` do.
+_PART = re.compile(
+    r"(?<![a-z])(?:page|paged|pagina|seite|pg|p)[-_/]?([0-9]+|\{_\w+:digits\})(?![0-9a-z])",
+    re.IGNORECASE,
+)
+_CHARACTERS = {None: "[^/&=]+", "digits": "[0-9]+", "path": "[^&]+"}
 
 
 @dataclass(frozen=True, order=True)
@@ -20,7 +30,8 @@ class Rewrite:
     """Rewrite path and query by a pair of templates.
 
     A field stands for one or more characters of one segment, or of one value; with ``:digits``
-    for ASCII digits only. Parameters that the first template does not name are left as they are.
+    for ASCII digits only, with ``:path`` for slashes too. Parameters that the first template does
+    not name are left as they are.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> Rewrite("/wp-trackback.php?p={a:digits}", "/?p={a}").apply(locate("http://a.example/wp-trackback.php?p=7")).url
@@ -37,9 +48,16 @@ class Rewrite:
 
     @property
     def handle(self) -> str:
-        """A parameter of the first template, or the number of its segments."""
+        """A parameter of the first template, its first or last segment, or their number."""
         path, _, query = self.source.partition("?")
-        return "?" + name_of(query.split("&")[0]) if query else f"{path.count('/')} segments"
+        if query:
+            return "?" + name_of(query.split("&")[0])
+        if ":path}" not in path:
+            return f"{path.count('/')} segments"
+        for mark in (path[: path.find("/", 1) + 1], "/" + path.rpartition("/")[2]):
+            if mark and "{" not in mark:
+                return mark
+        return ANY
 
     @property
     def setting(self) -> object:
@@ -75,6 +93,36 @@ class Rewrite:
             found.update(match.groupdict())
         return found
 
+    @cached_property
+    def kept(self) -> frozenset[str]:
+        """Names of the fields that the second template has."""
+        return frozenset(match["name"] for match in _FIELD.finditer(self.target))
+
+    @cached_property
+    def dropped_parts(self) -> frozenset[str]:
+        """Numbers of parts of a listing, or fields for them, that the second template has not.
+
+        >>> Rewrite("/list/page-{_a:digits}/", "/list/page-1/").dropped_parts
+        frozenset({'{_a:digits}'})
+        >>> Rewrite("/list/page-{a:digits}/print", "/list/page-{a}/").dropped_parts
+        frozenset()
+        """
+        return frozenset(_PART.findall(self.source)).difference(_PART.findall(self.target))
+
+    def after(self, step: Operation) -> Rewrite:
+        """Return the pair for URLs that a change to the path came before.
+
+        >>> from scrapy_urlcanon.learn.operations import LowerPath
+        >>> Rewrite("/Node/{a}/Print", "/Node/{a}").after(LowerPath())
+        Rewrite(source='/node/{a}/print', target='/node/{a}')
+        """
+        texts = []
+        for template in (self.source, self.target):
+            path, mark, query = template.partition("?")
+            changed = step.apply(Location(Place("http", "", path), ()))
+            texts.append(changed.place.path + mark + query)
+        return Rewrite(*texts)
+
     def covers(self, location: Location) -> bool:
         """Whether the first template says all of the URL, its whole query included."""
         return len(location.params) == len(self._pattern[1]) and self.fields(location) is not None
@@ -98,10 +146,18 @@ def _compile(template: str) -> re.Pattern[str]:
     pattern, position = "", 0
     for match in _FIELD.finditer(template):
         pattern += re.escape(template[position : match.start()])
-        characters = "[0-9]+" if match["digits"] else "[^/&=]+"
-        pattern += f"(?P<{match['name']}>{characters})"
+        pattern += f"(?P<{match['name']}>{_CHARACTERS[match['kind']]})"
         position = match.end()
     return re.compile(pattern + re.escape(template[position:]))
+
+
+def literal_of(template: str) -> str:
+    """Return what is left of a template without its fields.
+
+    >>> literal_of("/page-{a:digits}/{b}")
+    '/page-/'
+    """
+    return _FIELD.sub("", template)
 
 
 def _fill(template: str, found: Mapping[str, str]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.bounds import lower_bound
+from scrapy_urlcanon.learn.hosts import AliasHost, SubdomainToPath
 from scrapy_urlcanon.learn.location import name_of, value_of
 from scrapy_urlcanon.learn.operations import DropValue
 from scrapy_urlcanon.learn.proposals import is_protected
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 #: Parts of a scope, and values of a condition, that are looked at; more of them are pages.
 MAX_PARTS = 100
+
+#: Operations with a value, a host or literals that were chosen by what was seen.
+_FITTED = (DropValue, Rewrite, AliasHost, SubdomainToPath)
 
 #: Pairs of URLs that are shown for a rule.
 MAX_EXAMPLES = 3
@@ -62,9 +66,16 @@ class Tally:
 class Trial:
     """A candidate, tried on every URL of a site."""
 
-    def __init__(self, groups: Groups, candidate: Candidate, proposers: Collection[int]) -> None:
+    def __init__(
+        self,
+        groups: Groups,
+        candidate: Candidate,
+        proposers: Collection[int],
+        scope: Scope | None = None,
+    ) -> None:
+        """Try the candidate on all URLs, or on those of a scope."""
         self.candidate = candidate
-        self.changes = groups.affected(candidate)
+        self.changes = groups.affected(candidate, scope)
         self._groups = groups
         self._merges = groups.merges(self.changes)
         folds = {groups.site.folds[page] for page in proposers}
@@ -72,9 +83,9 @@ class Trial:
         self._counts = [folds != {fold} for fold in range(FOLDS)]
         # A rule that was fitted to a value or to literals pays for it with a page, as a
         # parameter of a model does.
-        self._fitted = sum(isinstance(step, (DropValue, Rewrite)) for step in candidate)
+        self._fitted = sum(isinstance(step, _FITTED) for step in candidate)
         self._blurred: dict[int, bool] = {}
-        self.whole = self._tally(Scope(groups.site.domain), self._merges)
+        self.whole = self._tally(scope or Scope(groups.site.domain), self._merges)
 
     def accepted(self, thresholds: Thresholds) -> list[Tally]:
         """Return the widest scopes within which the candidate holds."""

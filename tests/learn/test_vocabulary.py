@@ -1,0 +1,269 @@
+"""Hosts, beginnings and ends of paths, slugs, lists of parameters to keep; and what looks alike."""
+
+import random
+
+import pytest
+
+from benchmarks.learn.synthetic import SyntheticSite
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.learn import Thresholds, learn
+
+from .test_learn import HOST, pages, rules, see
+
+WORDS = ("alder", "birch", "cedar", "elder", "hazel", "rowan", "willow", "plum")
+
+
+def title(number, salt):
+    """Return some title, another one for each salt."""
+    return "-".join(random.Random(f"{number} {salt}").sample(WORDS, 2))
+
+
+def pair(one, other, differs=lambda _number: False):
+    """Documents of two depths under two URLs, but for those that differ."""
+    for section in ("guide", "help/start"):
+        for i in range(9):
+            content = f"{section} {i}"
+            yield see(one.format(d=f"{section}/{i}"), content)
+            yield see(other.format(d=f"{section}/{i}"), content + " else" * differs(i))
+
+
+def test_mirror_is_an_alias():
+    """A host whose pages are all found on another one, which is linked more, becomes that one."""
+    mirror = pages("http://mirror.shop.example/{}", 8)
+    assert rules([*pages("/{}"), *mirror]) == {
+        "shop.example": {"host_aliases": {"mirror.shop.example": "shop.example"}}
+    }
+
+
+def test_host_with_the_same_notices_is_no_mirror():
+    """A host that shares a few pages with another one, and has many of its own, stays."""
+    notices = [
+        see(f"http://{host}/legal/{i}", f"notice {i}")
+        for host in ("shop.example", "blog.shop.example")
+        for i in range(8)
+    ]
+    posts = [see(f"http://blog.shop.example/post/{i}", f"post {i}") for i in range(40)]
+    assert rules([*pages("/item/{}", 40), *notices, *posts]) == {}
+
+
+def test_host_with_other_pages_at_the_same_paths_is_no_mirror():
+    """A host that has something else under one path of another host stays."""
+    other = [*pages("http://b.shop.example/{}"), see("http://b.shop.example/x", "x of b")]
+    assert rules([*pages("/{}"), see("/x", "x of a"), *other]) == {}
+
+
+def test_host_of_a_language_is_no_mirror():
+    """What is not translated now may be tomorrow."""
+    assert rules([*pages("http://www.shop.example/{}"), *pages("http://de.shop.example/{}")]) == {}
+
+
+def users(count, *, differs=False):
+    """Pages of users, in the path and on a subdomain of each."""
+    for u in range(count):
+        for i in range(4):
+            yield see(f"http://www.shop.example/user{u}/{i}", f"{u} {i}")
+            yield see(f"http://user{u}.shop.example/{i}", f"{u} {i}" + " else" * differs)
+
+
+def test_users_with_a_subdomain_move_into_the_path():
+    """Five users teach it of all, but for hosts that were seen and that nothing says it of."""
+    assert rules(users(6)) == {"shop.example": {"subdomain_to_path": ["*"]}}
+    assert rules([*users(6), *pages("http://api.shop.example/{}")]) == {
+        "shop.example": {"subdomain_to_path": ["*", "!api"]}
+    }
+
+
+def test_few_subdomains_move_by_name():
+    """Two users say nothing about a third one."""
+    assert rules(users(2)) == {"shop.example": {"subdomain_to_path": ["user0", "user1"]}}
+
+
+def test_subdomains_that_move_to_the_bare_host_come_without_www():
+    """The catalogue moves to the bare host where ``www`` is stripped only, so both are learned."""
+    observations = [see(o.url.replace("www.", ""), o.main_sha1) for o in users(6)]
+    learned = rules(observations)
+    assert learned == {"shop.example": {"www": "strip", "subdomain_to_path": ["*"]}}
+    assert Canonicalizer(learned).canonicalize("http://ann.shop.example/x") == f"{HOST}/ann/x"
+
+
+def test_users_with_other_pages_on_their_subdomain_stay():
+    """Where the subdomain shows something else nothing moves."""
+    assert rules(users(6, differs=True)) == {}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("/{d}", "/print/{d}", ["/print/{rest:path}", "/{rest}"]),
+        ("/{d}", "/{d}/print", ["/{rest:path}/print", "/{rest}"]),
+        ("/{d}.html", "/{d}.html.htm", ["/{rest:path}.html.htm", "/{rest}.html"]),
+        ("/app/{d}", "/old/app2x/{d}", None),
+        ("/{d}", "/de/{d}", None),
+    ],
+)
+def test_beginnings_and_ends_of_paths_are_replaced(one, other, expected):
+    """What stands before or behind paths of any depth is replaced, but a number or a language."""
+    found = rules(pair(one, other)).get("shop.example", {}).get("rewrite_path", [])
+    whole = [rule for rule in found if ":path}" in rule[0]]
+    assert whole == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize("other", ["/print/{d}", "/{d}/print"])
+def test_print_views_with_other_text_stay(other):
+    """A prefix under which some pages differ is no substitution."""
+    assert rules(pair("/{d}", other, differs=lambda number: number % 3 == 0)) == {}
+
+
+def test_parameter_is_renamed_on_every_path():
+    """A parameter that means what another one means does so whatever the path."""
+    observations = [
+        see(f"/{place}?{name}={i}", f"{place} {i}")
+        for place in ("list", "shop/list")
+        for i in range(9)
+        for name in ("id", "item")
+    ]
+    assert rules(observations) == {
+        "shop.example": {"rewrite_path": [["/{rest:path}?item={a:digits}", "/{rest}?id={a}"]]}
+    }
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ("/news/{n}/{s}", ["/news/{b:digits}/{_c}", "/news/{b}/-"]),
+        ("/news/{n}-{s}", ["/news/{b:digits}-{_s}", "/news/{b}--"]),
+        ("/news/{s}-{n}.html", ["/news/{_s}-{b:digits}.html", "/news/--{b}.html"]),
+    ],
+)
+def test_titles_that_do_not_matter_are_dropped(shape, expected):
+    """Two titles of one page have nothing in common with those of the next; that is enough."""
+    free = [see(shape.format(n=i, s=title(i, x)), f"page {i}") for i in range(20) for x in (1, 2)]
+    assert rules(free) == {"shop.example": {"rewrite_path": [expected]}}
+    # A chapter by its title: two of one book are two pages.
+    chapters = [see(f"/news/100/{title(0, x)}", f"chapter {x}") for x in range(9)]
+    assert shape != "/news/{n}/{s}" or rules([*free, *chapters]) == {}
+
+
+def test_languages_in_the_path_are_no_titles():
+    """A segment that may be a language is content, translated or not."""
+    observations = [see(f"/text/{i}/{x}", f"t {i}") for i in range(20) for x in ("en-US", "de-DE")]
+    found = rules(observations).get("shop.example", {}).get("rewrite_path", [])
+    assert not any("{_" in source for source, _ in found)
+
+
+def test_pages_of_a_listing_in_the_path_survive_one_counter_example():
+    """Numbers of pages are dropped only where no listing has a second page."""
+    flat = [see(f"/list/{i}/page-{n}", f"list {i}") for i in range(150) for n in (1, 2, 3)]
+    assert rules(flat)
+    second = [see(f"/list/{i}/page-{n}", f"l {i} {n}") for i in (150, 151) for n in (1, 2, 3)]
+    learned = learn([*flat, *second], thresholds=Thresholds(lost=0.1))
+    assert not [rule for rule in learned.rules if rule.kind == "rewrite"]
+
+
+def made_up(count=40):
+    """Entries, each with and without a parameter whose name is a time against caches."""
+    draw = random.Random(1)
+    yield from pages("/lookup?entry={}", count)
+    for i in range(count):
+        yield see(f"/lookup?entry={i}&{draw.getrandbits(40)}", f"page {i}")
+
+
+def test_made_up_names_of_parameters_are_dropped_by_keeping_the_others():
+    """Where noise has no end of names the others are kept; those that few pages have, too."""
+    rare = [see(f"/lookup?edition={i}&entry=1", f"edition {i}") for i in range(4)]
+    lonely = [see("/lookup?entry=99&part=2", "part 2")]
+    expected = {"shop.example/lookup/": {"keep_params": ["edition", "entry", "part"]}}
+    assert rules([*made_up(), *rare, *lonely]) == expected
+
+
+def test_one_name_that_makes_a_difference_forbids_a_list_to_keep():
+    """A name on one URL that shows another page may be the first of many such."""
+    assert rules([*made_up(), see("/lookup?entry=1&part=2", "part 2")]) == {}
+
+
+def test_few_made_up_names_teach_nothing():
+    """Ten names without effect do not say that no name has any."""
+    assert rules(made_up(10)) == {}
+
+
+def test_list_to_keep_does_not_bring_back_what_is_dropped():
+    """``keep_params`` beats ``drop_params``: dropped names are not on the list."""
+    session = [see(f"/lookup?entry={i}&sid=x{i}", f"page {i}") for i in range(40)]
+    learned = rules([*made_up(), *session])
+    assert learned == {
+        "shop.example": {"drop_params": ["sid"]},
+        "shop.example/lookup/": {"keep_params": ["entry"]},
+    }
+
+
+def test_form_with_a_text_for_each_reason_is_collapsed():
+    """A log-in form says why one has to log in; where to return to makes no difference."""
+    articles = [see(f"/wiki/Article_{i}", f"article {i}") for i in range(40)]
+    forms = [
+        see(f"/index.php?title=Login&returnto=Article_{i}&why={why}", f"log in {why}")
+        for i in range(12)
+        for why in ("edit", "watch")
+    ]
+    farewells = [see(f"/index.php?title=Bye&returnto=Article_{i}", f"bye {i}") for i in range(9)]
+    farewells.append(see("/index.php?title=Bye", "bye"))
+    assert rules([*articles, *forms, *farewells]) == {
+        "shop.example/index.php?title=Login": {"drop_params": ["returnto"]}
+    }
+
+
+def test_titles_of_pages_that_are_down_do_not_name_themselves():
+    """Titles that were only asked for, and never found, are no references to pages."""
+    down = [see(f"/show?title=Article_{i}", "temporarily unavailable") for i in range(60)]
+    assert rules(down) == {}
+
+
+def test_redirect_into_its_own_class_is_no_counter_example():
+    """Links to ``http`` that the crawl did not follow do not speak against a slug rule."""
+    shown = [see(f"/b/{i}/{title(i, x)}", f"page {i}") for i in range(20) for x in (1, 2)]
+    hops = [
+        see(
+            f"/b/{i}/{title(i, x)}?via=1",
+            "",
+            status=301,
+            redirect=f"{HOST}/b/{i}/{title(i, x)}?r=1",
+        )
+        for i in range(20)
+        for x in (1, 2)
+    ]
+    found = rules([*shown, *hops])["shop.example"]
+    assert ["/b/{b:digits}/{_c}", "/b/{b}/-"] in found["rewrite_path"]
+
+
+def test_redirects_that_lead_elsewhere_are_counter_examples():
+    """URLs that redirect to pages of their own are not merged, seen or not."""
+    hops = [
+        see(f"/go/{i}/{title(i, x)}", "", status=301, redirect=f"{HOST}/{x}/target-{i}")
+        for i in range(20)
+        for x in (1, 2)
+    ]
+    assert rules(hops) == {}
+
+
+def test_templates_are_said_of_what_the_other_rules_leave():
+    """The catalogue lowers paths before it looks at templates, whichever was learned first."""
+    observations = [
+        *[see(f"/Wiki/Special:Mine/{w}", w) for w in WORDS],
+        *[see(f"/Wiki/{w}", w) for w in WORDS],
+        *[
+            see(f"/{x}/{i}", f"{x} {i}".lower())
+            for i in range(6)
+            for x in ("Item", "item", "X", "x")
+        ],
+    ]
+    learned = rules(observations)
+    canonicalize = Canonicalizer(learned).canonicalize
+    assert learned["shop.example"]["path_case"] == "lower"
+    assert canonicalize(f"{HOST}/Wiki/Special:Mine/Oak") == canonicalize(f"{HOST}/Wiki/Oak")
+
+
+def test_synthetic_sites_have_every_place_and_every_trap():
+    """The sites that learning is judged on draw each kind of place, and what looks like it."""
+    kinds = {
+        visit.page.split()[0] for seed in range(30) for visit in SyntheticSite(seed).visits(99)
+    }
+    assert {"manual", "notice", "step", "help", "news", "entry"} <= kinds
