@@ -209,11 +209,10 @@ class FastPath:
             prefix = None if text in self._prefixes else self._learn(text)
             if prefix is None:
                 return None
-        policy, before, keeps_paths, base = prefix
         other = _not_plain(url, start)
         has_fragment = False
         if other is None and start < len(url):
-            if keeps_paths and "/." not in url:
+            if prefix.keeps_paths and "/." not in url:
                 return url
             path, query, is_spelled_so = url[start:], "", True
         elif (
@@ -231,6 +230,7 @@ class FastPath:
             is_spelled_so, (path, query, has_fragment) = False, read
         if "/." in path:
             return None
+        policy, before, _, base = prefix
         if policy is None:
             return base and self._conditional(base, path, query, has_fragment=has_fragment)
         if (has_fragment and not policy.drops_fragment) or (
