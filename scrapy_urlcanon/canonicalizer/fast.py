@@ -22,7 +22,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
     encode_path,
     encode_query,
 )
-from scrapy_urlcanon.canonicalizer.rules.base import ParameterRule
+from scrapy_urlcanon.canonicalizer.rules.base import ParameterRule, PathRule
 from scrapy_urlcanon.canonicalizer.rules.fragment import Fragment
 from scrapy_urlcanon.canonicalizer.rules.query import SortQuery
 from scrapy_urlcanon.canonicalizer.rules.signed import SIGNATURE_PARAMS, is_signed
@@ -61,15 +61,15 @@ class FastPolicy:
         rules = policy.rules
         self.as_scrapy = policy.as_scrapy
         self.authority_rules = [rule for rule in rules if rule.component == "authority"]
-        self.path_rules = [rule for rule in rules if rule.component == "path"]
+        self.path_rules = [rule for rule in rules if isinstance(rule, PathRule)]
         self.parameter_rules = [rule for rule in rules if isinstance(rule, ParameterRule)]
         self.sorts = any(isinstance(rule, SortQuery) for rule in rules)
         self.drops_fragment = any(
             isinstance(rule, Fragment) and rule.value == "drop" for rule in rules
         )
         self.is_supported = all(
-            isinstance(rule, (ParameterRule, SortQuery, Fragment))
-            or (rule.component in {"authority", "path"} and not rule.as_written)
+            isinstance(rule, (PathRule, ParameterRule, SortQuery, Fragment))
+            or (rule.component == "authority" and not rule.as_written)
             for rule in rules
         )
         # Scrapy sorts pairs, we sort text: of `a=` and `a-b=` another one comes first.
@@ -143,16 +143,15 @@ class FastPolicy:
 
     def path(self, path: str) -> str | None:
         """Return what the rules make of *path*, or None if that is to be encoded."""
-        url = Url("", None, "", None, path, None, None)
         for _ in range(_MAX_PASSES):
-            changed = url
+            changed = path
             for rule in self.path_rules:
-                changed = rule.apply(changed)
-            if changed is url or changed == url:
-                return url.path
-            if not _is_encoded_path(changed.path) or "/." in changed.path:
+                changed = rule.path(changed)
+            if changed == path:
+                return path
+            if not _is_encoded_path(changed) or "/." in changed:
                 return None
-            url = changed
+            path = changed
         return None
 
     def authority(self, url: Url) -> Url | None:

@@ -167,7 +167,8 @@ def encode_query(query: str) -> str:
             return query
         if b"%" in rest:
             query = _OTHER_ESCAPE.sub(_encode_in_query, query.replace("%20", "+"))
-        for byte in set(rest.translate(None, b"%&=")):
+        others = rest.translate(None, b"%&=")
+        for byte in set(others) if others else ():
             query = query.replace(chr(byte), _in_query(chr(byte)))
         if rest.translate(None, _ALL_BUT_SEPARATORS) in _ONE_EQUALS_SIGN_EACH:
             return query
@@ -193,7 +194,8 @@ def decode_query_text(text: str) -> str:
     >>> decode_query_text("filter%5Bprice%5D")
     'filter[price]'
     """
-    return unquote_plus(text)
+    # Most names and values have neither.
+    return unquote_plus(text) if "%" in text or "+" in text else text
 
 
 def lower_case(text: str) -> str:

@@ -77,7 +77,8 @@ class RequestFingerprinter:
             # Nothing but the URL counts. To remember what each request came to would cost
             # more time and memory than to remember the URLs of late.
             url = request.url
-            fingerprint = self._memo.get(url)
+            memo = self._memo
+            fingerprint = memo.get(url)
             if fingerprint is not None:
                 return fingerprint
             canonical = self._fast_canonical(url)
@@ -87,9 +88,9 @@ class RequestFingerprinter:
                 fingerprint = sha1(canonical.encode()).digest()  # noqa: S324
                 if canonical is not url:
                     self.dropped.note_first(fingerprint, url, canonical)
-                if len(self._memo) >= _REMEMBERED_URLS:
-                    self._memo.clear()
-                self._memo[url] = fingerprint
+                if len(memo) >= _REMEMBERED_URLS:
+                    memo.clear()
+                memo[url] = fingerprint
                 return fingerprint
         known = self._fingerprints.get(request)
         if known is None:

@@ -119,6 +119,20 @@ class Rule(Option):
         return self._layer
 
 
+class PathRule(Rule):
+    """A rule for the path that needs to see nothing else."""
+
+    component = "path"
+
+    @abstractmethod
+    def path(self, path: str) -> str:
+        """Return what the rule makes of *path*, a normalized one."""
+
+    def apply(self, url: Url) -> Url:
+        path = self.path(url.path)
+        return url if path == url.path else url._replace(path=path)
+
+
 class ParameterRule(Rule):
     """A rule that drops parameters of the query, each by itself."""
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from scrapy_urlcanon.canonicalizer.names import NameMatcher
 from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path, lower_case
-from scrapy_urlcanon.canonicalizer.rules.base import Example, Rule
+from scrapy_urlcanon.canonicalizer.rules.base import Example, PathRule
 from scrapy_urlcanon.canonicalizer.values import Choice, NameList
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.values import Setting
 
 
-class DuplicateSlashes(Rule):
+class DuplicateSlashes(PathRule):
     """Make several slashes in a row one.
 
     What it does: ``//`` in the path becomes ``/``, but not after a colon, where a URL may
@@ -32,7 +32,6 @@ class DuplicateSlashes(Rule):
     """
 
     name = "duplicate_slashes"
-    component = "path"
     values = Choice(("keep", "collapse"))
     neutral = "keep"
     changes = (Example("collapse", "http://example.com//a///b", "http://example.com/a/b"),)
@@ -47,13 +46,11 @@ class DuplicateSlashes(Rule):
 
     _several = re.compile("(?<!:)//+")
 
-    def apply(self, url: Url) -> Url:
-        if "//" not in url.path:
-            return url
-        return url._replace(path=self._several.sub("/", url.path))
+    def path(self, path: str) -> str:
+        return self._several.sub("/", path) if "//" in path else path
 
 
-class DirectoryIndex(Rule):
+class DirectoryIndex(PathRule):
     """Make the index file of a directory and the directory one.
 
     What it does: drops the last segment of the path where it is one of the file names,
@@ -67,7 +64,6 @@ class DirectoryIndex(Rule):
     """
 
     name = "directory_index"
-    component = "path"
     values = NameList()
     neutral = ()
     changes = (
@@ -89,9 +85,9 @@ class DirectoryIndex(Rule):
             entry._replace(pattern=encode_path(entry.pattern)) for entry in self.value
         )
 
-    def apply(self, url: Url) -> Url:
-        directory, _, name = url.path.rpartition("/")
-        return url._replace(path=directory + "/") if name in self._names else url
+    def path(self, path: str) -> str:
+        directory, _, name = path.rpartition("/")
+        return directory + "/" if name in self._names else path
 
     def layer(self, before: Url, after: Url) -> str:
         del after
@@ -99,7 +95,7 @@ class DirectoryIndex(Rule):
         return entry.layer if entry else self._layer
 
 
-class TrailingSlash(Rule):
+class TrailingSlash(PathRule):
     """Make ``/a`` and ``/a/`` one.
 
     What it does: ``strip`` drops the slashes at the end of the path, ``add`` puts one
@@ -112,7 +108,6 @@ class TrailingSlash(Rule):
     """
 
     name = "trailing_slash"
-    component = "path"
     values = Choice(("keep", "strip", "add"))
     neutral = "keep"
     changes = (
@@ -124,16 +119,14 @@ class TrailingSlash(Rule):
         Example("add", "http://example.com/a.html", "http://example.com/a.html"),
     )
 
-    def apply(self, url: Url) -> Url:
-        path = url.path
+    def path(self, path: str) -> str:
         if self.value == "strip":
-            is_stripped = path == "/" or not path.endswith("/")
-            return url if is_stripped else url._replace(path=path.rstrip("/") or "/")
+            return path.rstrip("/") or "/"
         last = path.rpartition("/")[2]
-        return url._replace(path=path + "/") if last and "." not in last else url
+        return path + "/" if last and "." not in last else path
 
 
-class PathCase(Rule):
+class PathCase(PathRule):
     """Write the path in lower case.
 
     What it does: ``/Alexander`` becomes ``/alexander``. Letters that are percent-encoded
@@ -147,7 +140,6 @@ class PathCase(Rule):
     """
 
     name = "path_case"
-    component = "path"
     values = Choice(("keep", "lower"))
     neutral = "keep"
     changes = (
@@ -155,11 +147,11 @@ class PathCase(Rule):
     )
     keeps = (Example("lower", "http://example.com/a%C3%89%2F", "http://example.com/a%C3%89%2F"),)
 
-    def apply(self, url: Url) -> Url:
-        return url._replace(path=lower_case(url.path))
+    def path(self, path: str) -> str:
+        return lower_case(path)
 
 
-class PathParams(Rule):
+class PathParams(PathRule):
     """Drop parameters of the path.
 
     What it does: drops what stands behind a ``;`` in a segment of the path (RFC 3986, 3.3)
@@ -173,7 +165,6 @@ class PathParams(Rule):
     """
 
     name = "path_params"
-    component = "path"
     values = NameList()
     neutral = ()
     changes = (
@@ -199,10 +190,10 @@ class PathParams(Rule):
         super().__init__(options)
         self._names = NameMatcher(self.value)
 
-    def apply(self, url: Url) -> Url:
-        if ";" not in url.path:
-            return url
-        return url._replace(path="/".join(map(self._without_listed, url.path.split("/"))))
+    def path(self, path: str) -> str:
+        if ";" not in path:
+            return path
+        return "/".join(map(self._without_listed, path.split("/")))
 
     def _without_listed(self, segment: str) -> str:
         start, *parameters = segment.split(";")
