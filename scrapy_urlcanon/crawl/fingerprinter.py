@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy.utils.request import RequestFingerprinterProtocol
     from typing_extensions import Self
 
-_REMEMBERED_URLS = 4096
+_REMEMBERED_URLS = 16_384
 _SPECIAL_META = frozenset({META_KEY, MARK_KEY, "redirect_urls", "verbatim_url"})
 FALLBACK_SETTING = "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS"
 
