@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -71,5 +70,8 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     >>> did_you_mean("qqq", ["keep", "collapse"])
     ''
     """
+    # Every crawl imports this module, few have an error.
+    from difflib import get_close_matches  # noqa: PLC0415
+
     nearest = get_close_matches(str(name), list(known), n=1)
     return f"; did you mean {nearest[0]!r}?" if nearest else ""

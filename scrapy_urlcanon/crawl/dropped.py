@@ -15,7 +15,6 @@ from w3lib.url import canonicalize_url
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
-from scrapy_urlcanon.crawl.summary import summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -180,6 +179,9 @@ class DroppedDuplicates:
 
     def spider_closed(self, spider: Spider) -> None:
         """Complete the stats and log the summary."""
+        # When the crawl is over: it would have waited for the import before it began.
+        from scrapy_urlcanon.crawl.summary import summary  # noqa: PLC0415
+
         stats = self._crawler.stats
         self._write_counts()
         stats.set_value(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.project import data_path
 
 from scrapy_urlcanon.crawl.rules_document import RulesDocument
+from scrapy_urlcanon.crawl.settings import DELTAFETCH, HTTPCACHE
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
 if TYPE_CHECKING:
@@ -111,12 +112,9 @@ def guard_stores(
     :param spider: the name of the spider: each has a store of its own.
     :raises ConfigurationError: if one has and *mode* is ``error``.
     """
-    stores = list(_stores(settings))
-    if not stores:
-        return
     document = RulesDocument.of(configuration)
     problems = []
-    for name, directory in stores:
+    for name, directory in _stores(settings):
         path = directory / f"{spider.replace('/', '_')}.{FILE}"
         stored = StoredRules(path)
         # A directory of the spider's name, or files of that name and any suffixes.
@@ -143,9 +141,9 @@ def guard_stores(
 
 def _stores(settings: BaseSettings) -> Iterator[tuple[str, Path]]:
     """Yield the stores that are keyed by the fingerprint, with their directories."""
-    if settings.getbool("HTTPCACHE_ENABLED"):
+    if settings.getbool(HTTPCACHE):
         yield "the HTTP cache", Path(data_path(settings["HTTPCACHE_DIR"]))
-    if settings.getbool("DELTAFETCH_ENABLED"):
+    if settings.getbool(DELTAFETCH):
         directory = settings.get("DELTAFETCH_DIR", "deltafetch")
         yield "scrapy-deltafetch", Path(data_path(directory))
 

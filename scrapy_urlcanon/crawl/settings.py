@@ -26,6 +26,9 @@ DECLARED_CANONICAL_SETTING: Final = "URLCANON_DECLARED_CANONICAL"
 DECLARED_CANONICAL: Final = "declared_canonical"
 """To what a drop is due where no rule is: a page that the spider has declares its URL."""
 
+STORES = HTTPCACHE, DELTAFETCH = ("HTTPCACHE_ENABLED", "DELTAFETCH_ENABLED")
+"""Settings that turn on what stores pages by their fingerprints from crawl to crawl."""
+
 KNOWN = (
     "URLCANON_CLEAN_PARAM",
     "URLCANON_ENABLED",

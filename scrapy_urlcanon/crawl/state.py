@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
-from scrapy_urlcanon.crawl.job import guard_job, guard_stores, resume_suspensions, store_suspension
 from scrapy_urlcanon.crawl.safeguards import Safeguards
-from scrapy_urlcanon.crawl.settings import META_KEY, load_configuration
+from scrapy_urlcanon.crawl.settings import META_KEY, STORES, load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.report.redaction import redact
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.canonicalizer.clean_param import CleanParam
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.crawl.declared_canonical import DeclaredCanonicalPages
     from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
     from scrapy_urlcanon.crawl.recovery import JobRecovery
@@ -42,11 +42,8 @@ class CrawlState:
         self._settings = settings
         self.is_job = bool(settings["JOBDIR"]) and crawler.spider is not None
         """Whether this is a crawl that can be resumed, and not a command or a shell."""
-        mode = Safeguards.load(settings).job_rules
-        if self.is_job:
-            configuration = guard_job(settings, configuration, mode)
-        if crawler.spider is not None:
-            guard_stores(settings, configuration, mode, crawler.spider.name)
+        if crawler.spider is not None and (self.is_job or any(map(settings.getbool, STORES))):
+            configuration = self._guard(configuration, crawler.spider.name)
         self.canonicalizer = Canonicalizer.from_configuration(configuration)
         self.suspended: set[tuple[str, str]] = set()
         """Pairs of an option and the domain on which it was turned off in this crawl."""
@@ -58,7 +55,20 @@ class CrawlState:
         """What believes pages that declare a canonical URL, if anything does."""
         self._reported_meta: set[str] = set()
         if self.is_job:
+            from scrapy_urlcanon.crawl.job import resume_suspensions  # noqa: PLC0415
+
             resume_suspensions(settings, self)
+
+    def _guard(self, configuration: Configuration, spider: str) -> Configuration:
+        """Return the rules to crawl under: what is stored may be of others."""
+        # Few crawls store anything, and all would wait for the import.
+        from scrapy_urlcanon.crawl.job import guard_job, guard_stores  # noqa: PLC0415
+
+        mode = Safeguards.load(self._settings).job_rules
+        if self.is_job:
+            configuration = guard_job(self._settings, configuration, mode)
+        guard_stores(self._settings, configuration, mode, spider)
+        return configuration
 
     @classmethod
     def of(cls, crawler: Crawler) -> CrawlState:
@@ -82,6 +92,8 @@ class CrawlState:
             if self.fingerprinter:
                 self.fingerprinter.forget()
         if self.is_job:
+            from scrapy_urlcanon.crawl.job import store_suspension  # noqa: PLC0415
+
             store_suspension(self._settings, option, domain)
         return True
 

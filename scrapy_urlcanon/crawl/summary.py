@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.report.rule_text import title_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
@@ -40,9 +42,6 @@ def summary(stats: Mapping[str, Any]) -> str:
 
 
 def _lines(stats: Mapping[str, Any]) -> Iterator[str]:
-    # When the crawl is over: all would wait for the import before it begins.
-    from scrapy_urlcanon.report.rule_text import title_of  # noqa: PLC0415
-
     requests, dropped = stats["urlcanon/requests"], stats["urlcanon/dropped"]
     saved = stats["urlcanon/dropped/scrapy_would_keep"]
     share = dropped / requests if requests else 0
