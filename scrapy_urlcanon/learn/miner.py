@@ -107,12 +107,15 @@ class Miner:
                 flawed.append(candidate)
             else:
                 self._remember(trial)
+            # It holds what it changes: a million URLs, and not beside those of the next one.
+            del trial
         for candidate in flawed:
             trial = Trial(self.groups, candidate, found[candidate])
             if self._accept_all(trial, self.thresholds):
                 accepted = True
             else:
                 self._remember(trial)
+            del trial
         return accepted
 
     def _accept_all(self, trial: Trial, thresholds: Thresholds) -> bool:

@@ -30,10 +30,13 @@ _HAS_MAIN, _HAS_SIMHASH = 1, 2
 class Captures:
     """The observations of one domain, about 200 bytes each, in any order."""
 
-    __slots__ = ("_canonical", "_flags", "_main", "_redirect", "_simhash", "_urls")
+    __slots__ = ("_canonical", "_ends", "_flags", "_main", "_redirect", "_simhash", "_urls")
 
     def __init__(self) -> None:
-        self._urls: list[str] = []
+        # One after the other: a million objects would take half as much again, and leave the
+        # memory in pieces when they go.
+        self._urls = bytearray()
+        self._ends = array("Q")
         self._main = array("Q")
         self._simhash = array("Q")
         self._flags = bytearray()
@@ -41,7 +44,7 @@ class Captures:
         self._redirect: dict[int, str] = {}
 
     def __len__(self) -> int:
-        return len(self._urls)
+        return len(self._ends)
 
     def add(self, observation: Observation) -> None:
         """Add a capture."""
@@ -53,20 +56,22 @@ class Captures:
             if observation.simhash64 is not None:
                 flags |= _HAS_SIMHASH
                 simhash = observation.simhash64
-        number = len(self._urls)
+        number = len(self)
         if observation.canonical and observation.canonical != observation.url:
             self._canonical[number] = observation.canonical
         if observation.redirect:
             self._redirect[number] = observation.redirect
-        self._urls.append(observation.url)
+        self._urls += observation.url.encode("utf-8", "surrogatepass")
+        self._ends.append(len(self._urls))
         self._main.append(main)
         self._simhash.append(simhash)
         self._flags.append(flags)
 
     def extend(self, other: Captures) -> None:
         """Add the captures of another."""
-        start = len(self._urls)
+        start, length = len(self), len(self._urls)
         self._urls += other._urls
+        self._ends.extend(length + end for end in other._ends)
         self._main += other._main
         self._simhash += other._simhash
         self._flags += other._flags
@@ -80,10 +85,15 @@ class Captures:
         """
         texts: dict[str, str] = {}
         places: dict[Place, Place] = {}
-        urls = self._urls
-        # Arrays, here and below: the numbers of a million rows as objects would take 32 MB.
-        order = array("l", sorted(range(len(urls)), key=urls.__getitem__))
-        self._urls = []
+        urls, ends = bytes(self._urls), self._ends
+        self._urls, self._ends = bytearray(), array("Q")
+
+        def url_of(number: int, urls: bytes = urls, ends: array[int] = ends) -> bytes:
+            return urls[ends[number - 1] if number else 0 : ends[number]]
+
+        # Arrays, here and below: the numbers of a million rows as objects would take 32 MB. Bytes
+        # of UTF-8 are in the same order as the text.
+        order = array("l", sorted(range(len(ends)), key=url_of))
         locations: list[Location] = []
         shares = texts.setdefault
         evidence = array("l")
@@ -91,8 +101,7 @@ class Captures:
         declared: dict[int, Location] = {}
         redirects: dict[int, Location] = {}
         for number in order:
-            place, params = locate(urls[number])
-            urls[number] = ""
+            place, params = locate(url_of(number).decode("utf-8", "surrogatepass"))
             location = Location(
                 places.setdefault(place, place), tuple([shares(param, param) for param in params])
             )
@@ -110,7 +119,7 @@ class Captures:
             if number in self._redirect:
                 target = locate(self._redirect[number])
                 redirects[row] = max(redirects.get(row, target), target)
-        del seen, places, texts, urls, order
+        del seen, places, texts, urls, ends, order, url_of
         pages = self._pages(evidence)
         return Site(domain, locations, pages, declared, redirects)
 
