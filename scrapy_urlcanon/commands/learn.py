@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,7 +35,7 @@ from scrapy_urlcanon.report.redaction import visible
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from scrapy.settings import Settings
 
@@ -131,7 +133,8 @@ there is no observation in any of them.
         kept = _rules_of(arguments.keep)
         skipped: Counter[str] = Counter()
         try:
-            learned = _learn(arguments.inputs, kept, thresholds, domains, skipped)
+            with _no_garbage_collection():
+                learned = _learn(arguments.inputs, kept, thresholds, domains, skipped)
             if not learned.urls:
                 raise InputError(_nothing(domains, skipped))
         except LearnError as error:
@@ -224,6 +227,22 @@ def _write(
     text, left_out = to_duplicate_url_discarder(learned.as_rules())
     Destination(export).write(text)
     return left_out
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Leave what refers to itself in memory, for a while.
+
+    Nothing that is learned from does, and to look for it among millions of URLs, again and again,
+    takes an eighth of the time.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _learn(

@@ -63,7 +63,7 @@ def _near_pairs(values: array[int], bits: int) -> Iterator[tuple[int, int]]:
     agree = 1 if len(values) < 20_000 else 2  # noqa: PLR2004
     edges = [_BITS * i // (bits + agree) for i in range(bits + agree + 1)]
     blocks = [(start, (1 << (end - start)) - 1) for start, end in pairwise(edges)]
-    for number, block in enumerate(blocks):
+    for number, block in enumerate(blocks[: len(blocks) + 1 - agree]):
         for group in _groups(values, *block):
             # A group fits into the processor's cache, where one table of all would not.
             for start, mask in blocks[number + 1 :] if agree > 1 else [(0, 0)]:

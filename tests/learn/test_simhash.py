@@ -1,0 +1,37 @@
+"""Near-duplicates are found without comparing all pairs, and none is missed."""
+
+from random import Random
+
+import pytest
+
+from scrapy_urlcanon.learn.observation import SIMHASH_BITS
+from scrapy_urlcanon.learn.simhash import SimhashIndex
+
+
+@pytest.mark.parametrize("others", [0, 25_000], ids=["few", "many"])
+def test_simhashes_are_found_by_the_bits_in_which_they_differ(others):
+    """Those within the bound are found wherever the bits are, those one bit beyond it are not.
+
+    So in an index of few, where one block of bits has to agree, and in one of many, where two.
+    """
+    draw = Random(others)
+    # Drawn by chance, they differ in some 32 bits, and none of these few in fewer than ten.
+    first = [draw.getrandbits(64) for _ in range(100)]
+    filling = [draw.getrandbits(64) for _ in range(others)]
+    for bits in range(SIMHASH_BITS + 2):
+        flipped = [v ^ sum(1 << bit for bit in draw.sample(range(64), bits)) for v in first]
+        index = SimhashIndex([*first, *flipped, *filling])
+        for value, other in zip(first, flipped, strict=True):
+            index.add(value, other)
+        near = [index.find(other) == other for other in flipped]
+        assert near == [bits <= SIMHASH_BITS] * len(first), bits
+
+
+def test_the_first_of_several_representatives_is_found():
+    """A simhash near several representatives is the one with the lowest number."""
+    index = SimhashIndex([0b1, 0b11, 0b111])
+    index.add(0b111, 9)
+    index.add(0b1, 4)
+    assert index.find(0b11) == 4
+    index.add(0b11, 12)
+    assert index.find(0b11) == 12
