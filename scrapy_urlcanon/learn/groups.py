@@ -82,6 +82,10 @@ class Groups:
             self._forms[page] = [location for location in forms if location in self.pages]
         return self._forms[page]
 
+    def pages_of(self, form: Location) -> tuple[int, ...]:
+        """Return the pages that are found under a form."""
+        return _as_tuple(self.pages[form])
+
     def is_blurred(self, page: int, changes: dict[Location, Location]) -> bool:
         """Whether a page is still found under URLs of one shape after the changes.
 

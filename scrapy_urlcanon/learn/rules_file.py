@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _KINDS = {
     "rewrite": "URLs that this makes one show one page",
     "skip": "class of URLs whose page is found under another URL: opt-in, dropped before download",
-    "sink": "sink: the whole class shows one page",
+    "sink": "the whole class shows one page",
     **IN_FORCE,
 }
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.bounds import lower_bound
 from scrapy_urlcanon.learn.hosts import AliasHost, SubdomainToPath
 from scrapy_urlcanon.learn.location import name_of, value_of
-from scrapy_urlcanon.learn.operations import DropValue
-from scrapy_urlcanon.learn.proposals import is_protected
+from scrapy_urlcanon.learn.operations import DropParam, DropValue
+from scrapy_urlcanon.learn.proposals import is_protected, pairs
 from scrapy_urlcanon.learn.rule import Evidence
 from scrapy_urlcanon.learn.scope import Scope, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.groups import Groups, Merge
     from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.operations import Operation
     from scrapy_urlcanon.learn.proposals import Candidate
 
 #: Parts of a scope, and values of a condition, that are looked at; more of them are pages.
@@ -77,7 +79,8 @@ class Trial:
         self.candidate = candidate
         self.changes = groups.affected(candidate, scope)
         self._groups = groups
-        self._merges = groups.merges(self.changes)
+        merges = groups.merges(self.changes)
+        self._merges = merges if len(candidate) == 1 else [self._joint(merge) for merge in merges]
         folds = {groups.site.folds[page] for page in proposers}
         # A page counts for the candidate if some other fold proposed it too.
         self._counts = [folds != {fold} for fold in range(FOLDS)]
@@ -86,6 +89,36 @@ class Trial:
         self._fitted = sum(isinstance(step, _FITTED) for step in candidate)
         self._blurred: dict[int, bool] = {}
         self.whole = self._tally(scope or Scope(groups.site.domain), self._merges)
+
+    def _joint(self, merge: Merge) -> Merge:
+        """Return a merge with those of its pages only that speak for all steps together.
+
+        What one step does alone is evidence for that step, and was weighed as such: a parameter
+        that hardly ever occurs is not to be dropped because ``www`` may be.
+        """
+        pages_of = self._groups.pages_of
+        pages = [
+            page
+            for page in merge.pages
+            if any(
+                self._takes_all_steps(one, other)
+                for one, other in pairs([s for s in merge.sources if page in pages_of(s)])
+            )
+        ]
+        return merge._replace(pages=tuple(pages))
+
+    def _takes_all_steps(self, one: Location, other: Location) -> bool:
+        """Whether two URLs are made one by all steps together and by no fewer.
+
+        Where each has a parameter that the other has not, the two may be two words for one thing,
+        such as ``?hide=guests`` and ``?show=members``: the URL without either is another page.
+        """
+        names = {step.name for step in self.candidate if isinstance(step, (DropParam, DropValue))}
+        mine, theirs = ({name_of(param) for param in url.params} & names for url in (one, other))
+        if not (mine <= theirs or theirs <= mine):
+            return False
+        fewer = combinations(self.candidate, len(self.candidate) - 1)
+        return all(_after(steps, one) != _after(steps, other) for steps in fewer)
 
     def accepted(self, thresholds: Thresholds) -> list[Tally]:
         """Return the widest scopes within which the candidate holds."""
@@ -221,6 +254,12 @@ class Trial:
             (tally for tally in tallies if self._holds(tally, len(tallies), thresholds)),
             key=lambda tally: tally.scope,
         )
+
+
+def _after(steps: Iterable[Operation], url: Location) -> Location:
+    for step in steps:
+        url = step.apply(url)
+    return url
 
 
 def _example(merge: Merge, changes: dict[Location, Location]) -> tuple[str, str]:

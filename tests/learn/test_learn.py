@@ -42,6 +42,35 @@ def test_parameters_that_only_come_together_are_dropped_together():
     assert sorted(found["shop.example"]["drop_params"]) == ["x", "y"]
 
 
+def test_two_words_for_one_choice_are_no_noise():
+    """Two parameters that choose the same are not dropped together: without them is another page.
+
+    One may stand for the other.
+    """
+    observations = [*pages("/a/{0}?hide=guests&n={0}"), *pages("/a/{0}?n={0}&show=members")]
+    found = rules(observations)
+    assert found.keys() == {"shop.example"}
+    assert found["shop.example"].keys() == {"rewrite_path"}
+
+
+def test_what_one_step_does_is_no_evidence_for_another():
+    """A parameter that is rare is not dropped on the strength of the ``www`` beside it."""
+    texts = [
+        see(f"http://{host}shop.example/text/{i}", f"text {i}")
+        for host in ("", "www.")
+        for i in range(80)
+    ]
+    # What echoes its URL is another page under each.
+    echoes = [
+        see(url, f"echo of {url}")
+        for host in ("", "www.")
+        for i in range(2)
+        for url in (f"http://{host}shop.example/echo/{i}{query}" for query in ("", "?diff=1"))
+    ]
+    rare = [see(f"http://www.shop.example/text/{i}?diff=1", f"text {i}") for i in range(3)]
+    assert "diff" not in str(rules([*texts, *echoes, *rare]))
+
+
 def test_parameter_that_selects_content_survives():
     """A parameter that is noise for some pages and content for others is not dropped."""
     noise = pages("/a/{0}?v={0}")
