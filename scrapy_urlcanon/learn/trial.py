@@ -80,7 +80,9 @@ class Trial:
         self.changes = groups.affected(candidate, scope)
         self._groups = groups
         merges = groups.merges(self.changes)
-        self._merges = merges if len(candidate) == 1 else [self._joint(merge) for merge in merges]
+        # Subdomains come with what the host that they move to takes (``www``), and alone speak.
+        is_joint = len(candidate) > 1 and not isinstance(candidate[-1], SubdomainToPath)
+        self._merges = [self._joint(merge) for merge in merges] if is_joint else merges
         folds = {groups.site.folds[page] for page in proposers}
         # A page counts for the candidate if some other fold proposed it too.
         self._counts = [folds != {fold} for fold in range(FOLDS)]
