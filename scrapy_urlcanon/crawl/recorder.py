@@ -94,6 +94,7 @@ class Recorder:
             body=response.body[:MAX_BODY],
             text=text,
             link_header=b", ".join(response.headers.getlist("Link")).decode("latin-1"),
+            date=(response.headers.get("Date") or b"").decode("latin-1"),
         )
         self._added += 1
 

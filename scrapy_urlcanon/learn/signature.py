@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from hashlib import blake2b, sha1
 from itertools import accumulate, groupby
@@ -50,6 +51,7 @@ _BORDER = re.compile(
     )
     + r")[\s/>])"
 )
+_CLOCK = re.compile(r"\d{1,2}:([0-5]\d)(?::[0-5]\d)?(?!\d)")
 _DIGITS = re.compile(r"\d+")
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _LINK = re.compile(r'<([^>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:"[^"]*"|[^",;\s]*))*)')
@@ -144,12 +146,16 @@ def _mixed(feature: int) -> int:
     return ((mixed ^ (mixed >> 29)) * _MIX) & 0xFFFFFFFFFFFFFFFF
 
 
-def signature_of(body: bytes, document: etree._Element | None = None) -> Signature:
+def signature_of(
+    body: bytes, document: etree._Element | None = None, *, date: str = ""
+) -> Signature:
     """Return the signature of a page.
 
     :param body: as received, for its digest.
     :param document: what :func:`parse` made of it; it is used up. None for what is no text, of
         which only the body's digest counts.
+    :param date: the value of the ``Date`` header (RFC 9110, section 6.6.1), where there is one.
+        The page as it was at another time has the same lines, whatever clock they show.
 
     >>> one = signature_of(b"", parse("<title>T</title><p>12 comments</p><script>x</script>"))
     >>> other = signature_of(b"", parse("<title>T</title><p>7 comments</p>"))
@@ -167,7 +173,7 @@ def signature_of(body: bytes, document: etree._Element | None = None) -> Signatu
     digest = sha1("\n".join(text).encode("utf-8", "surrogatepass"), usedforsecurity=False)
     lines: list[Line] = []
     room = MAX_BIGRAMS
-    for line in map(_line, text[:MAX_LINES]):
+    for line in map(_line, _timeless(text[:MAX_LINES], date)):
         cut = line if len(line.bigrams) <= room else line._replace(bigrams=line.bigrams[:room])
         room -= len(cut.bigrams)
         lines.append(cut)
@@ -192,6 +198,25 @@ def visible_lines(document: etree._Element) -> list[str]:
     etree.strip_elements(document, *_SKIPPED, with_tail=False)
     text: str = etree.tostring(document, method="text", encoding="unicode")
     return [" ".join(words) for line in text.split("\n") if (words := line.split())]
+
+
+def _timeless(lines: list[str], date: str) -> list[str]:
+    """Return the lines without the time at which the page was made, where they show it.
+
+    That is a time of day within a minute of the date, in whichever time zone; those differ by
+    half hours. Any other time may be what tells two pages apart, such as two departures.
+    """
+    if not date:
+        return lines
+    try:
+        minute = parsedate_to_datetime(date).minute
+    except ValueError:
+        return lines
+
+    def timeless(clock: re.Match[str]) -> str:
+        return "0:00" if (int(clock[1]) - minute + 1) % 30 <= 2 else clock[0]  # noqa: PLR2004
+
+    return [_CLOCK.sub(timeless, line) if ":" in line else line for line in lines]
 
 
 def absolute(base: str, reference: str) -> str:

@@ -146,6 +146,7 @@ class ObservationStore:
         body: bytes = b"",
         text: str | None = None,
         link_header: str = "",
+        date: str = "",
         redirects: Sequence[tuple[str, int]] = (),
     ) -> None:
         """Keep one response.
@@ -154,6 +155,7 @@ class ObservationStore:
         :param body: as received, decompressed.
         :param text: the decoded body where it is HTML.
         :param link_header: the value of ``Link``; of several their values between commas.
+        :param date: the value of ``Date``.
         :param redirects: URLs that led here, in order, each with its status.
         """
         if not self._has_room(1 + len(redirects)):
@@ -162,7 +164,7 @@ class ObservationStore:
         # Before the signature, which uses the document up.
         canonical = declared_canonical(document, url, link_header)
         signature = (
-            signature_of(body, document)
+            signature_of(body, document, date=date)
             if body and status // 100 == _SUCCESS
             else Signature("", "", ())
         )

@@ -56,6 +56,26 @@ async def test_every_page_is_recorded(crawl):
 
 
 @deferred_f_from_coro_f
+async def test_time_at_which_a_page_was_made_is_no_content(crawl):
+    """A page that says when it was made is the same a minute later, and not at another date."""
+
+    def at(clock, date):
+        made = f"<p>Eleven lines about the ferry, made at {clock}"
+        headers = (("Content-Type", "text/html"), ("Date", f"Sun, 22 Nov 2026 {date} GMT"))
+        return Response(200, headers, made.encode())
+
+    pages = {
+        f"{SITE}/": links("/a", "/b", "/c"),
+        f"{SITE}/a": at("05:41", "05:41:30"),
+        f"{SITE}/b": at("05:42", "05:42:30"),
+        f"{SITE}/c": at("05:42", "06:00:00"),
+    }
+    await crawl(site(pages), ON)
+    found = recorded()
+    assert found["/a"].main_sha1 == found["/b"].main_sha1 != found["/c"].main_sha1
+
+
+@deferred_f_from_coro_f
 async def test_without_the_setting_nothing_is_recorded(crawl):
     """Off by default: no file, no figures."""
     result = await crawl(site({f"{SITE}/": page("<p>Home")}))

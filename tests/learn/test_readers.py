@@ -188,6 +188,22 @@ def test_http_cache_is_read(tmp_path):
     assert skipped == {"bad cache entry": 1}
 
 
+def test_http_cache_knows_when_its_pages_were_made(tmp_path):
+    """Two of its pages that differ in nothing but the time at which they were made are one."""
+    for clock in ("05:41", "07:12"):
+        entry = tmp_path / "httpcache" / "spider" / clock
+        entry.mkdir(parents=True)
+        meta = {"url": f"http://a.example/?at={clock}", "status": 200}
+        (entry / "meta").write_text(repr(meta))
+        (entry / "response_headers").write_bytes(
+            f"Content-Type: text/html\r\nDate: Sun, 22 Nov 2026 {clock}:08 GMT\r\n".encode()
+        )
+        (entry / "response_body").write_bytes(f"<p>hello world, at {clock}".encode())
+    observations, _ = read_all(tmp_path / "httpcache")
+    assert len(observations) == 2
+    assert len({observation.main_sha1 for observation in observations}) == 1
+
+
 @pytest.mark.parametrize("text", ["", "nonsense\n", "a\tb\n"])
 def test_unknown_input_is_an_error(tmp_path, text):
     """What is none of the formats is refused by name."""

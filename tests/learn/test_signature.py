@@ -58,6 +58,39 @@ def test_bigrams_do_not_depend_on_case_and_tell_the_order():
     assert signature("<p>alone").lines[0].bigrams != ()
 
 
+def test_time_of_the_visit_is_no_content():
+    """A page that shows the time has the same lines at any time, in any time zone."""
+    visits = [
+        ("Sun, 22 Nov 2026 05:41:09 GMT", "05:41"),
+        ("Sun, 22 Nov 2026 05:59:59 GMT", "6:00:00"),
+        ("Sun, 22 Nov 2026 18:31:00 GMT", "00:01"),
+        ("Sunday, 22-Nov-26 06:12:00 GMT", "1:11"),
+    ]
+    lines = {
+        signature_of(b"", parse(f"<p>retrieved at {clock}, for free"), date=date).lines
+        for date, clock in visits
+    }
+    assert len(lines) == 1
+
+
+@pytest.mark.parametrize(
+    "date", ["Sun, 22 Nov 2026 05:41:00 GMT", "", "now", "1 Jan 99999999 :", ","]
+)
+def test_other_times_are_content(date):
+    """Two departures are two pages; without a date of the response every time is content."""
+    lines = {
+        signature_of(b"", parse(f"<p>departs at {clock}"), date=date).lines
+        for clock in ("10:00", "10:30", "10:44", "5:39", "17:59")
+    }
+    assert len(lines) == 5
+    if not date.startswith("Sun"):
+        now = parse("<p>departs at 5:41")
+        assert (
+            signature_of(b"", now, date=date).lines[0].exact
+            == signature("<p>departs at 5:41").lines[0].exact
+        )
+
+
 def test_packed_lines_come_back():
     """All of them, and nothing of what was cut short."""
     lines = signature("<p>Ünï 12 c d<p>one<p>a b" + "<p>z" * 3).lines

@@ -51,8 +51,14 @@ def through_store(
                 if 300 <= status < 400 and location:  # noqa: PLR2004
                     store.add_redirect(url, status, location)
                     continue
-                link_header = headers.get("link", "")
-                store.add(url, status=status, body=body, text=text, link_header=link_header)
+                store.add(
+                    url,
+                    status=status,
+                    body=body,
+                    text=text,
+                    link_header=headers.get("link", ""),
+                    date=headers.get("date", ""),
+                )
         if store.refused:
             raise InputError(f"{directory}: no room for {store.refused} of the responses")
         yield from read_store(path, skipped)
