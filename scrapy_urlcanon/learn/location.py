@@ -13,6 +13,12 @@ from typing import NamedTuple
 
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
 
+# What the canonicalizer takes for one character whether it is percent-encoded or not
+# (canonicalizer/percent_encoding.py). Raw, because that is what people read.
+_UNRESERVED = "".join(chr(byte) for byte in range(128) if chr(byte).isalnum()) + "-._~"
+_RAW_IN_PATH = {f"%{ord(char):02X}": char for char in _UNRESERVED + "!$&'()*+,=:@"}
+_RAW_IN_QUERY = {f"%{ord(char):02X}": char for char in _UNRESERVED + "!$'()*,/:?@"} | {"%20": "+"}
+
 
 class Place(NamedTuple):
     """Where a URL points to before its query."""
@@ -57,12 +63,12 @@ def value_of(param: str) -> str:
 def locate(url: str) -> Location:
     """Take an absolute http(s) URL apart.
 
-    Only what every preset does anyway is folded: the case of scheme, host and percent-encoding,
+    Only what every preset does anyway is folded: the case of scheme and host, percent-encoding,
     default ports, the order of the parameters, the fragment. Nothing is raised for odd URLs; what
     makes no sense stays as it is.
 
-    >>> locate("HTTP://Example.com:80?b=2&a=1#top").url
-    'http://example.com/?a=1&b=2'
+    >>> locate("HTTP://Example.com:80?b=2%2c3&a=%261#top").url
+    'http://example.com/?a=%261&b=2,3'
     """
     scheme, _, rest = url.partition("://")
     rest = rest.partition("#")[0]
@@ -74,8 +80,8 @@ def locate(url: str) -> Location:
     host = host.removesuffix(port)
     path = slash + path or "/"
     if "%" in rest:
-        path = _ESCAPE.sub(_upper, path)
-        query = _ESCAPE.sub(_upper, query)
+        path = _ESCAPE.sub(_in_path, path)
+        query = _ESCAPE.sub(_in_query, query)
     if not query:
         return Location(Place(intern(scheme), intern(host), path), ())
     params = [param for param in query.split("&") if param]
@@ -84,5 +90,11 @@ def locate(url: str) -> Location:
     return Location(Place(intern(scheme), intern(host), path), tuple(params))
 
 
-def _upper(match: re.Match[str]) -> str:
-    return match[0].upper()
+def _in_path(match: re.Match[str]) -> str:
+    escape = match[0].upper()
+    return _RAW_IN_PATH.get(escape, escape)
+
+
+def _in_query(match: re.Match[str]) -> str:
+    escape = match[0].upper()
+    return _RAW_IN_QUERY.get(escape, escape)

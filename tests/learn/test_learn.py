@@ -36,6 +36,12 @@ def test_parameter_that_makes_no_difference_is_dropped():
     }
 
 
+def test_percent_encoding_of_a_value_is_no_difference():
+    """What the canonicalizer makes one anyway does not hide what else differs."""
+    found = rules([*pages("/a?cols=x%2Cy{}"), *pages("/a?cols=x,y{0}&sid=k{0}")])
+    assert found == {"shop.example": {"drop_params": ["sid"]}}
+
+
 def test_parameters_that_only_come_together_are_dropped_together():
     """Where no URL has one of two parameters without the other, both are dropped."""
     found = rules([*pages("/a/{}"), *pages("/a/{0}?x=k{0}&y=l{0}")])
