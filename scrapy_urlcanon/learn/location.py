@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import re
 from sys import intern
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
 
@@ -18,6 +21,13 @@ _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
 _UNRESERVED = "".join(chr(byte) for byte in range(128) if chr(byte).isalnum()) + "-._~"
 _RAW_IN_PATH = {f"%{ord(char):02X}": char for char in _UNRESERVED + "!$&'()*+,=:@"}
 _RAW_IN_QUERY = {f"%{ord(char):02X}": char for char in _UNRESERVED + "!$'()*,/:?@"} | {"%20": "+"}
+
+
+# A number, a digest or token of sixteen characters or more, or a UUID.
+_IDENTIFIER = re.compile(
+    r"[0-9]+|(?=[a-z]*[0-9])[0-9a-z]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    re.IGNORECASE,
+)
 
 
 class Place(NamedTuple):
@@ -60,8 +70,21 @@ def value_of(param: str) -> str:
     return param.partition("=")[2]
 
 
-def locate(url: str) -> Location:
+def is_identifier(text: str) -> bool:
+    """Whether a text names one of many things, and none of a few by what it means.
+
+    What is learned of one of them says nothing of the others.
+
+    >>> is_identifier("42"), is_identifier("da39a3ee5e6b4b0d"), is_identifier("HEAD")
+    (True, True, False)
+    """
+    return bool(_IDENTIFIER.fullmatch(text))
+
+
+def locate(url: str, semicolon_hosts: Container[str] = ()) -> Location:
     """Take an absolute http(s) URL apart.
+
+    :param semicolon_hosts: hosts, with their ports, where ``;`` separates parameters too.
 
     Only what every preset does anyway is folded: the case of scheme and host, percent-encoding,
     default ports, the order of the parameters, the fragment. Nothing is raised for odd URLs; what
@@ -84,6 +107,8 @@ def locate(url: str) -> Location:
         query = _ESCAPE.sub(_in_query, query)
     if not query:
         return Location(Place(intern(scheme), intern(host), path), ())
+    if ";" in query and host in semicolon_hosts:
+        query = query.replace(";", "&")
     params = [param for param in query.split("&") if param]
     if len(params) > 1:
         params.sort()

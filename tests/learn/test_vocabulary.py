@@ -267,3 +267,20 @@ def test_synthetic_sites_have_every_place_and_every_trap():
         visit.page.split()[0] for seed in range(30) for visit in SyntheticSite(seed).visits(99)
     }
     assert {"manual", "notice", "step", "help", "news", "entry"} <= kinds
+
+
+def test_semicolons_separate_parameters_where_all_queries_have_them():
+    """Rules for single parameters are found behind them, and the separator is said."""
+    views = [see(f"/?a=log;p={i};h=k{i}", f"log {i}") for i in range(40)]
+    views += [see(f"/?a=log;p={i}", f"log {i}") for i in range(40)]
+    found = learn(views).as_rules()
+    assert found == {"shop.example": {"query_separator": ";", "drop_params": ["h"]}}
+    canonicalizer = Canonicalizer(found)
+    assert canonicalizer.canonicalize(views[0].url) == canonicalizer.canonicalize(views[40].url)
+
+
+def test_lists_between_semicolons_are_values():
+    """Where a semicolon stands within values nothing is taken apart."""
+    seen = [see(f"/?ids={i};{i + 1}&sid=k{i}", f"list {i}") for i in range(40)]
+    seen += [see(f"/?ids={i};{i + 1}", f"list {i}") for i in range(40)]
+    assert learn(seen).as_rules() == {"shop.example": {"drop_params": ["sid"]}}
