@@ -284,3 +284,26 @@ def test_lists_between_semicolons_are_values():
     seen = [see(f"/?ids={i};{i + 1}&sid=k{i}", f"list {i}") for i in range(40)]
     seen += [see(f"/?ids={i};{i + 1}", f"list {i}") for i in range(40)]
     assert learn(seen).as_rules() == {"shop.example": {"drop_params": ["sid"]}}
+
+
+def topic(number, posts):
+    """Pages of a topic with ten posts each, and the permanent links of its posts."""
+    for post in range(posts):
+        part, path = post // 10 + 1, f"/forum/cats-3/topic/tom-{number}/"
+        yield see(f"{path}?page={part}", f"{number} {part}")
+        yield see(f"{path}?post={number * 100 + post}", f"{number} {part}")
+
+
+def test_permanent_links_of_posts_are_skipped():
+    """Their page is always found as a numbered part of the same topic."""
+    found = learn([see for number in range(1, 20) for see in topic(number, number)])
+    assert [(r.option, r.setting) for r in found.rules if r.option == "skip"] == [
+        ("skip", ["/forum/{a}/topic/{b}/?post={c:digits}"])
+    ]
+
+
+def test_permanent_links_with_a_text_of_their_own_are_fetched():
+    """Where a single post is shown alone its page is found nowhere else."""
+    seen = [see for number in range(1, 20) for see in topic(number, number)]
+    seen += [see(f"/forum/cats-3/topic/tom-{i}/?post={i}", f"post {i}") for i in range(30, 50)]
+    assert not [rule for rule in learn(seen).rules if rule.option == "skip"]
