@@ -102,6 +102,7 @@ def template_proposals(groups: Groups) -> dict[Candidate, set[int]]:
                     part.isdigit() and part not in FIRST_PAGE for part in rewrite.dropped_parts
                 )
                 and not _turns_into_another(rewrite)
+                and not _drops_for_nothing(rewrite)
             ):
                 found.setdefault((rewrite,), set()).update(pages)
     return found
@@ -117,6 +118,24 @@ def _turns_into_another(rewrite: Rewrite) -> bool:
         for template in (rewrite.source, rewrite.target)
     )
     return bool(source - target and target - source)
+
+
+def _drops_for_nothing(rewrite: Rewrite) -> bool:
+    """Whether a template drops any value of a parameter, and puts in another one out of nowhere.
+
+    That the one makes no difference has to be shown of it by itself.
+
+    >>> _drops_for_nothing(Rewrite("/list/?C={_a}", "/list/?O=D"))
+    True
+    """
+    path, _, query = rewrite.source.partition("?")
+    new_path, _, new_query = rewrite.target.partition("?")
+    return (
+        "={_" in query
+        and new_query != ""
+        and "{" not in new_query
+        and path.count("/") == new_path.count("/")
+    )
 
 
 def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tuple[str, ...]]]:
