@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.learn.in_force import pattern_of
 from scrapy_urlcanon.learn.operations import DropParam, DropValue
 from scrapy_urlcanon.learn.rule import LearnedRule, as_rules
 
@@ -47,6 +48,22 @@ def rules_of(domain: str, accepted: Iterable[Accepted]) -> Iterator[LearnedRule]
                 yield LearnedRule(
                     domain, where.pattern, what.option, what.setting, "rewrite", evidence
                 )
+
+
+def separators(hosts: Iterable[str], rules: Iterable[LearnedRule]) -> Iterator[LearnedRule]:
+    """Yield what the rules need of hosts where ``;`` separates parameters.
+
+    It makes next to nothing one by itself; its evidence is that of the first rule which needs it.
+    """
+    rules = list(rules)
+    for host in sorted({host.partition(":")[0] for host in hosts}):
+        for rule in rules:
+            of = pattern_of(rule.pattern).host
+            if host == of or host.endswith("." + of):
+                yield LearnedRule(
+                    rule.domain, host, "query_separator", ";", "rewrite", rule.evidence
+                )
+                break
 
 
 def valid(rules: Iterable[LearnedRule]) -> list[LearnedRule]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.learn.location import name_of, value_of
+from scrapy_urlcanon.learn.location import is_identifier, name_of, value_of
 from scrapy_urlcanon.learn.proposals import (
     FIRST_PAGE,
     MIN_PROPOSERS,
@@ -96,11 +96,46 @@ def template_proposals(groups: Groups) -> dict[Candidate, set[int]]:
         for literals, pages in _split(entries, 0, ()):
             rewrite = _rewrite(skeleton, literals)
             # Only the number of the first part may go, or that of any, never one of the others.
-            if rewrite is not None and not any(
-                part.isdigit() and part not in FIRST_PAGE for part in rewrite.dropped_parts
+            if (
+                rewrite is not None
+                and not any(
+                    part.isdigit() and part not in FIRST_PAGE for part in rewrite.dropped_parts
+                )
+                and not _turns_into_another(rewrite)
+                and not _drops_for_nothing(rewrite)
             ):
                 found.setdefault((rewrite,), set()).update(pages)
     return found
+
+
+def _turns_into_another(rewrite: Rewrite) -> bool:
+    """Whether a template says that one of many things is another one of them.
+
+    Two revisions of a text are one page where nothing changed between them, and elsewhere not.
+    """
+    source, target = (
+        {text for text in re.split("[/?&=]", template) if is_identifier(text)}
+        for template in (rewrite.source, rewrite.target)
+    )
+    return bool(source - target and target - source)
+
+
+def _drops_for_nothing(rewrite: Rewrite) -> bool:
+    """Whether a template drops any value of a parameter, and puts in another one out of nowhere.
+
+    That the one makes no difference has to be shown of it by itself.
+
+    >>> _drops_for_nothing(Rewrite("/list/?C={_a}", "/list/?O=D"))
+    True
+    """
+    path, _, query = rewrite.source.partition("?")
+    new_path, _, new_query = rewrite.target.partition("?")
+    return (
+        "={_" in query
+        and new_query != ""
+        and "{" not in new_query
+        and path.count("/") == new_path.count("/")
+    )
 
 
 def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tuple[str, ...]]]:

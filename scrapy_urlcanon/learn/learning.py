@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.emission import rules_of, valid
+from scrapy_urlcanon.learn.emission import rules_of, separators, valid
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.keeping import unite
 from scrapy_urlcanon.learn.miner import Miner
@@ -85,13 +85,12 @@ def learn_site(
     miner = Miner(site, thresholds)
     miner.run()
     sinks, unsure_sinks = sink_rules(miner.groups, thresholds)
-    rules = valid(
-        [
-            *rules_of(site.domain, miner.accepted),
-            *sinks,
-            *skip_rules(miner.groups, thresholds, miner.form),
-        ]
-    )
+    found = [
+        *rules_of(site.domain, miner.accepted),
+        *sinks,
+        *skip_rules(miner.groups, thresholds, miner.form),
+    ]
+    rules = valid([*separators(site.semicolon_hosts, found), *found])
     unsure = [
         rule for rule in (*rules_of(site.domain, miner.unsure()), *unsure_sinks) if valid([rule])
     ]

@@ -9,9 +9,27 @@ from __future__ import annotations
 
 import re
 from sys import intern
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
+
+# What the canonicalizer takes for one character whether it is percent-encoded or not
+# (canonicalizer/percent_encoding.py). Raw, because that is what people read.
+_UNRESERVED = "".join(chr(byte) for byte in range(128) if chr(byte).isalnum()) + "-._~"
+_RAW_IN_PATH = {f"%{ord(char):02X}": char for char in _UNRESERVED + "!$&'()*+,=:@"}
+_RAW_IN_QUERY = {f"%{ord(char):02X}": char for char in _UNRESERVED + "!$'()*,/:?@[]|"} | {
+    "%20": "+"
+}
+
+
+# A number, a digest or token of sixteen characters or more, or a UUID.
+_IDENTIFIER = re.compile(
+    r"[0-9]+|(?=[a-z]*[0-9])[0-9a-z]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    re.IGNORECASE,
+)
 
 
 class Place(NamedTuple):
@@ -54,15 +72,28 @@ def value_of(param: str) -> str:
     return param.partition("=")[2]
 
 
-def locate(url: str) -> Location:
+def is_identifier(text: str) -> bool:
+    """Whether a text names one of many things, and none of a few by what it means.
+
+    What is learned of one of them says nothing of the others.
+
+    >>> is_identifier("42"), is_identifier("da39a3ee5e6b4b0d"), is_identifier("HEAD")
+    (True, True, False)
+    """
+    return bool(_IDENTIFIER.fullmatch(text))
+
+
+def locate(url: str, semicolon_hosts: Container[str] = ()) -> Location:
     """Take an absolute http(s) URL apart.
 
-    Only what every preset does anyway is folded: the case of scheme, host and percent-encoding,
+    :param semicolon_hosts: hosts, with their ports, where ``;`` separates parameters too.
+
+    Only what every preset does anyway is folded: the case of scheme and host, percent-encoding,
     default ports, the order of the parameters, the fragment. Nothing is raised for odd URLs; what
     makes no sense stays as it is.
 
-    >>> locate("HTTP://Example.com:80?b=2&a=1#top").url
-    'http://example.com/?a=1&b=2'
+    >>> locate("HTTP://Example.com:80?b=2%2c3&a=%261#top").url
+    'http://example.com/?a=%261&b=2,3'
     """
     scheme, _, rest = url.partition("://")
     rest = rest.partition("#")[0]
@@ -74,15 +105,23 @@ def locate(url: str) -> Location:
     host = host.removesuffix(port)
     path = slash + path or "/"
     if "%" in rest:
-        path = _ESCAPE.sub(_upper, path)
-        query = _ESCAPE.sub(_upper, query)
+        path = _ESCAPE.sub(_in_path, path)
+        query = _ESCAPE.sub(_in_query, query)
     if not query:
         return Location(Place(intern(scheme), intern(host), path), ())
+    if ";" in query and host in semicolon_hosts:
+        query = query.replace(";", "&")
     params = [param for param in query.split("&") if param]
     if len(params) > 1:
         params.sort()
     return Location(Place(intern(scheme), intern(host), path), tuple(params))
 
 
-def _upper(match: re.Match[str]) -> str:
-    return match[0].upper()
+def _in_path(match: re.Match[str]) -> str:
+    escape = match[0].upper()
+    return _RAW_IN_PATH.get(escape, escape)
+
+
+def _in_query(match: re.Match[str]) -> str:
+    escape = match[0].upper()
+    return _RAW_IN_QUERY.get(escape, escape)

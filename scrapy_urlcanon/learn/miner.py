@@ -13,8 +13,15 @@ from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.generalize import template_proposals
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.hosts import host_proposals
+from scrapy_urlcanon.learn.location import name_of, value_of
 from scrapy_urlcanon.learn.operations import PATH_OPTIONS, DropParam, DropValue
-from scrapy_urlcanon.learn.proposals import MAX_PAGES, MIN_PROPOSERS, Candidate, proposals
+from scrapy_urlcanon.learn.proposals import (
+    MAX_PAGES,
+    MIN_PROPOSERS,
+    Candidate,
+    may_be_default,
+    proposals,
+)
 from scrapy_urlcanon.learn.substitution import substitution_proposals
 from scrapy_urlcanon.learn.template import Rewrite
 from scrapy_urlcanon.learn.trial import Trial
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.operations import Operation
     from scrapy_urlcanon.learn.scope import Scope
     from scrapy_urlcanon.learn.site import Site
     from scrapy_urlcanon.learn.trial import Tally
@@ -140,13 +148,14 @@ class Miner:
 
     def _accept(self, trial: Trial, tally: Tally) -> None:
         evidence = tally.evidence(self.thresholds)
-        self._insert(Accepted(tally.scope, trial.candidate, evidence))
         scope = tally.scope
         changes = {
             source: target
             for source, target in trial.changes.items()
             if scope.holds(source) and source in self.groups.pages
         }
+        operations = tuple(_as_seen(step, changes) for step in trial.candidate)
+        self._insert(Accepted(scope, operations, evidence))
         self.groups.apply(changes)
 
     def _insert(self, new: Accepted) -> None:
@@ -184,6 +193,19 @@ class Miner:
                 for operation in operations:
                     location = operation.apply(location)
         return location
+
+
+def _as_seen(step: Operation, changes: Iterable[Location]) -> Operation:
+    """Return what drops the one value of a parameter, where no other was seen.
+
+    ``assignedto=-1`` says nothing about ``assignedto=7``.
+    """
+    if not isinstance(step, DropParam):
+        return step
+    seen = {param for source in changes for param in source.params if name_of(param) == step.name}
+    if len(seen) != 1 or not may_be_default(step.name, value := value_of(seen.pop())):
+        return step
+    return DropValue(step.name, value)
 
 
 def _grows(candidate: Candidate) -> bool:

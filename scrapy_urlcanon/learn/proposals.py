@@ -6,7 +6,7 @@ import re
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.location import name_of
+from scrapy_urlcanon.learn.location import is_identifier, name_of
 from scrapy_urlcanon.learn.operations import (
     CollapseSlashes,
     DropIndexFile,
@@ -66,10 +66,14 @@ def is_protected(name: str) -> bool:
 def may_be_default(name: str, value: str) -> bool:
     """Whether a value may be what a parameter means where it is not given.
 
+    A digest or a token may not: it is one of many, or another one in the next crawl.
+
     >>> may_be_default("page", "1"), may_be_default("page", "7"), may_be_default("sort", "up")
     (True, False, True)
     """
-    return not is_protected(name) or (bool(PAGINATION.fullmatch(name)) and value in FIRST_PAGE)
+    if is_protected(name):
+        return bool(PAGINATION.fullmatch(name)) and value in FIRST_PAGE
+    return value.isdigit() or not is_identifier(value)
 
 
 _INDEX_FILE = re.compile(r"[A-Za-z][\w-]{0,30}\.[A-Za-z]{2,5}", re.ASCII)

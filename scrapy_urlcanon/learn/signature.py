@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: Bounds on what is kept of one page: some 30 kB in the worst case, 3 to 15 kB usually.
 MAX_LINES, MAX_BIGRAMS = 1000, 3000
 
-#: Texts of fewer words say too little for a near-duplicate signature.
+#: Texts of fewer different pairs of words say too little for a near-duplicate signature.
 MIN_WORDS = 20
 
 #: A line that stands on more than this share of a site's distinct texts is boilerplate.
@@ -88,8 +88,10 @@ class Signature:
         digest = sha1(
             b"".join(line.exact.to_bytes(8, "big") for line in lines), usedforsecurity=False
         )
-        bigrams = [bigram for line in lines for bigram in line.bigrams]
-        return digest.hexdigest(), simhash(bigrams) if len(bigrams) >= MIN_WORDS else None
+        # Each pair of words once: what every row of a listing repeats ("by", "last post", a date)
+        # would outvote all that tells one listing from another.
+        bigrams = {bigram for line in lines for bigram in line.bigrams}
+        return digest.hexdigest(), simhash([*bigrams]) if len(bigrams) >= MIN_WORDS else None
 
     def pack(self) -> bytes:
         """Return the lines as bytes: their number, and then all of one field after the other."""

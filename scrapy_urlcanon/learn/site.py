@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from scrapy_urlcanon.learn.location import Location, Place, locate
+from scrapy_urlcanon.learn.separator import semicolon_hosts
 from scrapy_urlcanon.learn.simhash import SimhashIndex
 
 if TYPE_CHECKING:
@@ -94,6 +95,11 @@ class Captures:
         # Arrays, here and below: the numbers of a million rows as objects would take 32 MB. Bytes
         # of UTF-8 are in the same order as the text.
         order = array("l", sorted(range(len(ends)), key=url_of))
+        semicolons = (
+            semicolon_hosts(url_of(n).decode("utf-8", "surrogatepass") for n in order)
+            if b";" in urls
+            else frozenset()
+        )
         locations: list[Location] = []
         shares = texts.setdefault
         evidence = array("l")
@@ -101,7 +107,7 @@ class Captures:
         declared: dict[int, Location] = {}
         redirects: dict[int, Location] = {}
         for number in order:
-            place, params = locate(url_of(number).decode("utf-8", "surrogatepass"))
+            place, params = locate(url_of(number).decode("utf-8", "surrogatepass"), semicolons)
             location = Location(
                 places.setdefault(place, place), tuple([shares(param, param) for param in params])
             )
@@ -112,16 +118,16 @@ class Captures:
             elif self._weight(number) < self._weight(evidence[row]):
                 evidence[row] = number
             if number in self._canonical:
-                target = locate(self._canonical[number])
+                target = locate(self._canonical[number], semicolons)
                 # Where captures disagree, any fixed choice will do.
                 if target != location:
                     declared[row] = max(declared.get(row, target), target)
             if number in self._redirect:
-                target = locate(self._redirect[number])
+                target = locate(self._redirect[number], semicolons)
                 redirects[row] = max(redirects.get(row, target), target)
         del seen, places, texts, urls, ends, order, url_of
         pages = self._pages(evidence)
-        return Site(domain, locations, pages, declared, redirects)
+        return Site(domain, locations, pages, declared, redirects, semicolon_hosts=semicolons)
 
     def _weight(self, number: int) -> tuple[bool, int, bool, int]:
         """Return what orders the captures of one URL.
@@ -175,6 +181,7 @@ class Site:
         "pages",
         "redirects",
         "row_of",
+        "semicolon_hosts",
         "sizes",
     )
 
@@ -185,8 +192,12 @@ class Site:
         pages: array[int],
         declared: dict[int, Location],
         redirects: dict[int, Location],
+        *,
+        semicolon_hosts: frozenset[str] = frozenset(),
     ) -> None:
         self.domain = domain
+        self.semicolon_hosts = semicolon_hosts
+        """Hosts, with their ports, where ``;`` separates parameters."""
         self.locations = locations
         # Of the URLs that something points to, which are few: a table of all would take as much
         # as they do.

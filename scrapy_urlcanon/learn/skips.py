@@ -7,13 +7,14 @@ whole: that every ``/?p={id}`` that was looked at is found elsewhere.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from math import ceil
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.bounds import at_most, lower_bound
 from scrapy_urlcanon.learn.location import Location, name_of, value_of
-from scrapy_urlcanon.learn.proposals import is_protected
+from scrapy_urlcanon.learn.proposals import PAGINATION, is_protected
 from scrapy_urlcanon.learn.rule import Evidence, LearnedRule
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 #: Segments of the path, and parameters, that a class of URLs may have.
 _MAX_SEGMENTS, _MAX_PARAMS = 4, 2
+
+#: A text for readers beside its number.
+_NUMBERED = re.compile(r"[A-Za-z][-_.]?[0-9]|[0-9][-_.]?[A-Za-z]")
 
 #: Where fewer URLs of a class than this were seen the class is not looked at.
 _MIN_MEMBERS = 4
@@ -59,9 +63,15 @@ def template_of(location: Location) -> str:
     ('/?p={a:digits}', '/node/{a:digits}')
     >>> template_of(locate("http://a.example/some-slug/"))
     ''
+
+    Where the identifier is a parameter, a slug with a number of its own may be any.
+
+    >>> template_of(locate("http://a.example/forum/cats-7/topic/tom-12/?post=345"))
+    '/forum/{a}/topic/{b}/?post={c:digits}'
     """
     segments = location.place.path.split("/")[1:]
-    if len(segments) > _MAX_SEGMENTS or len(location.params) > _MAX_PARAMS:
+    depth = len(segments) - (not segments[-1])
+    if depth > _MAX_SEGMENTS or len(location.params) > _MAX_PARAMS:
         return ""
     names = iter("abcdefgh")
     fields = 0
@@ -72,6 +82,8 @@ def template_of(location: Location) -> str:
             parts.append("{" + next(names) + ":digits}")
         elif "{" in segment or "}" in segment:
             return ""
+        elif location.params and _NUMBERED.search(segment):
+            parts.append("{" + next(names) + "}")
         else:
             parts.append(segment)
     params = []
@@ -161,7 +173,9 @@ def _look(
         others = [
             other
             for other in by_page.get(page, ())
-            if other not in members and other not in skipped and _is_elsewhere(member, other)
+            if other not in members
+            and other not in skipped
+            and (_is_elsewhere(member, other) or _is_part(member, other))
         ]
         target = declared.get(member)
         if target is not None and (target == member or target in members or target in skipped):
@@ -188,6 +202,18 @@ def _is_elsewhere(member: Location, other: Location) -> bool:
     """Whether another URL is a place of its own, and not the member with something more to it."""
     path = member.place.path.rstrip("/")
     return not other.params and not (path and f"{other.place.path}/".startswith(f"{path}/"))
+
+
+def _is_part(member: Location, other: Location) -> bool:
+    """Whether another URL is that part of a numbered text to which the member leads.
+
+    A post leads to the page of its topic that it is on; which one no rewrite computes.
+    """
+    return (
+        member.place == other.place
+        and bool(_NUMBERED.search(member.place.path))
+        and all(PAGINATION.fullmatch(name_of(param)) for param in other.params)
+    )
 
 
 def _judge(found: _Class, thresholds: Thresholds) -> Evidence | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.bounds import lower_bound
 from scrapy_urlcanon.learn.hosts import AliasHost, SubdomainToPath
-from scrapy_urlcanon.learn.location import name_of, value_of
+from scrapy_urlcanon.learn.location import is_identifier, name_of, value_of
 from scrapy_urlcanon.learn.operations import DropParam, DropValue
 from scrapy_urlcanon.learn.proposals import is_protected, pairs
 from scrapy_urlcanon.learn.rule import Evidence
@@ -242,7 +242,7 @@ class Trial:
             if not merge.target.params:
                 continue
             for param in set(merge.target.params).intersection(*(s.params for s in merge.sources)):
-                if is_protected(name_of(param)) or value_of(param).isdigit():
+                if is_protected(name_of(param)) or is_identifier(value_of(param)):
                     continue  # one of the many values of what selects the content
                 found.setdefault(param, []).append(merge)
         likely = sorted(found, key=lambda param: (-len(found[param]), param))[:MAX_PARTS]

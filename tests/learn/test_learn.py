@@ -36,6 +36,12 @@ def test_parameter_that_makes_no_difference_is_dropped():
     }
 
 
+def test_percent_encoding_of_a_value_is_no_difference():
+    """What the canonicalizer makes one anyway does not hide what else differs."""
+    found = rules([*pages("/a?cols=x%2Cy{}"), *pages("/a?cols=x,y{0}&sid=k{0}")])
+    assert found == {"shop.example": {"drop_params": ["sid"]}}
+
+
 def test_parameters_that_only_come_together_are_dropped_together():
     """Where no URL has one of two parameters without the other, both are dropped."""
     found = rules([*pages("/a/{}"), *pages("/a/{0}?x=k{0}&y=l{0}")])
@@ -78,6 +84,27 @@ def test_parameter_that_selects_content_survives():
     assert rules([*pages("/a/{}"), *noise, *content]) == {}
 
 
+def test_parameter_of_which_one_value_was_seen_is_a_default():
+    """That one value makes no difference says nothing about the others."""
+    assert rules([*pages("/a?id={}"), *pages("/a?id={}&who=-1")]) == {
+        "shop.example": {"default_params": {"who": "-1"}}
+    }
+
+
+def test_session_of_one_crawl_is_dropped_whatever_its_value():
+    """A token is another one in the next crawl, so that its one value is no default."""
+    assert rules([*pages("/a?id={}"), *pages("/a?id={}&sid=4fc8e1b2a7d9c0e35b")]) == {
+        "shop.example": {"drop_params": ["sid"]}
+    }
+
+
+def test_no_revision_is_another_one():
+    """Where a few pages did not change from one revision to the next, others did."""
+    one, other, third = (f"/{{}}?hb={i}b61d6e0c3d35d8d" for i in range(3))
+    changed = [see(third.format(i), f"changed {i}") for i in range(12)]
+    assert rules([*pages(one), *pages(other), *changed]) == {}
+
+
 def test_parameter_is_dropped_where_it_is_noise_only():
     """A parameter that is content in one section and noise in another is dropped in the latter."""
     forum = [*pages("/forum/{}", 30), *pages("/forum/{0}?v=z{0}", 30)]
@@ -115,8 +142,8 @@ def test_two_default_values_are_two_rules():
         *[see(f"/a/{i}/?C=S;O=A", f"by size {i}") for i in range(12)],
     ]
     assert rules(observations) == {
-        "shop.example": {"default_params": {"C": "D;O=A"}},
-        "shop.example/?C=N;O=A": {"drop_params": ["C"]},
+        "shop.example": {"query_separator": ";", "default_params": {"C": "D", "O": "A"}},
+        "shop.example/?C=N": {"drop_params": ["C"]},
     }
 
 

@@ -121,3 +121,17 @@ def test_simhash_is_near_for_near_texts():
     assert (simhash(features) ^ near).bit_count() <= 4
     assert (simhash(features) ^ other).bit_count() > 16
     assert simhash(features) == simhash(features[::-1])
+
+
+def test_rows_of_a_listing_do_not_outvote_its_entries():
+    """Two listings with other entries are not near each other for the words of their columns."""
+
+    def listing(entries):
+        rows = [f"<tr><td>{entry}<td>posted by some member on a certain day" for entry in entries]
+        return signature("<table>" + "".join(rows)).main(())[1]
+
+    one, other = (
+        listing(f"subject{i} of{i * 7} matter{i * 3} here{i}" for i in range(start, start + 25))
+        for start in (0, 100)
+    )
+    assert (one ^ other).bit_count() > 8

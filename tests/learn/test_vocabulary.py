@@ -267,3 +267,43 @@ def test_synthetic_sites_have_every_place_and_every_trap():
         visit.page.split()[0] for seed in range(30) for visit in SyntheticSite(seed).visits(99)
     }
     assert {"manual", "notice", "step", "help", "news", "entry"} <= kinds
+
+
+def test_semicolons_separate_parameters_where_all_queries_have_them():
+    """Rules for single parameters are found behind them, and the separator is said."""
+    views = [see(f"/?a=log;p={i};h=k{i}", f"log {i}") for i in range(40)]
+    views += [see(f"/?a=log;p={i}", f"log {i}") for i in range(40)]
+    found = learn(views).as_rules()
+    assert found == {"shop.example": {"query_separator": ";", "drop_params": ["h"]}}
+    canonicalizer = Canonicalizer(found)
+    assert canonicalizer.canonicalize(views[0].url) == canonicalizer.canonicalize(views[40].url)
+
+
+def test_lists_between_semicolons_are_values():
+    """Where a semicolon stands within values nothing is taken apart."""
+    seen = [see(f"/?ids={i};{i + 1}&sid=k{i}", f"list {i}") for i in range(40)]
+    seen += [see(f"/?ids={i};{i + 1}", f"list {i}") for i in range(40)]
+    assert learn(seen).as_rules() == {"shop.example": {"drop_params": ["sid"]}}
+
+
+def topic(number, posts):
+    """Pages of a topic with ten posts each, and the permanent links of its posts."""
+    for post in range(posts):
+        part, path = post // 10 + 1, f"/forum/cats-3/topic/tom-{number}/"
+        yield see(f"{path}?page={part}", f"{number} {part}")
+        yield see(f"{path}?post={number * 100 + post}", f"{number} {part}")
+
+
+def test_permanent_links_of_posts_are_skipped():
+    """Their page is always found as a numbered part of the same topic."""
+    found = learn([see for number in range(1, 20) for see in topic(number, number)])
+    assert [(r.option, r.setting) for r in found.rules if r.option == "skip"] == [
+        ("skip", ["/forum/{a}/topic/{b}/?post={c:digits}"])
+    ]
+
+
+def test_permanent_links_with_a_text_of_their_own_are_fetched():
+    """Where a single post is shown alone its page is found nowhere else."""
+    seen = [see for number in range(1, 20) for see in topic(number, number)]
+    seen += [see(f"/forum/cats-3/topic/tom-{i}/?post={i}", f"post {i}") for i in range(30, 50)]
+    assert not [rule for rule in learn(seen).rules if rule.option == "skip"]

@@ -1,0 +1,48 @@
+"""On which hosts ``;`` separates parameters, as ``&`` does elsewhere.
+
+Nothing else can be learned of such a host before that is known: to all rules but
+``query_separator`` its queries are one value each. HTML 4.01 (appendix B.2.2) asked servers to take
+both, and gitweb, Bugzilla and much else that is written in Perl link ``?p=a;a=log;h=HEAD``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.bounds import lower_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: What the lower bound of the share of queries that are parameters throughout must reach.
+MIN_SHARE = 0.9
+
+# A name and a value each, so that neither a list of values nor `&amp;` looks like parameters.
+_PARAMETERS = re.compile(
+    r"[A-Za-z_@][\w.@%-]{0,30}=[^;&=]*(?:[;&][A-Za-z_@][\w.@%-]{0,30}=[^;&=]*)+"
+)
+_URL = re.compile(r"https?://([^/?#]*)[^?#]*\?([^#]*;[^#]*)", re.IGNORECASE)
+
+
+def semicolon_hosts(urls: Iterable[str], confidence: float = 0.95) -> frozenset[str]:
+    """Return the hosts, with their ports, whose queries are parameters between semicolons.
+
+    >>> urls = [f"http://git.example/?p={i}.git;a=log" for i in range(40)]
+    >>> semicolon_hosts([*urls, "http://a.example/?q=1;2"])
+    frozenset({'git.example'})
+    """
+    seen: Counter[str] = Counter()
+    parameters: Counter[str] = Counter()
+    for url in urls:
+        match = _URL.match(url)
+        if match:
+            host = match[1].lower()
+            seen[host] += 1
+            parameters[host] += bool(_PARAMETERS.fullmatch(match[2]))
+    return frozenset(
+        host
+        for host, count in seen.items()
+        if lower_bound(parameters[host], count - parameters[host], confidence) >= MIN_SHARE
+    )
