@@ -95,17 +95,22 @@ def template_proposals(groups: Groups) -> dict[Candidate, set[int]]:
             continue  # a narrower template says the same
         for literals, pages in _split(entries, 0, ()):
             rewrite = _rewrite(skeleton, literals)
-            # Only the number of the first part may go, or that of any, never one of the others.
-            if (
-                rewrite is not None
-                and not any(
-                    part.isdigit() and part not in FIRST_PAGE for part in rewrite.dropped_parts
-                )
-                and not _turns_into_another(rewrite)
-                and not _drops_for_nothing(rewrite)
+            if rewrite is not None and not (
+                _changes_the_part(rewrite)
+                or _turns_into_another(rewrite)
+                or _drops_for_nothing(rewrite)
             ):
                 found.setdefault((rewrite,), set()).update(pages)
     return found
+
+
+def _changes_the_part(rewrite: Rewrite) -> bool:
+    """Whether a template drops or adds the number of one part of a listing.
+
+    Only that of the first may go, or that of any.
+    """
+    parts = rewrite.dropped_parts | rewrite.added_parts
+    return any(part.isdigit() and part not in FIRST_PAGE for part in parts)
 
 
 def _turns_into_another(rewrite: Rewrite) -> bool:

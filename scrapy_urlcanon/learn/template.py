@@ -109,6 +109,15 @@ class Rewrite:
         """
         return frozenset(_PART.findall(self.source)).difference(_PART.findall(self.target))
 
+    @cached_property
+    def added_parts(self) -> frozenset[str]:
+        """Numbers of parts of a listing that only the second template has.
+
+        >>> Rewrite("/news/{a}/", "/news/{a}/page-2/").added_parts
+        frozenset({'2'})
+        """
+        return frozenset(_PART.findall(self.target)).difference(_PART.findall(self.source))
+
     def after(self, step: Operation) -> Rewrite:
         """Return the pair for URLs that a change to the path came before.
 
