@@ -57,12 +57,14 @@ def sink_rules(
     unsure: list[LearnedRule] = []
     for place in sorted(by_place):
         locations = sorted(by_place[place])
+        done: set[Location] = set()
         for found in _classes(place, locations, groups):
             known = [member for member in found.members if groups.pages[member] != NO_EVIDENCE]
             merges = len(known) - found.pages
-            if not found.scope.is_expressible or not thresholds.accept(merges, 0):
+            expressible = found.dropped and found.scope.is_expressible
+            if not expressible or not thresholds.accept(merges, 0):
                 continue
-            if not found.dropped:
+            if done and (len(known) <= SINK_SIZE or not done.isdisjoint(found.members)):
                 continue
             rule = LearnedRule(
                 groups.site.domain,
@@ -86,7 +88,7 @@ def sink_rules(
                 unsure.append(rule)
             else:
                 continue
-            break
+            done.update(found.members)
     return sure, unsure
 
 

@@ -1,5 +1,7 @@
 """What wikis, weblogs and directory listings taught: each case is one that some software makes."""
 
+from scrapy_urlcanon.learn import learn
+
 from .test_learn import pages, rules, see
 
 BARE = "http://wiki.example"
@@ -12,3 +14,18 @@ def test_number_of_a_part_does_not_come_where_there_was_none():
     newest = pages("/2026/post-{}/comment-page-2/", 12)
     oldest = [see(f"/2026/post-{i}/comment-page-1/", f"post {i} first") for i in range(12)]
     assert rules([*posts, *newest, *oldest]) == {}
+
+
+def test_each_form_of_one_place_is_collapsed():
+    """A wiki has the forms to log in and to join at one path, told apart by the title."""
+    articles = [see(f"/wiki/Article_{i}", f"article {i}") for i in range(40)]
+    forms = [
+        see(f"/index.php?title={form}&returnto=Article_{i}", form)
+        for i in range(40)
+        for form in ("Login", "Join")
+    ]
+    edits = [see(f"/index.php?title=Article_{i}&action=edit", f"edit {i}") for i in range(40)]
+    assert learn([*articles, *forms, *edits]).as_rules() == {
+        f"shop.example/index.php?title={form}": {"keep_params": ["title"]}
+        for form in ("Login", "Join")
+    }
