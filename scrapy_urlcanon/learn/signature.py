@@ -86,7 +86,8 @@ class Signature:
         if not lines:
             return "", None
         digest = sha1(
-            b"".join(line.exact.to_bytes(8, "big") for line in lines), usedforsecurity=False
+            b"".join(sorted(line.exact.to_bytes(8, "big") for line in lines)),
+            usedforsecurity=False,
         )
         # Each pair of words once: what every row of a listing repeats ("by", "last post", a date)
         # would outvote all that tells one listing from another.

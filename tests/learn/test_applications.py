@@ -1,6 +1,7 @@
 """What wikis, weblogs and directory listings taught: each case is one that some software makes."""
 
 from scrapy_urlcanon.learn import learn
+from scrapy_urlcanon.learn.signature import parse, signature_of
 
 from .test_learn import pages, rules, see
 
@@ -29,3 +30,13 @@ def test_each_form_of_one_place_is_collapsed():
         f"shop.example/index.php?title={form}": {"keep_params": ["title"]}
         for form in ("Login", "Join")
     }
+
+
+def test_order_of_lines_does_not_tell_pages_apart():
+    """A listing has one digest however it is sorted, as it has one simhash."""
+    one, other = (
+        signature_of(b"", parse("".join(f"<p>{name}</p>" for name in names))).main(())
+        for names in (("README", "NEWS", "copyright"), ("copyright", "NEWS", "README"))
+    )
+    assert one == other
+    assert one[0]
