@@ -127,7 +127,18 @@ class Trial:
         if not self.whole.pages:
             return []
         found = self._choose(self.whole, self._merges, 1, 1, thresholds)
-        return found or self._conditional(thresholds)
+        chosen = found or self._conditional(thresholds)
+        return [tally for tally in chosen if tally is self.whole or self._stands(tally, thresholds)]
+
+    def _stands(self, tally: Tally, thresholds: Thresholds) -> bool:
+        """Whether the candidate holds where it acts on the URLs of a scope only.
+
+        The merges of a scope are those within it. Of others, the rule would still make one what
+        is inside, and make it what stands outside.
+        """
+        inside = {s: target for s, target in self.changes.items() if tally.scope.holds(s)}
+        alone = self._tally(tally.scope, self._groups.merges(inside))
+        return thresholds.accept(tally.support(thresholds) - self._fitted, alone.lost)
 
     def _tally(self, scope: Scope, merges: Iterable[Merge]) -> Tally:
         tally = Tally(scope)

@@ -1,12 +1,16 @@
 """What wikis, weblogs and directory listings taught: each case is one that some software makes."""
 
 from scrapy_urlcanon.learn import learn
+from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS
+from scrapy_urlcanon.learn.groups import Groups
+from scrapy_urlcanon.learn.operations import LowerPath
 from scrapy_urlcanon.learn.signature import parse, signature_of
+from scrapy_urlcanon.learn.site import FOLDS, site_of
+from scrapy_urlcanon.learn.trial import Trial
 
 from .test_learn import pages, rules, see
 
-BARE = "http://wiki.example"
-WWW = "http://www.wiki.example"
+SITE = "http://wiki.example"
 
 
 def test_number_of_a_part_does_not_come_where_there_was_none():
@@ -40,3 +44,16 @@ def test_order_of_lines_does_not_tell_pages_apart():
     )
     assert one == other
     assert one[0]
+
+
+def test_part_of_a_site_is_tried_on_all_that_the_rule_would_change_there():
+    """A directory is no scope for what would lose its pages to those of another directory."""
+    seen = [see(f"{SITE}/{top}/p{i}", f"page {i}") for i in range(20) for top in ("Docs", "docs")]
+    seen += [
+        see(f"{SITE}/{path}{i}", f"{path} {i}")
+        for i in range(20, 40)
+        for path in ("Docs/p", "docs/p", "docs/P")
+    ]
+    groups = Groups(site_of("wiki.example", seen))
+    trial = Trial(groups, (LowerPath(),), range(2 * FOLDS))
+    assert trial.accepted(DEFAULT_THRESHOLDS) == []
