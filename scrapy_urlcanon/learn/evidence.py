@@ -31,6 +31,9 @@ class Thresholds:
     lost: float = 0.01
     """The largest share of counter-examples that is put down to chance: pages that changed
     between two captures."""
+    moved: float = 0.05
+    """The same for ``www`` and the scheme. A host with other pages has them everywhere, while
+    pages with a clock, a counter or their own address in them are never twice the same."""
     blurred: float = 0.25
     """What a page is worth as evidence that is also found under URLs which differ in some other
     value."""
@@ -39,15 +42,19 @@ class Thresholds:
 
     def accept(self, pages: int, lost: int) -> bool:
         """Whether so many pages for and against a rewrite are enough."""
-        return self._accept(pages, lost, self.precision)
+        return self._accept(pages, lost, self.precision, self.lost)
+
+    def accept_host(self, pages: int, lost: int) -> bool:
+        """Whether so many pages for and against dropping ``www`` or the scheme are enough."""
+        return self._accept(pages, lost, self.precision, self.moved)
 
     def accept_alias(self, pages: int, lost: int) -> bool:
         """Whether so many pages for and against a skip template are enough."""
-        return self._accept(pages, lost, self.alias)
+        return self._accept(pages, lost, self.alias, self.lost)
 
-    def _accept(self, pages: int, lost: int, precision: float) -> bool:
+    def _accept(self, pages: int, lost: int, precision: float, share: float) -> bool:
         return (
-            lost <= self.lost * (pages + lost)
+            lost <= share * (pages + lost)
             and lower_bound(pages, lost, self.confidence) >= precision
         )
 

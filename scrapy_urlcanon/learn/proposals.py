@@ -42,13 +42,17 @@ MAX_URLS = 12
 #: More parameters than this at once are no rule but another page.
 MAX_JOINT = 4
 
-# Names of parameters that number the parts of a listing, or choose a language. Where they make no
-# difference in a crawl it is because a listing was short or a page not yet translated, and that
-# changes; only the number of a first page may be learned.
+# Names of parameters that number the parts of a listing, say how long these are, or choose a
+# language. Where they make no difference in a crawl it is because a listing was short or a page not
+# yet translated, and that changes; only the number of a first page may be learned.
 PAGINATION = re.compile(
     r"""(?:p|pg|pn|page|paged|pagina|pagenum|page_?no|page_?number|page_?index|seite|
         start|offset|from|first|skip|begin|cursor|after|before|limitstart|startat|start_?index)""",
     re.VERBOSE | re.IGNORECASE,
+)
+PAGE_SIZE = re.compile(
+    r"limit|(?:(?:items|results|rows|posts)_?)?per_?page|page_?size|max[-_]?results|rpp",
+    re.IGNORECASE,
 )
 LANGUAGE = re.compile(
     "l|lang|language|langue|lng|hl|locale|sprache|idioma|variant|uselang|setlang", re.IGNORECASE
@@ -59,8 +63,8 @@ FIRST_PAGE = frozenset(("", "0", "1"))
 
 
 def is_protected(name: str) -> bool:
-    """Whether a parameter numbers pages or chooses a language, by its name."""
-    return bool(PAGINATION.fullmatch(name) or LANGUAGE.fullmatch(name))
+    """Whether a parameter numbers or sizes pages or chooses a language, by its name."""
+    return any(names.fullmatch(name) for names in (PAGINATION, PAGE_SIZE, LANGUAGE))
 
 
 def may_be_default(name: str, value: str) -> bool:

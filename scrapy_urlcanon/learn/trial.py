@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.learn.bounds import lower_bound
 from scrapy_urlcanon.learn.hosts import AliasHost, SubdomainToPath
 from scrapy_urlcanon.learn.location import is_identifier, name_of, value_of
-from scrapy_urlcanon.learn.operations import DropParam, DropValue
+from scrapy_urlcanon.learn.operations import DropParam, DropValue, SetScheme, StripWww
 from scrapy_urlcanon.learn.proposals import is_protected, pairs
 from scrapy_urlcanon.learn.rule import Evidence
 from scrapy_urlcanon.learn.scope import Scope, scopes_of
@@ -138,7 +138,12 @@ class Trial:
         """
         inside = {s: target for s, target in self.changes.items() if tally.scope.holds(s)}
         alone = self._tally(tally.scope, self._groups.merges(inside))
-        return thresholds.accept(tally.support(thresholds) - self._fitted, alone.lost)
+        return self._is_enough(tally.support(thresholds) - self._fitted, alone.lost, thresholds)
+
+    def _is_enough(self, pages: int, lost: int, thresholds: Thresholds) -> bool:
+        is_host = all(isinstance(step, (StripWww, SetScheme)) for step in self.candidate)
+        accept = thresholds.accept_host if is_host else thresholds.accept
+        return accept(pages, lost)
 
     def _tally(self, scope: Scope, merges: Iterable[Merge]) -> Tally:
         tally = Tally(scope)
@@ -220,7 +225,7 @@ class Trial:
 
     def _holds(self, tally: Tally, alternatives: int, thresholds: Thresholds) -> bool:
         pages, lost = tally.support(thresholds) - self._fitted, tally.lost
-        if not thresholds.accept(pages, lost):
+        if not self._is_enough(pages, lost, thresholds):
             return False
         if tally is self.whole:
             return True

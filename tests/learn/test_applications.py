@@ -57,3 +57,22 @@ def test_part_of_a_site_is_tried_on_all_that_the_rule_would_change_there():
     groups = Groups(site_of("wiki.example", seen))
     trial = Trial(groups, (LowerPath(),), range(2 * FOLDS))
     assert trial.accepted(DEFAULT_THRESHOLDS) == []
+
+
+def hosts(pages, others):
+    """Return pages found with and without ``www``, the last ones of them not the same."""
+    return [
+        see(f"http://{host}wiki.example/{i}", f"page {i}{host if i >= pages else ''}")
+        for host in ("", "www.")
+        for i in range(pages + others)
+    ]
+
+
+def test_pages_that_are_never_the_same_do_not_keep_www():
+    """Feeds with a time, citations with their own address: one page of fifty is no other site."""
+    assert rules(hosts(98, 2)) == {"wiki.example": {"www": "strip"}}
+
+
+def test_host_with_pages_of_its_own_keeps_www():
+    """One page of ten is more than that."""
+    assert rules(hosts(90, 10)) == {}

@@ -114,9 +114,9 @@ def test_parameter_is_dropped_where_it_is_noise_only():
     }
 
 
-@pytest.mark.parametrize("name", ["page", "start", "offset", "lang", "hl"])
+@pytest.mark.parametrize("name", ["page", "start", "offset", "limit", "per_page", "lang", "hl"])
 def test_pagination_and_language_survive(name):
-    """Parameters that number pages or choose a language are kept, difference or not."""
+    """Parameters that number or size pages or choose a language are kept, difference or not."""
     assert rules([*pages("/a/{}"), *pages("/a/{0}?" + name + "=7")]) == {}
 
 
