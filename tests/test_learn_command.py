@@ -92,6 +92,26 @@ def test_rules_are_printed_without_an_output(tmp_path, observations):
     assert "2 rules" in result.stderr
 
 
+def test_what_is_left_is_told(tmp_path):
+    """Duplicates of which no rule was learned are shown, with a secret in their URLs hidden."""
+    path = tmp_path / "observations.tsv"
+    urls = "http://a.example/?v=1", "http://a.example/?token=s3cret&v=2"
+    path.write_text("\n".join([HEADER, *(f"{url}\t200\t{7:040x}" for url in urls)]) + "\n")
+    result = urlcanon("learn", path, "-o", "urlcanon.toml", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "not explained: 1 on a.example that differ in token v" in result.stdout
+    assert "http://a.example/?v=1" in result.stdout
+    assert "s3cret" not in result.stdout
+    machine = json.loads(urlcanon("learn", path, "--json", cwd=tmp_path).stdout)
+    [left] = machine["unexplained"]
+    assert left == {
+        "domain": "a.example",
+        "difference": "token v",
+        "urls": 1,
+        "example": list(urls),
+    }
+
+
 def test_json_is_for_machines(tmp_path, observations):
     """All that was learned is on standard output, with its evidence."""
     result = urlcanon("learn", observations, "--json", cwd=tmp_path)

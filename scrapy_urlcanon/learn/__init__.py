@@ -6,7 +6,7 @@ from scrapy_urlcanon.learn.evidence import Thresholds
 from scrapy_urlcanon.learn.in_force import RuleInForce
 from scrapy_urlcanon.learn.learning import learn, learn_site, merge
 from scrapy_urlcanon.learn.observation import Observation
-from scrapy_urlcanon.learn.rule import Evidence, Learned, LearnedRule
+from scrapy_urlcanon.learn.rule import Evidence, Learned, LearnedRule, Unexplained
 
 __all__ = [
     "Evidence",
@@ -15,6 +15,7 @@ __all__ = [
     "Observation",
     "RuleInForce",
     "Thresholds",
+    "Unexplained",
     "learn",
     "learn_site",
     "merge",

@@ -12,6 +12,7 @@ from scrapy_urlcanon.learn.partitions import Partitions
 from scrapy_urlcanon.learn.rule import Learned, LearnedRule
 from scrapy_urlcanon.learn.sinks import sink_rules
 from scrapy_urlcanon.learn.skips import skip_rules
+from scrapy_urlcanon.learn.unexplained import unexplained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -103,6 +104,7 @@ def learn_site(
         domains=1,
         urls=len(site.locations),
         redundant=sum(size - 1 for size in site.sizes if size),
+        unexplained=tuple(unexplained(miner.groups, united.rules)),
     )
 
 
@@ -119,6 +121,12 @@ def merge(parts: Iterable[Learned]) -> Learned:
         domains=sum(part.domains for part in parts),
         urls=sum(part.urls for part in parts),
         redundant=sum(part.redundant for part in parts),
+        unexplained=tuple(
+            sorted(
+                (left for part in parts for left in part.unexplained),
+                key=lambda left: (-left.urls, left),
+            )
+        ),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -69,6 +69,18 @@ class LearnedRule:
         return self.option in turned_off and not self.was_in_force
 
 
+class Unexplained(NamedTuple):
+    """Duplicates of one domain whose URLs differ in the same, and for which no rule was found."""
+
+    domain: str
+    difference: str
+    """The names of the parameters, and ``scheme``, ``host`` or ``path`` in angle brackets."""
+    urls: int
+    """URLs that show a page which another one shows."""
+    example: tuple[str, str]
+    """Two of them, of one page."""
+
+
 @dataclass(frozen=True, slots=True)
 class Learned:
     """All rules of all domains."""
@@ -82,6 +94,8 @@ class Learned:
     """Distinct URLs seen."""
     redundant: int = 0
     """URLs that show a page which another URL of the domain shows."""
+    unexplained: tuple[Unexplained, ...] = ()
+    """What the rules leave of them, by what their URLs differ in, the largest part first."""
 
     def as_rules(self) -> dict[str, dict[str, Any]]:
         """Return the rules in the shape of ``URLCANON_RULES``.

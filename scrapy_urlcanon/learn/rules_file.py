@@ -119,6 +119,7 @@ def to_json(learned: Learned) -> str:
         "redundant": learned.redundant,
         "rules": [entry(rule) for rule in learned.rules],
         "unsure": [entry(rule) for rule in learned.unsure],
+        "unexplained": [left._asdict() for left in learned.unexplained],
     }
     return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
@@ -142,7 +143,7 @@ def _commented(rule: LearnedRule) -> str:
 
 
 def _table(pattern: str, rules: Iterable[LearnedRule]) -> str:
-    lines = [f"[{_text(pattern)}]"]
+    lines: list[str] = []
     options: dict[str, list[LearnedRule]] = {}
     for rule in rules:
         options.setdefault(rule.option, []).append(rule)
@@ -166,7 +167,8 @@ def _table(pattern: str, rules: Iterable[LearnedRule]) -> str:
             )
         else:
             lines += [*_comments(found[0]), f"{option} = {_text(found[0].setting)}"]
-    return "\n".join(lines + tables) + "\n"
+    # A table that holds others and nothing else is not said.
+    return "\n".join([f"[{_text(pattern)}]", *lines, *tables] if lines else tables[1:]) + "\n"
 
 
 def _comments(rule: LearnedRule) -> list[str]:

@@ -18,7 +18,7 @@ from scrapy_urlcanon.learn.proposals import PAGINATION, is_protected
 from scrapy_urlcanon.learn.rule import Evidence, LearnedRule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.groups import Groups
@@ -253,8 +253,3 @@ def _more_often(count: int, trials: int, probability: float, confidence: float) 
 
 def _is_number(text: str) -> bool:
     return text.isdigit() and text.isascii() and len(text) < 20  # noqa: PLR2004
-
-
-def matches_any(templates: Iterable[str], location: Location) -> bool:
-    """Whether a URL belongs to one of the classes."""
-    return template_of(location) in set(templates)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn import Learned, LearnedRule
 
 _DOMAINS = 20
+_UNEXPLAINED = 5
 _OUTCOMES = {
     Outcome.HOLDS: ("holds", "green"),
     Outcome.FAILS: ("fails", "bold red"),
@@ -94,6 +95,14 @@ def show_learned(
     for kind, what in IN_FORCE.items():
         if kinds[kind]:
             console.print(f"{kind}: {_count(kinds[kind], 'rule')} {what}", soft_wrap=True)
+    for left in learned.unexplained[:_UNEXPLAINED]:
+        console.print(
+            Text(f"not explained: {left.urls:,} on {visible(left.domain)} that differ in"),
+            Text(visible(left.difference), "cyan"),
+            soft_wrap=True,
+        )
+        for url in left.example:
+            console.print(Text(f"  {shown_url(url)}", "dim"), soft_wrap=True)
     for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0])):
         console.print(Text(f"skipped: {count:,} {visible(reason)}", "yellow"))
 

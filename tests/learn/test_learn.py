@@ -285,6 +285,24 @@ sys.stdout.write(to_toml(learn(observations)))
 """
 
 
+def test_what_no_rule_explains_is_told_by_its_difference():
+    """Duplicates that are left are counted by what their URLs differ in, with two of them.
+
+    What a rule merges, a skip leads to, or a sink shows is not among them.
+    """
+    tags = [see(f"/{kind}/0/", "tagged") for kind in ("tag", "topic")]
+    content = [see(f"/a?v={i}", "one page" if i < 2 else f"page v{i}") for i in range(6)]
+    sessions = pages("/s/{0}?sid={0}") + pages("/s/{0}")
+    short = [see(f"/?p={i}", f"text {i}") for i in range(9)]
+    texts = [see(f"/some-title-{chr(97 + i)}/", f"text {i}") for i in range(9)]
+    sink = [see(f"/gone/{i}?x={i}", "not found") for i in range(40)]
+    learned = learn([*content, *sessions, *short, *texts, *sink, *tags])
+    assert {rule.option for rule in learned.rules} == {"drop_params", "skip"}
+    path, value = learned.unexplained
+    assert path == ("shop.example", "<path>", 1, (f"{HOST}/tag/0/", f"{HOST}/topic/0/"))
+    assert value == ("shop.example", "v", 1, (f"{HOST}/a?v=0", f"{HOST}/a?v=1"))
+
+
 def test_result_depends_on_neither_hash_seed_nor_order():
     """The file is the same, byte for byte, for any hash seed and any order of rows."""
     outputs = set()
