@@ -58,6 +58,8 @@ class Groups:
             self.pages[location] = (promised or {})[location]
         several = {self.pages[location] for location in self.promised}
         self._handles: dict[str, list[Location]] = {}
+        # Handles some of whose forms are no longer there.
+        self._outdated_handles: set[str] = set()
         self._forms: dict[int, list[Location]] = {}
         # Pages some of whose forms are no longer there. To look for that in all of them, several
         # times a round, took a sixth of the time of a site of ten million URLs.
@@ -118,26 +120,30 @@ class Groups:
                 if handle in missing:
                     table[handle].append(location)
 
-    def affected(  # noqa: C901 - the way of a single operation is worth its lines
+    def _forms_with(self, handle: str) -> list[Location]:
+        """Return the forms that have a handle, which must be in the index."""
+        if handle in self._outdated_handles:
+            self._outdated_handles.remove(handle)
+            found = [location for location in self._handles[handle] if location in self.pages]
+            self._handles[handle] = found
+        return self._handles[handle]
+
+    def affected(
         self, operations: Sequence[Operation], scope: Scope | None = None
     ) -> dict[Location, Location]:
         """Return what the operations, one after the other, change, and into what."""
         self.index({operation.handle for operation in operations})
         changes: dict[Location, Location] = {}
-        pages = self.pages
         if len(operations) == 1 and scope is None:
             apply = operations[0].apply
-            for location in self._handles[operations[0].handle]:
-                if location in pages:
-                    changed = apply(location)
-                    if changed is not location:
-                        changes[location] = changed
+            for location in self._forms_with(operations[0].handle):
+                changed = apply(location)
+                if changed is not location:
+                    changes[location] = changed
             return changes
         for operation in operations:
-            for location in self._handles[operation.handle]:
-                if location in changes or location not in pages:
-                    continue
-                if scope is not None and not scope.holds(location):
+            for location in self._forms_with(operation.handle):
+                if location in changes or (scope is not None and not scope.holds(location)):
                     continue
                 changed = location
                 for step in operations:
@@ -212,10 +218,12 @@ class Groups:
     def forget_index(self) -> None:
         """Let go of what :meth:`index` made; the next round will ask for other handles."""
         self._handles.clear()
+        self._outdated_handles.clear()
 
     def apply(self, changes: dict[Location, Location]) -> None:
         """Replace forms by what an accepted rule makes of them."""
         handles = self._handles
+        self._outdated_handles.update(handles)
         for source, target in changes.items():
             pages = self.pages.pop(source)
             known = self.pages.get(target)

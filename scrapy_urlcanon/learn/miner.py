@@ -148,12 +148,14 @@ class Miner:
 
     def _accept(self, trial: Trial, tally: Tally) -> None:
         evidence = tally.evidence(self.thresholds)
-        scope = tally.scope
-        changes = {
-            source: target
-            for source, target in trial.changes.items()
-            if scope.holds(source) and source in self.groups.pages
-        }
+        scope, changes = tally.scope, trial.changes
+        if tally is not trial.whole:
+            # Another part may have been accepted since the trial.
+            changes = {
+                source: target
+                for source, target in changes.items()
+                if scope.holds(source) and source in self.groups.pages
+            }
         operations = tuple(_as_seen(step, changes) for step in trial.candidate)
         self._insert(Accepted(scope, operations, evidence))
         self.groups.apply(changes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from heapq import nsmallest
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -162,7 +163,7 @@ class Trial:
             if not merge.lost:
                 shown.append(merge)
         # The first ones by their text, so that the order of the merges does not show.
-        first = sorted(shown, key=lambda merge: merge.target)[:MAX_EXAMPLES]
+        first = nsmallest(MAX_EXAMPLES, shown, key=lambda merge: merge.target)
         tally.examples = [_example(merge, self.changes) for merge in first]
         return tally
 
