@@ -23,6 +23,9 @@ PATH_OPTIONS = frozenset(
 #: The mark that all URLs bear.
 ANY = "any"
 
+#: The mark of those that have a parameter twice, with one value.
+REPEATED = "repeated"
+
 
 class Operation(Protocol):
     """One change to a URL. Operations are frozen, hashable and sorted by their text."""
@@ -56,6 +59,8 @@ def handles_of(location: Location) -> Iterator[str]:
     yield place.host
     for param in params:
         yield "?" + name_of(param)
+    if len(params) > 1 and len(set(params)) < len(params):
+        yield REPEATED
     yield "/" + path.rpartition("/")[2]
     yield path[: path.find("/", 1) + 1]
     yield f"{path.count('/')} segments"
@@ -208,6 +213,33 @@ class CollapseSlashes:
     def apply(self, location: Location) -> Location:
         """Collapse the slashes."""
         return _with_path(location, _SLASHES.sub("/", location.place.path))
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class DropRepeated:
+    """Drop parameters that the query has already."""
+
+    @property
+    def option(self) -> str:
+        """The option of the rule catalogue."""
+        return "repeated_params"
+
+    @property
+    def handle(self) -> str:
+        """A parameter that is there twice."""
+        return REPEATED
+
+    @property
+    def setting(self) -> object:
+        """The value of the option."""
+        return "drop"
+
+    def apply(self, location: Location) -> Location:
+        """Drop the parameters."""
+        params = tuple(dict.fromkeys(location.params))
+        if len(params) == len(location.params):
+            return location
+        return Location(location.place, params)
 
 
 @dataclass(frozen=True, order=True, slots=True)

@@ -12,6 +12,7 @@ from scrapy_urlcanon.learn.operations import (
     DropIndexFile,
     DropParam,
     DropPathParam,
+    DropRepeated,
     DropValue,
     LowerPath,
     SetScheme,
@@ -130,6 +131,8 @@ def differences(one: Location, other: Location) -> Iterator[Candidate]:
     if path is None or (one.place.host != other.place.host and not outside):
         return
     outside += path
+    if one.params != other.params and set(one.params) == set(other.params):
+        outside.append(DropRepeated())
     names, values = _param_differences(one.params, other.params)
     if len(names) > MAX_JOINT:
         return

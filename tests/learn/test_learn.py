@@ -153,6 +153,7 @@ def test_two_default_values_are_two_rules():
         ("/a{}/", "/a{}/index.html", {"directory_index": ["index.html"]}),
         ("/a{}", "/a{}/", {"trailing_slash": "strip"}),
         ("/x/a{}", "/x//a{}", {"duplicate_slashes": "collapse"}),
+        ("/x?f=a{0}&g=1", "/x?f=a{0}&f=a{0}&g=1", {"repeated_params": "drop"}),
         ("/a{}", "https://shop.example/a{}", {"scheme": "https"}),
         ("/a{}", "http://www.shop.example/a{}", {"www": "strip"}),
         ("/item/a{}", "/Item/A{}", {"path_case": "lower"}),

@@ -43,6 +43,7 @@ from scrapy_urlcanon.canonicalizer.rules.query import (
     KeepParams,
     ParamCase,
     QuerySeparator,
+    RepeatedParams,
     SortQuery,
     TrackingParams,
 )
@@ -71,6 +72,7 @@ CATALOGUE: tuple[type[Option], ...] = (
     KeepParams,
     DefaultParams,
     EmptyParams,
+    RepeatedParams,
     SortQuery,
     Fragment,
     # Looks at what they left.

@@ -120,6 +120,7 @@ CLASSICAL: tuple[Classical, ...] = (
         {"sort": "ascending"},
     ),
     Classical("Empty variables", "empty_params", "http://example.com/?id=&=123&a=1", "drop"),
+    Classical("Repeated variables", "repeated_params", "http://example.com/?a=1&a=1", "drop"),
     Classical("Session variables", "drop_params", "http://example.com/?id=1&sid=0A1B", ["sid"]),
     Classical(
         "Variables of temporary state", "drop_params", "http://example.com/?id=1&back=%2F", ["back"]

@@ -9,6 +9,7 @@ from scrapy_urlcanon.canonicalizer.names import Entry, NameMatcher
 from scrapy_urlcanon.canonicalizer.percent_encoding import lower_case
 from scrapy_urlcanon.canonicalizer.rules.always import ASCII_LOWER
 from scrapy_urlcanon.canonicalizer.rules.base import Example, ParameterRule, Rule
+from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS
 from scrapy_urlcanon.canonicalizer.values import Choice, Flag, NameList, NameMap
 
@@ -321,6 +322,43 @@ class EmptyParams(ParameterRule):
 
     def by_name(self, name: str) -> bool:
         return not name
+
+
+class RepeatedParams(Rule):
+    """Drop parameters that stand in the query before, with the same value.
+
+    What it does: keeps the first of several that are the same; not in a URL that carries a
+    signature of itself.
+
+    Why it is safe: a filter that is chosen twice filters no more. Some sites add theirs to
+    the URL at each click, so that a crawler never comes to an end.
+
+    When it is wrong: the server counts them.
+    """
+
+    name = "repeated_params"
+    component = "query"
+    values = Choice(("keep", "drop"))
+    neutral = "keep"
+    changes = (
+        Example("drop", "http://example.com/?tag=a&tag=b&tag=a", "http://example.com/?tag=a&tag=b"),
+    )
+    keeps = (
+        Example("drop", "http://example.com/?tag=a&tag=b", "http://example.com/?tag=a&tag=b"),
+        Example(
+            "drop",
+            "https://s3.example/a?X-Amz-Signature=0a&tag=a&tag=a",
+            "https://s3.example/a?X-Amz-Signature=0a&tag=a&tag=a",
+        ),
+    )
+
+    def apply(self, url: Url) -> Url:
+        if url.query is None:
+            return url
+        kept = tuple(dict.fromkeys(url.query))
+        if len(kept) == len(url.query) or is_signed(url.query):
+            return url
+        return url._replace(query=kept)
 
 
 class SortQuery(Rule):
