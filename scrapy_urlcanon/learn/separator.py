@@ -12,6 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.bounds import lower_bound
+from scrapy_urlcanon.learn.location import locate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,24 +24,25 @@ MIN_SHARE = 0.9
 _PARAMETERS = re.compile(
     r"[A-Za-z_@][\w.@%-]{0,30}=[^;&=]*(?:[;&][A-Za-z_@][\w.@%-]{0,30}=[^;&=]*)+"
 )
-_URL = re.compile(r"https?://([^/?#]*)[^?#]*\?([^#]*;[^#]*)", re.IGNORECASE)
 
 
 def semicolon_hosts(urls: Iterable[str], confidence: float = 0.95) -> frozenset[str]:
-    """Return the hosts, with their ports, whose queries are parameters between semicolons.
+    """Return the hosts whose queries are parameters between semicolons.
 
-    >>> urls = [f"http://git.example/?p={i}.git;a=log" for i in range(40)]
+    As :func:`~.location.locate` writes them.
+
+    >>> urls = [f"http://git.example:80/?p={i}.git;a=log" for i in range(40)]
     >>> semicolon_hosts([*urls, "http://a.example/?q=1;2"])
     frozenset({'git.example'})
     """
     seen: Counter[str] = Counter()
     parameters: Counter[str] = Counter()
     for url in urls:
-        match = _URL.match(url)
-        if match:
-            host = match[1].lower()
+        query = url.partition("#")[0].partition("?")[2]
+        if ";" in query:
+            host = locate(url).place.host
             seen[host] += 1
-            parameters[host] += bool(_PARAMETERS.fullmatch(match[2]))
+            parameters[host] += bool(_PARAMETERS.fullmatch(query))
     return frozenset(
         host
         for host, count in seen.items()

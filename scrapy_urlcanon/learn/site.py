@@ -96,7 +96,7 @@ class Captures:
         # of UTF-8 are in the same order as the text.
         order = array("l", sorted(range(len(ends)), key=url_of))
         semicolons = (
-            semicolon_hosts(url_of(n).decode("utf-8", "surrogatepass") for n in order)
+            semicolon_hosts(url_of(n).decode("utf-8", "surrogatepass") for n in range(len(ends)))
             if b";" in urls
             else frozenset()
         )
