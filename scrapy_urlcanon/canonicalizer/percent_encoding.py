@@ -117,7 +117,16 @@ def encode_path(path: str) -> str:
     path = _NOT_IN_PATH.sub(_encode, path)
     if "%" not in path:
         return path
-    return _STRAY_PERCENT.sub("%25", _ESCAPE.sub(_decode_in_path, path))
+    return _STRAY_PERCENT.sub("%25", decode_path(path))
+
+
+def decode_path(path: str) -> str:
+    """Return *path* with the escapes decoded that are the character, and the others in capitals.
+
+    >>> decode_path("/%7euser/a%2fb")
+    '/~user/a%2Fb'
+    """
+    return _ESCAPE.sub(_decode_in_path, path)
 
 
 def encode_userinfo(userinfo: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.pattern import with_parents
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.learn.in_force import pattern_of
 from scrapy_urlcanon.learn.operations import DropParam, DropValue
@@ -58,8 +59,7 @@ def separators(hosts: Iterable[str], rules: Iterable[LearnedRule]) -> Iterator[L
     rules = list(rules)
     for host in sorted({host.partition(":")[0] for host in hosts}):
         for rule in rules:
-            of = pattern_of(rule.pattern).host
-            if host == of or host.endswith("." + of):
+            if pattern_of(rule.pattern).host in with_parents(host):
                 yield LearnedRule(
                     rule.domain, host, "query_separator", ";", "rewrite", rule.evidence
                 )

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.learn.location import name_of
-from scrapy_urlcanon.learn.operations import handles_of
+from scrapy_urlcanon.learn.operations import apply_all, handles_of
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 
 if TYPE_CHECKING:
@@ -145,9 +145,7 @@ class Groups:
             for location in self._forms_with(operation.handle):
                 if location in changes or (scope is not None and not scope.holds(location)):
                     continue
-                changed = location
-                for step in operations:
-                    changed = step.apply(changed)
+                changed = apply_all(operations, location)
                 if changed is not location:
                     changes[location] = changed
         return changes

@@ -8,22 +8,22 @@ parameters, both of them texts shared between URLs.
 from __future__ import annotations
 
 import re
+from string import ascii_letters, digits
 from sys import intern
 from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_path
 
 if TYPE_CHECKING:
     from collections.abc import Container
 
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
 
-# What the canonicalizer takes for one character whether it is percent-encoded or not
-# (canonicalizer/percent_encoding.py). Raw, because that is what people read.
-_UNRESERVED = "".join(chr(byte) for byte in range(128) if chr(byte).isalnum()) + "-._~"
-_RAW_IN_PATH = {f"%{ord(char):02X}": char for char in _UNRESERVED + "!$&'()*+,=:@"}
-_RAW_IN_QUERY = {f"%{ord(char):02X}": char for char in _UNRESERVED + "!$'()*,/:?@[]|"} | {
-    "%20": "+"
-}
-
+# What the canonicalizer takes for one character in a query, percent-encoded or not. There they are
+# encoded, here they are raw, because that is what people read.
+_RAW_IN_QUERY = {
+    f"%{ord(char):02X}": char for char in f"{ascii_letters}{digits}-._~!$'()*,/:?@[]|"
+} | {"%20": "+"}
 
 # A number, a digest or token of sixteen characters or more, or a UUID.
 _IDENTIFIER = re.compile(
@@ -86,7 +86,7 @@ def is_identifier(text: str) -> bool:
 def locate(url: str, semicolon_hosts: Container[str] = ()) -> Location:
     """Take an absolute http(s) URL apart.
 
-    :param semicolon_hosts: hosts, with their ports, where ``;`` separates parameters too.
+    :param semicolon_hosts: hosts, as this writes them, where ``;`` separates parameters too.
 
     Only what every preset does anyway is folded: the case of scheme and host, percent-encoding,
     default ports, the order of the parameters, the fragment. Nothing is raised for odd URLs; what
@@ -105,7 +105,7 @@ def locate(url: str, semicolon_hosts: Container[str] = ()) -> Location:
     host = host.removesuffix(port)
     path = slash + path or "/"
     if "%" in rest:
-        path = _ESCAPE.sub(_in_path, path)
+        path = decode_path(path)
         query = _ESCAPE.sub(_in_query, query)
     if not query:
         return Location(Place(intern(scheme), intern(host), path), ())
@@ -115,11 +115,6 @@ def locate(url: str, semicolon_hosts: Container[str] = ()) -> Location:
     if len(params) > 1:
         params.sort()
     return Location(Place(intern(scheme), intern(host), path), tuple(params))
-
-
-def _in_path(match: re.Match[str]) -> str:
-    escape = match[0].upper()
-    return _RAW_IN_PATH.get(escape, escape)
 
 
 def _in_query(match: re.Match[str]) -> str:

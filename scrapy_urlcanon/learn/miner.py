@@ -14,7 +14,7 @@ from scrapy_urlcanon.learn.generalize import template_proposals
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.hosts import host_proposals
 from scrapy_urlcanon.learn.location import name_of, value_of
-from scrapy_urlcanon.learn.operations import PATH_OPTIONS, DropParam, DropValue
+from scrapy_urlcanon.learn.operations import PATH_OPTIONS, DropParam, DropValue, apply_all
 from scrapy_urlcanon.learn.proposals import (
     MAX_PAGES,
     MIN_PROPOSERS,
@@ -192,8 +192,7 @@ class Miner:
         """Return what the accepted rules make of a URL, seen or not."""
         for scope, operations, _ in self.accepted:
             if scope.holds(location):
-                for operation in operations:
-                    location = operation.apply(location)
+                location = apply_all(operations, location)
         return location
 
 

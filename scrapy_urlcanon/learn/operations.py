@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus
 from scrapy_urlcanon.learn.location import Location, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _WWW = re.compile(r"www[0-9]*\.(?=.)")
 _SLASHES = re.compile("(?<!:)//+")
@@ -44,6 +44,16 @@ class Operation(Protocol):
 
     def apply(self, location: Location) -> Location:
         """Return the changed URL, or the same object where there is nothing to change."""
+
+
+def apply_all(operations: Iterable[Operation], location: Location) -> Location:
+    """Return what the operations, one after the other, make of a URL.
+
+    The same object where there is nothing to change.
+    """
+    for operation in operations:
+        location = operation.apply(location)
+    return location
 
 
 def handles_of(location: Location) -> Iterator[str]:

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.learn.bounds import lower_bound
 from scrapy_urlcanon.learn.hosts import AliasHost, SubdomainToPath
 from scrapy_urlcanon.learn.location import is_identifier, name_of, value_of
-from scrapy_urlcanon.learn.operations import DropParam, DropValue, SetScheme, StripWww
+from scrapy_urlcanon.learn.operations import (
+    DropParam,
+    DropValue,
+    SetScheme,
+    StripWww,
+    apply_all,
+)
 from scrapy_urlcanon.learn.proposals import is_protected, pairs
 from scrapy_urlcanon.learn.rule import Evidence
 from scrapy_urlcanon.learn.scope import Scope, scopes_of
@@ -23,7 +29,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.groups import Groups, Merge
     from scrapy_urlcanon.learn.location import Location
-    from scrapy_urlcanon.learn.operations import Operation
     from scrapy_urlcanon.learn.proposals import Candidate
 
 #: Parts of a scope, and values of a condition, that are looked at; more of them are pages.
@@ -121,7 +126,7 @@ class Trial:
         if not (mine <= theirs or theirs <= mine):
             return False
         fewer = combinations(self.candidate, len(self.candidate) - 1)
-        return all(_after(steps, one) != _after(steps, other) for steps in fewer)
+        return all(apply_all(steps, one) != apply_all(steps, other) for steps in fewer)
 
     def accepted(self, thresholds: Thresholds) -> list[Tally]:
         """Return the widest scopes within which the candidate holds."""
@@ -138,8 +143,8 @@ class Trial:
         is inside, and make it what stands outside.
         """
         inside = {s: target for s, target in self.changes.items() if tally.scope.holds(s)}
-        alone = self._tally(tally.scope, self._groups.merges(inside))
-        return self._is_enough(tally.support(thresholds) - self._fitted, alone.lost, thresholds)
+        lost = sum(merge.lost for merge in self._groups.merges(inside))
+        return self._is_enough(tally.support(thresholds) - self._fitted, lost, thresholds)
 
     def _is_enough(self, pages: int, lost: int, thresholds: Thresholds) -> bool:
         is_host = all(isinstance(step, (StripWww, SetScheme)) for step in self.candidate)
@@ -273,12 +278,6 @@ class Trial:
             (tally for tally in tallies if self._holds(tally, len(tallies), thresholds)),
             key=lambda tally: tally.scope,
         )
-
-
-def _after(steps: Iterable[Operation], url: Location) -> Location:
-    for step in steps:
-        url = step.apply(url)
-    return url
 
 
 def _example(merge: Merge, changes: dict[Location, Location]) -> tuple[str, str]:
