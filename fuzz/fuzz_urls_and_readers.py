@@ -13,9 +13,9 @@ import atheris
 
 with atheris.instrument_imports(include=["scrapy_urlcanon"]):
     from scrapy_urlcanon.canonicalizer import Canonicalizer
-    from scrapy_urlcanon.canonicalizer.clean_param import read_clean_param
-    from scrapy_urlcanon.canonicalizer.imports import read_foreign
-    from scrapy_urlcanon.report.redaction import redact
+    from scrapy_urlcanon.redaction import redact
+    from scrapy_urlcanon.rule_files.clean_param import read_clean_param
+    from scrapy_urlcanon.rule_files.foreign import read_foreign
 
 CANONICALIZERS = [Canonicalizer(preset=preset) for preset in ("scrapy", "safe", "aggressive")]
 

@@ -62,6 +62,25 @@ class ReportError(ValueError):
     """A JSON report that cannot be read; its message says where and why."""
 
 
+class LearnError(Exception):
+    """Base of all errors of :mod:`scrapy_urlcanon.learn`; it raises nothing else on purpose."""
+
+
+class InputError(LearnError):
+    """An input of observations cannot be read at all.
+
+    The message names the input and what was expected.
+    """
+
+
+class StoreVersionError(LearnError):
+    """An observation store was written by a newer version of this package."""
+
+
+class SpillError(LearnError):
+    """The observations fit neither in memory nor in the directory for temporary files."""
+
+
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Return ``; did you mean 'x'?`` for the name in *known* nearest to *name*, or "".
 

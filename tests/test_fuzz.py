@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_urlcanon import Canonicalizer
-from scrapy_urlcanon.canonicalizer.clean_param import read_clean_param
-from scrapy_urlcanon.canonicalizer.imports import read_foreign
 from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.rule_files.clean_param import read_clean_param
+from scrapy_urlcanon.rule_files.foreign import read_foreign
 
 urls = st.one_of(
     st.text(),

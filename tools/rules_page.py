@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scrapy_urlcanon.canonicalizer.rules.pages import document
+from scrapy_urlcanon.canonicalizer.rules.documentation import document
 
 PAGE = Path(__file__).parents[1] / "docs" / "rules.md"
 

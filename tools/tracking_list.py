@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from scrapy_urlcanon.canonicalizer.imports import clearurls, read_foreign  # noqa: E402
+from scrapy_urlcanon.rule_files import clearurls  # noqa: E402
+from scrapy_urlcanon.rule_files.foreign import read_foreign  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

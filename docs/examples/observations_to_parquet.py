@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyarrow import parquet
 
-from scrapy_urlcanon.learn.exceptions import LearnError
+from scrapy_urlcanon.exceptions import LearnError
 from scrapy_urlcanon.learn.readers import read
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from scrapy_urlcanon.canonicalizer.declared import clean_param_rule_sets
 from scrapy_urlcanon.canonicalizer.explanation import Explanation, Step
 from scrapy_urlcanon.canonicalizer.fast import FastPath
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
-from scrapy_urlcanon.canonicalizer.pattern import Pattern
+from scrapy_urlcanon.canonicalizer.patterns import Pattern
 from scrapy_urlcanon.canonicalizer.policy import Policies
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.exceptions import UnparsableUrlError
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from scrapy_urlcanon.canonicalizer.clean_param import CleanParam
     from scrapy_urlcanon.canonicalizer.policy import Policy
     from scrapy_urlcanon.canonicalizer.rules import Rule
     from scrapy_urlcanon.canonicalizer.url import Url
+    from scrapy_urlcanon.rule_files.clean_param import CleanParam
 
 _MAX_PASSES = 10
 SCRAPY = "scrapy"
@@ -140,7 +140,7 @@ class Canonicalizer:
 
         It is weaker than every rule, and holds for that scheme, host and port.
 
-        >>> from scrapy_urlcanon.canonicalizer.clean_param import read_clean_param
+        >>> from scrapy_urlcanon.rule_files.clean_param import read_clean_param
         >>> canonicalizer = Canonicalizer()
         >>> declared = read_clean_param(b"Clean-param: sid /forum/")
         >>> canonicalizer.declare("http://example.com/robots.txt", declared)

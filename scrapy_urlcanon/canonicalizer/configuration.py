@@ -1,7 +1,7 @@
 """The configuration: rules of several origins, validated and with their layers.
 
 Later origins win over earlier ones, and within one origin the more specific pattern wins
-(:attr:`~scrapy_urlcanon.canonicalizer.pattern.Pattern.specificity`).
+(:attr:`~scrapy_urlcanon.canonicalizer.patterns.Pattern.specificity`).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
-from scrapy_urlcanon.canonicalizer.pattern import Pattern, parse_pattern
+from scrapy_urlcanon.canonicalizer.patterns import Pattern, parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
-from scrapy_urlcanon.canonicalizer.rules_files import RulesFile, read_rules_files
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
+from scrapy_urlcanon.rule_files.reading import RulesFile, read_rules_files
 
 if TYPE_CHECKING:
     import os

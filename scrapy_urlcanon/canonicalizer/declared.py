@@ -10,8 +10,8 @@ from scrapy_urlcanon.canonicalizer.configuration import RuleSet
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 
 if TYPE_CHECKING:
-    from scrapy_urlcanon.canonicalizer.clean_param import CleanParam, CleanParamRule
     from scrapy_urlcanon.canonicalizer.url import Url
+    from scrapy_urlcanon.rule_files.clean_param import CleanParam, CleanParamRule
 
 
 @frozen

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from scrapy_urlcanon.canonicalizer.pattern import ANY_HOST, with_parents
+from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, with_parents
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME, CATALOGUE, Rule, Skip
 

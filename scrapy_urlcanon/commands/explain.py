@@ -12,8 +12,8 @@ from rich.text import Text
 from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.commands.base import Action, add_spider_argument, canonicalizer_of
+from scrapy_urlcanon.redaction import visible
 from scrapy_urlcanon.report.pair import pair
-from scrapy_urlcanon.report.redaction import visible
 from scrapy_urlcanon.report.terminal import marked
 
 if TYPE_CHECKING:

@@ -16,22 +16,21 @@ from rich.text import Text
 from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.canonicalizer.configuration import Configuration
-from scrapy_urlcanon.canonicalizer.export import to_duplicate_url_discarder
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.commands.observations import observations_of
-from scrapy_urlcanon.crawl.rules_in_force import RulesInForce
-from scrapy_urlcanon.exceptions import ConfigurationError, Problem
+from scrapy_urlcanon.confidence import lower_bound
+from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
+from scrapy_urlcanon.exceptions import ConfigurationError, InputError, LearnError, Problem
 from scrapy_urlcanon.learn import Thresholds, learn
-from scrapy_urlcanon.learn.bounds import lower_bound
 from scrapy_urlcanon.learn.domains import domain_of
-from scrapy_urlcanon.learn.exceptions import InputError, LearnError
 from scrapy_urlcanon.learn.in_force import combine
 from scrapy_urlcanon.learn.readers import crawls_of
 from scrapy_urlcanon.learn.rules_file import to_json, to_toml, write_toml
+from scrapy_urlcanon.redaction import visible
 from scrapy_urlcanon.report.destination import Destination
 from scrapy_urlcanon.report.learned import show_learned
-from scrapy_urlcanon.report.redaction import visible
+from scrapy_urlcanon.rule_files.discarder_writer import to_duplicate_url_discarder
 
 if TYPE_CHECKING:
     import argparse

@@ -12,7 +12,7 @@ from scrapy_urlcanon.canonicalizer.rules import (
     BY_NAME,
     CATALOGUE,
 )
-from scrapy_urlcanon.canonicalizer.rules.pages import rule_page, title
+from scrapy_urlcanon.canonicalizer.rules.documentation import rule_page, title
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.exceptions import did_you_mean
 

@@ -15,11 +15,11 @@ from scrapy.exceptions import UsageError
 from scrapy_urlcanon.canonicalizer.configuration import Configuration
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.commands.observations import observations_of
-from scrapy_urlcanon.crawl.sequential import Outcome
-from scrapy_urlcanon.crawl.trials import Trial, trials_of
-from scrapy_urlcanon.crawl.validation import SETTINGS, ValidationSpider
-from scrapy_urlcanon.learn.exceptions import LearnError
+from scrapy_urlcanon.confidence import Outcome
+from scrapy_urlcanon.exceptions import LearnError
 from scrapy_urlcanon.report.learned import show_trials
+from scrapy_urlcanon.validate.spider import SETTINGS, ValidationSpider
+from scrapy_urlcanon.validate.trials import Trial, trials_of
 
 if TYPE_CHECKING:
     import argparse

@@ -10,13 +10,13 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.python import global_object_name
 
-from scrapy_urlcanon.crawl.declared import DeclaredRules
+from scrapy_urlcanon.crawl.clean_param import DeclaredRules
 from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
 from scrapy_urlcanon.crawl.mark import AUDIT, mark_of
-from scrapy_urlcanon.crawl.record_path import record_template
-from scrapy_urlcanon.crawl.representatives import Representatives
-from scrapy_urlcanon.crawl.rescue import Rescue
+from scrapy_urlcanon.crawl.record.path import record_template
+from scrapy_urlcanon.crawl.recovery.representatives import Representatives
+from scrapy_urlcanon.crawl.recovery.rescue import Rescue
 from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.crawl.skip import SkippedRequests
 from scrapy_urlcanon.crawl.state import CrawlState
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from typing_extensions import Self
 
-    from scrapy_urlcanon.crawl.audit import Audit
-    from scrapy_urlcanon.crawl.contents import PageContents
-    from scrapy_urlcanon.crawl.recorder import Recorder
+    from scrapy_urlcanon.crawl.checks.audit import Audit
+    from scrapy_urlcanon.crawl.checks.contents import PageContents
+    from scrapy_urlcanon.crawl.record.recorder import Recorder
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class UrlCanonDownloaderMiddleware:
         # What few crawls use is imported by them: all would wait for it.
         self._recorder: Recorder | None = None
         if record_template(crawler.settings) is not None:
-            from scrapy_urlcanon.crawl.recorder import Recorder  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.record.recorder import Recorder  # noqa: PLC0415
 
             self._recorder = Recorder.of(crawler)
         self._representatives: Representatives | None = None
@@ -69,7 +69,7 @@ class UrlCanonDownloaderMiddleware:
         fingerprinter = self._state.fingerprinter
         recovers = self._state.is_job and safeguards.job_journal
         if recovers:
-            from scrapy_urlcanon.crawl.recovery import JobRecovery  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.recovery.job import JobRecovery  # noqa: PLC0415
 
             recovers = JobRecovery.is_possible(crawler.settings)
         compares = safeguards.audit or safeguards.declared_canonical
@@ -88,19 +88,19 @@ class UrlCanonDownloaderMiddleware:
         self, fingerprinter: RequestFingerprinter, known: Representatives, safeguards: Safeguards
     ) -> None:
         """Have the contents of pages compared, to see which are one."""
-        from scrapy_urlcanon.crawl.contents import PageContents  # noqa: PLC0415
+        from scrapy_urlcanon.crawl.checks.contents import PageContents  # noqa: PLC0415
 
         max_pages, max_size = safeguards.audit_max_pages, safeguards.audit_max_size
         self._contents = PageContents(known, max_pages, max_size)
         common = (self._crawler, self._state, fingerprinter, self._contents, safeguards)
         if safeguards.audit:
-            from scrapy_urlcanon.crawl.audit import Audit  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.checks.audit import Audit  # noqa: PLC0415
 
             self._audit = Audit(*common)
             if self._recorder:
                 self._audit.listeners.append(self._recorder.audited)
         if safeguards.declared_canonical:
-            from scrapy_urlcanon.crawl.declared_canonical import (  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.checks.declared_canonicals import (  # noqa: PLC0415
                 DeclaredCanonicalPages,
             )
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from scrapy.settings import BaseSettings
 
 from scrapy_urlcanon.canonicalizer.configuration import Configuration
-from scrapy_urlcanon.canonicalizer.pattern import parse_pattern
+from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
-from scrapy_urlcanon.crawl.record_path import record_template
+from scrapy_urlcanon.crawl.record.path import record_template
 from scrapy_urlcanon.crawl.safeguards import NAMES as SAFEGUARDS
 from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean

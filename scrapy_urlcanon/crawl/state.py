@@ -10,17 +10,17 @@ from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.crawl.settings import META_KEY, STORES, load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError
-from scrapy_urlcanon.report.redaction import redact
+from scrapy_urlcanon.redaction import redact
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-    from scrapy_urlcanon.canonicalizer.clean_param import CleanParam
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
-    from scrapy_urlcanon.crawl.declared_canonical import DeclaredCanonicalPages
+    from scrapy_urlcanon.crawl.checks.declared_canonicals import DeclaredCanonicalPages
     from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
-    from scrapy_urlcanon.crawl.recovery import JobRecovery
+    from scrapy_urlcanon.crawl.recovery.job import JobRecovery
+    from scrapy_urlcanon.rule_files.clean_param import CleanParam
 
 logger = logging.getLogger(__name__)
 
@@ -55,14 +55,14 @@ class CrawlState:
         """What believes pages that declare a canonical URL, if anything does."""
         self._reported_meta: set[str] = set()
         if self.is_job:
-            from scrapy_urlcanon.crawl.job import resume_suspensions  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.recovery.stored_rules import resume_suspensions  # noqa: PLC0415
 
             resume_suspensions(settings, self)
 
     def _guard(self, configuration: Configuration, spider: str) -> Configuration:
         """Return the rules to crawl under: what is stored may be of others."""
         # Few crawls store anything, and all would wait for the import.
-        from scrapy_urlcanon.crawl.job import guard_job, guard_stores  # noqa: PLC0415
+        from scrapy_urlcanon.crawl.recovery.stored_rules import guard_job, guard_stores  # noqa: PLC0415
 
         mode = Safeguards.load(self._settings).job_rules
         if self.is_job:
@@ -92,7 +92,7 @@ class CrawlState:
             if self.fingerprinter:
                 self.fingerprinter.forget()
         if self.is_job:
-            from scrapy_urlcanon.crawl.job import store_suspension  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.recovery.stored_rules import store_suspension  # noqa: PLC0415
 
             store_suspension(self._settings, option, domain)
         return True

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
 
 from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS
-from scrapy_urlcanon.learn.bounds import lower_bound
+from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.location import Location, name_of
 from scrapy_urlcanon.learn.operations import ANY
 from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS, is_protected

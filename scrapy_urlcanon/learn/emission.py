@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.canonicalizer.pattern import with_parents
+from scrapy_urlcanon.canonicalizer.patterns import with_parents
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.learn.in_force import pattern_of
 from scrapy_urlcanon.learn.operations import DropParam, DropValue

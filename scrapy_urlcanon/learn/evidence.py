@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.bounds import at_most, lower_bound
+from scrapy_urlcanon.confidence import at_most, lower_bound
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.learn.rule import Evidence

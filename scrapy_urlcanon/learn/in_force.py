@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrapy_urlcanon.canonicalizer.pattern import ANY_HOST, Pattern, parse_pattern
+from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern, parse_pattern
 from scrapy_urlcanon.learn.domains import domain_of
 
 if TYPE_CHECKING:

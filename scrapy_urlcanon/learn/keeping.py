@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.names import glob_matcher
-from scrapy_urlcanon.learn.bounds import lower_bound
+from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.emission import valid
 from scrapy_urlcanon.learn.in_force import RuleInForce, entry_of, key_of, pattern_of, subject_of
 from scrapy_urlcanon.learn.rule import Evidence, LearnedRule
@@ -14,7 +14,7 @@ from scrapy_urlcanon.learn.rule import Evidence, LearnedRule
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from scrapy_urlcanon.canonicalizer.pattern import Condition, Pattern
+    from scrapy_urlcanon.canonicalizer.patterns import Condition, Pattern
     from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.in_force import Key
     from scrapy_urlcanon.learn.rule import Kind

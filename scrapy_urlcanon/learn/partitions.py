@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from scrapy_urlcanon.exceptions import SpillError
 from scrapy_urlcanon.learn.domains import by_domain
-from scrapy_urlcanon.learn.exceptions import SpillError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -6,14 +6,14 @@ With the evidence beside each rule.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.learn.rule import IN_FORCE
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Collection, Iterable
 
     from scrapy_urlcanon.learn.rule import Evidence, Learned, LearnedRule
@@ -75,22 +75,7 @@ def write_toml(
 
     :raises OSError: where it cannot be written.
     """
-    target = Path(path)
-    # In the same directory: replace() is atomic within one file system only.
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(to_toml(learned, turned_off=turned_off))
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp() lets nobody else read; a rules file is as any other.
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_atomically(Path(path), to_toml(learned, turned_off=turned_off))
 
 
 def to_json(learned: Learned) -> str:

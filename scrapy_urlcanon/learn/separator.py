@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.bounds import lower_bound
+from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.location import locate
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_plus
 
-from scrapy_urlcanon.learn.bounds import lower_bound
+from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.location import name_of, value_of
 from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS
 from scrapy_urlcanon.learn.rule import Evidence, LearnedRule

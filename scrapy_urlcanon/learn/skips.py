@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.bounds import at_most, lower_bound
+from scrapy_urlcanon.confidence import at_most, lower_bound
 from scrapy_urlcanon.learn.location import Location, name_of, value_of
 from scrapy_urlcanon.learn.proposals import PAGINATION, is_protected
 from scrapy_urlcanon.learn.rule import Evidence, LearnedRule

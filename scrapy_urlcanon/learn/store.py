@@ -9,9 +9,9 @@ from hashlib import sha1
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scrapy_urlcanon.exceptions import InputError, StoreVersionError
 from scrapy_urlcanon.learn.domains import domain_of
-from scrapy_urlcanon.learn.exceptions import InputError, StoreVersionError
-from scrapy_urlcanon.learn.signature import (
+from scrapy_urlcanon.pages.signature import (
     Signature,
     absolute,
     declared_canonical,

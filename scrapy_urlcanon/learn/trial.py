@@ -7,7 +7,7 @@ from heapq import nsmallest
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.bounds import lower_bound
+from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.hosts import AliasHost, SubdomainToPath
 from scrapy_urlcanon.learn.location import is_identifier, name_of, value_of
 from scrapy_urlcanon.learn.operations import (

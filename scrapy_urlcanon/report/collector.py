@@ -9,8 +9,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
+from scrapy_urlcanon.redaction import shown_url
 from scrapy_urlcanon.report.document import Domain, Group, StepOnUrl, Variant
-from scrapy_urlcanon.report.redaction import shown_url
 from scrapy_urlcanon.report.sampling import GroupSample
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from errno import EISDIR
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
+from scrapy_urlcanon.files import example, fill, problem_of, write_atomically
 from scrapy_urlcanon.report.formats import FORMATS
-from scrapy_urlcanon.report.placeholders import example, fill, problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,10 +32,6 @@ class Destination:
         """A key of :data:`~scrapy_urlcanon.report.formats.FORMATS`."""
         return self.path.suffix.lower()
 
-    @property
-    def _part(self) -> Path:
-        return self.path.with_name(f".{self.path.name}.part")
-
     def prepare(self) -> None:
         """Make the directory, and make sure that the file can be written at the end.
 
@@ -43,19 +40,15 @@ class Destination:
         if self.path.is_dir():
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(self.path))
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._part.touch()
-        self._part.unlink()
+        with tempfile.TemporaryFile(dir=self.path.parent):
+            pass
 
     def write(self, text: str) -> None:
         """Write *text*, whole or not at all: no report of a run before is left half.
 
         :raises OSError: if it cannot be written.
         """
-        try:
-            self._part.write_text(text, encoding="utf-8", newline="")
-            self._part.replace(self.path)
-        finally:
-            self._part.unlink(missing_ok=True)
+        write_atomically(self.path, text)
 
 
 def templates(value: object) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.report.redaction import REDACTED
+from scrapy_urlcanon.redaction import REDACTED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

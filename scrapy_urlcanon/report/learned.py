@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.table import Table
 from rich.text import Text
 
-from scrapy_urlcanon.crawl.sequential import Outcome
+from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.learn.rule import IN_FORCE
-from scrapy_urlcanon.report.redaction import shown_url, visible
+from scrapy_urlcanon.redaction import shown_url, visible
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from typing_extensions import Self
 
-    from scrapy_urlcanon.crawl.trials import Trial
     from scrapy_urlcanon.learn import Learned, LearnedRule
+    from scrapy_urlcanon.validate.trials import Trial
 
 _DOMAINS = 20
 _UNEXPLAINED = 5

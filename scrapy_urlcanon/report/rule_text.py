@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME
-from scrapy_urlcanon.canonicalizer.rules.pages import rule_page, title
+from scrapy_urlcanon.canonicalizer.rules.documentation import rule_page, title
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 
 if TYPE_CHECKING:

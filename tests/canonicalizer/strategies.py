@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from hypothesis import strategies as st
 
-from scrapy_urlcanon.canonicalizer.pattern import parse_pattern
+from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
 from scrapy_urlcanon.canonicalizer.rules import CATALOGUE
 from scrapy_urlcanon.canonicalizer.values import Choice, Flag, NameList, NameMap
 

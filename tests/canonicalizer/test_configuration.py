@@ -5,7 +5,7 @@ import json
 import pytest
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.canonicalizer.pattern import parse_pattern
+from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 DROP = {"drop_params": ["a"]}

@@ -11,7 +11,7 @@ from scrapy_urlcanon.canonicalizer.configuration import Configuration
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME, CATALOGUE, Rule, Skip
 from scrapy_urlcanon.canonicalizer.rules.classical import CLASSICAL
-from scrapy_urlcanon.canonicalizer.rules.pages import SECTIONS, document
+from scrapy_urlcanon.canonicalizer.rules.documentation import SECTIONS, document
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.exceptions import ConfigurationError
 

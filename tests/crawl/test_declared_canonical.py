@@ -15,7 +15,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from simulation import Simulation
 from sites import SITE, ClosedScheduler, FollowSpider, links
 
-from scrapy_urlcanon.crawl.claims import Belief
+from scrapy_urlcanon.crawl.checks.claims import Belief
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 ORDERED = {

@@ -10,7 +10,7 @@ from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import links, site
 
-from scrapy_urlcanon.report.redaction import redact
+from scrapy_urlcanon.redaction import redact
 
 SECRET = "S3cr3tValue"
 NAMES = [

@@ -13,7 +13,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
 from sites import SITE, FollowSpider, links, site
 
-from scrapy_urlcanon.crawl.recorder import Recorder
+from scrapy_urlcanon.crawl.record.recorder import Recorder
 from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.learn.in_force import RuleInForce, combine
@@ -270,7 +270,7 @@ async def test_disk_that_is_full_stops_no_crawl(crawl, monkeypatch, caplog):
             pages = self._connection.execute("PRAGMA page_count").fetchone()[0]
             self._connection.execute(f"PRAGMA max_page_count = {pages}")
 
-    monkeypatch.setattr("scrapy_urlcanon.crawl.recorder.ObservationStore", Full)
+    monkeypatch.setattr("scrapy_urlcanon.crawl.record.recorder.ObservationStore", Full)
     urls = [f"/{number}" for number in range(30)]
     pages = {f"{SITE}{url}": page(f"<p>{url * 2000}") for url in urls}
     with caplog.at_level(logging.ERROR, "scrapy_urlcanon"):

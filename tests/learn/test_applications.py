@@ -4,9 +4,9 @@ from scrapy_urlcanon.learn import learn
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.operations import LowerPath
-from scrapy_urlcanon.learn.signature import parse, signature_of
 from scrapy_urlcanon.learn.site import FOLDS, site_of
 from scrapy_urlcanon.learn.trial import Trial
+from scrapy_urlcanon.pages.signature import parse, signature_of
 
 from .test_learn import pages, rules, see
 

@@ -3,8 +3,8 @@ import tempfile
 
 import pytest
 
+from scrapy_urlcanon.exceptions import SpillError
 from scrapy_urlcanon.learn import Observation, learn, partitions
-from scrapy_urlcanon.learn.exceptions import SpillError
 from scrapy_urlcanon.learn.partitions import Partitions
 from scrapy_urlcanon.learn.rules_file import to_json
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn import Observation
-from scrapy_urlcanon.learn.exceptions import InputError
 from scrapy_urlcanon.learn.readers import format_of, read
 from scrapy_urlcanon.learn.store import ObservationStore
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.exceptions import InputError
+from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn.readers.captures import read_warc
 from scrapy_urlcanon.learn.readers.cdx import read_cdx
 from scrapy_urlcanon.learn.readers.httpcache import read_httpcache

@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.exceptions import InputError
+from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn.readers.store import read_store
 from scrapy_urlcanon.learn.store import ObservationStore
 

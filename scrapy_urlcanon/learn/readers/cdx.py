@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.exceptions import InputError
+from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
 from scrapy_urlcanon.learn.readers.tabular import lines_of
 

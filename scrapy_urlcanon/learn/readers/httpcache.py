@@ -10,7 +10,7 @@ import gzip
 import zlib
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.exceptions import InputError
+from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn.readers.captures import MAX_BODY, through_store
 
 if TYPE_CHECKING:

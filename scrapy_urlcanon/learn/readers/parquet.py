@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.exceptions import InputError
+from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import json
 import zlib
 from typing import IO, TYPE_CHECKING, cast
 
-from scrapy_urlcanon.learn.exceptions import InputError
+from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
 
 if TYPE_CHECKING:

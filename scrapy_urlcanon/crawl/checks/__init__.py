@@ -1,0 +1,1 @@
+"""Compares pages while crawling: what the rules merge, and what pages declare."""

@@ -1,0 +1,359 @@
+"""Checks, while crawling, whether what the rules merge is one page."""
+
+from __future__ import annotations
+
+import enum
+import logging
+from collections import Counter, OrderedDict
+from hashlib import blake2b
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy import Request, signals
+
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME
+from scrapy_urlcanon.confidence import wilson_interval
+from scrapy_urlcanon.crawl.dupefilter import record
+from scrapy_urlcanon.crawl.mark import AUDIT, RESCUE, mark_of, marked
+from scrapy_urlcanon.crawl.request import with_url
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
+from scrapy_urlcanon.redaction import redact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_urlcanon.crawl.checks.contents import PageContents
+    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
+    from scrapy_urlcanon.crawl.safeguards import Safeguards
+    from scrapy_urlcanon.crawl.state import CrawlState
+
+logger = logging.getLogger(__name__)
+
+FIRST = 3
+"""How many drops of each option on each domain are audited whatever the share.
+
+Also how many verdicts there must be before an option is suspended: one page that
+happened to change is not to do that.
+"""
+_REMEMBERED_FALSE = 100
+_ROWS = 20
+
+
+class Verdict(enum.Enum):
+    """What an audited variant is, compared with the page that stood for it."""
+
+    SAME = enum.auto()
+    """The same page."""
+    OTHER = enum.auto()
+    """Another page: the spider gets it, and a rule is to blame."""
+    NO_PROOF = enum.auto()
+    """No page that could be lost, a failure or a soft 404; that does not prove the rule right."""
+    UNCLEAR = enum.auto()
+    """Perhaps another page: the spider gets it, and no rule is blamed."""
+
+
+class AuditedRule(NamedTuple):
+    """What the audit found about one option on one domain."""
+
+    option: str
+    domain: str
+    audited: int
+    """How many of its dropped variants were compared with the page that stood for them."""
+    false: int
+    """How many of those were another page."""
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Between which rates that of false merges is, with 95 % confidence."""
+        return wilson_interval(self.false, self.audited)
+
+
+class AuditedPair(NamedTuple):
+    """What the audit found about one dropped variant."""
+
+    url: str
+    """The variant."""
+    first: str
+    """The URL that stood for it."""
+    options: tuple[str, ...]
+    """To which the drop is due."""
+    domain: str
+    is_same: bool
+    """Whether both show one page."""
+
+
+class Audit:
+    """Fetches some of the dropped variants and compares them with their representatives.
+
+    A variant that is the same page does not get to the spider. One that is another page
+    does, and counts against the options that merged the two; where the rate of that is,
+    with 95 % confidence, above ``URLCANON_AUDIT_MAX_FALSE``, the option is suspended for
+    the domain for the rest of the crawl, and the variants that it had dropped are let
+    through, as far as they are remembered.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        state: CrawlState,
+        fingerprinter: RequestFingerprinter,
+        contents: PageContents,
+        safeguards: Safeguards,
+    ) -> None:
+        self._crawler = crawler
+        self._state = state
+        self._fingerprinter = fingerprinter
+        self._representatives = contents.representatives
+        self._contents = contents
+        self._safeguards = safeguards
+        self.listeners: list[Callable[[AuditedPair], None]] = []
+        """Are called with each variant that was compared with the page that stood for it."""
+        self._chosen: Counter[tuple[str, str]] = Counter()
+        self._audited: Counter[tuple[str, str]] = Counter()
+        self._false: dict[tuple[str, str], list[str]] = {}
+        self._false_count: Counter[tuple[str, str]] = Counter()
+        # Chosen, and waiting for the content of the page that stands for them.
+        self._waiting: OrderedDict[bytes, list[Drop]] = OrderedDict()
+        # Dropped, by URL: to be let through where their rule is suspended.
+        self._remembered: OrderedDict[str, Drop] = OrderedDict()
+        fingerprinter.dropped.listeners.append(self.dropped)
+        self._representatives.listeners.append(self.settled)
+        crawler.signals.connect(self.spider_closed, signals.spider_closed)
+
+    @property
+    def table(self) -> list[AuditedRule]:
+        """What was found about each option on each domain, the most audited first."""
+        return [
+            AuditedRule(option, domain, audited, self._false_count[option, domain])
+            for (option, domain), audited in self._audited.most_common()
+        ]
+
+    def dropped(self, drop: Drop) -> None:
+        """Choose the dropped variants to audit, and remember the others."""
+        if not _is_auditable(drop) or DECLARED_CANONICAL in drop.rules:
+            return
+        page = self._fingerprinter.page(drop.request)
+        outcome = page and self._representatives.outcome(page)
+        if page is None or outcome is False:
+            return
+        if not self._choose(drop):
+            self._remember(drop)
+        elif outcome:
+            self._send(page, drop)
+        else:
+            self._waiting.setdefault(page, []).append(drop)
+            if len(self._waiting) > self._safeguards.audit_max_pending:
+                _, drops = self._waiting.popitem(last=False)
+                self._crawler.stats.inc_value("urlcanon/audit/given_up", len(drops))
+
+    def takes(self, drop: Drop, page: bytes) -> bool:
+        """Choose whether to compare *drop* with *page*, which was fetched, and tell."""
+        if not _is_auditable(drop) or not self._choose(drop):
+            return False
+        self._send(page, drop)
+        return True
+
+    def settled(self, page: bytes, fetched: bool) -> None:  # noqa: FBT001
+        """Send the variants that wait for *page*, once it is *fetched*, by whatever request."""
+        if fetched:
+            for drop in self._waiting.pop(page, ()):
+                self._send(page, drop)
+
+    def note(self, request: Request, response: Response) -> None:
+        """Note that *request* stands for its page, which the spider gets."""
+        page = self._representatives.page(request)
+        if page is None or response.status >= HTTPStatus.BAD_REQUEST:
+            return
+        if page in self._waiting and mark_of(request, RESCUE):
+            # This one stands for the page now.
+            drops = self._waiting[page]
+            self._waiting[page] = [drop for drop in drops if drop.request.url != request.url]
+
+    def is_known(self, request: Request, response: Response | None) -> bool:
+        """Tell whether the spider has the page of an audited *request* already.
+
+        :param request: one with a mark of the audit.
+        :param response: None if it failed.
+        """
+        mark = mark_of(request, AUDIT) or {}
+        verdict = self._judge(mark, response)
+        stats = self._crawler.stats
+        if verdict in {Verdict.UNCLEAR, Verdict.NO_PROOF}:
+            stats.inc_value("urlcanon/audit/unjudged")
+            return verdict is Verdict.NO_PROOF
+        stats.inc_value("urlcanon/audited")
+        is_same = verdict is Verdict.SAME
+        pair = AuditedPair(
+            mark["url"], mark["first"], tuple(mark["options"]), mark["domain"], is_same
+        )
+        for option in mark["options"]:
+            self._audited[option, mark["domain"]] += 1
+        if not is_same:
+            stats.inc_value("urlcanon/audit/false_merge")
+            for option in mark["options"]:
+                self._count_false(option, mark)
+        for listener in self.listeners:
+            listener(pair)
+        return is_same
+
+    def _judge(self, mark: dict[str, Any], response: Response | None) -> Verdict:
+        if response is None or response.status >= HTTPStatus.BAD_REQUEST:
+            return Verdict.NO_PROOF
+        reference = self._contents.get(bytes.fromhex(mark["page"]))
+        if reference is None:
+            return Verdict.UNCLEAR
+        content = self._contents.read(response)
+        same = reference.is_same_page(content)
+        common = self._contents.common
+        if same:
+            return Verdict.NO_PROOF if common.has_several_pages(content) else Verdict.SAME
+        if same is None or common.has_several_paths(content):
+            return Verdict.UNCLEAR
+        return Verdict.OTHER
+
+    def _count_false(self, option: str, mark: dict[str, Any]) -> None:
+        domain = mark["domain"]
+        self._false_count[option, domain] += 1
+        urls = self._false.setdefault((option, domain), [])
+        if len(urls) < _REMEMBERED_FALSE:
+            urls += [mark["first"], mark["url"]]
+        found = AuditedRule(
+            option, domain, self._audited[option, domain], self._false_count[option, domain]
+        )
+        if found.audited >= FIRST and found.interval[0] > self._safeguards.audit_max_false:
+            self._suspend(found)
+
+    def _suspend(self, found: AuditedRule) -> None:
+        option, domain = found.option, found.domain
+        is_known = option in BY_NAME or option == DECLARED_CANONICAL
+        if not is_known or not self._state.suspend(option, domain):
+            return
+        self._crawler.stats.inc_value(f"urlcanon/audit/suspended/{option}")
+        urls = self._false[option, domain]
+        low, high = found.interval
+        logger.warning(
+            "The option %(option)s is off for %(domain)s from now on: of %(audited)d audited "
+            "duplicates that are due to it, %(false)d were other pages (%(low)d to %(high)d %%), "
+            "for example %(first)s and %(second)s.%(advice)s",
+            {
+                "option": option,
+                "domain": domain,
+                "audited": found.audited,
+                "false": found.false,
+                "low": 100 * low,
+                "high": 100 * high,
+                "first": redact(urls[-2]),
+                "second": redact(urls[-1]),
+                "advice": " Correct its rule." if option in BY_NAME else "",
+            },
+            extra={"spider": self._crawler.spider},
+        )
+        # The spider has these; without the rule they would seem new.
+        for url in urls:
+            record(self._crawler, Request(url))
+        for drop in self._take(option, domain):
+            self._crawler.stats.inc_value("urlcanon/audit/let_through")
+            # A copy: the fingerprint of a request is that of the rules it was made under.
+            self._crawler.engine.crawl(with_url(drop.request, drop.request.url))
+
+    def _take(self, option: str, domain: str) -> list[Drop]:
+        """Remove and return the drops that *option* on *domain* had a part in."""
+        waiting = [drop for drops in self._waiting.values() for drop in drops]
+        taken = [
+            drop
+            for drop in (*waiting, *self._remembered.values())
+            if drop.domain == domain and option in drop.rules
+        ]
+        urls = {drop.request.url for drop in taken}
+        for url in urls:
+            self._remembered.pop(url, None)
+        for page, drops in self._waiting.items():
+            self._waiting[page] = [drop for drop in drops if drop.request.url not in urls]
+        return taken
+
+    def _choose(self, drop: Drop) -> bool:
+        rules = [(option, drop.domain) for option in drop.rules]
+        is_early = any(self._chosen[rule] < FIRST for rule in rules)
+        self._chosen.update(rules)
+        if is_early:
+            return True
+        digest = blake2b(drop.request.url.encode(errors="replace"), digest_size=8).digest()
+        return int.from_bytes(digest, "big") < self._safeguards.audit * 2**64
+
+    def _remember(self, drop: Drop) -> None:
+        if drop.request.url in self._remembered:
+            return
+        self._remembered[drop.request.url] = drop
+        if len(self._remembered) > self._safeguards.audit_max_pending:
+            self._remembered.popitem(last=False)
+            self._crawler.stats.inc_value("urlcanon/audit/forgotten")
+
+    def _send(self, page: bytes, drop: Drop) -> None:
+        self._remembered.pop(drop.request.url, None)
+        copy = marked(
+            drop.request,
+            AUDIT,
+            page=page.hex(),
+            first=drop.first,
+            options=sorted(self._to_blame(drop)),
+            domain=drop.domain,
+        )
+        self._crawler.engine.crawl(copy)
+
+    def _to_blame(self, drop: Drop) -> frozenset[str]:
+        """Return the options without which the two URLs would have been two pages.
+
+        Sorting the query, which changes many URLs, is not to answer for what another
+        option dropped. Where several do the same they all are to blame.
+        """
+        without = self._state.canonicalizer.canonicalize_without
+        necessary = frozenset(
+            option
+            for option in drop.rules & BY_NAME.keys()
+            if without(drop.request.url, option) != without(drop.first, option)
+        )
+        return necessary or drop.rules
+
+    def spider_closed(self, spider: Spider) -> None:
+        """Complete the stats and log what was found."""
+        stats = self._crawler.stats
+        for found in self.table[:_ROWS]:
+            prefix = f"urlcanon/audit/rule/{found.option}/{found.domain}"
+            stats.set_value(f"{prefix}/audited", found.audited)
+            stats.set_value(f"{prefix}/false", found.false)
+            stats.set_value(f"{prefix}/rate", found.false / found.audited)
+            stats.set_value(f"{prefix}/rate_low", found.interval[0])
+            stats.set_value(f"{prefix}/rate_high", found.interval[1])
+        if self._audited:
+            logger.info("\n".join(_lines(self.table[:_ROWS])), extra={"spider": spider})
+
+
+def _is_auditable(drop: Drop) -> bool:
+    """Tell whether *drop* is due to a rule, and fetching it is harmless and tells something."""
+    request = drop.request
+    return (
+        not drop.is_exact
+        and bool(drop.rules)
+        and request.method == "GET"
+        # The options are its own: no rule of the configuration is to blame.
+        and not isinstance(request.meta.get(META_KEY), dict)
+        # The server never sees the fragment.
+        and request.url.partition("#")[0] != drop.first.partition("#")[0]
+        and not mark_of(request, AUDIT)
+        and not mark_of(request, RESCUE)
+    )
+
+
+def _lines(table: list[AuditedRule]) -> Iterator[str]:
+    yield "Audited duplicates: other pages among them, with a 95 % confidence interval"
+    for found in table:
+        low, high = (100 * rate for rate in found.interval)
+        yield (
+            f"{found.false:10,}  of {found.audited:,} ({low:.1f} to {high:.1f} %)  "
+            f"{found.option} on {found.domain}"
+        )

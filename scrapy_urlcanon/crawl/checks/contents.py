@@ -1,0 +1,56 @@
+"""The contents of the pages of a crawl, to compare others with."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.crawl.bounded import BoundedMapping
+from scrapy_urlcanon.crawl.checks.soft404 import CommonContents
+from scrapy_urlcanon.crawl.mark import AUDIT, mark_of
+from scrapy_urlcanon.pages.similarity import Content
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+
+    from scrapy_urlcanon.crawl.recovery.representatives import Representatives
+
+
+class PageContents:
+    """Remembers what each page showed, under the fingerprint that its requests share.
+
+    :param max_pages: how many pages are remembered, at least half and at most all.
+    :param max_size: up to which size of a body, in bytes, its text is read.
+    """
+
+    def __init__(self, representatives: Representatives, max_pages: int, max_size: int) -> None:
+        self.representatives = representatives
+        """Knows the page of each request."""
+        self._max_size = max_size
+        self._contents: BoundedMapping[bytes, Content] = BoundedMapping(max_pages)
+        self.common = CommonContents(max_pages)
+        """Which contents several pages have in common."""
+
+    def get(self, page: bytes) -> Content | None:
+        """Return what *page* showed; None where it was not fetched, or is forgotten."""
+        return self._contents.get(page)
+
+    def read(self, response: Response) -> Content:
+        """Return what there is to compare of *response*."""
+        return Content.of(response, self._max_size)
+
+    def note(self, request: Request, response: Response) -> None:
+        """Remember what a page shows, and each that was redirected to it.
+
+        What an audit fetches is none: it may be another page than that of its fingerprint.
+        """
+        page = self.representatives.page(request)
+        if page is None or response.status >= HTTPStatus.BAD_REQUEST or mark_of(request, AUDIT):
+            return
+        content = self.read(response)
+        if self._contents.get(page) is None:
+            self.common.add(content, response.url)
+        self._contents[page] = content
+        for source in self.representatives.redirected_to(request):
+            self._contents[source] = content

@@ -1,0 +1,1 @@
+"""Keeps what a crawl saw, to learn rules from."""

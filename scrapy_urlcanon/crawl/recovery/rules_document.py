@@ -1,0 +1,149 @@
+"""The rules of a crawl as plain data: to store, to compare and to restore."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from attrs import frozen
+
+from scrapy_urlcanon.canonicalizer.configuration import Configuration, RuleSet
+from scrapy_urlcanon.canonicalizer.patterns import Pattern, parse_pattern
+from scrapy_urlcanon.canonicalizer.presets import PRESETS
+from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Self
+
+_SHOWN = 10
+
+
+@frozen
+class RulesDocument:
+    """What decides which requests are duplicates, as JSON.
+
+    >>> from scrapy_urlcanon.canonicalizer import Canonicalizer
+    >>> def document(rules):
+    ...     return RulesDocument.of(Canonicalizer(rules).configuration)
+    >>> old = document({"a.example": {"www": "strip"}, "b.example": {"www": "strip"}})
+    >>> new = document({"a.example": {"www": "keep"}, "b.example": {"www": "strip"}})
+    >>> old.digest == new.digest, old.changes(new)
+    (False, ["rules['a.example']"])
+    >>> RulesDocument.of(old.configuration()) == old
+    True
+    """
+
+    data: dict[str, Any]
+
+    @classmethod
+    def of(cls, configuration: Configuration) -> Self:
+        """Return the document of *configuration*."""
+        preset = configuration.preset
+        rule_sets = [
+            # What a site declares while crawling is no part of a configuration.
+            [
+                _rule_set_as_data(rule_set, rule_set.pattern)
+                for rule_set in origin
+                if isinstance(rule_set.pattern, Pattern)
+            ]
+            for origin in configuration.origins
+        ]
+        data = {
+            "preset": preset,
+            # They come with the plugin, and may change with it.
+            "preset_values": PRESETS[preset],
+            "tracking_params": sorted(TRACKING_PARAMS),
+            "origins": rule_sets,
+        }
+        # As it comes back from a file: lists for tuples.
+        return cls(json.loads(json.dumps(data)))
+
+    @property
+    def digest(self) -> str:
+        """The same for the same rules, in hexadecimal; where a rule comes from is no matter."""
+        origins = [
+            [{**rule_set, "layer": None} for rule_set in origin] for origin in self.data["origins"]
+        ]
+        text = json.dumps({**self.data, "origins": [o for o in origins if o]}, sort_keys=True)
+        return sha256(text.encode()).hexdigest()
+
+    def configuration(self) -> Configuration:
+        """Return the configuration that this is the document of.
+
+        The values of the preset and the tracking parameters are those of the plugin as it
+        is installed.
+        """
+        return Configuration(
+            self.data["preset"],
+            tuple(
+                tuple(_rule_set_from_data(rule_set) for rule_set in origin)
+                for origin in self.data["origins"]
+            ),
+        )
+
+    def changes(self, other: RulesDocument) -> list[str]:
+        """Return what differs in *other*: the layers that were added, removed or changed."""
+        names = []
+        if self.data["preset"] != other.data["preset"]:
+            names.append(f"the preset ({self.data['preset']} -> {other.data['preset']})")
+        names += [
+            text
+            for key, text in (
+                ("preset_values", "the values of the preset"),
+                ("tracking_params", "the tracking parameters that the plugin knows"),
+            )
+            if self.data[key] != other.data[key] and self.data["preset"] == other.data["preset"]
+        ]
+        mine, theirs = dict(self._layers()), dict(other._layers())
+        names += [
+            layer
+            for layer in dict.fromkeys([*mine, *theirs])
+            if mine.get(layer) != theirs.get(layer)
+        ]
+        if not names and self.digest != other.digest:
+            names.append("the order of the rules")
+        if len(names) > _SHOWN:
+            names[_SHOWN:] = [f"{len(names) - _SHOWN} more"]
+        return names
+
+    def _layers(self) -> Iterator[tuple[str, Any]]:
+        for origin in self.data["origins"]:
+            for rule_set in origin:
+                yield rule_set["layer"], rule_set
+
+
+def _rule_set_as_data(rule_set: RuleSet, pattern: Pattern) -> dict[str, Any]:
+    return {
+        "pattern": pattern_text(pattern),
+        "options": dict(rule_set.options),
+        "inherit": rule_set.inherit,
+        "suspends": sorted(rule_set.suspends),
+        "layer": rule_set.layer,
+    }
+
+
+def _rule_set_from_data(data: dict[str, Any]) -> RuleSet:
+    return RuleSet(
+        parse_pattern(data["pattern"]),
+        data["options"],
+        data["layer"],
+        inherit=data["inherit"],
+        suspends=frozenset(data["suspends"]),
+    )
+
+
+def pattern_text(pattern: Pattern) -> str:
+    """Return the text that *pattern* can be parsed from.
+
+    >>> pattern_text(parse_pattern("Wiki.example/index.php?title=Special:*&a=b%26c"))
+    'wiki.example/index.php?a=b%26c&title=Special%3A*'
+    """
+    conditions = "&".join(
+        f"{quote(condition.name, safe='')}={quote(condition.value, safe='*')}"
+        for condition in pattern.conditions
+    )
+    return pattern.host + pattern.path + (f"?{conditions}" if conditions else "")

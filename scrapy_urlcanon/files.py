@@ -1,0 +1,75 @@
+"""Files that are written whole or not at all, and the placeholders of their paths."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.exceptions import did_you_mean
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+_PLACEHOLDER = re.compile(r"%\((\w*)\)s")
+_EXAMPLE = {"name": "spider", "time": "1970-01-01T00-00-00+00-00"}
+_KNOWN = "%(name)s and %(time)s"
+
+
+def problem_of(template: str) -> str | None:
+    """Say what is wrong with the placeholders of *template*, or None.
+
+    >>> problem_of("%(nam)s.json")
+    "expected no placeholders but %(name)s and %(time)s, got %(nam)s; did you mean 'name'?"
+    """
+    for name in _PLACEHOLDER.findall(template):
+        if name not in _EXAMPLE:
+            nearest = did_you_mean(name, _EXAMPLE)
+            return f"expected no placeholders but {_KNOWN}, got %({name})s{nearest}"
+    if "%" in _PLACEHOLDER.sub("", template.replace("%%", "")):
+        return f"expected {_KNOWN} as the only placeholders; a percent sign is written %%"
+    return None
+
+
+def example(template: str) -> str:
+    """Return a path that *template*, which has no problem, may stand for."""
+    return template % _EXAMPLE
+
+
+def fill(template: str, *, name: str, time: datetime) -> str:
+    """Return the path that *template*, which has no problem, stands for.
+
+    :param name: of the spider, for ``%(name)s``.
+    :param time: of the start, in UTC, for ``%(time)s``, which is written as that of Scrapy's
+        feeds.
+    """
+    written = time.replace(microsecond=0).isoformat().replace(":", "-")
+    return template % {"name": name, "time": written}
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write *text* to *path* as UTF-8, whole or not at all.
+
+    A full disk or a kill leaves the file that was there as it was. The text is on the disk when
+    this returns.
+
+    :raises OSError: if it cannot be written.
+    """
+    # In the same directory: replace() is atomic within one file system only.
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    draft = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        # mkstemp() lets nobody else read; this is a file as any other.
+        umask = os.umask(0)
+        os.umask(umask)
+        draft.chmod(0o666 & ~umask)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,1 @@
+"""Rule files: ours in and out, and those of other programs."""

@@ -1,0 +1,180 @@
+"""Brings foreign rules and their exceptions into the layers of our configuration.
+
+In the foreign formats an exception takes a URL out of a rule. Our layers only know the
+order of patterns: what a more specific pattern says wins. So an exception becomes a
+``!name`` on its own pattern, and a rule on a pattern that would win over that one is
+dropped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import Factory, define
+
+from scrapy_urlcanon.rule_files.scope import ScopeIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from scrapy_urlcanon.rule_files.scope import Scope
+
+_NEUTRAL: dict[str, Any] = {"keep_params": None, "www": "keep", "trailing_slash": "keep"}
+"""The values with which an exception takes an option back."""
+
+
+@define
+class RuleGroup:
+    """Rules that the same exceptions hold for."""
+
+    drops: dict[Scope, list[str]] = Factory(dict)
+    """Names, or globs, of parameters to drop."""
+    options: dict[Scope, dict[str, Any]] = Factory(dict)
+    """The other options."""
+    exceptions: dict[Scope, list[str] | None] = Factory(dict)
+    """Names of parameters to keep; None: nothing of the group holds there."""
+
+    def drop(self, scope: Scope, names: Iterable[str]) -> None:
+        """Drop the parameters *names* in *scope*."""
+        listed = self.drops.setdefault(scope, [])
+        listed += [name for name in dict.fromkeys(names) if name not in listed]
+
+    def set_option(self, scope: Scope, option: str, value: Any) -> None:
+        """Give *option* a value in *scope*."""
+        self.options.setdefault(scope, {})[option] = value
+
+    def except_for(self, scope: Scope, names: Iterable[str] | None) -> None:
+        """Keep the parameters *names* in *scope*, or all that the group drops."""
+        before = self.exceptions.get(scope, [])
+        if names is None or before is None:
+            self.exceptions[scope] = None
+        else:
+            self.exceptions[scope] = list(dict.fromkeys([*before, *names]))
+
+
+def compose(groups: Sequence[RuleGroup]) -> dict[str, dict[str, Any]]:
+    """Return the options by pattern that do what all *groups* do together.
+
+    >>> from scrapy_urlcanon.rule_files.scope import Scope
+    >>> everywhere = RuleGroup()
+    >>> everywhere.drop(Scope("*"), ["sid"])
+    >>> everywhere.except_for(Scope("example.com"), ["sid"])
+    >>> compose([everywhere])
+    {'*': {'drop_params': ['sid']}, 'example.com': {'drop_params': ['!sid']}}
+    """
+    for group in groups:
+        _remove_what_would_win(group)
+    drops: dict[Scope, list[str]] = {}
+    options: dict[Scope, dict[str, Any]] = {}
+    for group in groups:
+        for scope, names in group.drops.items():
+            drops.setdefault(scope, []).extend(names)
+        for scope, values in group.options.items():
+            options.setdefault(scope, {}).update(values)
+    back = _TakingBack(groups)
+    rules: dict[str, dict[str, Any]] = {}
+    for scope in sorted({*drops, *options, *back.names, *back.options}, key=_order):
+        # What is dropped comes last, since the last entry that matches a name decides.
+        taken_back = [f"!{name}" for name in back.names.get(scope, ())]
+        names_here = [*taken_back, *dict.fromkeys(drops.get(scope, ()))]
+        rule = {"drop_params": names_here} if names_here else {}
+        rule.update({option: _NEUTRAL[option] for option in back.options.get(scope, ())})
+        rule.update(options.get(scope, {}))
+        if rule:
+            rules[str(scope)] = rule
+    return rules
+
+
+def _order(scope: Scope) -> tuple[Any, ...]:
+    return scope.host != "*", scope.host.split(".")[::-1], scope
+
+
+def _remove_what_would_win(group: RuleGroup) -> None:
+    """Remove the rules of *group* that its exceptions could not take back."""
+    index = ScopeIndex([*group.drops, *group.options])
+    for exception, names in group.exceptions.items():
+        for scope in index.related(exception):
+            if not scope.overlaps(exception):
+                continue
+            if scope.specificity < exception.specificity and not exception.covers(scope):
+                continue
+            group.drops[scope] = [
+                name for name in group.drops.get(scope, ()) if not _concerns(names, name)
+            ]
+            if names is None:
+                group.options.pop(scope, None)
+
+
+class _TakingBack:
+    """What the exceptions of all groups take back, by their scope."""
+
+    def __init__(self, groups: Sequence[RuleGroup]) -> None:
+        self.names: dict[Scope, dict[str, None]] = {}
+        self.options: dict[Scope, dict[str, None]] = {}
+        self._groups: dict[Scope, list[RuleGroup]] = {}
+        for group in groups:
+            for scope in {**group.drops, **group.options}:
+                self._groups.setdefault(scope, []).append(group)
+        self._index = ScopeIndex(self._groups)
+        self._exceptions = {id(group): ScopeIndex(group.exceptions) for group in groups}
+        for group in groups:
+            for scope, names in group.exceptions.items():
+                self._add(group, scope, names)
+
+    def _add(self, group: RuleGroup, scope: Scope, names: list[str] | None) -> None:
+        related = [other for other in self._index.related(scope) if other.overlaps(scope)]
+        names_of_others, options_of_others = self._of_others(group, scope, related)
+        taken_names = self.names.setdefault(scope, {})
+        taken_options = self.options.setdefault(scope, {})
+        for other_scope in related:
+            for name in group.drops.get(other_scope, ()):
+                if name not in names_of_others and _concerns(names, name):
+                    taken_names.update(dict.fromkeys(_narrowest(names, name)))
+            if names is None:
+                options = group.options.get(other_scope, {})
+                taken_options.update(
+                    dict.fromkeys(o for o in options if o not in options_of_others)
+                )
+
+    def _of_others(
+        self, group: RuleGroup, scope: Scope, related: Iterable[Scope]
+    ) -> tuple[set[str], set[str]]:
+        """Return the names and options that other groups than *group* set in all of *scope*."""
+        names: set[str] = set()
+        options: set[str] = set()
+        for other_scope in related:
+            if not other_scope.covers(scope):
+                continue
+            for other in self._groups[other_scope]:
+                if other is not group:
+                    dropped = other.drops.get(other_scope, ())
+                    names.update(name for name in dropped if not self._excepts(other, scope, name))
+                    if not self._excepts(other, scope, None):
+                        options.update(other.options.get(other_scope, ()))
+        return names, options
+
+    def _excepts(self, group: RuleGroup, scope: Scope, name: str | None) -> bool:
+        """Tell whether *group* keeps the parameter *name*, or any option, somewhere in *scope*."""
+        for excepted in self._exceptions[id(group)].related(scope):
+            names = group.exceptions[excepted]
+            concerns = names is None or (name is not None and _concerns(names, name))
+            if concerns and excepted.overlaps(scope):
+                return True
+        return False
+
+
+def _narrowest(names: list[str] | None, dropped: str) -> Iterator[str]:
+    """Return *dropped*, or those of *names* that it is a glob for."""
+    inside = [name for name in names or () if _glob_covers(dropped, name)]
+    yield from inside or [dropped]
+
+
+def _concerns(names: list[str] | None, dropped: str) -> bool:
+    return names is None or any(
+        _glob_covers(name, dropped) or _glob_covers(dropped, name) for name in names
+    )
+
+
+def _glob_covers(glob: str, name: str) -> bool:
+    """Tell whether *glob*, which may end in ``*``, stands for all that *name* stands for."""
+    return glob == name or (glob.endswith("*") and name.startswith(glob[:-1]))

@@ -1,0 +1,93 @@
+"""Rules from elsewhere: rule files of other programs, in the shape of ``URLCANON_RULES``.
+
+:func:`read_foreign` recognizes a file by its content. No format is followed where it
+would merge more than the foreign rule did; what a foreign rule says and our options do not
+is listed with the rules.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.rule_files import (
+    clearurls,
+    duplicate_url_discarder,
+    query_filter,
+    removeparam,
+)
+from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Imported", "LeftOut", "read_foreign", "read_together"]
+
+_MALFORMED = object()
+
+
+def read_foreign(text: str, *, name: str) -> Imported | None:
+    """Return what *text*, a rule file of another program, is in our terms.
+
+    None where it is in no format that is known here, such as our own.
+
+    >>> imported = read_foreign("||example.com^$removeparam=ref", name="list.txt")
+    >>> imported.format, imported.rules
+    ('removeparam', {'example.com': {'drop_params': ['ref']}})
+
+    :param name: the name of the file, for messages; a ``.toml`` is never a foreign one.
+    :raises ValueError: if it is meant in a known format and is not valid in it; the
+        message says what was expected and where.
+    """
+    return read_together([(name, text)])[0]
+
+
+def read_together(files: Iterable[tuple[str, str]]) -> tuple[Imported | None, ...]:
+    """Return what :func:`read_foreign` does of each file, where they are used together.
+
+    The files of duplicate-url-discarder change what each other mean: its rules for
+    everywhere do not hold for a URL that a rule of any of them matches. All that they say
+    together is returned in the place of the first of them, and nothing in the others'.
+
+    :param files: pairs of name and text.
+    :raises ValueError: as :func:`read_foreign`, with the name of the file.
+    """
+    results: list[Imported | None] = []
+    discarder_rules: list[duplicate_url_discarder.UrlRule] = []
+    discarder_places: list[int] = []
+    for place, (name, text) in enumerate(files):
+        try:
+            document = _parse(text, name)
+            if duplicate_url_discarder.is_format(document):
+                several = bool(discarder_places)
+                discarder_places.append(place)
+                discarder_rules += duplicate_url_discarder.parse(document, name=name)
+                results.append(Imported(duplicate_url_discarder.FORMAT, {}) if several else None)
+            else:
+                results.append(_read(document, text, name))
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+    if discarder_places:
+        results[discarder_places[0]] = duplicate_url_discarder.translate(discarder_rules)
+    return tuple(results)
+
+
+def _parse(text: str, name: str) -> object:
+    text = text.removeprefix("\ufeff").lstrip()
+    if name.lower().endswith(".toml") or not text.startswith(("{", "[")):
+        return _MALFORMED
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return _MALFORMED
+
+
+def _read(document: object, text: str, name: str) -> Imported | None:
+    if clearurls.is_format(document):
+        return clearurls.read(document)
+    if query_filter.is_format(document):
+        return query_filter.read(document)
+    is_text = document is _MALFORMED and not name.lower().endswith((".toml", ".json"))
+    if is_text and removeparam.is_format(text):
+        return removeparam.read(text)
+    return None

@@ -1,0 +1,143 @@
+"""The patterns of url-matcher, which duplicate-url-discarder's rules are for.
+
+Their meaning is that of url-matcher 0.6 (``url_matcher/patterns.py``): a pattern that is
+a host alone stands for its subdomains too; with a path, a query or a fragment it stands
+for that host and its ``www.`` alone. A path is a prefix as text, ``*`` in it stands for any
+text, and a ``|`` at its end ends it. Letter case makes no difference anywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+from attrs import frozen
+
+from scrapy_urlcanon.rule_files.scope import (
+    ANY_HOST,
+    Scope,
+    includes_no_subdomain,
+    path_at_border,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9.+-]*:)?//")
+_HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?")
+_PLAIN_PATH = re.compile(r"(/[A-Za-z0-9._~!$&'()+,;=:@%-]*)*")
+_MOST_ALTERNATIVES = 50
+
+
+@frozen
+class UrlMatcherPattern:
+    """One include or exclude pattern.
+
+    >>> UrlMatcherPattern.parse("https://Shop.example.com/a/*?sort=up")
+    UrlMatcherPattern(text='https://Shop.example.com/a/*?sort=up', scheme='https', \
+host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
+    """
+
+    text: str
+    scheme: str
+    host: str
+    port: int | None
+    path: str
+    query: str
+    fragment: str
+
+    @classmethod
+    def parse(cls, text: str) -> UrlMatcherPattern:
+        """Return the pattern that *text* is.
+
+        :raises ValueError: if it has no host, or one that cannot be parsed.
+        """
+        found = _SCHEME.match(text)
+        try:
+            parts = urlsplit(text if found and found[1] else f"//{text}")
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            host, port = None, None
+        if not host or text.startswith("//"):
+            raise ValueError(
+                f"expected an empty pattern or one that begins with a host, got {text!r}"
+            )
+        return cls(text, parts.scheme, host, port, parts.path, parts.query, parts.fragment)
+
+    def is_host_alone(self) -> bool:
+        """Whether it stands for the subdomains of its host as well."""
+        return not (self.path or self.query or self.fragment)
+
+    def problem(self) -> str | None:
+        """Say what of it our patterns cannot express, or None; its host is not looked at."""
+        if self.scheme or self.port is not None:
+            return "our patterns hold for every scheme and port"
+        if self.fragment:
+            return "our patterns know no fragment"
+        if not _HOST.fullmatch(self.host):
+            return f"{self.host!r} is no host that url-matcher would find in a URL of Scrapy's"
+        return None
+
+    def path_problem(self) -> str | None:
+        """Say what of its path our patterns cannot express, or None."""
+        if self.path.endswith("|"):
+            return "our patterns match a path with all that is below it, never it alone"
+        if "*" in self.literal_path():
+            return "our patterns know no * in a path"
+        if not _PLAIN_PATH.fullmatch(self.literal_path()):
+            return "its path has characters that no URL of Scrapy's has"
+        return None
+
+    def literal_path(self) -> str:
+        """Return the path without the ``*`` at its end, which is there anyway."""
+        return self.path.rstrip("*")
+
+    def is_path_on_border(self) -> bool:
+        """Whether its path as text covers no path but those on the border of a segment."""
+        return self.literal_path() in {"", "/"} or self.path.endswith("/")
+
+    def hosts(self) -> tuple[str, ...]:
+        """Return the hosts of ours that stand for no URL but those it stands for.
+
+        It stands for ``example.com`` and ``www.example.com``, of which ours can only
+        say the second: the first includes all other subdomains.
+        """
+        if self.is_host_alone() or includes_no_subdomain(self.host):
+            return (self.host,)
+        return (f"www.{self.host}",)
+
+    def scopes(self) -> Iterator[Scope]:
+        """Return what it is in our patterns, each inside it.
+
+        :raises ValueError: if its query is not one that ours can express.
+        """
+        conditions = [
+            [(name, value) for value in values]
+            for name, values in parse_qs(self.query, keep_blank_values=True).items()
+        ]
+        if any("*" in name for name, _ in (choice for c in conditions for choice in c)):
+            raise ValueError("our patterns know no * in the name of a parameter")
+        alternatives = 1
+        for choices in conditions:
+            alternatives *= len(choices)
+        if alternatives > _MOST_ALTERNATIVES:
+            raise ValueError(f"more than {_MOST_ALTERNATIVES} combinations of its values")
+        for host in self.hosts():
+            for query in product(*conditions):
+                yield Scope(host, self.literal_path().rstrip("/"), tuple(sorted(query)))
+
+    def superset(self) -> Scope | None:
+        """Return a pattern of ours that stands for at least all that it stands for.
+
+        None where there is none but that for all URLs. Letter case in the path is not
+        followed up: paths differ in it.
+        """
+        if not _HOST.fullmatch(self.host):
+            return None
+        path = self.path.partition("*")[0].rstrip("|")
+        return Scope(self.host, path_at_border(path))
+
+
+EVERYWHERE = Scope(ANY_HOST)

@@ -1,0 +1,1 @@
+"""Fetches what rules make one, and finds out which rules hold."""

@@ -1,0 +1,152 @@
+"""The rules that are to be validated, each with pairs of URLs that it makes one."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
+
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME, Rule
+from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.confidence import Outcome, outcome_of
+from scrapy_urlcanon.crawl.record.rules_in_force import had_a_part
+from scrapy_urlcanon.learn.in_force import settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.canonicalizer.explanation import Step
+    from scrapy_urlcanon.canonicalizer.values import Setting
+    from scrapy_urlcanon.pages.similarity import Content
+
+
+@define
+class Trial:
+    """One rule and what was found about it."""
+
+    option: str
+    layer: str
+    """File and pattern, as in ``urlcanon.toml['example.com']``."""
+    setting: Any
+    """The value of the option, or the part of it that can be right or wrong by itself."""
+    pairs: list[tuple[str, str]] = field(factory=list)
+    """URLs, and what the rule makes of each; those still to be fetched, the next one last."""
+    right: int = 0
+    """Pairs that showed one page."""
+    wrong: int = 0
+    """Pairs that showed two."""
+    unjudged: int = 0
+    """Pairs of which one could not be fetched, or that cannot be compared."""
+    example: tuple[str, str] | None = None
+    """The first pair that showed two pages."""
+    _pages: dict[bytes, str] = field(factory=dict, init=False)
+
+    @property
+    def outcome(self) -> Outcome:
+        """What is known so far."""
+        return outcome_of(self.right, self.wrong)
+
+    @property
+    def text(self) -> str:
+        """The setting as a reader would say it.
+
+        >>> Trial("default_params", "", {"page": "1"}).text
+        'page=1'
+        """
+        if isinstance(self.setting, dict):
+            return ", ".join(f"{name}={value}" for name, value in self.setting.items())
+        if not isinstance(self.setting, list):
+            return str(self.setting)
+        return ", ".join(
+            " -> ".join(item) if isinstance(item, list) else str(item) for item in self.setting
+        )
+
+    def judge(self, pair: tuple[str, str], pages: tuple[Content, Content] | None) -> None:
+        """Take over what the *pages* of *pair* show; None where one could not be fetched."""
+        is_same = pages and pages[0].is_same_page(pages[1])
+        if pages and is_same and self._pages.setdefault(pages[1].digest, pair[1]) != pair[1]:
+            # A page that many URLs share, such as a form to log in, agrees with every rule.
+            is_same = None
+        if is_same is None:
+            self.unjudged += 1
+        elif is_same:
+            self.right += 1
+        else:
+            self.wrong += 1
+            self.example = self.example or pair
+
+
+def trials_of(configuration: Configuration, urls: Iterable[str], *, most: int) -> list[Trial]:
+    """Return a trial of each rule of *configuration*, with pairs that *urls* make.
+
+    A pair is what one rule alone does to a URL, whatever the others do. Pairs of which *urls*
+    has one only come first: what was learned from those URLs has not seen them. Which ones they
+    are does not depend on chance.
+
+    >>> from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    >>> rules = {"a.example": {"drop_params": ["sid", "ref"], "www": "strip"}}
+    >>> configuration = Configuration.load("scrapy", rules=[("rules", rules)])
+    >>> for trial in trials_of(configuration, ["http://www.a.example/?sid=1&ref=2"], most=5):
+    ...     print(trial.option, trial.text, trial.pairs)
+    drop_params sid [('http://a.example/?sid=1&ref=2', 'http://a.example/?ref=2')]
+    drop_params ref [('http://a.example/?sid=1&ref=2', 'http://a.example/?sid=1')]
+    www strip [('http://www.a.example/?sid=1&ref=2', 'http://a.example/?sid=1&ref=2')]
+
+    :param most: how many pairs there are for one rule at most.
+    """
+    trials: dict[tuple[str, str], list[Trial]] = {
+        (option, rule_set.layer): [
+            Trial(option, rule_set.layer, setting) for setting in settings_of(option, value)
+        ]
+        for origin in configuration.origins
+        for rule_set in origin
+        for option, value in rule_set.options.items()
+    }
+    layers: dict[str, list[str]] = {}
+    for option, layer in trials:
+        layers.setdefault(option, []).append(layer)
+    canonicalizer = Canonicalizer.from_configuration(configuration)
+    seen = set(urls)
+    found: dict[int, set[tuple[str, str]]] = {
+        id(trial): set() for group in trials.values() for trial in group
+    }
+    for url in seen:
+        for step in canonicalizer.explain(url).steps:
+            fired = [
+                layer for layer in layers.get(step.option, ()) if had_a_part(layer, step.layer)
+            ]
+            group = [trial for layer in fired for trial in trials[step.option, layer]]
+            if len(group) == 1:
+                found[id(group[0])].add((step.before, step.after))
+                continue
+            for trial in group:
+                after = _alone(trial, step, canonicalizer)
+                if after != step.before:
+                    found[id(trial)].add((step.before, after))
+    every = [trial for group in trials.values() for trial in group]
+    for trial in every:
+        pairs = sorted(found[id(trial)], key=lambda pair: _order(pair, seen))
+        trial.pairs = pairs[:most][::-1]
+    return every
+
+
+def _alone(trial: Trial, step: Step, canonicalizer: Canonicalizer) -> str:
+    """Return what the rule of *trial* alone makes of the URL before *step*."""
+    option = BY_NAME[trial.option]
+    setting = option.values.merge(None, trial.setting, trial.layer)
+    # With the other options, which it may respect.
+    options: Mapping[str, Setting] = {
+        **canonicalizer.policy(step.before).options,
+        trial.option: setting,
+    }
+    rule = option.compile(options)
+    url = split(step.before)
+    return str(rule.apply(url)) if isinstance(rule, Rule) else step.before
+
+
+def _order(pair: tuple[str, str], seen: set[str]) -> tuple[bool, bytes]:
+    digest = blake2b(" ".join(pair).encode(errors="replace"), digest_size=8).digest()
+    return seen.issuperset(pair), digest

@@ -1,0 +1,160 @@
+"""The command line, run as a user runs it: in and outside a project."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import urlcanon
+
+from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME
+
+EXAMPLE = Path(__file__).parents[2] / "example_project"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Return a copy of the example project, to change its settings."""
+    shutil.copytree(EXAMPLE, tmp_path / "project", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "project"
+
+
+def _append(project, text):
+    with (project / "shop_crawler" / "settings.py").open("a") as settings:
+        settings.write(text)
+
+
+def test_explain_outside_a_project_shows_steps_and_layers(tmp_path):
+    """Each step is shown with the layer that turned it on."""
+    url = "HTTP://Example.com:80/?b=1&a=2&utm_source=x#top"
+    result = urlcanon("explain", url, cwd=tmp_path)
+    assert result.returncode == 0
+    assert result.stdout.splitlines() == [
+        url,
+        "  case             http://example.com:80/?b=1&a=2&utm_source=x#top  (always)",
+        "  default_port     http://example.com/?b=1&a=2&utm_source=x#top  (always)",
+        "  tracking_params  http://example.com/?b=1&a=2#top  (preset safe)",
+        "  sort_query       http://example.com/?a=2&b=1#top  (preset safe)",
+        "  fragment         http://example.com/?a=2&b=1  (preset safe)",
+    ]
+
+
+def test_explain_in_a_project_uses_its_rules():
+    """The rules of the project hold, named by setting and pattern."""
+    result = urlcanon("explain", "--json", "http://www.shop.example/a/?sort=name", cwd=EXAMPLE)
+    explanation = json.loads(result.stdout)
+    assert explanation["canonical"] == "https://shop.example/a"
+    assert explanation["problem"] is None
+    layers = {step["option"]: step["layer"] for step in explanation["steps"]}
+    assert layers["www"] == "URLCANON_RULES['shop.example']"
+
+
+def test_explain_takes_the_rules_of_a_spider(project):
+    """With --spider, the custom settings of that spider are a layer."""
+    spider = project / "shop_crawler" / "spiders" / "other.py"
+    spider.write_text(
+        "import scrapy\n"
+        "class Other(scrapy.Spider):\n"
+        "    name = 'other'\n"
+        "    custom_settings = {'URLCANON_SPIDER_RULES': {'*': {'drop_params': ['x']}}}\n"
+    )
+    url = "https://shop.example/?x=1"
+    assert "is canonical" in urlcanon("explain", url, cwd=project).stdout
+    with_spider = urlcanon("explain", url, "--spider", "other", cwd=project).stdout
+    assert "drop_params" in with_spider
+    assert "URLCANON_SPIDER_RULES['*']" in with_spider
+    unknown = urlcanon("explain", url, "--spider", "othr", cwd=project)
+    assert unknown.returncode == 2
+    assert "no spider 'othr'" in unknown.stderr
+
+
+def test_explain_says_why_a_url_is_left_alone(tmp_path):
+    """A text that is no URL is shown with the reason, and the others are explained."""
+    result = urlcanon("explain", "example.com", "ftp://x/", "http://a/", cwd=tmp_path)
+    assert result.returncode == 0
+    assert "it has no scheme" in result.stdout
+    assert "its scheme is ftp" in result.stdout
+    assert "  is canonical" in result.stdout
+
+
+def test_rules_lists_every_option(tmp_path):
+    """The list is the catalogue."""
+    listed = [line.split()[0] for line in urlcanon("rules", cwd=tmp_path).stdout.splitlines()]
+    assert set(BY_NAME) | {n.name for n in ALWAYS_ON} == set(listed) - {"Options", "Always"}
+
+
+def test_rules_shows_the_page_of_an_option(tmp_path):
+    """The page says what the option does, when it is wrong, and gives examples."""
+    page = urlcanon("rules", "trailing_slash", cwd=tmp_path).stdout
+    for part in ("What it does", "Why it is safe", "When it is wrong", "'strip'", "It changes"):
+        assert part in page
+
+
+def test_rules_with_an_unknown_name_suggests_the_nearest(tmp_path):
+    """A mistyped name gets an answer."""
+    result = urlcanon("rules", "trailing", cwd=tmp_path)
+    assert result.returncode == 2
+    assert "no such option: trailing; did you mean 'trailing_slash'?" in result.stderr
+
+
+def test_check_accepts_the_example_project():
+    """A valid configuration is summed up; the exit status is 0."""
+    result = urlcanon("check", cwd=EXAMPLE)
+    assert result.returncode == 0
+    assert "URLCANON_RULES['shop.example']: scheme, www" in result.stdout
+    assert result.stdout.endswith("The configuration is valid.\n")
+
+
+def test_check_names_every_problem_of_settings_and_spiders(project):
+    """Problems of the settings, of spiders and of named files; the exit status is 1."""
+    spider = project / "shop_crawler" / "spiders" / "other.py"
+    spider.write_text(
+        "import scrapy\n"
+        "class Other(scrapy.Spider):\n"
+        "    name = 'other'\n"
+        "    custom_settings = {'URLCANON_SPIDER_RULES': {'*': {'drop_parms': ['x']}}}\n"
+    )
+    result = urlcanon("check", cwd=project)
+    assert result.returncode == 1
+    assert "spider other: URLCANON_SPIDER_RULES['*']['drop_parms']" in result.stderr
+    _append(project, "\nURLCANON_PRESETT = 'safe'\n")
+    (project / "more.toml").write_text('["*"]\nwww = "strp"\n')
+    result = urlcanon("check", "more.toml", cwd=project)
+    assert result.returncode == 1
+    assert "URLCANON_PRESETT: no such setting; did you mean 'URLCANON_PRESET'?" in result.stderr
+    assert "more.toml['*']['www']: expected 'keep' or 'strip'" in result.stderr
+
+
+def test_check_lists_what_a_foreign_file_says_that_ours_cannot(tmp_path):
+    """A rule list of another program is read by its content; what is left out is listed."""
+    (tmp_path / "list.txt").write_text(
+        "[AdGuard]\n||example.com^$removeparam=ref\n||example.com^$removeparam=~id\n"
+    )
+    result = urlcanon("check", "list.txt", cwd=tmp_path)
+    assert result.returncode == 0
+    assert "list.txt: removeparam, rules for 1 patterns" in result.stdout
+    assert "left out: line 3: ||example.com^$removeparam=~id: it keeps one" in result.stdout
+
+
+def test_a_crawl_with_a_bad_configuration_fails(project):
+    """`scrapy crawl` shows all problems and fetches nothing."""
+    _append(project, "\nURLCANON_RULES = {'*': {'wwww': 'strip'}}\n")
+    result = subprocess.run(
+        [sys.executable, "-m", "scrapy", "crawl", "shop"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "URLCANON_RULES['*']['wwww']: no such option; did you mean 'www'?" in result.stderr
+    assert "Crawled (" not in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["explian"], ["explain"], ["explain", "--jsn", "x"]])
+def test_wrong_usage_is_an_error(tmp_path, arguments):
+    """What cannot be understood is refused with the usage."""
+    result = urlcanon(*arguments, cwd=tmp_path)
+    assert result.returncode == 2
+    assert "scrapy urlcanon" in result.stderr

@@ -1,0 +1,87 @@
+"""Learning again from a crawl that was made under learned rules, through the real commands."""
+
+import sys
+
+import pytest
+from command_line import HEADER, rows, urlcanon
+from demo import crawl
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+@pytest.fixture
+def shop(tmp_path):
+    """Return what crawls the example site into a store, and what learns from it alone."""
+
+    def run(store, *settings):
+        audited = (f"URLCANON_RECORD={tmp_path / store}", "URLCANON_AUDIT=0.02")
+        return crawl(tmp_path, "URLCANON_RULES={}", *audited, *settings)
+
+    def learn(store, rules):
+        result = urlcanon("learn", store, "-o", rules, cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
+        return tomllib.loads((tmp_path / rules).read_text())["shop.example"]
+
+    return run, learn
+
+
+def test_rules_that_were_in_force_are_kept(tmp_path, shop):
+    """A store made under rules is enough: they come back, and the third crawl is as cheap."""
+    run, learn = shop
+    before = run("first.sqlite")
+    learned = learn("first.sqlite", "first.toml")
+    under = run("second.sqlite", f"URLCANON_RULES_FILES={tmp_path / 'first.toml'}")
+    again = learn("second.sqlite", "second.toml")
+    # No page was fetched under a second session: nothing but the audit has seen this merge.
+    assert "# kept: in force during the crawl; " in (tmp_path / "second.toml").read_text()
+    assert set(learned["drop_params"]) <= set(again["drop_params"])
+    for option in ("www", "scheme", "trailing_slash", "default_params"):
+        assert learned[option] == again[option]
+    after = run("third.sqlite", f"URLCANON_RULES_FILES={tmp_path / 'second.toml'}")
+    assert len(after.hits) <= len(under.hits) < len(before.hits) / 2
+    assert after.distinct.keys() == under.distinct.keys() == before.distinct.keys()
+
+
+def test_rule_that_the_audit_contradicts_goes(tmp_path, shop):
+    """It is commented out, with what the audit found; the right rules beside it stay."""
+    run, learn = shop
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text('["shop.example"]\nwww = "strip"\ndrop_params = ["sid", "t"]\n')
+    run("wrong.sqlite", f"URLCANON_RULES_FILES={wrong}")
+    again = learn("wrong.sqlite", "again.toml")
+    assert "sid" in again["drop_params"]
+    assert "t" not in again["drop_params"]
+    assert again["www"] == "strip"
+    text = (tmp_path / "again.toml").read_text()
+    assert "# # contradicted: in force during the crawl, and audits found other pages; " in text
+    assert '#     "t",' in text
+
+
+def test_rules_of_other_inputs_are_kept_where_the_user_says_so(tmp_path):
+    """A table does not say under which rules it was crawled; --keep does."""
+    (tmp_path / "in.tsv").write_text("\n".join([HEADER, *rows()]) + "\n")
+    old = tmp_path / "old.toml"
+    old.write_text('["shop.example"]\ndrop_params = ["ref"]\n["other.example"]\nwww = "strip"\n')
+    result = urlcanon("learn", "in.tsv", "--keep", old, "-o", old, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "kept: 2 rules in force during the crawl" in result.stdout
+    assert tomllib.loads(old.read_text()) == {
+        "other.example": {"www": "strip"},
+        "shop.example": {"drop_params": ["ref", "sid"]},
+    }
+    assert "# kept: in force during the crawl; none audited" in old.read_text()
+
+
+def test_file_to_keep_that_is_none_is_an_error(tmp_path):
+    """It is found before anything is read, and nothing is written."""
+    (tmp_path / "in.tsv").write_text("\n".join([HEADER, *rows()]) + "\n")
+    bad = tmp_path / "bad.toml"
+    bad.write_text('["shop.example"]\ndrop_parms = ["ref"]\n')
+    for name, expected in (("bad.toml", "did you mean 'drop_params'"), ("absent.toml", "--keep")):
+        result = urlcanon("learn", "in.tsv", "--keep", name, "-o", "out.toml", cwd=tmp_path)
+        assert result.returncode == 1
+        assert expected in result.stderr
+        assert not (tmp_path / "out.toml").exists()

@@ -1,0 +1,234 @@
+"""From a crawl to rules and back, through the real commands."""
+
+import gzip
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from command_line import HEADER, rows, urlcanon
+from demo import crawl
+from loopback import Loopback
+from shop_site import respond
+
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.learn.store import ObservationStore
+
+
+@pytest.fixture
+def observations(tmp_path):
+    """Return a TSV file from which one rule for each of two domains is learned."""
+    path = tmp_path / "observations.tsv"
+    lines = (HEADER, *rows(), *rows("books.example", parameter="ref", pages=10))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_three_commands_from_a_crawl_to_a_cheaper_one(tmp_path):
+    """The second crawl fetches less and has the same pages, with rules that nobody wrote."""
+    store, rules = tmp_path / "observations.sqlite", tmp_path / "urlcanon.toml"
+    before = crawl(tmp_path, "URLCANON_RULES={}", f"URLCANON_RECORD={store}")
+    assert before.stats["urlcanon/recorded"] > len(before.items)
+    learned = urlcanon("learn", store, "-o", rules, cwd=tmp_path)
+    assert learned.returncode == 0, learned.stderr
+    assert "shop.example" in learned.stdout
+    checked = urlcanon("check", rules, cwd=tmp_path)
+    assert checked.returncode == 0, checked.stderr
+    with Loopback(respond) as server:
+        validated = urlcanon(
+            "validate", rules, "--observations", store, cwd=tmp_path, environment=server.proxies
+        )
+    assert validated.returncode == 0, validated.stdout + validated.stderr
+    assert "holds" in validated.stdout
+    assert "fails" not in validated.stdout
+    after = crawl(tmp_path, "URLCANON_RULES={}", f"URLCANON_RULES_FILES={rules}")
+    assert len(after.hits) < len(before.hits) / 2
+    assert after.distinct.keys() == before.distinct.keys()
+
+
+def test_rules_of_all_inputs_are_written(tmp_path, observations):
+    """Many inputs, gzip or not, are learned from together; the summary is by domain."""
+    packed = tmp_path / "more.tsv.gz"
+    with gzip.open(packed, "wt") as file:
+        file.write("\n".join([HEADER, *rows("third.example", parameter="s")]) + "\n")
+    result = urlcanon("learn", observations, packed, "-o", "urlcanon.toml", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["1", "30", "30", "shop.example"] in lines
+    assert ["1", "10", "10", "books.example"] in lines
+    assert ["1", "30", "30", "third.example"] in lines
+    assert "3 rules, 0 unsure ones in urlcanon.toml" in result.stdout
+    assert 'drop_params = [\n    "sid",\n]' in (tmp_path / "urlcanon.toml").read_text()
+
+
+def test_rules_are_printed_without_an_output(tmp_path, observations):
+    """What is piped is a rules file and nothing else."""
+    result = urlcanon("learn", observations, cwd=tmp_path)
+    (tmp_path / "printed.toml").write_text(result.stdout)
+    assert urlcanon("check", "printed.toml", cwd=tmp_path).returncode == 0
+    assert "2 rules" in result.stderr
+
+
+def test_what_is_left_is_told(tmp_path):
+    """Duplicates of which no rule was learned are shown, with a secret in their URLs hidden."""
+    path = tmp_path / "observations.tsv"
+    urls = "http://a.example/?v=1", "http://a.example/?token=s3cret&v=2"
+    path.write_text("\n".join([HEADER, *(f"{url}\t200\t{7:040x}" for url in urls)]) + "\n")
+    result = urlcanon("learn", path, "-o", "urlcanon.toml", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "not explained: 1 on a.example that differ in token v" in result.stdout
+    assert "http://a.example/?v=1" in result.stdout
+    assert "s3cret" not in result.stdout
+    machine = json.loads(urlcanon("learn", path, "--json", cwd=tmp_path).stdout)
+    [left] = machine["unexplained"]
+    assert left == {
+        "domain": "a.example",
+        "difference": "token v",
+        "urls": 1,
+        "example": list(urls),
+    }
+
+
+def test_json_is_for_machines(tmp_path, observations):
+    """All that was learned is on standard output, with its evidence."""
+    result = urlcanon("learn", observations, "--json", cwd=tmp_path)
+    learned = json.loads(result.stdout)
+    assert {(rule["domain"], rule["pages"]) for rule in learned["rules"]} == {
+        ("books.example", 10),
+        ("shop.example", 30),
+    }
+
+
+def test_options_choose_domains_and_say_what_is_enough(tmp_path, observations):
+    """A domain with too little evidence gets no rule, and another domain is not looked at."""
+
+    def domains(*options):
+        result = urlcanon("learn", observations, "--json", *options, cwd=tmp_path)
+        return [rule["domain"] for rule in json.loads(result.stdout)["rules"]]
+
+    assert domains("--domain", "www.shop.example") == ["shop.example"]
+    assert domains("--support", "20") == ["shop.example"]
+    assert domains("--support", "5") == ["books.example", "shop.example"]
+    assert domains("--confidence", "0.99999") == ["shop.example"]
+
+
+def test_rules_are_exported_for_duplicate_url_discarder(tmp_path, observations):
+    """What it can express does there as here; the rest is said to be left out."""
+    with observations.open("a") as file:
+        for number in range(30):
+            file.write(f"http://www.shop.example/{number}\t200\t{number:040x}\n")
+    options = ("-o", "urlcanon.toml", "--export-discarder", "discarder.json")
+    result = urlcanon("learn", observations, *options, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "not exported: shop.example: www" in result.stdout
+    exported = Canonicalizer(rules_files=[tmp_path / "discarder.json"])
+    learned = Canonicalizer(rules_files=[tmp_path / "urlcanon.toml"])
+    for url in ("http://shop.example/1?sid=7&a=1", "http://books.example/1?ref=7&a=1"):
+        assert exported.canonicalize(url) == learned.canonicalize(url) != url
+
+
+def test_skip_is_for_the_user_to_turn_on(tmp_path):
+    """Rules that keep URLs from being fetched are commented out, unless they are asked for."""
+    path = tmp_path / "observations.tsv"
+    lines = []
+    for number in range(60):
+        words = "".join("abcdefghij"[int(digit)] for digit in str(number))
+        lines.append(f"http://blog.example/post-{words}/\t200\t{number:040x}\t")
+        lines.append(
+            f"http://blog.example/?p={number * 7}\t301\t\thttp://blog.example/post-{words}/"
+        )
+    path.write_text("\n".join([f"{HEADER}\tredirect", *lines]) + "\n")
+    rules = tmp_path / "urlcanon.toml"
+    result = urlcanon("learn", path, "-o", rules, cwd=tmp_path)
+    assert "0 rules, 0 unsure ones, 1 turned off (skip)" in result.stdout, result.stderr
+    assert "\nskip = [" not in rules.read_text()
+    result = urlcanon("learn", path, "-o", rules, "--skip", cwd=tmp_path)
+    assert "1 rule, 0 unsure ones" in result.stdout, result.stderr
+    assert "\nskip = [" in rules.read_text()
+
+
+def test_bad_rows_are_counted(tmp_path, observations):
+    """Rows that are no observations are left out, and the summary says how many and why."""
+    with observations.open("a") as file:
+        file.write("http://shop.example/cut\nmailto:x\t200\t\nhttp://shop.example/x\t9999\t\n")
+    result = urlcanon("learn", observations, "-o", "urlcanon.toml", cwd=tmp_path)
+    assert result.returncode == 0
+    for expected in ("1 row cut short", "1 not an http(s) URL", "1 bad status"):
+        assert f"skipped: {expected}" in result.stdout
+
+
+def newer_store(path):
+    ObservationStore(path).close()
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("UPDATE meta SET value = '99'")
+    connection.close()
+
+
+def broken_gzip(path):
+    data = bytearray(gzip.compress(f"{HEADER}\n".encode() * 50))
+    data[10:30] = b"\xff" * 20
+    path.write_bytes(data)
+
+
+def broken_store(path):
+    with ObservationStore(path) as store:
+        for number in range(300):
+            store.add(f"http://a.example/{number}", status=200, body=b"x", text=f"<p>{number} x")
+    data = bytearray(path.read_bytes())
+    data[4096 * 4 :] = b"\xff" * (len(data) - 4096 * 4)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("write", "expected"),
+    [
+        (Path.resolve, "input: No such file or directory"),
+        (lambda path: path.write_text("hello\n"), "input: expected an observation store, TSV"),
+        (lambda path: path.write_text(f"{HEADER}\nmailto:x\t200\t\n"), "skipped: 1 not an http(s)"),
+        (lambda path: path.write_bytes(b"\x1f\x8b\x08\x00 no gzip"), "input: cannot be read"),
+        (broken_gzip, "input: cannot be read"),
+        (newer_store, "input: version 99"),
+        (broken_store, "input: cannot be read to its end"),
+    ],
+    ids=[
+        "absent",
+        "unknown",
+        "no observation",
+        "no gzip",
+        "broken gzip",
+        "newer store",
+        "broken store",
+    ],
+)
+def test_input_that_cannot_be_read_is_an_error(tmp_path, write, expected):
+    """The message names the input; the rules of the last time stay as they were."""
+    rules = tmp_path / "urlcanon.toml"
+    rules.write_text("# good\n")
+    write(tmp_path / "input")
+    result = urlcanon("learn", "input", "-o", rules, cwd=tmp_path)
+    assert result.returncode == 1
+    assert expected in result.stderr
+    assert "Traceback" not in result.stderr
+    assert rules.read_text() == "# good\n"
+    assert {path.name for path in tmp_path.iterdir()} <= {"input", rules.name}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["-o", "absent/urlcanon.toml"], "absent: no such directory"),
+        (["-o", "."], "expected a file"),
+        (["-o", "observations.tsv"], "is an input, and would be overwritten"),
+        (["--support", "0"], "--support: expected 1 page or more"),
+        (["--confidence", "1"], "--confidence: expected a number between 0 and 1"),
+        (["--lost", "1"], "--lost: expected a number from 0"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_an_error(tmp_path, observations, arguments, expected):
+    """They are found before anything is read."""
+    before = observations.read_text()
+    result = urlcanon("learn", observations, *arguments, cwd=tmp_path)
+    assert result.returncode == 2
+    assert expected in result.stderr
+    assert observations.read_text() == before

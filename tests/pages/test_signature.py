@@ -1,0 +1,137 @@
+"""What is kept of a page instead of the page."""
+
+import pytest
+
+from scrapy_urlcanon.pages.signature import (
+    MAX_BIGRAMS,
+    MAX_LINES,
+    declared_canonical,
+    parse,
+    signature_of,
+    simhash,
+    unpack,
+    visible_lines,
+)
+
+
+def signature(html):
+    return signature_of(html.encode(), parse(html))
+
+
+def test_lines_are_those_that_a_reader_sees():
+    """Blocks end a line, in either case; scripts and comments are not seen, what follows is."""
+    html = """<?xml version="1.0" encoding="latin-1"?><TITLE>T</TITLE><script>a</script>
+    <div>one<b> two</b><!-- b --> three<script><p>c</script> four<P>five<br>six</div>
+    <svg><text>d</text><g><text>e</text></g></svg>seven <template><p>f</p>g</template>eight
+    <td\n class="x">nine</td>ten<pres>eleven</pres>"""
+    assert visible_lines(parse(html)) == [
+        *("T", "one two three four", "five", "six", "seven eight", "nine", "teneleven")
+    ]
+
+
+@pytest.mark.parametrize("text", ["", " ", "<!-- x -->"])
+def test_page_without_a_document_is_told_by_its_body(text):
+    """It is one with the same body, and no other."""
+    assert signature(text) == signature(text)
+    assert signature(text).text_sha1 != signature(text + "<p>x").text_sha1
+    assert declared_canonical(parse(text), "http://a.example/") == ""
+
+
+@pytest.mark.parametrize("word", ["reviews", "отзывов"])
+def test_numbers_are_masked_in_any_script(word):
+    """A line that counts is the same line on every page; one without a number is another."""
+    lines = [
+        signature(f"<p>{text}").lines[0]
+        for text in (f"7 {word}", f"1204 {word}", f"0 {word}", word, f"{word} 7")
+    ]
+    assert len({line.masked for line in lines[:3]}) == 1
+    assert len({line.masked for line in lines[2:]}) == 3
+    assert len({line.exact for line in lines}) == 5
+
+
+def test_bigrams_do_not_depend_on_case_and_tell_the_order():
+    """They are what a near-duplicate is told by."""
+    one, other, reverse = (signature(f"<p>{t}").lines[0] for t in ("a b c", "A b C", "c b a"))
+    assert one.bigrams == other.bigrams
+    assert len(one.bigrams) == 2
+    assert set(one.bigrams).isdisjoint(reverse.bigrams)
+    assert signature("<p>alone").lines[0].bigrams != ()
+
+
+def test_time_of_the_visit_is_no_content():
+    """A page that shows the time has the same lines at any time, in any time zone."""
+    visits = [
+        ("Sun, 22 Nov 2026 05:41:09 GMT", "05:41"),
+        ("Sun, 22 Nov 2026 05:59:59 GMT", "6:00:00"),
+        ("Sun, 22 Nov 2026 18:31:00 GMT", "00:01"),
+        ("Sunday, 22-Nov-26 06:12:00 GMT", "1:11"),
+    ]
+    lines = {
+        signature_of(b"", parse(f"<p>retrieved at {clock}, for free"), date=date).lines
+        for date, clock in visits
+    }
+    assert len(lines) == 1
+
+
+@pytest.mark.parametrize(
+    "date", ["Sun, 22 Nov 2026 05:41:00 GMT", "", "now", "1 Jan 99999999 :", ","]
+)
+def test_other_times_are_content(date):
+    """Two departures are two pages; without a date of the response every time is content."""
+    lines = {
+        signature_of(b"", parse(f"<p>departs at {clock}"), date=date).lines
+        for clock in ("10:00", "10:30", "10:44", "5:39", "17:59")
+    }
+    assert len(lines) == 5
+    if not date.startswith("Sun"):
+        now = parse("<p>departs at 5:41")
+        assert (
+            signature_of(b"", now, date=date).lines[0].exact
+            == signature("<p>departs at 5:41").lines[0].exact
+        )
+
+
+def test_packed_lines_come_back():
+    """All of them, and nothing of what was cut short."""
+    lines = signature("<p>Ünï 12 c d<p>one<p>a b" + "<p>z" * 3).lines
+    packed = signature_of(b"", parse("<p>Ünï 12 c d<p>one<p>a b" + "<p>z" * 3)).pack()
+    assert unpack(packed) == lines
+    assert unpack(b"") == ()
+    for length in range(1, len(packed)):
+        with pytest.raises(ValueError, match="unpack"):
+            unpack(packed[:length])
+
+
+def test_signature_is_bounded():
+    """A page of any length is kept in some 30 kB."""
+    long = signature("".join(f"<p>line {number} of many words" for number in range(5000)))
+    assert len(long.lines) == MAX_LINES
+    assert sum(len(line.bigrams) for line in long.lines) == MAX_BIGRAMS
+    # The digest is that of the whole text all the same.
+    more = signature("".join(f"<p>line {number} of many words" for number in range(5001)))
+    assert more.lines == long.lines
+    assert more.text_sha1 != long.text_sha1
+
+
+def test_simhash_is_near_for_near_texts():
+    """One feature of a thousand makes a few bits of difference, other features half of them."""
+    features = [number * 2654435761 % 2**32 for number in range(1000)]
+    near = simhash([*features[1:], 7])
+    other = simhash([feature ^ 0x5555 for feature in features])
+    assert (simhash(features) ^ near).bit_count() <= 4
+    assert (simhash(features) ^ other).bit_count() > 16
+    assert simhash(features) == simhash(features[::-1])
+
+
+def test_rows_of_a_listing_do_not_outvote_its_entries():
+    """Two listings with other entries are not near each other for the words of their columns."""
+
+    def listing(entries):
+        rows = [f"<tr><td>{entry}<td>posted by some member on a certain day" for entry in entries]
+        return signature("<table>" + "".join(rows)).main(())[1]
+
+    one, other = (
+        listing(f"subject{i} of{i * 7} matter{i * 3} here{i}" for i in range(start, start + 25))
+        for start in (0, 100)
+    )
+    assert (one ^ other).bit_count() > 8

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import pytest
+
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.rule_files.foreign import read_foreign
+
+
+def _read(*lines):
+    imported = read_foreign("\n".join(lines), name="list.txt")
+    assert imported is not None
+    assert imported.format == "removeparam"
+    return imported
+
+
+@pytest.mark.parametrize(
+    ("line", "rules"),
+    [
+        ("$removeparam=gclid", {"*": {"drop_params": ["gclid"]}}),
+        ("*$removeparam=a%3Bb", {"*": {"drop_params": ["a;b"]}}),
+        ("||a.example^$removeparam=ref", {"a.example": {"drop_params": ["ref"]}}),
+        ("||a.example^$document,removeparam=ref", {"a.example": {"drop_params": ["ref"]}}),
+        ("||A.example/data/$queryprune=mr", {"a.example/data": {"drop_params": ["mr"]}}),
+        ("||a.example^$removeparam=l$", {"a.example": {"drop_params": ["l$"]}}),
+        ("$removeparam=/^cm_mmc/", {"*": {"drop_params": ["cm_mmc*"]}}),
+        ("$removeparam=/^(?:utm_|pk_kwd=)/", {"*": {"drop_params": ["utm_*", "pk_kwd"]}}),
+        ("||a.example^$removeparam", {"a.example": {"keep_params": []}}),
+        (
+            "$removeparam=p,domain=a.example|b.example",
+            {"a.example": {"drop_params": ["p"]}, "b.example": {"drop_params": ["p"]}},
+        ),
+        (
+            "$removeparam=p,domain=~a.example",
+            {"*": {"drop_params": ["p"]}, "a.example": {"drop_params": ["!p"]}},
+        ),
+    ],
+)
+def test_a_rule_that_names_parameters_is_read(line, rules):
+    """It becomes the rule that does the same, with nothing left out."""
+    imported = _read("[Adblock Plus 2.0]", "! a comment", line)
+    assert imported.rules == rules
+    assert imported.left_out == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("a.example^$removeparam=x", "plain host"),
+        ("||a.*^$removeparam=x", "plain host"),
+        ("|https://a.example/$removeparam=x", "plain host"),
+        ("||a.example/*/b$removeparam=x", "plain prefix"),
+        ("||a.example/?y=$removeparam=x", "plain prefix"),
+        ("||a.example^$third-party,removeparam=x", "nothing but the URL"),
+        ("||a.example^$removeparam=x,domain=b.example", "page that asks"),
+        ("$removeparam=x,domain=a.*", "plain hosts"),
+        ("$removeparam=~x", "keeps one parameter"),
+        ("$removeparam=/x/", "anywhere"),
+        ("$removeparam=/^x$/", "too much"),
+        ("$removeparam=/^a|b/", "first alternative"),
+        ("$removeparam=/^__s=[A-Z]{6\\,}/", "without end"),
+        ("$removeparam=/^x=1/", "value"),
+        ("$removeparam=/^x/i", "flags"),
+        ("$removeparam=a*", "literal *"),
+    ],
+)
+def test_what_cannot_be_expressed_is_listed(line, reason):
+    """It gives no rule, and the list has line, text and reason."""
+    imported = _read("! first", line)
+    assert imported.rules == {}
+    (left_out,) = imported.left_out
+    assert (left_out.where, left_out.rule) == ("line 2", line)
+    assert reason in left_out.reason
+
+
+def test_an_exception_takes_back():
+    """``@@`` on a host keeps the parameter there, where other rules drop theirs."""
+    imported = _read(
+        "$removeparam=x",
+        "||a.example^$removeparam=y",
+        "@@||login.a.example^$removeparam=x",
+        "@@||b.example^$removeparam",
+    )
+    canonicalize = Canonicalizer(imported.rules).canonicalize
+    assert canonicalize("http://a.example/?x=1&y=1") == "http://a.example/"
+    assert canonicalize("http://login.a.example/?x=1&y=1") == "http://login.a.example/?x=1"
+    assert canonicalize("http://b.example/?x=1") == "http://b.example/?x=1"
+    assert imported.left_out == ()
+
+
+def test_an_exception_beats_a_rule_for_a_path_below_it():
+    """There the more specific pattern would win, so the rule is not made at all."""
+    imported = _read("||a.example/b/$removeparam=x", "@@||a.example^$removeparam=x")
+    assert imported.rules == {}
+
+
+def test_an_exception_for_a_path_holds_on_the_border_above_it():
+    """A prefix as text is taken back in the directory that holds all its paths."""
+    imported = _read("||a.example^$removeparam=x", "@@||a.example/b/log*out$removeparam=x")
+    assert imported.rules["a.example/b"] == {"drop_params": ["!x"]}
+    assert [left_out.partly for left_out in imported.left_out] == [True]
+
+
+def test_an_exception_that_cannot_be_expressed_bars_its_parameter():
+    """Wherever it would be removed it stays, and the list says so."""
+    imported = _read("$removeparam=x", "||b.example^$removeparam=x", "@@||img*.a$removeparam=x")
+    assert imported.rules == {}
+    assert [left_out.where for left_out in imported.left_out] == ["line 3"]
+
+
+def test_badfilter_disables_the_same_rule():
+    """A rule with ``badfilter`` turns the one of its text off."""
+    imported = _read(
+        "||a.example^$removeparam=x", "||a.example^$removeparam=x,badfilter", "$removeparam=y"
+    )
+    assert imported.rules == {"*": {"drop_params": ["y"]}}
+
+
+def test_a_rule_under_a_condition_is_listed():
+    """``!#if`` makes a rule one for some browsers."""
+    imported = _read("!#if (adguard)", "$removeparam=x", "!#endif", "$removeparam=y")
+    assert imported.rules == {"*": {"drop_params": ["y"]}}
+    assert [left_out.where for left_out in imported.left_out] == ["line 2"]
+
+
+def test_other_rules_are_counted():
+    """What blocks or hides is told in one line."""
+    imported = _read("$removeparam=x", "||ads.example^", "example.com##.ad")
+    (left_out,) = imported.left_out
+    assert left_out.rule == "2 rules without removeparam"
