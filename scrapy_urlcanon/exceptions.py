@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrapy_urlcanon.wording import count_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -43,9 +45,8 @@ class ConfigurationError(ValueError):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
         """Every problem that was found, in the order of the configuration."""
-        count = len(self.problems)
-        noun = f"problem{'s' if count > 1 else ''}"
-        lines = [f"{count} {noun} in the configuration of scrapy-urlcanon"]
+        count = count_of(len(self.problems), "problem")
+        lines = [f"{count} in the configuration of scrapy-urlcanon"]
         lines += [f"  {problem}" for problem in self.problems]
         super().__init__("\n".join(lines))
 

@@ -9,6 +9,7 @@ from scrapy.spiderloader import get_spider_loader
 from scrapy_urlcanon.commands.base import Action, settings_of_spider
 from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
+from scrapy_urlcanon.report.destination import SETTING, templates
 
 if TYPE_CHECKING:
     import argparse
@@ -41,7 +42,7 @@ that it does not name yet. Prints every problem; the exit status is 1 if there i
         if arguments.files:
             files = [*settings.getlist("URLCANON_RULES_FILES"), *arguments.files]
             settings.set("URLCANON_RULES_FILES", files, "cmdline")
-        configuration = load_configuration(settings)
+        configuration = _load(settings)
         problems = list(_problems_of_spiders(settings))
         if problems:
             raise ConfigurationError(problems)
@@ -49,10 +50,29 @@ that it does not name yet. Prints every problem; the exit status is 1 if there i
         return 0
 
 
+def _load(settings: Settings) -> Configuration:
+    """Return the rules of *settings*.
+
+    :raises ConfigurationError: with every problem, those of the paths of reports too.
+    """
+    problems: list[Problem] = []
+    try:
+        templates(settings.get(SETTING))
+    except ConfigurationError as error:
+        problems += error.problems
+    try:
+        configuration = load_configuration(settings)
+    except ConfigurationError as error:
+        problems = [*error.problems, *problems]
+    if problems:
+        raise ConfigurationError(problems)
+    return configuration
+
+
 def _problems_of_spiders(settings: Settings) -> Iterator[Problem]:
     for name in get_spider_loader(settings).list():
         try:
-            load_configuration(settings_of_spider(settings, name))
+            _load(settings_of_spider(settings, name))
         except ConfigurationError as error:
             for problem in error.problems:
                 yield problem._replace(origin=f"spider {name}: {problem.origin}")

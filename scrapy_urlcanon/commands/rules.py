@@ -12,7 +12,7 @@ from scrapy_urlcanon.canonicalizer.rules import (
     BY_NAME,
     CATALOGUE,
 )
-from scrapy_urlcanon.canonicalizer.rules.documentation import rule_page, title
+from scrapy_urlcanon.canonicalizer.rules.documentation import rule_page, title_of
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.exceptions import did_you_mean
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy.settings import Settings
-
-    from scrapy_urlcanon.canonicalizer.rules import Normalization, Option, TextNormalization
 
 
 class Rules(Action):
@@ -58,11 +56,7 @@ def _list(preset: str) -> Iterator[str]:
     width = max(map(len, BY_NAME))
     yield f"Options (with their value in the preset {preset!r})"
     for rule in CATALOGUE:
-        yield f"  {rule.name:{width}}  {_plain_title(rule)} ({PRESETS[preset][rule.name]!r})"
+        yield f"  {rule.name:{width}}  {title_of(rule.name)} ({PRESETS[preset][rule.name]!r})"
     yield "Always on"
     for normalization in ALWAYS_ON:
-        yield f"  {normalization.name:{width}}  {_plain_title(normalization)}"
-
-
-def _plain_title(rule: type[Option] | Normalization | TextNormalization) -> str:
-    return title(rule).replace("``", "")
+        yield f"  {normalization.name:{width}}  {title_of(normalization.name)}"

@@ -11,10 +11,12 @@ from scrapy.utils.misc import load_object
 from scrapy_urlcanon.crawl.downloadermiddleware import UrlCanonDownloaderMiddleware
 from scrapy_urlcanon.crawl.fingerprinter import FALLBACK_SETTING, RequestFingerprinter
 from scrapy_urlcanon.crawl.spidermiddleware import UrlCanonSpiderMiddleware
-from scrapy_urlcanon.report.extension import ReportExtension
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+REPORT = "scrapy_urlcanon.report.extension.ReportExtension"
+"""By its path, as in any setting: the report is built on the crawl, not the crawl on it."""
 
 
 class Addon:
@@ -42,7 +44,7 @@ class Addon:
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", UrlCanonSpiderMiddleware, 20
         )
-        settings.setdefault_in_component_priority_dict("EXTENSIONS", ReportExtension, 0)
+        settings.setdefault_in_component_priority_dict("EXTENSIONS", load_object(REPORT), 0)
 
     @staticmethod
     def _take_over_fingerprinter(settings: BaseSettings) -> None:

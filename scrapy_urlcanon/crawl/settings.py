@@ -25,6 +25,7 @@ META_KEY = "urlcanon"
 DECLARED_CANONICAL_SETTING: Final = "URLCANON_DECLARED_CANONICAL"
 DECLARED_CANONICAL: Final = "declared_canonical"
 """To what a drop is due where no rule is: a page that the spider has declares its URL."""
+DECLARED_CANONICAL_TITLE: Final = "Do not fetch what a page declares to be its canonical URL"
 
 STORES = HTTPCACHE, DELTAFETCH = ("HTTPCACHE_ENABLED", "DELTAFETCH_ENABLED")
 """Settings that turn on what stores pages by their fingerprints from crawl to crawl."""
@@ -48,7 +49,8 @@ KNOWN = (
 def load_configuration(settings: BaseSettings) -> Configuration:
     """Return the rules of *settings*, all layers but ``request.meta``.
 
-    :raises ConfigurationError: with every problem of every setting of the plugin.
+    :raises ConfigurationError: with every problem of every setting of the plugin but
+        ``URLCANON_REPORT``, which the report reads.
     """
     problems = list(_problems_of_names(settings))
     rules = []
@@ -57,7 +59,7 @@ def load_configuration(settings: BaseSettings) -> Configuration:
             rules.append((name, _plain(settings.get(name))))
         except ValueError as error:
             problems.append(Problem(name, f"expected a mapping or JSON: {error}"))
-    for load in (rewrites, Safeguards.load, record_template, _check_report):
+    for load in (rewrites, Safeguards.load, record_template):
         try:
             load(settings)
         except ConfigurationError as error:
@@ -108,14 +110,6 @@ def rewrites(settings: BaseSettings) -> bool | frozenset[str]:
     if problems:
         raise ConfigurationError(problems)
     return frozenset(hosts)
-
-
-def _check_report(settings: BaseSettings) -> None:
-    if settings.get("URLCANON_REPORT"):
-        # Most crawls write no report, and every crawl would wait for the import.
-        from scrapy_urlcanon.report.destination import templates  # noqa: PLC0415
-
-        templates(settings["URLCANON_REPORT"])
 
 
 def _problems_of_names(settings: BaseSettings) -> Iterator[Problem]:

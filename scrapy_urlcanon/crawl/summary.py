@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.report.rule_text import title_of
+from scrapy_urlcanon.canonicalizer.rules import documentation
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_TITLE
+from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,6 +41,13 @@ def summary(stats: Mapping[str, Any]) -> str:
              4  example.com
     """
     return "\n".join(_lines(stats))
+
+
+def title_of(name: str) -> str:
+    """Return what drops a request under this *name* in the stats, in one sentence, or ""."""
+    if name == DECLARED_CANONICAL:
+        return DECLARED_CANONICAL_TITLE
+    return documentation.title_of(name)
 
 
 def _lines(stats: Mapping[str, Any]) -> Iterator[str]:
@@ -88,7 +97,7 @@ def _table(title: str, counts: Mapping[str, int], rows: int) -> Iterator[str]:
         yield _row(count, name)
     others = ranked[len(shown) :]
     if others:
-        yield _row(sum(count for _, count in others), f"{len(others)} others")
+        yield _row(sum(count for _, count in others), count_of(len(others), "other"))
 
 
 def _row(count: int, text: str) -> str:

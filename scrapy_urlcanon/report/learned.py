@@ -13,6 +13,7 @@ from rich.text import Text
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.learn.rule import IN_FORCE
 from scrapy_urlcanon.redaction import shown_url, visible
+from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -74,7 +75,7 @@ def show_learned(
     on = [rule for rule in learned.rules if not rule.is_off(turned_off)]
     off = len(learned.rules) - len(on)
     console.print(
-        f"{learned.urls:,} URLs on {_count(learned.domains, 'domain')}; {learned.redundant:,} of "
+        f"{learned.urls:,} URLs on {count_of(learned.domains, 'domain')}; {learned.redundant:,} of "
         "them show a page that another one shows.",
         soft_wrap=True,
     )
@@ -86,7 +87,9 @@ def show_learned(
     domains.sort(key=lambda domain: (-domain.saved, domain.name))
     if domains:
         console.print(_table(domains))
-    console.print(f"{_count(len(on), 'rule')}, {_count(len(learned.unsure), 'unsure one')}", end="")
+    console.print(
+        f"{count_of(len(on), 'rule')}, {count_of(len(learned.unsure), 'unsure one')}", end=""
+    )
     if off:
         console.print(f", {off:,} turned off ({', '.join(sorted(turned_off))})", end="")
     console.print("" if output is None else f" in {output}", soft_wrap=True)
@@ -94,7 +97,7 @@ def show_learned(
     kinds["kept"] = sum(rule.was_in_force for rule in learned.rules)
     for kind, what in IN_FORCE.items():
         if kinds[kind]:
-            console.print(f"{kind}: {_count(kinds[kind], 'rule')} {what}", soft_wrap=True)
+            console.print(f"{kind}: {count_of(kinds[kind], 'rule')} {what}", soft_wrap=True)
     for left in learned.unexplained[:_UNEXPLAINED]:
         console.print(
             Text(f"not explained: {left.urls:,} on {visible(left.domain)} that differ in"),
@@ -140,7 +143,7 @@ def _table(domains: list[LearnedDomain]) -> Table:
     for domain in shown:
         table.add_row(*_cells(domain))
     if others:
-        name = _count(len(others), "other")
+        name = count_of(len(others), "other")
         columns = list(zip(*(other[1:] for other in others), strict=True))
         table.add_row(*_cells(LearnedDomain(name, *map(sum, columns))))
     return table
@@ -153,7 +156,3 @@ def _cells(domain: LearnedDomain) -> tuple[str | Text, ...]:
         Text(f"{domain.saved:,}", "green"),
         Text(visible(domain.name), "cyan"),
     )
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from scrapy_urlcanon.crawl.summary import title_of
 from scrapy_urlcanon.redaction import is_whole, visible
 from scrapy_urlcanon.report import funnel
 from scrapy_urlcanon.report.difference import Piece, Side, difference
 from scrapy_urlcanon.report.document import COUNTED_URLS
-from scrapy_urlcanon.report.rule_text import text_of, title_of
-from scrapy_urlcanon.report.worth_a_look import count_of, worth_a_look
+from scrapy_urlcanon.report.rule_text import text_of
+from scrapy_urlcanon.report.worth_a_look import worth_a_look
+from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     import jinja2

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME
-from scrapy_urlcanon.canonicalizer.rules.documentation import rule_page, title
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME
+from scrapy_urlcanon.canonicalizer.rules.documentation import rule_page
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TITLE_OF_DECLARED: Final = "Do not fetch what a page declares to be its canonical URL"
 _TEXT_OF_DECLARED: Final = """
 **What it does:** the canonical URL that a page declares is taken as seen once the spider has that
 page, where pages that declare in that way were seen to show what they declare.
@@ -39,18 +38,6 @@ class Block(NamedTuple):
     """Its first words where they say what it is about, else empty."""
     spans: tuple[Span, ...]
     is_item: bool
-
-
-def title_of(name: str) -> str:
-    """Return what the option or normalization *name* does, in one sentence, or "".
-
-    >>> title_of("case")
-    'The scheme and the host in lower case (RFC 3986, 6.2.2.1)'
-    """
-    if name == DECLARED_CANONICAL:
-        return _TITLE_OF_DECLARED
-    known = {**BY_NAME, **{normalization.name: normalization for normalization in ALWAYS_ON}}
-    return title(known[name]).replace("``", "") if name in known else ""
 
 
 def text_of(name: str) -> tuple[Block, ...]:

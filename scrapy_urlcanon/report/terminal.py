@@ -8,12 +8,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from scrapy_urlcanon.crawl.summary import title_of
 from scrapy_urlcanon.redaction import visible
 from scrapy_urlcanon.report.difference import Side, difference
 from scrapy_urlcanon.report.document import COUNTED_URLS
 from scrapy_urlcanon.report.funnel import Funnel
-from scrapy_urlcanon.report.rule_text import title_of
-from scrapy_urlcanon.report.worth_a_look import count_of, worth_a_look
+from scrapy_urlcanon.report.worth_a_look import worth_a_look
+from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

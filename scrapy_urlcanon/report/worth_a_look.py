@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from scrapy_urlcanon.report.document import COUNTED_URLS, COUNTED_VALUES
+from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,15 +36,6 @@ def worth_a_look(report: Report) -> tuple[Finding, ...]:
     """Return the findings of *report*, warnings first."""
     findings = [finding for find in _FINDERS for finding in find(report)]
     return tuple(sorted(findings, key=lambda finding: not finding.is_warning))
-
-
-def count_of(number: int, singular: str, plural: str = "") -> str:
-    """Return *number* with its noun.
-
-    >>> count_of(1, "page"), count_of(1200, "page"), count_of(2, "query", "queries")
-    ('1 page', '1,200 pages', '2 queries')
-    """
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def _suspended(report: Report) -> Iterator[Finding]:

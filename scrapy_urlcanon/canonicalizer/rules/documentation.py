@@ -56,6 +56,16 @@ def title(option: type[Option] | Normalization | TextNormalization) -> str:
     return cleandoc(option.__doc__ or "").partition("\n")[0].removesuffix(".")
 
 
+def title_of(name: str) -> str:
+    """Return what the option or normalization *name* does, as plain text, or "" for other names.
+
+    >>> title_of("case")
+    'The scheme and the host in lower case (RFC 3986, 6.2.2.1)'
+    """
+    known = {**BY_NAME, **{normalization.name: normalization for normalization in ALWAYS_ON}}
+    return title(known[name]).replace("``", "") if name in known else ""
+
+
 def rule_page(option: type[Option]) -> str:
     """Return the page of one option, in Markdown."""
     return "\n".join(_rule_page(option))
