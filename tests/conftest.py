@@ -1,14 +1,22 @@
-"""What all tests share: the path to the shared data, and crawls on a recording server."""
+"""What all tests share: the Hypothesis profile, the shared data, crawls on a recording server."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from loopback import Loopback
 from scrapy.crawler import Crawler as ScrapyCrawler
 from scrapy.utils.defer import maybe_deferred_to_future
 from sites import SITE, Crawl, FollowSpider
+
+# The same examples on every run, but for HYPOTHESIS_PROFILE=long. No deadline: on a loaded
+# machine any test is slow. A test that needs more or fewer examples takes a share of these.
+settings.register_profile("short", deadline=None, derandomize=True, max_examples=300)
+settings.register_profile("long", deadline=None, max_examples=5_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
 
 SHARED = Path(__file__).parents[2] / "shared"
 

@@ -121,7 +121,7 @@ def test_agrees_with_the_reference(preset, name) -> None:
     canonicalizer = Canonicalizer(RULES[name], preset=preset)
 
     @given(urls)
-    @settings(deadline=None, derandomize=True, max_examples=500)
+    @settings(max_examples=2 * settings.default.max_examples)
     def check(url: str) -> None:
         assert_agree(canonicalizer, [url])
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import os
 from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scrapy import Request
 from scrapy.utils.request import fingerprint
@@ -23,11 +22,6 @@ from .strategies import mutated, respelled, rules, texts, urls, urls_with_rules
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
-
-# The same examples on every run, but for HYPOTHESIS_PROFILE=long.
-settings.register_profile("short", deadline=None, derandomize=True, max_examples=300)
-settings.register_profile("long", deadline=None, max_examples=5_000)
-LAW = settings.get_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
 
 CANONICALIZERS = {preset: Canonicalizer(preset=preset) for preset in PRESETS}
 
@@ -91,7 +85,6 @@ def check_merges(urls: Iterable[str]) -> int:
     return merged
 
 
-@LAW
 @given(url=texts | urls() | mutated(urls()))
 def test_laws_hold_for_any_text(url) -> None:
     """Any text has a canonical form, which is its own, and the steps lead to it."""
@@ -99,7 +92,6 @@ def test_laws_hold_for_any_text(url) -> None:
         check(canonicalizer, url)
 
 
-@LAW
 @example(  # What the rules of one host make of the URL, those of the other change again.
     rules={
         "www.example.com": {"inherit": False, "www": "strip"},
@@ -133,7 +125,6 @@ def test_laws_hold_under_any_rules(rules, preset, urls) -> None:
         check(canonicalizer, url)
 
 
-@LAW
 @given(pair=respelled(urls()) | st.tuples(urls(), urls()) | respelled(mutated(urls())))
 def test_presets_merge_what_scrapy_merges(pair) -> None:
     """Two spellings that are one URL to Scrapy are one to ``safe`` and to ``scrapy``."""
@@ -195,7 +186,6 @@ def test_laws_hold_for_mutated_corpus(shared: Path) -> None:
     """The laws hold for real URLs with odd characters put in, and for respellings of them."""
     real = st.sampled_from(corpus(shared))
 
-    @LAW
     @given(url=mutated(real), pair=respelled(real))
     def hold(url: str, pair: tuple[str, str]) -> None:
         for canonicalizer in CANONICALIZERS.values():

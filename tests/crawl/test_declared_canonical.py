@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from loopback import Response, page, redirect
 from scrapy import Request
@@ -420,7 +420,6 @@ forms = st.builds(
     audit=st.sampled_from([0, 1]),
     lifo=st.booleans(),
 )
-@settings(max_examples=300, deadline=None)
 def test_true_canonicals_lose_nothing(found, declares, redirects, dead, audit, lifo):  # noqa: PLR0917
     """Whatever declares what of its own page, even if all of that is believed at once."""
     start = "http://site.example/p0"
