@@ -118,8 +118,7 @@ def _validate(origin: str, rules: object, problems: list[Problem]) -> Iterable[R
         try:
             pattern = parse_pattern(text)
         except (TypeError, ValueError) as error:
-            message = str(error) if isinstance(text, str) else f"expected a text, got {text!r}"
-            problems.append(place._replace(message=message))
+            problems.append(place._replace(message=str(error)))
             pattern = Pattern("*")
         else:
             if pattern in seen:

@@ -33,7 +33,7 @@ class DeclaredPattern:
         """What orders it among its like: host, path, conditions."""
         return self.host.count(".") + 1, self.rule.path.count("/"), 0
 
-    def matches(self, url: Url) -> bool:
+    def matches_on_its_host(self, url: Url) -> bool:
         """Tell whether the rule is for *url*."""
         return (
             url.host == self.site.host

@@ -1,8 +1,13 @@
-"""Patterns: which URLs a rule of the configuration is for."""
+"""Patterns: which URLs a rule of the configuration is for.
+
+All that is to be known of a pattern is here: reading and writing its text, matching a URL, and how
+two patterns relate (:meth:`Pattern.covers`, :meth:`Pattern.overlaps`, :attr:`Pattern.specificity`).
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from attrs import field, frozen
 
@@ -37,8 +42,13 @@ class Condition:
     def _matches(self) -> Callable[[str], bool]:
         return glob_matcher(self.value)
 
+    def covers(self, other: Condition) -> bool:
+        """Tell whether every parameter that fulfils *other* fulfils this condition too."""
+        # A `*` of the other one can only be matched by one of ours, and so can any text for it.
+        return self.name == other.name and self.matches(other.value)
 
-@frozen
+
+@frozen(order=True)
 class Pattern:
     """A host with its subdomains, a path prefix and conditions on the query.
 
@@ -53,6 +63,37 @@ class Pattern:
     """Percent-encoded, without a slash at the end; it matches on segment borders."""
     conditions: tuple[Condition, ...] = ()
     """All of them must hold. They are sorted."""
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def text(self) -> str:
+        """The shortest text that :func:`parse_pattern` makes this pattern of.
+
+        >>> parse_pattern("Wiki.example/index.php/?title=Special:*&a=b%26c").text
+        'wiki.example/index.php?a=b%26c&title=Special%3A*'
+        """
+        return f"{self.host}{self.path}" + (self._query and f"?{self._query}")
+
+    @property
+    def readable(self) -> str:
+        """The text with a slash behind the name of a directory and before a query.
+
+        >>> parse_pattern("example.com/forum").readable, parse_pattern("example.com?a").readable
+        ('example.com/forum/', 'example.com/?a=*')
+        """
+        if self._query:
+            return f"{self.host}{self.path or '/'}?{self._query}"
+        is_file = "." in self.path.rpartition("/")[2]
+        return self.text + ("/" if self.path and not is_file else "")
+
+    @property
+    def _query(self) -> str:
+        return "&".join(
+            f"{quote(condition.name, safe='')}={quote(condition.value, safe='*')}"
+            for condition in self.conditions
+        )
 
     @property
     def is_for_whole_host(self) -> bool:
@@ -69,8 +110,20 @@ class Pattern:
         return labels, self.path.count("/"), len(self.conditions)
 
     def matches(self, url: Url) -> bool:
+        """Tell whether the pattern is for *url*, a normalized one.
+
+        >>> from scrapy_urlcanon.canonicalizer.url import split
+        >>> pattern = parse_pattern("example.com/forum?t=1*")
+        >>> pattern.matches(split("http://www.example.com/forum/a?t=17"))
+        True
+        >>> pattern.matches(split("http://www.example.com/forums?t=17"))
+        False
+        """
+        return _includes_host(self.host, url.host) and self.matches_on_its_host(url)
+
+    def matches_on_its_host(self, url: Url) -> bool:
         """Tell whether path and query of *url* match; its host is known to."""
-        if self.path and url.path != self.path and not url.path.startswith(self.path + "/"):
+        if not _includes_path(self.path, url.path):
             return False
         if not self.conditions:
             return True
@@ -80,14 +133,68 @@ class Pattern:
             for condition in self.conditions
         )
 
+    def covers(self, other: Pattern) -> bool:
+        """Tell whether this pattern is for every URL that *other* is for.
+
+        >>> pattern = parse_pattern("example.com/forum?t=1*")
+        >>> pattern.covers(parse_pattern("www.example.com/forum/new?t=17&u=1"))
+        True
+        >>> pattern.covers(parse_pattern("www.example.com/forum/new?t=*"))
+        False
+        """
+        return (
+            _includes_host(self.host, other.host)
+            and _includes_path(self.path, other.path)
+            and all(
+                any(condition.covers(another) for another in other.conditions)
+                for condition in self.conditions
+            )
+        )
+
+    def overlaps(self, other: Pattern) -> bool:
+        """Tell whether there may be a URL that both patterns are for.
+
+        The conditions do not matter: a parameter may stand in a query several times.
+
+        >>> pattern = parse_pattern("example.com/forum?t=1")
+        >>> pattern.overlaps(parse_pattern("www.example.com?t=2"))
+        True
+        >>> pattern.overlaps(parse_pattern("www.example.com/blog?t=1"))
+        False
+        """
+        hosts, paths = (self.host, other.host), (self.path, other.path)
+        return (_includes_host(*hosts) or _includes_host(*reversed(hosts))) and (
+            _includes_path(*paths) or _includes_path(*reversed(paths))
+        )
+
+
+def _includes_host(host: str, other: str) -> bool:
+    """Tell whether a pattern for *host* is for *other*, a host or that of a pattern."""
+    if host in (ANY_HOST, other):
+        return True
+    # Nearly all are told apart by the first of the two.
+    return other.endswith(f".{host}") and host in with_parents(other)
+
+
+def _includes_path(prefix: str, path: str) -> bool:
+    """Tell whether *path* is *prefix* or below it."""
+    return not prefix or path == prefix or path.startswith(f"{prefix}/")
+
 
 def parse_pattern(text: str) -> Pattern:
     """Return the pattern that *text* describes.
 
     ``*``, ``example.com``, ``example.com/forum/``, ``example.com/index.php?title=Special:*``.
 
-    :raises ValueError: if it does not; the message says what was expected.
+    :raises ValueError: if it describes none; the message says what was expected.
+    :raises TypeError: if it is no text.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"expected a text, got {text!r}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("it holds half of a surrogate pair") from None
     if "://" in text:
         raise ValueError("expected a host, and perhaps a path and a query, without a scheme")
     if "#" in text:

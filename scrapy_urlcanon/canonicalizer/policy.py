@@ -76,7 +76,7 @@ class Policies:
         host = self._cached_for_host(url.host)
         if overrides is None and host.only:
             return host.only
-        matching = tuple(r for r in host.rule_sets if r.pattern.matches(url))
+        matching = tuple(r for r in host.rule_sets if r.pattern.matches_on_its_host(url))
         if overrides is None:
             return self._compile(matching)
         return self._make_policy((*matching, overrides))

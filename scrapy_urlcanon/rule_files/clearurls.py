@@ -14,15 +14,11 @@ import re
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
+from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
+from scrapy_urlcanon.rule_files.approximation import includes_no_subdomain, path_at_border
 from scrapy_urlcanon.rule_files.composition import RuleGroup, compose
 from scrapy_urlcanon.rule_files.finite_regex import NotFiniteError, finite_texts
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
-from scrapy_urlcanon.rule_files.scope import (
-    ANY_HOST,
-    Scope,
-    includes_no_subdomain,
-    path_at_border,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -185,14 +181,14 @@ def _whole(expression: str) -> tuple[str, ...]:
     return finite_texts(expression)
 
 
-def _scopes(pattern: str) -> Iterator[Scope]:
+def _scopes(pattern: str) -> Iterator[Pattern]:
     r"""Return scopes inside what *pattern* matches.
 
     >>> [str(scope) for scope in _scopes(r"^https?:\/\/(?:[a-z0-9-]+\.)*?a\.(?:com|de)\/x\/")]
     ['a.com/x', 'a.de/x']
     """
     if pattern in _ANYTHING:
-        yield Scope(ANY_HOST)
+        yield Pattern(ANY_HOST)
         return
     with_subdomains, hosts, rest = _hosts(pattern)
     paths = finite_texts(re.sub(r"\.\*\??\Z", "", rest))
@@ -205,14 +201,14 @@ def _scopes(pattern: str) -> Iterator[Scope]:
             # The expression does not end there: the path is a prefix as text.
             if not re.fullmatch(r"(/[\w.~-]+)*/?", path):
                 raise NotFiniteError("its path is not a plain prefix")
-            yield Scope(host, path.rstrip("/"))
+            yield Pattern(host, path.rstrip("/"))
 
 
-def _supersets(exception: str) -> tuple[list[Scope], bool]:
+def _supersets(exception: str) -> tuple[list[Pattern], bool]:
     r"""Return scopes that hold all http URLs that *exception* matches, and whether no other.
 
     >>> _supersets(r"^https?:\/\/(?:[a-z0-9-]+\.)*?a\.com\/b\/c.*?x=")
-    ([Scope(host='a.com', path='/b', query=())], False)
+    ([Pattern(host='a.com', path='/b', conditions=())], False)
 
     :raises NotFiniteError: if there are none but the one for all URLs.
     """
@@ -222,7 +218,7 @@ def _supersets(exception: str) -> tuple[list[Scope], bool]:
         raise NotFiniteError("it may match anywhere in a URL")
     with_subdomains, hosts, rest = _hosts(exception)
     path = _literal_path(rest)
-    return [Scope(host, path) for host in hosts], with_subdomains and not rest
+    return [Pattern(host, path) for host in hosts], with_subdomains and not rest
 
 
 def _literal_path(rest: str) -> str:

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import Factory, define
 
-from scrapy_urlcanon.rule_files.scope import ScopeIndex
+from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern, with_parents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    from scrapy_urlcanon.rule_files.scope import Scope
 
 _NEUTRAL: dict[str, Any] = {"keep_params": None, "www": "keep", "trailing_slash": "keep"}
 """The values with which an exception takes an option back."""
@@ -27,23 +25,23 @@ _NEUTRAL: dict[str, Any] = {"keep_params": None, "www": "keep", "trailing_slash"
 class RuleGroup:
     """Rules that the same exceptions hold for."""
 
-    drops: dict[Scope, list[str]] = Factory(dict)
+    drops: dict[Pattern, list[str]] = Factory(dict)
     """Names, or globs, of parameters to drop."""
-    options: dict[Scope, dict[str, Any]] = Factory(dict)
+    options: dict[Pattern, dict[str, Any]] = Factory(dict)
     """The other options."""
-    exceptions: dict[Scope, list[str] | None] = Factory(dict)
+    exceptions: dict[Pattern, list[str] | None] = Factory(dict)
     """Names of parameters to keep; None: nothing of the group holds there."""
 
-    def drop(self, scope: Scope, names: Iterable[str]) -> None:
+    def drop(self, scope: Pattern, names: Iterable[str]) -> None:
         """Drop the parameters *names* in *scope*."""
         listed = self.drops.setdefault(scope, [])
         listed += [name for name in dict.fromkeys(names) if name not in listed]
 
-    def set_option(self, scope: Scope, option: str, value: Any) -> None:
+    def set_option(self, scope: Pattern, option: str, value: Any) -> None:
         """Give *option* a value in *scope*."""
         self.options.setdefault(scope, {})[option] = value
 
-    def except_for(self, scope: Scope, names: Iterable[str] | None) -> None:
+    def except_for(self, scope: Pattern, names: Iterable[str] | None) -> None:
         """Keep the parameters *names* in *scope*, or all that the group drops."""
         before = self.exceptions.get(scope, [])
         if names is None or before is None:
@@ -55,17 +53,17 @@ class RuleGroup:
 def compose(groups: Sequence[RuleGroup]) -> dict[str, dict[str, Any]]:
     """Return the options by pattern that do what all *groups* do together.
 
-    >>> from scrapy_urlcanon.rule_files.scope import Scope
+    >>> from scrapy_urlcanon.canonicalizer.patterns import Pattern
     >>> everywhere = RuleGroup()
-    >>> everywhere.drop(Scope("*"), ["sid"])
-    >>> everywhere.except_for(Scope("example.com"), ["sid"])
+    >>> everywhere.drop(Pattern("*"), ["sid"])
+    >>> everywhere.except_for(Pattern("example.com"), ["sid"])
     >>> compose([everywhere])
     {'*': {'drop_params': ['sid']}, 'example.com': {'drop_params': ['!sid']}}
     """
     for group in groups:
         _remove_what_would_win(group)
-    drops: dict[Scope, list[str]] = {}
-    options: dict[Scope, dict[str, Any]] = {}
+    drops: dict[Pattern, list[str]] = {}
+    options: dict[Pattern, dict[str, Any]] = {}
     for group in groups:
         for scope, names in group.drops.items():
             drops.setdefault(scope, []).extend(names)
@@ -85,13 +83,13 @@ def compose(groups: Sequence[RuleGroup]) -> dict[str, dict[str, Any]]:
     return rules
 
 
-def _order(scope: Scope) -> tuple[Any, ...]:
+def _order(scope: Pattern) -> tuple[Any, ...]:
     return scope.host != "*", scope.host.split(".")[::-1], scope
 
 
 def _remove_what_would_win(group: RuleGroup) -> None:
     """Remove the rules of *group* that its exceptions could not take back."""
-    index = ScopeIndex([*group.drops, *group.options])
+    index = PatternIndex([*group.drops, *group.options])
     for exception, names in group.exceptions.items():
         for scope in index.related(exception):
             if not scope.overlaps(exception):
@@ -109,19 +107,19 @@ class _TakingBack:
     """What the exceptions of all groups take back, by their scope."""
 
     def __init__(self, groups: Sequence[RuleGroup]) -> None:
-        self.names: dict[Scope, dict[str, None]] = {}
-        self.options: dict[Scope, dict[str, None]] = {}
-        self._groups: dict[Scope, list[RuleGroup]] = {}
+        self.names: dict[Pattern, dict[str, None]] = {}
+        self.options: dict[Pattern, dict[str, None]] = {}
+        self._groups: dict[Pattern, list[RuleGroup]] = {}
         for group in groups:
             for scope in {**group.drops, **group.options}:
                 self._groups.setdefault(scope, []).append(group)
-        self._index = ScopeIndex(self._groups)
-        self._exceptions = {id(group): ScopeIndex(group.exceptions) for group in groups}
+        self._index = PatternIndex(self._groups)
+        self._exceptions = {id(group): PatternIndex(group.exceptions) for group in groups}
         for group in groups:
             for scope, names in group.exceptions.items():
                 self._add(group, scope, names)
 
-    def _add(self, group: RuleGroup, scope: Scope, names: list[str] | None) -> None:
+    def _add(self, group: RuleGroup, scope: Pattern, names: list[str] | None) -> None:
         related = [other for other in self._index.related(scope) if other.overlaps(scope)]
         names_of_others, options_of_others = self._of_others(group, scope, related)
         taken_names = self.names.setdefault(scope, {})
@@ -137,7 +135,7 @@ class _TakingBack:
                 )
 
     def _of_others(
-        self, group: RuleGroup, scope: Scope, related: Iterable[Scope]
+        self, group: RuleGroup, scope: Pattern, related: Iterable[Pattern]
     ) -> tuple[set[str], set[str]]:
         """Return the names and options that other groups than *group* set in all of *scope*."""
         names: set[str] = set()
@@ -153,7 +151,7 @@ class _TakingBack:
                         options.update(other.options.get(other_scope, ()))
         return names, options
 
-    def _excepts(self, group: RuleGroup, scope: Scope, name: str | None) -> bool:
+    def _excepts(self, group: RuleGroup, scope: Pattern, name: str | None) -> bool:
         """Tell whether *group* keeps the parameter *name*, or any option, somewhere in *scope*."""
         for excepted in self._exceptions[id(group)].related(scope):
             names = group.exceptions[excepted]
@@ -161,6 +159,30 @@ class _TakingBack:
             if concerns and excepted.overlaps(scope):
                 return True
         return False
+
+
+class PatternIndex:
+    """Finds the patterns that may overlap another one without looking at all of them."""
+
+    def __init__(self, patterns: Iterable[Pattern]) -> None:
+        self._of_host: dict[str, list[Pattern]] = {}
+        self._below_host: dict[str, list[Pattern]] = {}
+        for pattern in dict.fromkeys(patterns):
+            self._of_host.setdefault(pattern.host, []).append(pattern)
+            for host in _hosts_above(pattern):
+                self._below_host.setdefault(host, []).append(pattern)
+
+    def related(self, pattern: Pattern) -> Iterator[Pattern]:
+        """Return the patterns whose host is that of *pattern*, above it or below it."""
+        yield from self._of_host.get(pattern.host, ())
+        yield from self._below_host.get(pattern.host, ())
+        for host in _hosts_above(pattern):
+            yield from self._of_host.get(host, ())
+
+
+def _hosts_above(pattern: Pattern) -> list[str]:
+    """Return the hosts that stand for that of *pattern* too: ``*``, and the domains it is in."""
+    return [] if pattern.host == ANY_HOST else [ANY_HOST, *with_parents(pattern.host)[-2::-1]]
 
 
 def _narrowest(names: list[str] | None, dropped: str) -> Iterator[str]:

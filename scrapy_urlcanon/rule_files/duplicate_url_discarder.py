@@ -11,12 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import unquote_plus
 
-from attrs import Factory, define, frozen
+from attrs import Factory, define, evolve, frozen
 
 from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
+from scrapy_urlcanon.rule_files.approximation import includes_no_subdomain
 from scrapy_urlcanon.rule_files.composition import RuleGroup, compose
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
-from scrapy_urlcanon.rule_files.scope import includes_no_subdomain
 from scrapy_urlcanon.rule_files.url_matcher_pattern import (
     EVERYWHERE,
     UrlMatcherPattern,
@@ -25,7 +25,7 @@ from scrapy_urlcanon.rule_files.url_matcher_pattern import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from scrapy_urlcanon.rule_files.scope import Scope
+    from scrapy_urlcanon.canonicalizer.patterns import Pattern
 
 FORMAT = "duplicate-url-discarder"
 
@@ -151,9 +151,9 @@ def translate(rules: Iterable[UrlRule]) -> Imported:
 class _Translation:
     universal: RuleGroup = Factory(RuleGroup)
     with_host: RuleGroup = Factory(RuleGroup)
-    kept: dict[Scope, list[set[str]]] = Factory(dict)
+    kept: dict[Pattern, list[set[str]]] = Factory(dict)
     """For each scope, what each ``queryRemovalExcept`` of it keeps."""
-    wide: list[tuple[UrlRule, UrlMatcherPattern, Scope]] = Factory(list)
+    wide: list[tuple[UrlRule, UrlMatcherPattern, Pattern]] = Factory(list)
     """Patterns that no scope of ours equals, with the scope that stands for them."""
     left_out: list[LeftOut] = Factory(list)
 
@@ -176,7 +176,7 @@ class _Translation:
                 self._leave_out(rule, pattern, _UNIVERSAL.format(scope=scope), partly=True)
         return compose([self.universal, self.with_host])
 
-    def _set_keep_params(self, scope: Scope) -> None:
+    def _set_keep_params(self, scope: Pattern) -> None:
         """Set what all rules for *scope* keep.
 
         One after the other they keep what each of them keeps, and a queryRemoval takes
@@ -192,7 +192,7 @@ class _Translation:
         taken_back = sorted(f"!{name}" for name in inherited - kept)
         group.set_option(scope, "keep_params", [*taken_back, *sorted(kept)])
 
-    def _take_from_keep_params(self, scope: Scope, dropped: list[str]) -> None:
+    def _take_from_keep_params(self, scope: Pattern, dropped: list[str]) -> None:
         above = [names for other in self.kept if _holds(other, scope) for names in self.kept[other]]
         taken_back = [name for name in dropped if any(name in names for names in above)]
         if taken_back:
@@ -230,7 +230,7 @@ class _Translation:
     def _apply(
         self,
         rule: UrlRule,
-        scopes: Sequence[Scope],
+        scopes: Sequence[Pattern],
         group: RuleGroup,
         pattern: UrlMatcherPattern | None = None,
     ) -> None:
@@ -272,7 +272,7 @@ class _Translation:
                 "since what is left must not lose another",
             )
             return
-        scopes = [scope._replace(path="") for scope in pattern.scopes()]
+        scopes = [evolve(scope, path="") for scope in pattern.scopes()]
         for scope in scopes:
             options = self.with_host.options.setdefault(scope, {})
             listed = options.setdefault("rewrite_path", [])
@@ -304,7 +304,7 @@ class _Translation:
         self.left_out.append(LeftOut(rule.where, text, reason, partly=partly or bool(what)))
 
 
-def _holds(other: Scope, scope: Scope) -> bool:
+def _holds(other: Pattern, scope: Pattern) -> bool:
     return other not in (scope, EVERYWHERE) and other.covers(scope)
 
 

@@ -11,14 +11,10 @@ import re
 from typing import Any, TypeGuard
 
 from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
+from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
+from scrapy_urlcanon.rule_files.approximation import includes_no_subdomain, path_at_border
 from scrapy_urlcanon.rule_files.composition import RuleGroup, compose
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
-from scrapy_urlcanon.rule_files.scope import (
-    ANY_HOST,
-    Scope,
-    includes_no_subdomain,
-    path_at_border,
-)
 
 FORMAT = "query filter"
 
@@ -88,11 +84,11 @@ def _with_subdomains(pattern: str) -> str | None:
     return found[2][2:].lower() if found and found[2].startswith("*.") else None
 
 
-def _inside(pattern: str, with_subdomains: set[str]) -> Scope | None:
+def _inside(pattern: str, with_subdomains: set[str]) -> Pattern | None:
     """Return the scope that *pattern* is, or None.
 
     >>> _inside("*://*.example.com/a/*", set())
-    Scope(host='example.com', path='/a', query=())
+    Pattern(host='example.com', path='/a', conditions=())
     """
     found = _MATCH_PATTERN.fullmatch(pattern)
     if not found or found[1] != "*" or not _PLAIN_PATH.fullmatch(found[3]):
@@ -100,18 +96,18 @@ def _inside(pattern: str, with_subdomains: set[str]) -> Scope | None:
     host = found[2].lower()
     path = found[3][:-2]
     if host == "*":
-        return Scope(ANY_HOST, path)
+        return Pattern(ANY_HOST, path)
     if host.startswith("*."):
-        return Scope(host[2:], path)
+        return Pattern(host[2:], path)
     if host in with_subdomains or includes_no_subdomain(host):
-        return Scope(host, path)
+        return Pattern(host, path)
     return None
 
 
-def _superset(pattern: str) -> Scope:
+def _superset(pattern: str) -> Pattern:
     """Return a scope that holds at least what *pattern* does."""
     found = _MATCH_PATTERN.fullmatch(pattern)
     if not found:
-        return Scope(ANY_HOST)
+        return Pattern(ANY_HOST)
     path = found[3].partition("*")[0]
-    return Scope(found[2].lower().removeprefix("*."), path_at_border(path.partition("?")[0]))
+    return Pattern(found[2].lower().removeprefix("*."), path_at_border(path.partition("?")[0]))

@@ -16,10 +16,11 @@ from urllib.parse import unquote
 from attrs import Factory, define, frozen
 
 from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
+from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
+from scrapy_urlcanon.rule_files.approximation import path_at_border
 from scrapy_urlcanon.rule_files.composition import RuleGroup, compose
 from scrapy_urlcanon.rule_files.finite_regex import NotFiniteError, finite_texts
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
-from scrapy_urlcanon.rule_files.scope import ANY_HOST, Scope, path_at_border
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -130,9 +131,9 @@ def _rules(text: str, left_out: list[LeftOut]) -> Iterator[FilterRule]:
 @define
 class _Translation:
     group: RuleGroup = Factory(RuleGroup)
-    everything: list[tuple[Scope, FilterRule]] = Factory(list)
+    everything: list[tuple[Pattern, FilterRule]] = Factory(list)
     """Where all parameters are removed."""
-    exceptions: list[tuple[Scope, list[str] | None]] = Factory(list)
+    exceptions: list[tuple[Pattern, list[str] | None]] = Factory(list)
     barred: list[tuple[FilterRule, list[str] | None]] = Factory(list)
     """Exceptions that cannot be expressed, with the names that they are about."""
     left_out: list[LeftOut] = Factory(list)
@@ -150,7 +151,7 @@ class _Translation:
                 self.everything.append((scope, rule))
             else:
                 self.group.drop(scope, names)
-        self.exceptions += [(Scope(host), names) for host in exempt]
+        self.exceptions += [(Pattern(host), names) for host in exempt]
         path = scopes[0].path if scopes else ""
         if path and not rule.url_pattern.rstrip("*").endswith(("/", "^")):
             self.left_out.append(LeftOut(rule.where, rule.text, _PREFIX, partly=True))
@@ -186,7 +187,7 @@ class _Translation:
     def _bar(self, rule: FilterRule, barred: list[str] | None) -> None:
         """Leave out the names that the exception *rule* is about."""
         # Its host is not known, so it may be any.
-        self.group.except_for(Scope(ANY_HOST), barred)
+        self.group.except_for(Pattern(ANY_HOST), barred)
         self.left_out.append(LeftOut(rule.where, rule.text, _TOO_MUCH))
 
 
@@ -254,25 +255,25 @@ def _sources(rule: FilterRule) -> tuple[list[str] | None, list[str]]:
     return restricted, exempt
 
 
-def _scopes(rule: FilterRule, restricted: Iterable[str] | None) -> Iterator[Scope]:
+def _scopes(rule: FilterRule, restricted: Iterable[str] | None) -> Iterator[Pattern]:
     """Return scopes inside what *rule* is for."""
     pattern = rule.url_pattern
     if pattern.strip("*") == "":
-        yield from map(Scope, restricted or (ANY_HOST,))
+        yield from map(Pattern, restricted or (ANY_HOST,))
         return
     found = _URL_PATTERN.fullmatch(pattern)
     host = found[1].lower() if found else ""
     if not found or not _HOST.fullmatch(host):
         raise _CannotExpressError("our patterns begin with a plain host, or are for all")
-    if restricted is not None and not any(Scope(r).covers(Scope(host)) for r in restricted):
+    if restricted is not None and not any(Pattern(r).covers(Pattern(host)) for r in restricted):
         raise _CannotExpressError("it depends on the page that asks")
     path = found[2].rstrip("*").removesuffix("^") or "/"
     if not _PLAIN_PATH.fullmatch(path):
         raise _CannotExpressError("its path is not a plain prefix")
-    yield Scope(host, path.rstrip("/"))
+    yield Pattern(host, path.rstrip("/"))
 
 
-def _superset(rule: FilterRule) -> list[Scope]:
+def _superset(rule: FilterRule) -> list[Pattern]:
     """Return scopes that hold at least what *rule* is for, or none but the one for all URLs.
 
     What modifiers say makes a rule narrower, so it need not be looked at.
@@ -282,10 +283,10 @@ def _superset(rule: FilterRule) -> list[Scope]:
         literal = re.split(r"[*^|?$]", found[2], maxsplit=1)[0]
         is_whole = found[2][len(literal) :].startswith(("^", "?"))
         path = literal.rstrip("/") if is_whole else path_at_border(literal)
-        return [Scope(found[1].lower(), path)]
+        return [Pattern(found[1].lower(), path)]
     for modifier in rule.modifiers:
         name, _, value = modifier.partition("=")
         hosts = value.lower().split("|")
         if name in {"domain", "from", "to"} and all(map(_HOST.fullmatch, hosts)):
-            return [Scope(host) for host in hosts]
+            return [Pattern(host) for host in hosts]
     return []

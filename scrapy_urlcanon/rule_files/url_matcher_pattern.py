@@ -15,12 +15,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from attrs import frozen
 
-from scrapy_urlcanon.rule_files.scope import (
-    ANY_HOST,
-    Scope,
-    includes_no_subdomain,
-    path_at_border,
-)
+from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Condition, Pattern
+from scrapy_urlcanon.rule_files.approximation import includes_no_subdomain, path_at_border
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +104,7 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
             return (self.host,)
         return (f"www.{self.host}",)
 
-    def scopes(self) -> Iterator[Scope]:
+    def scopes(self) -> Iterator[Pattern]:
         """Return what it is in our patterns, each inside it.
 
         :raises ValueError: if its query is not one that ours can express.
@@ -125,10 +121,11 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
         if alternatives > _MOST_ALTERNATIVES:
             raise ValueError(f"more than {_MOST_ALTERNATIVES} combinations of its values")
         for host in self.hosts():
-            for query in product(*conditions):
-                yield Scope(host, self.literal_path().rstrip("/"), tuple(sorted(query)))
+            for choice in product(*conditions):
+                query = tuple(sorted(Condition(name, value) for name, value in choice))
+                yield Pattern(host, self.literal_path().rstrip("/"), query)
 
-    def superset(self) -> Scope | None:
+    def superset(self) -> Pattern | None:
         """Return a pattern of ours that stands for at least all that it stands for.
 
         None where there is none but that for all URLs. Letter case in the path is not
@@ -137,7 +134,7 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
         if not _HOST.fullmatch(self.host):
             return None
         path = self.path.partition("*")[0].rstrip("|")
-        return Scope(self.host, path_at_border(path))
+        return Pattern(self.host, path_at_border(path))
 
 
-EVERYWHERE = Scope(ANY_HOST)
+EVERYWHERE = Pattern(ANY_HOST)

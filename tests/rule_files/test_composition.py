@@ -4,17 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.patterns import Condition, Pattern
 from scrapy_urlcanon.rule_files.composition import RuleGroup, compose
-from scrapy_urlcanon.rule_files.scope import Scope
 
 _HOSTS = ["*", "a.example", "b.a.example", "c.example"]
 _PATHS = ["", "/x", "/x/y"]
 _NAMES = ["p", "q", "utm_a"]
 _SCOPES = st.builds(
-    Scope,
+    Pattern,
     st.sampled_from(_HOSTS),
     st.sampled_from(_PATHS),
-    st.sampled_from([(), (("t", "1"),)]),
+    st.sampled_from([(), (Condition("t", "1"),)]),
 )
 _DROPPED = st.lists(st.sampled_from([*_NAMES, "utm_*"]), max_size=3, unique=True)
 
@@ -60,9 +60,9 @@ def test_nothing_is_dropped_that_no_group_drops(described):
     canonicalizer = Canonicalizer(compose(groups), preset="scrapy")
     for host in ("a.example", "b.a.example", "c.example", "d.example"):
         for path in ("/", "/x", "/x/y", "/z"):
-            for query in ((), (("t", "1"),)):
-                url = f"http://{host}{path}?" + "&".join(f"{n}={v}" for n, v in query)
-                url_scope = Scope(host, path.rstrip("/"), query)
+            for query in ((), (Condition("t", "1"),)):
+                url = f"http://{host}{path}?" + "&".join(f"{c.name}={c.value}" for c in query)
+                url_scope = Pattern(host, path.rstrip("/"), query)
                 for name in _NAMES:
                     canonical = canonicalizer.canonicalize(f"{url}&{name}=0")
                     if f"{name}=0" not in canonical:
@@ -72,6 +72,6 @@ def test_nothing_is_dropped_that_no_group_drops(described):
 def test_a_rule_without_exceptions_is_composed_as_it_is():
     """Every drop and option of a group is in the composed rules."""
     group = RuleGroup()
-    group.drop(Scope("a.example"), ["p"])
-    group.set_option(Scope("a.example"), "www", "strip")
+    group.drop(Pattern("a.example"), ["p"])
+    group.set_option(Pattern("a.example"), "www", "strip")
     assert compose([group]) == {"a.example": {"drop_params": ["p"], "www": "strip"}}

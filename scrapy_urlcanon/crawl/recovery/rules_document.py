@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from attrs import frozen
 
@@ -118,7 +117,7 @@ class RulesDocument:
 
 def _rule_set_as_data(rule_set: RuleSet, pattern: Pattern) -> dict[str, Any]:
     return {
-        "pattern": pattern_text(pattern),
+        "pattern": pattern.text,
         "options": dict(rule_set.options),
         "inherit": rule_set.inherit,
         "suspends": sorted(rule_set.suspends),
@@ -134,16 +133,3 @@ def _rule_set_from_data(data: dict[str, Any]) -> RuleSet:
         inherit=data["inherit"],
         suspends=frozenset(data["suspends"]),
     )
-
-
-def pattern_text(pattern: Pattern) -> str:
-    """Return the text that *pattern* can be parsed from.
-
-    >>> pattern_text(parse_pattern("Wiki.example/index.php?title=Special:*&a=b%26c"))
-    'wiki.example/index.php?a=b%26c&title=Special%3A*'
-    """
-    conditions = "&".join(
-        f"{quote(condition.name, safe='')}={quote(condition.value, safe='*')}"
-        for condition in pattern.conditions
-    )
-    return pattern.host + pattern.path + (f"?{conditions}" if conditions else "")
