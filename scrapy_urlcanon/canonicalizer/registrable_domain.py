@@ -37,3 +37,12 @@ def registrable_domain(host: str) -> str | None:
     if not found.suffix:
         return ".".join(host.split(".")[-2:]) if "." in host else None
     return f"{found.domain}.{found.suffix}" if found.domain else None
+
+
+def domain_or_host(host: str) -> str:
+    """Return the registrable domain of *host*, a normalized one, or *host* where it has none.
+
+    >>> domain_or_host("www.example.co.uk"), domain_or_host("192.0.2.1")
+    ('example.co.uk', '192.0.2.1')
+    """
+    return registrable_domain(host) or host

@@ -13,7 +13,7 @@ from scrapy import signals
 from scrapy.utils.request import fingerprint as scrapy_fingerprint
 from w3lib.url import canonicalize_url
 
-from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class DroppedDuplicates:
 def _domain(authority: str) -> str:
     """Return the registrable domain of *authority*, which a query may follow."""
     host = urlsplit(f"//{authority}").hostname or ""
-    return registrable_domain(host) or host or "none"
+    return domain_or_host(host) or "none"
 
 
 def _enqueued(stats: dict[str, object]) -> int:

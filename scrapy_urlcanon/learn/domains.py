@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.learn.site import Captures
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def domain_of(url: str) -> str:
 def _domain_of_authority(authority: str) -> str:
     host = authority.rpartition("@")[2].lower()
     host = host if host.endswith("]") else host.partition(":")[0]
-    return registrable_domain(host) or host
+    return domain_or_host(host)
 
 
 def by_domain(

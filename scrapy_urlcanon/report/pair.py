@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
-from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.canonicalizer.rules.base import parameter
 from scrapy_urlcanon.canonicalizer.url import split
@@ -55,7 +55,7 @@ class Pair:
     def pattern(self) -> str:
         """The pattern under which a rule for both of them would stand."""
         hosts = [split(url.canonical).host for url in (self.first, self.second)]
-        domains = {registrable_domain(host) or host for host in hosts}
+        domains = {domain_or_host(host) for host in hosts}
         return domains.pop() if len(domains) == 1 else "*"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
-from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.state import CrawlState
@@ -76,7 +76,7 @@ class ReportWriter:
         canonical = self._state.canonical(request)
         if canonical:
             host = split(canonical).host
-            self._parameters.add(canonical, registrable_domain(host) or host)
+            self._parameters.add(canonical, domain_or_host(host))
 
     def engine_stopped(self) -> None:
         """Write the report to each destination; one that fails stops no other."""

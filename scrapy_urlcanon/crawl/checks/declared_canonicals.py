@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 from scrapy.http import HtmlResponse
 
-from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.bounded import BoundedMapping
 from scrapy_urlcanon.crawl.checks.claims import Belief, Claim, Claims, Way
@@ -317,4 +317,4 @@ def _declared(response: Response) -> str:
 
 def _domain(url: str) -> str:
     host = split(url).host
-    return registrable_domain(host) or host
+    return domain_or_host(host)
