@@ -18,6 +18,7 @@ from scrapy.settings import Settings
 from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.learn.store import ObservationStore
+from scrapy_urlcanon.pages.page import Page
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -59,7 +60,7 @@ def project(tmp_path, monkeypatch):
         shutil.copy(report, tmp_path)
     (tmp_path / "data.min.json").write_text('{"providers": {}}')
     with ObservationStore(tmp_path / "observations.sqlite") as store:
-        store.add("http://shop.example.com/", status=200, body=b"<p>Home", text="<p>Home")
+        store.add(Page("http://shop.example.com/", b"<p>Home", "<p>Home"), status=200)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -17,9 +17,9 @@ from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.exceptions import LearnError
-from scrapy_urlcanon.report.learned import show_trials
+from scrapy_urlcanon.report.learned import show_checks
+from scrapy_urlcanon.validate.rule_check import RuleCheck, checks_of
 from scrapy_urlcanon.validate.spider import SETTINGS, ValidationSpider
-from scrapy_urlcanon.validate.trials import Trial, trials_of
 
 if TYPE_CHECKING:
     import argparse
@@ -77,31 +77,34 @@ Templates of `skip` are not validated: nothing computes where their pages are.
         except LearnError as error:
             print(error, file=sys.stderr)  # noqa: T201
             return 1
-        trials = trials_of(configuration, urls, most=arguments.pairs)
+        checks = checks_of(configuration, urls, most=arguments.pairs)
         for name, value in SETTINGS.items():
             settings.set(name, value, "cmdline")
         process = CrawlerProcess(settings)
-        process.crawl(ValidationSpider, trials=[trial for trial in trials if trial.pairs])
+        process.crawl(
+            ValidationSpider,
+            checks=[check for check in checks if check.pairs],
+        )
         process.start()
         if arguments.json:
-            print(_to_json(trials))  # noqa: T201
+            print(_to_json(checks))  # noqa: T201
         # What is for machines is not to get among it.
-        show_trials(trials, Console(stderr=arguments.json, highlight=False))
-        return 1 if any(trial.outcome is Outcome.FAILS for trial in trials) else 0
+        show_checks(checks, Console(stderr=arguments.json, highlight=False))
+        return 1 if any(check.outcome is Outcome.FAILS for check in checks) else 0
 
 
-def _to_json(trials: Iterable[Trial]) -> str:
+def _to_json(checks: Iterable[RuleCheck]) -> str:
     found = [
         {
-            "layer": trial.layer,
-            "option": trial.option,
-            "setting": trial.setting,
-            "outcome": trial.outcome.value,
-            "right": trial.right,
-            "wrong": trial.wrong,
-            "not_comparable": trial.unjudged,
-            "example": trial.example,
+            "layer": check.layer,
+            "option": check.option,
+            "setting": check.setting,
+            "outcome": check.outcome.value,
+            "right": check.right,
+            "wrong": check.wrong,
+            "not_comparable": check.unjudged,
+            "example": check.example,
         }
-        for trial in trials
+        for check in checks
     ]
     return json.dumps(found, indent=2, ensure_ascii=False)

@@ -6,13 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.pages.same_page import PageDigest, same_page
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-#: Two simhashes that differ in at most this many of their 64 bits are one page. Manku, Jain and
-#: Das Sarma (2007) used 3 for whole pages; here the site's boilerplate is already gone, so that
-#: one bit more is safe.
-SIMHASH_BITS = 4
 
 #: Longer than what any browser or server takes; such a "URL" is garbage or an attack on the
 #: reader's memory.
@@ -22,7 +19,7 @@ MAX_URL_LENGTH = 8192
 MAX_BYTES = 1 << 40
 
 _DIGEST = re.compile(r"[0-9A-Za-z:+/=_.-]{8,200}")
-_SIMHASH = re.compile(r"[0-9a-fA-F]{1,16}")
+_HASH64 = re.compile(r"[0-9a-fA-F]{1,16}")
 _HTTP_URL = re.compile(r"https?://[^/?#\s]+[^\s\x00-\x1f]*", re.IGNORECASE)
 _LOWEST_STATUS, _HIGHEST_STATUS, _SUCCESS = 100, 599, 2
 _MAX_DIGITS = 19
@@ -60,6 +57,8 @@ class Observation:
     """Digest of the body."""
     text_sha1: str = ""
     """Digest of the visible text and title, white space folded."""
+    title: int = 0
+    """64-bit hash of the title; 0 where there is none, or it is not known."""
     main_sha1: str = ""
     """Digest of the visible text without the site's boilerplate."""
     simhash64: int | None = None
@@ -80,17 +79,16 @@ class Observation:
         )
 
     def same_page(self, other: Observation) -> bool:
-        """Whether both captures show one page.
+        """Tell whether both captures surely show one page."""
+        return (
+            self.has_content
+            and other.has_content
+            and bool(same_page(self._page_digest, other._page_digest))
+        )
 
-        Equal main digests, or simhashes within :data:`SIMHASH_BITS`.
-        """
-        if not (self.has_content and other.has_content):
-            return False
-        if self.main_sha1 and self.main_sha1 == other.main_sha1:
-            return True
-        if self.simhash64 is None or other.simhash64 is None:
-            return False
-        return (self.simhash64 ^ other.simhash64).bit_count() <= SIMHASH_BITS
+    @property
+    def _page_digest(self) -> PageDigest:
+        return PageDigest(self.main_sha1.encode(), self.title, simhash=self.simhash64)
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, object]) -> Observation:
@@ -109,8 +107,9 @@ class Observation:
             status=_number(fields.get("status"), "status", _LOWEST_STATUS, _HIGHEST_STATUS, 200),
             raw_sha1=_digest(fields.get("raw_sha1")),
             text_sha1=_digest(fields.get("text_sha1")),
+            title=_hash64(fields.get("title"), "title") or 0,
             main_sha1=_digest(fields.get("main_sha1")),
-            simhash64=_simhash(fields.get("simhash64")),
+            simhash64=_hash64(fields.get("simhash64"), "simhash64"),
             bytes=_number(fields.get("bytes"), "bytes", 0, MAX_BYTES, 0),
             canonical=_url(fields.get("canonical")),
             redirect=_url(fields.get("redirect")),
@@ -166,9 +165,9 @@ def _digest(value: object) -> str:
     raise BadObservationError("bad digest", repr(value)[:80])
 
 
-def _simhash(value: object) -> int | None:
+def _hash64(value: object, column: str) -> int | None:
     if value is None or value == "":
         return None
-    if isinstance(value, str) and _SIMHASH.fullmatch(value):
+    if isinstance(value, str) and _HASH64.fullmatch(value):
         return int(value, 16)
-    raise BadObservationError("bad simhash64", repr(value)[:80])
+    raise BadObservationError(f"bad {column}", repr(value)[:80])

@@ -7,7 +7,7 @@ from collections import defaultdict
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.observation import SIMHASH_BITS
+from scrapy_urlcanon.pages.same_page import SIMHASH_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -53,10 +53,11 @@ class Captures:
         if observation.has_content:
             if observation.main_sha1:
                 flags |= _HAS_MAIN
-                main = _short(observation.main_sha1)
+                main = _short(observation.main_sha1) ^ observation.title
             if observation.simhash64 is not None:
                 flags |= _HAS_SIMHASH
-                simhash = observation.simhash64
+                # Near simhashes stay near under one title, and become far ones under two.
+                simhash = observation.simhash64 ^ observation.title
         number = len(self)
         if observation.canonical and observation.canonical != observation.url:
             self._canonical[number] = observation.canonical

@@ -11,13 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
 from scrapy_urlcanon.learn.domains import domain_of
-from scrapy_urlcanon.pages.signature import (
-    Signature,
-    absolute,
-    declared_canonical,
-    parse,
-    signature_of,
-)
+from scrapy_urlcanon.pages.canonical_link import absolute
+from scrapy_urlcanon.pages.signature import Signature
 
 if TYPE_CHECKING:
     import os
@@ -27,12 +22,13 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_urlcanon.learn.in_force import RuleInForce
+    from scrapy_urlcanon.pages.page import Page
 
 logger = logging.getLogger(__name__)
 
 #: Version of the schema and of the digests; another one was written by another version of this
 #: package.
-VERSION = 2
+VERSION = 3
 
 #: Responses that are written at once, in one transaction: what a kill may lose.
 BATCH = 200
@@ -41,6 +37,7 @@ BATCH = 200
 MAX_ROWS = 10_000_000
 
 _SUCCESS = 2  # the first digit of the status
+_NOTHING = Signature("", "", 0, ())
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -59,6 +56,7 @@ CREATE TABLE IF NOT EXISTS responses (
     bytes INTEGER NOT NULL,
     raw_sha1 TEXT NOT NULL,
     text_sha1 TEXT NOT NULL,
+    title TEXT NOT NULL,
     lines BLOB NOT NULL,
     canonical TEXT NOT NULL,
     redirect TEXT NOT NULL
@@ -89,10 +87,11 @@ class ObservationStore:
 
     >>> import tempfile
     >>> from scrapy_urlcanon.learn.readers.store import read_store
+    >>> from scrapy_urlcanon.pages.page import Page
     >>> with tempfile.TemporaryDirectory() as directory:
     ...     path = Path(directory, "observations.sqlite")
     ...     with ObservationStore(path) as store:
-    ...         store.add("http://a.example/", status=200, body=b"<p>Hello", text="<p>Hello")
+    ...         store.add(Page("http://a.example/", b"<p>Hello", "<p>Hello"), status=200)
     ...     [observation.url for observation in read_store(path)]
     ['http://a.example/']
     """
@@ -138,48 +137,27 @@ class ObservationStore:
         except sqlite3.Error as error:
             self._fail(error)
 
-    def add(
-        self,
-        url: str,
-        *,
-        status: int,
-        body: bytes = b"",
-        text: str | None = None,
-        link_header: str = "",
-        date: str = "",
-        redirects: Sequence[tuple[str, int]] = (),
-    ) -> None:
+    def add(self, page: Page, *, status: int, redirects: Sequence[tuple[str, int]] = ()) -> None:
         """Keep one response.
 
-        :param url: that was answered, the last one of a chain of redirects.
-        :param body: as received, decompressed.
-        :param text: the decoded body where it is HTML.
-        :param link_header: the value of ``Link``; of several their values between commas.
-        :param date: the value of ``Date``.
+        :param page: what it said, under the last URL of a chain of redirects.
         :param redirects: URLs that led here, in order, each with its status.
         """
         if not self._has_room(1 + len(redirects)):
             return
-        document = parse(text) if text else None
-        # Before the signature, which uses the document up.
-        canonical = declared_canonical(document, url, link_header)
-        signature = (
-            signature_of(body, document, date=date)
-            if body and status // 100 == _SUCCESS
-            else Signature("", "", ())
-        )
+        has_content = bool(page.body) and status // 100 == _SUCCESS
+        signature = page.signature if has_content else _NOTHING
         for (source, hop), (target, _) in zip(
-            redirects, [*redirects[1:], (url, status)], strict=False
+            redirects, [*redirects[1:], (page.url, status)], strict=False
         ):
-            self._add_row(source, hop, 0, "", "", b"", "", target)
-        digests = (signature.raw_sha1, signature.text_sha1, signature.pack())
-        self._add_row(url, status, len(body), *digests, canonical, "")
+            self._add_row(source, hop, redirect=target)
+        self._add_row(page.url, status, len(page.body), signature, page.canonical)
         self._flush_batch()
 
     def add_redirect(self, url: str, status: int, target: str) -> None:
         """Keep a redirect of which only the target is known, absolute or relative."""
         if self._has_room(1):
-            self._add_row(url, status, 0, "", "", b"", "", absolute(url, target))
+            self._add_row(url, status, redirect=absolute(url, target))
             self._flush_batch()
 
     def add_audit(
@@ -209,7 +187,8 @@ class ObservationStore:
             with self._connection:
                 self._connection.executemany(
                     "INSERT INTO responses (crawl, domain, url, status, bytes, raw_sha1, "
-                    "text_sha1, lines, canonical, redirect) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    "text_sha1, title, lines, canonical, redirect) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     rows,
                 )
                 self._connection.executemany(
@@ -233,8 +212,20 @@ class ObservationStore:
         self._room -= rows
         return True
 
-    def _add_row(self, url: str, *fields: object) -> None:
-        self._rows.append((self._crawl, domain_of(url), url, *fields))
+    def _add_row(
+        self,
+        url: str,
+        status: int,
+        size: int = 0,
+        signature: Signature = _NOTHING,
+        canonical: str = "",
+        *,
+        redirect: str = "",
+    ) -> None:
+        raw, text, title, _ = signature
+        # SQLite has no unsigned integers of 64 bits.
+        row = (url, status, size, raw, text, f"{title:x}", signature.pack(), canonical, redirect)
+        self._rows.append((self._crawl, domain_of(url), *row))
 
     def _flush_batch(self) -> None:
         if max(len(self._rows), len(self._audits)) >= BATCH:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from hashlib import blake2b, sha1
-from itertools import accumulate, groupby
-from operator import itemgetter
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urljoin
 from zlib import crc32
 
-from lxml import etree  # type: ignore[import-untyped]
-
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 #: Bounds on what is kept of one page: some 30 kB in the worst case, 3 to 15 kB usually.
 MAX_LINES, MAX_BIGRAMS = 1000, 3000
@@ -31,35 +26,17 @@ BOILERPLATE_SHARE = 0.2
 #: Lines that are remembered, because most of a page stands on the page before it too.
 _REMEMBERED_LINES = 4096
 
-_SKIPPED = (
-    *("script", "style", "noscript", "template", "svg"),
-    *(etree.Comment, etree.ProcessingInstruction),
-)
-_BLOCKS = (
-    *("address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "fieldset"),
-    *("figcaption", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr"),
-    *("li", "main", "nav", "ol", "option", "p", "pre", "section", "table", "td", "th"),
-    *("title", "tr", "ul"),
-)
-# In one case or the other, by first letter: without regard to case it takes four times as long.
-_BORDER = re.compile(
-    r"<(?=/?(?:"
-    + "|".join(
-        f"{letter}(?:{'|'.join(name[1:] for name in names)})"
-        for case in (str.lower, str.upper)
-        for letter, names in groupby(map(case, _BLOCKS), itemgetter(0))
-    )
-    + r")[\s/>])"
-)
 _CLOCK = re.compile(r"\d{1,2}:([0-5]\d)(?::[0-5]\d)?(?!\d)")
+# The tokens and digests of forms and assets, which are others at each visit.
+_TOKEN = re.compile(r"\b[0-9a-fA-F]{32,}\b")
+_LONG = 32
 _DIGITS = re.compile(r"\d+")
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
-_LINK = re.compile(r'<([^>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:"[^"]*"|[^",;\s]*))*)')
 _MIX = 0x9E3779B97F4A7C15  # 2**64 / golden ratio: spreads 32 bits over 64 (Knuth, TAOCP 6.4)
 
 
 class Line(NamedTuple):
-    """One line of a page's visible text."""
+    """One line of a page's visible text, or one of its images."""
 
     masked: int
     """Hash of the line with every number made ``0``: equal for "12 comments" and "7 comments"."""
@@ -69,12 +46,15 @@ class Line(NamedTuple):
     """Hashes of its pairs of words, 32 bits each."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """What is kept of a page."""
 
     raw_sha1: str
+    """Digest of the body as received, in hexadecimal."""
     text_sha1: str
+    """Digest of the visible text, in hexadecimal; that of the body where it is no markup."""
+    title: int
+    """64-bit hash of the title; 0 where there is none."""
     lines: tuple[Line, ...]
 
     def main(self, boilerplate: Collection[int]) -> tuple[str, int | None]:
@@ -85,14 +65,10 @@ class Signature:
         lines = [line for line in self.lines if line.masked not in boilerplate]
         if not lines:
             return "", None
-        digest = sha1(
-            b"".join(sorted(line.exact.to_bytes(8, "big") for line in lines)),
-            usedforsecurity=False,
-        )
         # Each pair of words once: what every row of a listing repeats ("by", "last post", a date)
         # would outvote all that tells one listing from another.
         bigrams = {bigram for line in lines for bigram in line.bigrams}
-        return digest.hexdigest(), simhash([*bigrams]) if len(bigrams) >= MIN_WORDS else None
+        return digest_of(lines).hex(), simhash([*bigrams]) if len(bigrams) >= MIN_WORDS else None
 
     def pack(self) -> bytes:
         """Return the lines as bytes: their number, and then all of one field after the other."""
@@ -132,6 +108,24 @@ def unpack(data: bytes) -> tuple[Line, ...]:
     )
 
 
+def bounded(lines: Iterable[Line]) -> tuple[Line, ...]:
+    """Return as much of *lines* as is kept of one page."""
+    kept: list[Line] = []
+    room = MAX_BIGRAMS
+    for line in islice(lines, MAX_LINES):
+        kept.append(
+            line if len(line.bigrams) <= room else line._replace(bigrams=line.bigrams[:room])
+        )
+        room -= len(kept[-1].bigrams)
+    return tuple(kept)
+
+
+def digest_of(lines: Iterable[Line]) -> bytes:
+    """Return the digest of *lines*, whatever their order: a listing in another one is the same."""
+    exact = sorted(line.exact.to_bytes(8, "big") for line in lines)
+    return sha1(b"".join(exact), usedforsecurity=False).digest()
+
+
 def simhash(features: Sequence[int]) -> int:
     """Return Charikar's simhash (2002) of 32-bit features.
 
@@ -149,125 +143,39 @@ def _mixed(feature: int) -> int:
     return ((mixed ^ (mixed >> 29)) * _MIX) & 0xFFFFFFFFFFFFFFFF
 
 
-def signature_of(
-    body: bytes, document: etree._Element | None = None, *, date: str = ""
-) -> Signature:
-    """Return the signature of a page.
+def steady(texts: Iterable[str], date: str) -> Iterator[str]:
+    """Yield *texts* without what is another one at each visit.
 
-    :param body: as received, for its digest.
-    :param document: what :func:`parse` made of it; it is used up. None for what is no text, of
-        which only the body's digest counts.
-    :param date: the value of the ``Date`` header (RFC 9110, section 6.6.1), where there is one.
-        The page as it was at another time has the same lines, whatever clock they show.
+    That is a token of 32 hexadecimal digits or more, and a time of day within a minute of *date*,
+    in whichever time zone; those differ by half hours. Any other time may be what tells two pages
+    apart, such as two departures.
 
-    >>> one = signature_of(b"", parse("<title>T</title><p>12 comments</p><script>x</script>"))
-    >>> other = signature_of(b"", parse("<title>T</title><p>7 comments</p>"))
-    >>> [a.masked == b.masked for a, b in zip(one.lines, other.lines)]
-    [True, True]
-    >>> one.text_sha1 == other.text_sha1
-    False
+    :param date: the value of the ``Date`` header (RFC 9110, section 6.6.1), empty where there is
+        none.
     """
-    raw = sha1(body, usedforsecurity=False).hexdigest()
-    if document is None:
-        # What cannot be read is its own only line: no boilerplate, no near-duplicates.
-        exact = _hash(raw.encode())
-        return Signature(raw, f"raw:{raw}", (Line(exact, exact, ()),))
-    text = visible_lines(document)
-    digest = sha1("\n".join(text).encode("utf-8", "surrogatepass"), usedforsecurity=False)
-    lines: list[Line] = []
-    room = MAX_BIGRAMS
-    for line in map(_line, _timeless(text[:MAX_LINES], date)):
-        cut = line if len(line.bigrams) <= room else line._replace(bigrams=line.bigrams[:room])
-        room -= len(cut.bigrams)
-        lines.append(cut)
-    return Signature(raw, digest.hexdigest(), tuple(lines))
+    minute = _minute_of(date)
+    for text in texts:
+        steady_text = text
+        if minute is not None and ":" in text:
+
+            def clock(found: re.Match[str], minute: int = minute) -> str:
+                is_now = (int(found[1]) - minute + 1) % 30 <= 2  # noqa: PLR2004
+                return "0:00" if is_now else found[0]
+
+            steady_text = _CLOCK.sub(clock, text)
+        yield _TOKEN.sub("0", steady_text) if len(text) >= _LONG else steady_text
 
 
-def parse(text: str) -> etree._Element | None:
-    """Return the document that a text of HTML is, or None where there is none in it."""
-    # The borders of the blocks are those of the lines. They are marked in the text: to visit the
-    # elements one by one takes longer than all else together.
-    text = _BORDER.sub("\n<", text)
+def _minute_of(date: str) -> int | None:
     try:
-        # As bytes, because lxml refuses text with an encoding declaration.
-        parser = etree.HTMLParser(encoding="utf-8", huge_tree=False)
-        return etree.fromstring(text.encode("utf-8", "replace"), parser)
-    except (etree.LxmlError, ValueError):
+        return parsedate_to_datetime(date).minute if date else None
+    except ValueError:
         return None
 
 
-def visible_lines(document: etree._Element) -> list[str]:
-    """Return the lines of a document that a reader sees, white space folded; it is used up."""
-    etree.strip_elements(document, *_SKIPPED, with_tail=False)
-    text: str = etree.tostring(document, method="text", encoding="unicode")
-    return [" ".join(words) for line in text.split("\n") if (words := line.split())]
-
-
-def _timeless(lines: list[str], date: str) -> list[str]:
-    """Return the lines without the time at which the page was made, where they show it.
-
-    That is a time of day within a minute of the date, in whichever time zone; those differ by
-    half hours. Any other time may be what tells two pages apart, such as two departures.
-    """
-    if not date:
-        return lines
-    try:
-        minute = parsedate_to_datetime(date).minute
-    except ValueError:
-        return lines
-
-    def timeless(clock: re.Match[str]) -> str:
-        return "0:00" if (int(clock[1]) - minute + 1) % 30 <= 2 else clock[0]  # noqa: PLR2004
-
-    return [_CLOCK.sub(timeless, line) if ":" in line else line for line in lines]
-
-
-def absolute(base: str, reference: str) -> str:
-    """Return the URL that *reference* means on the page *base*, or the empty text for none.
-
-    >>> absolute("http://a.example/b", " ../c"), absolute("http://a.example/", "http://[")
-    ('http://a.example/c', '')
-    """
-    try:
-        return urljoin(base, reference.strip())
-    except ValueError:
-        return ""
-
-
-def declared_canonical(document: etree._Element | None, url: str, link_header: str = "") -> str:
-    """Return the canonical URL that a page declares, absolute, or the empty text.
-
-    A ``Link`` header (RFC 8288, RFC 6596) wins over the link element; of several elements that
-    disagree none is believed.
-
-    >>> document = parse('<link rel="canonical" href="/x">')
-    >>> declared_canonical(document, "http://a.example/y?z=1")
-    'http://a.example/x'
-    >>> declared_canonical(None, "http://a.example/y", '</x>; rel="canonical"')
-    'http://a.example/x'
-
-    :param document: what :func:`parse` made of the page, or None where it is no HTML.
-    """
-    for target, params in _LINK.findall(link_header):
-        if re.search(r'rel\s*=\s*"?[^"]*\bcanonical\b', params, re.IGNORECASE):
-            return absolute(url, str(target))
-    if document is None:
-        return ""
-    base = url
-    for element in document.iter("base"):
-        base = absolute(url, element.get("href") or "") or url
-        break
-    found = {
-        absolute(base, href)
-        for element in document.iter("link")
-        if "canonical" in (element.get("rel") or "").lower().split()
-        and (href := element.get("href"))
-    }
-    return str(found.pop()) if len(found) == 1 else ""
-
-
 @lru_cache(_REMEMBERED_LINES)
-def _line(text: str) -> Line:
+def line_of(text: str) -> Line:
+    """Return what is kept of one line of text."""
     data = text.encode("utf-8", "surrogatepass")
     if text.isascii():
         # The same as below, in a third of the time.
@@ -280,9 +188,17 @@ def _line(text: str) -> Line:
     words = lower.split(b" ")
     # The checksum of a word goes on from that of the word before.
     pairs = tuple(map(crc32, words[1:] or (b"",), map(crc32, words)))
-    exact = _hash(data)
-    return Line(exact if masked == data else _hash(masked), exact, pairs)
+    exact = hash64(data)
+    return Line(exact if masked == data else hash64(masked), exact, pairs)
 
 
-def _hash(data: bytes) -> int:
+def line_of_image(source: str) -> Line:
+    """Return what is kept of one image; of two with other numbers none is the other's frame."""
+    data = b"\0" + source.encode("utf-8", "surrogatepass")
+    exact = hash64(data)
+    return Line(exact, exact, (crc32(data),))
+
+
+def hash64(data: bytes) -> int:
+    """Return 64 bits of a digest of *data*."""
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")

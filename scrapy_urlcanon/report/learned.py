@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_urlcanon.learn import Learned, LearnedRule
-    from scrapy_urlcanon.validate.trials import Trial
+    from scrapy_urlcanon.validate.rule_check import RuleCheck
 
 _DOMAINS = 20
 _UNEXPLAINED = 5
@@ -110,25 +110,25 @@ def show_learned(
         console.print(Text(f"skipped: {count:,} {visible(reason)}", "yellow"))
 
 
-def show_trials(trials: Iterable[Trial], console: Console) -> None:
+def show_checks(checks: Iterable[RuleCheck], console: Console) -> None:
     """Print what the pairs of each rule showed, and a pair that refutes it."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for _ in range(5):
         table.add_column(overflow="fold")
-    for trial in trials:
-        tried = trial.right + trial.wrong + trial.unjudged
-        outcome, style = _OUTCOMES[trial.outcome] if tried else ("no pair", "dim")
-        figures = f"{trial.right:,} of {trial.right + trial.wrong:,} right" if tried else ""
-        if trial.unjudged:
-            figures += f", {trial.unjudged:,} not comparable"
+    for check in checks:
+        tried = check.right + check.wrong + check.unjudged
+        outcome, style = _OUTCOMES[check.outcome] if tried else ("no pair", "dim")
+        figures = f"{check.right:,} of {check.right + check.wrong:,} right" if tried else ""
+        if check.unjudged:
+            figures += f", {check.unjudged:,} not comparable"
         table.add_row(
             Text(outcome, style),
             figures,
-            Text(trial.option, "cyan"),
-            Text(visible(trial.text)),
-            Text(visible(trial.layer)),
+            Text(check.option, "cyan"),
+            Text(visible(check.text)),
+            Text(visible(check.layer)),
         )
-        for url in trial.example or ():
+        for url in check.example or ():
             table.add_row("", "", "", "", Text(shown_url(url), "dim", overflow="fold"))
     console.print(table)
 

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request, Spider
 
 from scrapy_urlcanon.confidence import Outcome
-from scrapy_urlcanon.pages.similarity import Content
+from scrapy_urlcanon.crawl.reading import page_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 
     from scrapy.http import Response
 
-    from scrapy_urlcanon.validate.trials import Trial
+    from scrapy_urlcanon.pages.same_page import PageDigest
+    from scrapy_urlcanon.validate.rule_check import RuleCheck
 
 SETTINGS: Mapping[str, Any] = {
     # The two URLs of a pair are to be fetched both, whatever the rules say of them.
@@ -33,49 +34,49 @@ SETTINGS: Mapping[str, Any] = {
 
 
 class ValidationSpider(Spider):
-    """Fetches the pairs of each trial, one after the other, until its outcome is known."""
+    """Fetches the pairs of each check, one after the other, until its outcome is known."""
 
     name = "urlcanon_validation"
 
-    def __init__(self, trials: Iterable[Trial] = (), **kwargs: Any) -> None:
+    def __init__(self, checks: Iterable[RuleCheck] = (), **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._trials = tuple(trials)
+        self._checks = tuple(checks)
 
     async def start(self) -> AsyncIterator[Request]:
-        """Yield the first request of each trial."""
-        for trial in self._trials:
-            for request in self._next(trial):
+        """Yield the first request of each check."""
+        for check in self._checks:
+            for request in self._next(check):
                 yield request
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[Request]:
         """Go on with the pair of which *response* is the first page, or judge it."""
-        trial: Trial = kwargs["trial"]
+        check: RuleCheck = kwargs["check"]
         pair: tuple[str, str] = kwargs["pair"]
-        first: Content | None = kwargs["first"]
+        first: PageDigest | None = kwargs["first"]
         if response.status >= HTTPStatus.BAD_REQUEST:
-            trial.judge(pair, None)
-            yield from self._next(trial)
+            check.judge(pair, None)
+            yield from self._next(check)
             return
-        content = Content.of(response)
+        content = page_of(response).digest
         if first is None:
-            yield self._request(pair[1], trial, pair, content)
+            yield self._request(pair[1], check, pair, content)
             return
-        trial.judge(pair, (first, content))
-        yield from self._next(trial)
+        check.judge(pair, (first, content))
+        yield from self._next(check)
 
     def failed(self, failure: Any) -> Iterator[Request]:
         """Go on with the next pair: this one says nothing."""
         kwargs = failure.request.cb_kwargs
-        kwargs["trial"].judge(kwargs["pair"], None)
-        yield from self._next(kwargs["trial"])
+        kwargs["check"].judge(kwargs["pair"], None)
+        yield from self._next(kwargs["check"])
 
-    def _next(self, trial: Trial) -> Iterator[Request]:
-        if trial.pairs and trial.outcome is Outcome.OPEN:
-            pair = trial.pairs.pop()
-            yield self._request(pair[0], trial, pair, None)
+    def _next(self, check: RuleCheck) -> Iterator[Request]:
+        if check.pairs and check.outcome is Outcome.OPEN:
+            pair = check.pairs.pop()
+            yield self._request(pair[0], check, pair, None)
 
     def _request(
-        self, url: str, trial: Trial, pair: tuple[str, str], first: Content | None
+        self, url: str, check: RuleCheck, pair: tuple[str, str], first: PageDigest | None
     ) -> Request:
         return Request(
             url,
@@ -83,5 +84,5 @@ class ValidationSpider(Spider):
             errback=self.failed,
             dont_filter=True,
             meta={"verbatim_url": True},
-            cb_kwargs={"trial": trial, "pair": pair, "first": first},
+            cb_kwargs={"check": check, "pair": pair, "first": first},
         )

@@ -13,6 +13,7 @@ from shop_site import respond
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.learn.store import ObservationStore
+from scrapy_urlcanon.pages.page import Page
 
 
 @pytest.fixture
@@ -174,7 +175,7 @@ def broken_gzip(path):
 def broken_store(path):
     with ObservationStore(path) as store:
         for number in range(300):
-            store.add(f"http://a.example/{number}", status=200, body=b"x", text=f"<p>{number} x")
+            store.add(Page(f"http://a.example/{number}", b"x", f"<p>{number} x"), status=200)
     data = bytearray(path.read_bytes())
     data[4096 * 4 :] = b"\xff" * (len(data) - 4096 * 4)
     path.write_bytes(data)

@@ -6,7 +6,7 @@ from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.operations import LowerPath
 from scrapy_urlcanon.learn.site import FOLDS, site_of
 from scrapy_urlcanon.learn.trial import Trial
-from scrapy_urlcanon.pages.signature import parse, signature_of
+from scrapy_urlcanon.pages.page import Page
 
 from .test_learn import pages, rules, see
 
@@ -39,7 +39,7 @@ def test_each_form_of_one_place_is_collapsed():
 def test_order_of_lines_does_not_tell_pages_apart():
     """A listing has one digest however it is sorted, as it has one simhash."""
     one, other = (
-        signature_of(b"", parse("".join(f"<p>{name}</p>" for name in names))).main(())
+        Page(SITE, b"", "".join(f"<p>{name}</p>" for name in names)).signature.main(())
         for names in (("README", "NEWS", "copyright"), ("copyright", "NEWS", "README"))
     )
     assert one == other

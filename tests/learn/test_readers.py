@@ -11,6 +11,7 @@ from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn import Observation
 from scrapy_urlcanon.learn.readers import format_of, read
 from scrapy_urlcanon.learn.store import ObservationStore
+from scrapy_urlcanon.pages.page import Page
 
 DIGEST = "d7a8fbb307d7809469ca9abcb0082e4f8d5651e4"
 
@@ -233,7 +234,7 @@ def test_broken_store_is_an_error(tmp_path):
     path = tmp_path / "o.sqlite"
     with ObservationStore(path) as store:
         for number in range(300):
-            store.add(f"http://a.example/{number}", status=200, body=b"x", text=f"<p>{number} x")
+            store.add(Page(f"http://a.example/{number}", b"x", f"<p>{number} x"), status=200)
     data = bytearray(path.read_bytes())
     data[4096 * 4 :] = b"\xff" * (len(data) - 4096 * 4)
     path.write_bytes(data)

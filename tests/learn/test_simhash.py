@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from scrapy_urlcanon.learn.observation import SIMHASH_BITS
 from scrapy_urlcanon.learn.simhash import SimhashIndex
+from scrapy_urlcanon.pages.same_page import SIMHASH_BITS
 
 
 @pytest.mark.parametrize("others", [0, 25_000], ids=["few", "many"])

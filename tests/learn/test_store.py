@@ -8,14 +8,19 @@ import pytest
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
 from scrapy_urlcanon.learn.in_force import AuditedUrl, RuleInForce
 from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
-from scrapy_urlcanon.learn.store import BATCH, ObservationStore
+from scrapy_urlcanon.learn.store import BATCH, VERSION, ObservationStore
+from scrapy_urlcanon.pages.page import Page
 
 MENU = "<ul><li>Home</li><li>About</li><li>12 items</li></ul>"
 
 
-def add_page(store, url, text, **fields):
+def page(url, html, **headers):
+    return Page(url, html.encode(), html, **headers)
+
+
+def add_page(store, url, text, redirects=(), **headers):
     html = f"<html><title>Site</title>{MENU}<p>{text}</p>"
-    store.add(url, status=200, body=html.encode(), text=html, **fields)
+    store.add(page(url, html, **headers), status=200, redirects=redirects)
 
 
 def test_digest_ignores_what_stands_on_every_page(tmp_path):
@@ -27,7 +32,7 @@ def test_digest_ignores_what_stands_on_every_page(tmp_path):
         html = (
             "<html><title>Site</title><ul><li>Home</li><li>13 items</li></ul><p>text number a</p>"
         )
-        store.add("http://a.example/again", status=200, body=html.encode(), text=html)
+        store.add(page("http://a.example/again", html), status=200)
     observations = {o.url: o for o in read_store(path)}
     again, first = observations["http://a.example/again"], observations["http://a.example/0"]
     assert again.text_sha1 != first.text_sha1
@@ -55,9 +60,10 @@ def test_store_survives_a_kill(tmp_path):
     script = (
         "import os, sys\n"
         "from scrapy_urlcanon.learn.store import ObservationStore\n"
+        "from scrapy_urlcanon.pages.page import Page\n"
         "store = ObservationStore(sys.argv[1])\n"
         f"for i in range({BATCH + 5}):\n"
-        "    store.add(f'http://a.example/{i}', status=200, body=b'x', text=f'<p>{i}')\n"
+        "    store.add(Page(f'http://a.example/{i}', b'x', f'<p>{i}'), status=200)\n"
         "os.kill(os.getpid(), 9)\n"
     )
     environment = {"PYTHONPATH": ":".join(p for p in sys.path if p)}
@@ -101,7 +107,7 @@ def test_store_of_another_version_is_refused(tmp_path, version):
     connection.close()
     before = path.read_bytes()
     for use in (lambda path: list(read_store(path)), ObservationStore):
-        with pytest.raises(StoreVersionError, match=f"version {version}.*version 2"):
+        with pytest.raises(StoreVersionError, match=f"version {version}.*version {VERSION}"):
             use(path)
     assert path.read_bytes() == before
 
@@ -159,6 +165,7 @@ def test_disk_that_is_full_while_recording_is_said_once(tmp_path):
     script = """
 import logging, resource, signal, sys
 from scrapy_urlcanon.learn.store import BATCH, ObservationStore
+from scrapy_urlcanon.pages.page import Page
 logging.basicConfig(level=logging.ERROR)
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = ObservationStore(sys.argv[1])
@@ -166,7 +173,7 @@ for number in range(10 * BATCH):
     if number == 2 * BATCH:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 19, 1 << 19))
     text = f"<p>{number} " + "words " * 300
-    store.add(f"http://a.example/{number}", status=200, body=text.encode(), text=text)
+    store.add(Page(f"http://a.example/{number}", text.encode(), text), status=200)
 store.close()
 print(10 * BATCH - store.refused)
 """

@@ -2,20 +2,14 @@
 
 import pytest
 
-from scrapy_urlcanon.pages.signature import (
-    MAX_BIGRAMS,
-    MAX_LINES,
-    declared_canonical,
-    parse,
-    signature_of,
-    simhash,
-    unpack,
-    visible_lines,
-)
+from scrapy_urlcanon.pages.canonical_link import declared_canonical
+from scrapy_urlcanon.pages.markup import parse, visible_lines
+from scrapy_urlcanon.pages.page import Page
+from scrapy_urlcanon.pages.signature import MAX_BIGRAMS, MAX_LINES, simhash, unpack
 
 
-def signature(html):
-    return signature_of(html.encode(), parse(html))
+def signature(html, date=""):
+    return Page("http://a.example/", html.encode(), html, date=date).signature
 
 
 def test_lines_are_those_that_a_reader_sees():
@@ -34,7 +28,7 @@ def test_page_without_a_document_is_told_by_its_body(text):
     """It is one with the same body, and no other."""
     assert signature(text) == signature(text)
     assert signature(text).text_sha1 != signature(text + "<p>x").text_sha1
-    assert declared_canonical(parse(text), "http://a.example/") == ""
+    assert declared_canonical(text, "http://a.example/") == ""
 
 
 @pytest.mark.parametrize("word", ["reviews", "отзывов"])
@@ -66,10 +60,7 @@ def test_time_of_the_visit_is_no_content():
         ("Sun, 22 Nov 2026 18:31:00 GMT", "00:01"),
         ("Sunday, 22-Nov-26 06:12:00 GMT", "1:11"),
     ]
-    lines = {
-        signature_of(b"", parse(f"<p>retrieved at {clock}, for free"), date=date).lines
-        for date, clock in visits
-    }
+    lines = {signature(f"<p>retrieved at {clock}, for free", date).lines for date, clock in visits}
     assert len(lines) == 1
 
 
@@ -79,22 +70,19 @@ def test_time_of_the_visit_is_no_content():
 def test_other_times_are_content(date):
     """Two departures are two pages; without a date of the response every time is content."""
     lines = {
-        signature_of(b"", parse(f"<p>departs at {clock}"), date=date).lines
+        signature(f"<p>departs at {clock}", date).lines
         for clock in ("10:00", "10:30", "10:44", "5:39", "17:59")
     }
     assert len(lines) == 5
     if not date.startswith("Sun"):
-        now = parse("<p>departs at 5:41")
-        assert (
-            signature_of(b"", now, date=date).lines[0].exact
-            == signature("<p>departs at 5:41").lines[0].exact
-        )
+        now = "<p>departs at 5:41"
+        assert signature(now, date).lines[0].exact == signature(now).lines[0].exact
 
 
 def test_packed_lines_come_back():
     """All of them, and nothing of what was cut short."""
     lines = signature("<p>Ünï 12 c d<p>one<p>a b" + "<p>z" * 3).lines
-    packed = signature_of(b"", parse("<p>Ünï 12 c d<p>one<p>a b" + "<p>z" * 3)).pack()
+    packed = signature("<p>Ünï 12 c d<p>one<p>a b" + "<p>z" * 3).pack()
     assert unpack(packed) == lines
     assert unpack(b"") == ()
     for length in range(1, len(packed)):

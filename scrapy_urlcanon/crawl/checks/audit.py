@@ -17,6 +17,7 @@ from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.mark import AUDIT, RESCUE, mark_of, marked
 from scrapy_urlcanon.crawl.request import with_url
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
+from scrapy_urlcanon.pages.same_page import same_page
 from scrapy_urlcanon.redaction import redact
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ class Audit:
         if reference is None:
             return Verdict.UNCLEAR
         content = self._contents.read(response)
-        same = reference.is_same_page(content)
+        same = same_page(reference, content)
         common = self._contents.common
         if same:
             return Verdict.NO_PROOF if common.has_several_pages(content) else Verdict.SAME

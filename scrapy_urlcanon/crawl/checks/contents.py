@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.crawl.bounded import BoundedMapping
 from scrapy_urlcanon.crawl.checks.soft404 import CommonContents
 from scrapy_urlcanon.crawl.mark import AUDIT, mark_of
-from scrapy_urlcanon.pages.similarity import Content
+from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.pages.same_page import PageDigest
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -28,17 +29,19 @@ class PageContents:
         self.representatives = representatives
         """Knows the page of each request."""
         self._max_size = max_size
-        self._contents: BoundedMapping[bytes, Content] = BoundedMapping(max_pages)
+        self._contents: BoundedMapping[bytes, PageDigest] = BoundedMapping(max_pages)
         self.common = CommonContents(max_pages)
         """Which contents several pages have in common."""
 
-    def get(self, page: bytes) -> Content | None:
+    def get(self, page: bytes) -> PageDigest | None:
         """Return what *page* showed; None where it was not fetched, or is forgotten."""
         return self._contents.get(page)
 
-    def read(self, response: Response) -> Content:
+    def read(self, response: Response) -> PageDigest:
         """Return what there is to compare of *response*."""
-        return Content.of(response, self._max_size)
+        if len(response.body) > self._max_size:
+            return PageDigest.of_bytes(response.body)
+        return page_of(response).digest
 
     def note(self, request: Request, response: Response) -> None:
         """Remember what a page shows, and each that was redirected to it.

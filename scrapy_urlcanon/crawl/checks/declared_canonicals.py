@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections import OrderedDict
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from scrapy import Request
-from scrapy.http import HtmlResponse
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.url import split
@@ -17,6 +15,7 @@ from scrapy_urlcanon.crawl.bounded import BoundedMapping
 from scrapy_urlcanon.crawl.checks.claims import Belief, Claim, Claims, Way
 from scrapy_urlcanon.crawl.dupefilter import record
 from scrapy_urlcanon.crawl.mark import AUDIT, RELEASED, mark_of, marked
+from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.request import with_url
 from scrapy_urlcanon.crawl.settings import (
     DECLARED_CANONICAL,
@@ -25,7 +24,7 @@ from scrapy_urlcanon.crawl.settings import (
 )
 from scrapy_urlcanon.learn.declared import is_implausible, way_of
 from scrapy_urlcanon.learn.location import locate
-from scrapy_urlcanon.pages.signature import declared_canonical, parse
+from scrapy_urlcanon.pages.same_page import same_page
 from scrapy_urlcanon.redaction import redact
 
 if TYPE_CHECKING:
@@ -40,15 +39,13 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
     from scrapy_urlcanon.crawl.safeguards import Safeguards
     from scrapy_urlcanon.crawl.state import CrawlState
-    from scrapy_urlcanon.pages.similarity import Content
+    from scrapy_urlcanon.pages.same_page import PageDigest
 
 logger = logging.getLogger(__name__)
 
 _URLS_OF_A_PAGE = 10
 # Of one request alone: no rule is to touch it, or rules of its own.
 _OWN_RULES = frozenset({META_KEY, "verbatim_url"})
-# What a visitor wrote stands behind it.
-_END_OF_HEAD = re.compile(r"</head|<body", re.IGNORECASE)
 
 
 class DeclaredCanonicalPages:
@@ -137,7 +134,7 @@ class DeclaredCanonicalPages:
         for shown in {page, *self._representatives.redirected_to(request)}:
             for claim in self._claims.settle(shown):
                 self._compare(claim, content)
-        target = _declared(response)
+        target = page_of(response).canonical
         target_page = self._fingerprinter.page(request, target) if target else None
         if target_page:
             self._take(request, page, content, target, target_page)
@@ -173,7 +170,7 @@ class DeclaredCanonicalPages:
         return claim.url if claim else None
 
     def _take(
-        self, request: Request, page: bytes, content: Content, target: str, target_page: bytes
+        self, request: Request, page: bytes, content: PageDigest, target: str, target_page: bytes
     ) -> None:
         owner = self._claims.own(content.digest, target_page)
         if owner:
@@ -200,12 +197,12 @@ class DeclaredCanonicalPages:
             self._compare_with_others(claim, content, target_page)
             self._claims.add(target_page, claim)
 
-    def _compare(self, claim: Claim, content: Content) -> None:
+    def _compare(self, claim: Claim, content: PageDigest) -> None:
         """Compare the page that declares with the one that it declares, which has *content*."""
         declaring = self._contents.get(claim.page)
         if declaring is None:
             return
-        is_same = declaring.is_same_page(content)
+        is_same = same_page(declaring, content)
         if is_same is None:
             return
         common = self._contents.common
@@ -216,11 +213,11 @@ class DeclaredCanonicalPages:
             return
         self._count(claim, content.digest if is_same else claim.content, same_page=is_same)
 
-    def _compare_with_others(self, claim: Claim, content: Content, page: bytes) -> None:
+    def _compare_with_others(self, claim: Claim, content: PageDigest, page: bytes) -> None:
         """Compare pages that declare the same *page*: where they differ not all are right."""
         for other in self._claims.about(page):
             shown = self._contents.get(other.page)
-            if shown and shown.is_same_page(content) is False:
+            if shown and same_page(shown, content) is False:
                 self._claims.dispute(page)
                 self._release(page)
                 if other.way == claim.way:
@@ -302,17 +299,6 @@ class DeclaredCanonicalPages:
             {"setting": DECLARED_CANONICAL_SETTING},
             extra={"spider": self._crawler.spider},
         )
-
-
-def _declared(response: Response) -> str:
-    """Return the URL that *response* declares, in its head or a header, or the empty text."""
-    links = b", ".join(response.headers.getlist("Link")).decode("latin-1")
-    document = None
-    if isinstance(response, HtmlResponse):
-        text = response.text
-        end = _END_OF_HEAD.search(text)
-        document = parse(text[: end.start()] if end else text)
-    return declared_canonical(document, response.url, links)
 
 
 def _domain(url: str) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from scrapy_urlcanon.crawl.bounded import BoundedMapping
 
 if TYPE_CHECKING:
-    from scrapy_urlcanon.pages.similarity import Content
+    from scrapy_urlcanon.pages.same_page import PageDigest
 
 _SEVERAL = 3
 
@@ -29,7 +29,7 @@ class CommonContents:
     def __init__(self, limit: int) -> None:
         self._uses: BoundedMapping[bytes, _Uses] = BoundedMapping(limit)
 
-    def add(self, content: Content, url: str) -> None:
+    def add(self, content: PageDigest, url: str) -> None:
         """Note that a page, which is no other's variant, has *content* under *url*."""
         uses = self._uses.get(content.digest) or _Uses(0, frozenset())
         paths = uses.paths
@@ -37,12 +37,12 @@ class CommonContents:
             paths |= {hash(urlsplit(url)[1:3])}
         self._uses[content.digest] = _Uses(min(uses.pages + 1, _SEVERAL), paths)
 
-    def has_several_pages(self, content: Content) -> bool:
+    def has_several_pages(self, content: PageDigest) -> bool:
         """Tell whether several pages have *content*."""
         uses = self._uses.get(content.digest)
         return uses is not None and uses.pages >= _SEVERAL
 
-    def has_several_paths(self, content: Content) -> bool:
+    def has_several_paths(self, content: PageDigest) -> bool:
         """Tell whether pages at several paths have *content*.
 
         That is more: one page may be at several URLs of one path, for want of a rule.

@@ -6,15 +6,14 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from scrapy import signals
-from scrapy.http import HtmlResponse
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_urlcanon.crawl.bounded import BoundedMapping
+from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.record.path import SETTING, record_path
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
 from scrapy_urlcanon.crawl.state import CrawlState
 from scrapy_urlcanon.exceptions import ConfigurationError, LearnError, Problem
-from scrapy_urlcanon.learn.readers.captures import MAX_BODY
 from scrapy_urlcanon.learn.store import ObservationStore
 
 if TYPE_CHECKING:
@@ -86,15 +85,7 @@ class Recorder:
         if not _is_page(request) or not url.startswith(("http://", "https://")):
             return
         self._record_redirects(request)
-        text = response.text[:MAX_BODY] if isinstance(response, HtmlResponse) else None
-        self._store.add(
-            url,
-            status=response.status,
-            body=response.body[:MAX_BODY],
-            text=text,
-            link_header=b", ".join(response.headers.getlist("Link")).decode("latin-1"),
-            date=(response.headers.get("Date") or b"").decode("latin-1"),
-        )
+        self._store.add(page_of(response), status=response.status)
         self._added += 1
 
     def request_dropped(self, request: Request) -> None:

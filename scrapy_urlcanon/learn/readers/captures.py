@@ -8,20 +8,18 @@ from __future__ import annotations
 import tempfile
 import zlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn.readers.store import read_store
 from scrapy_urlcanon.learn.store import ObservationStore
+from scrapy_urlcanon.pages.page import MAX_BODY, Page
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Iterable, Iterator
 
     from scrapy_urlcanon.learn.observation import Observation
-
-#: Larger bodies are cut: what tells two pages apart stands before.
-MAX_BODY = 4 << 20
 
 
 def through_store(
@@ -42,26 +40,33 @@ def through_store(
             for url, status, headers, whole in responses:
                 body = whole[:MAX_BODY]
                 content_type = headers.get("content-type", "")
-                text = None
-                if "html" in content_type.lower() or (
-                    not content_type and body.lstrip()[:1] == b"<"
-                ):
-                    text = html_to_unicode(content_type, body)[1]
                 location = headers.get("location", "")
                 if 300 <= status < 400 and location:  # noqa: PLR2004
                     store.add_redirect(url, status, location)
                     continue
-                store.add(
+                kind = _kind_of(content_type, body)
+                page = Page(
                     url,
-                    status=status,
-                    body=body,
-                    text=text,
+                    body,
+                    html_to_unicode(content_type, body)[1] if kind else None,
+                    kind=kind or "plain",
                     link_header=headers.get("link", ""),
                     date=headers.get("date", ""),
                 )
+                store.add(page, status=status)
         if store.refused:
             raise InputError(f"{directory}: no room for {store.refused} of the responses")
         yield from read_store(path, skipped)
+
+
+def _kind_of(content_type: str, body: bytes) -> Literal["html", "xml", "plain"] | None:
+    """Return what text a response is, as Scrapy's response classes tell it, or None."""
+    kind = content_type.lower()
+    if "html" in kind or (not kind and body.lstrip()[:1] == b"<"):
+        return "html"
+    if "xml" in kind:
+        return "xml"
+    return "plain" if kind.startswith("text/") or "json" in kind or "javascript" in kind else None
 
 
 def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:

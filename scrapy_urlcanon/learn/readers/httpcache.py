@@ -11,7 +11,8 @@ import zlib
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.exceptions import InputError
-from scrapy_urlcanon.learn.readers.captures import MAX_BODY, through_store
+from scrapy_urlcanon.learn.readers.captures import through_store
+from scrapy_urlcanon.pages.page import MAX_BODY
 
 if TYPE_CHECKING:
     from collections import Counter

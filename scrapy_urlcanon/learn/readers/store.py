@@ -41,19 +41,20 @@ def read_store(
         for (domain,) in domains:
             boilerplate = _boilerplate(connection, domain)
             rows = connection.execute(
-                "SELECT url, status, bytes, raw_sha1, text_sha1, lines, canonical, redirect "
+                "SELECT url, status, bytes, raw_sha1, text_sha1, title, lines, canonical, redirect "
                 "FROM responses WHERE domain = ? ORDER BY crawl, id",
                 (domain,),
             )
-            for url, status, size, raw, text, lines, canonical, redirect in rows:
+            for url, status, size, raw, text, title, lines, canonical, redirect in rows:
                 try:
-                    main, simhash = Signature(raw, text, unpack(lines)).main(boilerplate)
+                    main, simhash = Signature(raw, text, 0, unpack(lines)).main(boilerplate)
                     observation = Observation.from_fields(
                         {
                             "url": url,
                             "status": status,
                             "raw_sha1": raw,
                             "text_sha1": text,
+                            "title": title,
                             "main_sha1": main,
                             "simhash64": None if simhash is None else f"{simhash:x}",
                             "bytes": size,

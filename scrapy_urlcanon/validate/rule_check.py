@@ -13,6 +13,7 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.confidence import Outcome, outcome_of
 from scrapy_urlcanon.crawl.record.rules_in_force import had_a_part
 from scrapy_urlcanon.learn.in_force import settings_of
+from scrapy_urlcanon.pages.same_page import same_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.explanation import Step
     from scrapy_urlcanon.canonicalizer.values import Setting
-    from scrapy_urlcanon.pages.similarity import Content
+    from scrapy_urlcanon.pages.same_page import PageDigest
 
 
 @define
-class Trial:
+class RuleCheck:
     """One rule and what was found about it."""
 
     option: str
@@ -53,7 +54,7 @@ class Trial:
     def text(self) -> str:
         """The setting as a reader would say it.
 
-        >>> Trial("default_params", "", {"page": "1"}).text
+        >>> RuleCheck("default_params", "", {"page": "1"}).text
         'page=1'
         """
         if isinstance(self.setting, dict):
@@ -64,9 +65,9 @@ class Trial:
             " -> ".join(item) if isinstance(item, list) else str(item) for item in self.setting
         )
 
-    def judge(self, pair: tuple[str, str], pages: tuple[Content, Content] | None) -> None:
+    def judge(self, pair: tuple[str, str], pages: tuple[PageDigest, PageDigest] | None) -> None:
         """Take over what the *pages* of *pair* show; None where one could not be fetched."""
-        is_same = pages and pages[0].is_same_page(pages[1])
+        is_same = same_page(*pages) if pages else None
         if pages and is_same and self._pages.setdefault(pages[1].digest, pair[1]) != pair[1]:
             # A page that many URLs share, such as a form to log in, agrees with every rule.
             is_same = None
@@ -79,8 +80,8 @@ class Trial:
             self.example = self.example or pair
 
 
-def trials_of(configuration: Configuration, urls: Iterable[str], *, most: int) -> list[Trial]:
-    """Return a trial of each rule of *configuration*, with pairs that *urls* make.
+def checks_of(configuration: Configuration, urls: Iterable[str], *, most: int) -> list[RuleCheck]:
+    """Return a check of each rule of *configuration*, with pairs that *urls* make.
 
     A pair is what one rule alone does to a URL, whatever the others do. Pairs of which *urls*
     has one only come first: what was learned from those URLs has not seen them. Which ones they
@@ -89,58 +90,58 @@ def trials_of(configuration: Configuration, urls: Iterable[str], *, most: int) -
     >>> from scrapy_urlcanon.canonicalizer.configuration import Configuration
     >>> rules = {"a.example": {"drop_params": ["sid", "ref"], "www": "strip"}}
     >>> configuration = Configuration.load("scrapy", rules=[("rules", rules)])
-    >>> for trial in trials_of(configuration, ["http://www.a.example/?sid=1&ref=2"], most=5):
-    ...     print(trial.option, trial.text, trial.pairs)
+    >>> for check in checks_of(configuration, ["http://www.a.example/?sid=1&ref=2"], most=5):
+    ...     print(check.option, check.text, check.pairs)
     drop_params sid [('http://a.example/?sid=1&ref=2', 'http://a.example/?ref=2')]
     drop_params ref [('http://a.example/?sid=1&ref=2', 'http://a.example/?sid=1')]
     www strip [('http://www.a.example/?sid=1&ref=2', 'http://a.example/?sid=1&ref=2')]
 
     :param most: how many pairs there are for one rule at most.
     """
-    trials: dict[tuple[str, str], list[Trial]] = {
+    checks: dict[tuple[str, str], list[RuleCheck]] = {
         (option, rule_set.layer): [
-            Trial(option, rule_set.layer, setting) for setting in settings_of(option, value)
+            RuleCheck(option, rule_set.layer, setting) for setting in settings_of(option, value)
         ]
         for origin in configuration.origins
         for rule_set in origin
         for option, value in rule_set.options.items()
     }
     layers: dict[str, list[str]] = {}
-    for option, layer in trials:
+    for option, layer in checks:
         layers.setdefault(option, []).append(layer)
     canonicalizer = Canonicalizer.from_configuration(configuration)
     seen = set(urls)
     found: dict[int, set[tuple[str, str]]] = {
-        id(trial): set() for group in trials.values() for trial in group
+        id(check): set() for group in checks.values() for check in group
     }
     for url in seen:
         for step in canonicalizer.explain(url).steps:
             fired = [
                 layer for layer in layers.get(step.option, ()) if had_a_part(layer, step.layer)
             ]
-            group = [trial for layer in fired for trial in trials[step.option, layer]]
+            group = [check for layer in fired for check in checks[step.option, layer]]
             if len(group) == 1:
                 found[id(group[0])].add((step.before, step.after))
                 continue
-            for trial in group:
-                after = _alone(trial, step, canonicalizer)
+            for check in group:
+                after = _alone(check, step, canonicalizer)
                 if after != step.before:
-                    found[id(trial)].add((step.before, after))
-    every = [trial for group in trials.values() for trial in group]
-    for trial in every:
-        pairs = sorted(found[id(trial)], key=lambda pair: _order(pair, seen))
-        trial.pairs = pairs[:most][::-1]
+                    found[id(check)].add((step.before, after))
+    every = [check for group in checks.values() for check in group]
+    for check in every:
+        pairs = sorted(found[id(check)], key=lambda pair: _order(pair, seen))
+        check.pairs = pairs[:most][::-1]
     return every
 
 
-def _alone(trial: Trial, step: Step, canonicalizer: Canonicalizer) -> str:
-    """Return what the rule of *trial* alone makes of the URL before *step*."""
-    option = BY_NAME[trial.option]
-    setting = option.values.merge(None, trial.setting, trial.layer)
+def _alone(check: RuleCheck, step: Step, canonicalizer: Canonicalizer) -> str:
+    """Return what the rule of *check* alone makes of the URL before *step*."""
+    option = BY_NAME[check.option]
+    setting = option.values.merge(None, check.setting, check.layer)
     # With the other options, which it may respect.
     options: Mapping[str, Setting] = {
         **canonicalizer.policy(step.before).options,
-        trial.option: setting,
+        check.option: setting,
     }
     rule = option.compile(options)
     url = split(step.before)

@@ -1,0 +1,39 @@
+"""Reads each response once, for all parts of the crawl that ask what it says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from scrapy.http import HtmlResponse, TextResponse, XmlResponse
+
+from scrapy_urlcanon.pages.page import Page
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+_pages: WeakKeyDictionary[Response, Page] = WeakKeyDictionary()
+
+
+def page_of(response: Response) -> Page:
+    """Return what *response* says; the same object for as long as the response is in use.
+
+    >>> response = HtmlResponse("http://a.example/", body=b"<title>A</title>", encoding="utf-8")
+    >>> page_of(response).title, page_of(response) is page_of(response)
+    ('A', True)
+    """
+    page = _pages.get(response)
+    if page is None:
+        page = _pages[response] = Page(
+            response.url,
+            response.body,
+            response.text if isinstance(response, TextResponse) else None,
+            kind="html"
+            if isinstance(response, HtmlResponse)
+            else "xml"
+            if isinstance(response, XmlResponse)
+            else "plain",
+            link_header=b", ".join(response.headers.getlist("Link")).decode("latin-1"),
+            date=(response.headers.get("Date") or b"").decode("latin-1"),
+        )
+    return page

@@ -1,0 +1,115 @@
+"""The canonical URL that a page declares, in its head or in a header."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from scrapy_urlcanon.pages.markup import head_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_LINK_HEADER = 1 << 14
+"""Characters of a ``Link`` header that are read; servers send less than half of it."""
+
+
+def declared_canonical(text: str | None, url: str, link_header: str = "") -> str:
+    """Return the canonical URL that a page declares, absolute, or the empty text.
+
+    A ``Link`` header (RFC 8288, RFC 6596) wins over the link element. Of several elements that
+    disagree none is believed, and none that stands behind the head: visitors write there.
+
+    >>> declared_canonical('<link rel="canonical" href="/x">', "http://a.example/y?z=1")
+    'http://a.example/x'
+    >>> declared_canonical(None, "http://a.example/y", '</x>; rel="canonical"')
+    'http://a.example/x'
+    >>> declared_canonical("<body><link rel=canonical href=/x>", "http://a.example/y")
+    ''
+
+    :param text: the decoded page, or None where it is no HTML.
+    :param url: that the page was found under.
+    :param link_header: the value of ``Link``; of several their values between commas.
+    """
+    for target, params in links_of(link_header[:MAX_LINK_HEADER]):
+        if "canonical" in params.get("rel", "").lower().split():
+            return absolute(url, target)
+    if not text or "canonical" not in text.lower():
+        return ""
+    head = head_of(text)
+    if head is None:
+        return ""
+    base = url
+    for element in head.iter("base"):
+        base = absolute(url, element.get("href") or "") or url
+        break
+    found = {
+        absolute(base, href)
+        for element in head.iter("link")
+        if "canonical" in (element.get("rel") or "").lower().split()
+        and (href := element.get("href"))
+    }
+    return str(found.pop()) if len(found) == 1 else ""
+
+
+def absolute(base: str, reference: str) -> str:
+    """Return the URL that *reference* means on the page *base*, or the empty text for none.
+
+    >>> absolute("http://a.example/b", " ../c"), absolute("http://a.example/", "http://[")
+    ('http://a.example/c', '')
+    """
+    try:
+        return urljoin(base, reference.strip())
+    except ValueError:
+        return ""
+
+
+def links_of(header: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the target and the parameters of each link of a header (RFC 8288, section 3).
+
+    The time is linear in the length of *header*: it is read once, from left to right.
+
+    >>> list(links_of('<a,b>; rel="x y"; title="1,<2>", <c>;rel=z'))
+    [('a,b', {'rel': 'x y', 'title': '1,<2>'}), ('c', {'rel': 'z'})]
+    """
+    end = 0
+    while (start := header.find("<", end)) >= 0:
+        end = header.find(">", start)
+        if end < 0:
+            return
+        target = header[start + 1 : end]
+        params: dict[str, str] = {}
+        end += 1
+        for name, value, stop in _params(header, end):
+            # The first of several with one name counts (section 3.3).
+            params.setdefault(name, value)
+            end = stop
+        yield target, params
+
+
+def _params(header: str, position: int) -> Iterator[tuple[str, str, int]]:
+    """Yield each parameter from *position* on, up to the end of the link, and where it ends."""
+    size = len(header)
+    while True:
+        while position < size and header[position] in " \t;":
+            position += 1
+        start = position
+        while position < size and header[position] not in '=;,"<':
+            position += 1
+        name = header[start:position].strip().lower()
+        if position >= size or header[position] != "=" or not name:
+            return
+        position += 1
+        while position < size and header[position] in " \t":
+            position += 1
+        if header[position : position + 1] == '"':
+            quote = header.find('"', position + 1)
+            stop = size if quote < 0 else quote + 1
+            value = header[position + 1 : size if quote < 0 else quote]
+        else:
+            stop = position
+            while stop < size and header[stop] not in ";,":
+                stop += 1
+            value = header[position:stop].strip()
+        yield name, value, stop
+        position = stop

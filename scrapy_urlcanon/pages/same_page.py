@@ -1,0 +1,121 @@
+"""Whether two responses are one page: the one answer that everybody gets.
+
+The crawl's audit, ``validate``, soft 404, declared canonicals and the learner ask here. They see a
+page in two ways, and so there are two measures of "nearly the same", over the same pairs of words:
+
+- while crawling, the whole text, of one page and another: the share of their pairs of words that
+  both have (:data:`SHARED_PAIRS`);
+- where a million pages are grouped, the text without the site's boilerplate: the bits in which
+  their simhashes differ (:data:`SIMHASH_BITS`), which can be looked up in an index.
+
+The first is of more text, most of it the navigation that all pages share, so that little may
+differ in it. Everything else is the same for both: what is read of a page
+(:mod:`scrapy_urlcanon.pages.page`), what of it is another one at each visit, and that pages with
+different titles are two.
+"""
+
+from __future__ import annotations
+
+from array import array
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy_urlcanon.pages.signature import digest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from typing_extensions import Self
+
+    from scrapy_urlcanon.pages.signature import Line
+
+SHARED_PAIRS = 0.95
+"""The Jaccard similarity of the pairs of words of two whole texts from which they are one page.
+
+Two pages of one site share the words of their navigation and footer, often 300 or more: 20 words
+in a row that only one of them has make it 0.94. A counter or an advertisement is less.
+"""
+
+SIMHASH_BITS = 4
+"""Two texts without boilerplate whose simhashes differ in at most so many bits are one page.
+
+Manku, Jain and Das Sarma ("Detecting near-duplicates for web crawling", 2007) used 3 for whole
+pages; without the boilerplate one bit more is safe.
+"""
+
+SKETCH_SIZE = 128
+"""Pairs of words that are kept of a page. Up to so many the similarity is exact; beyond, its
+standard error is sqrt(s * (1 - s) / 128), 0.02 at 0.95."""
+
+_SPREAD = 2654435761  # 2**32 / golden ratio (Knuth, TAOCP 6.4): checksums are not spread evenly
+
+
+class PageDigest(NamedTuple):
+    """What there is to compare of a page, in some 600 bytes at most."""
+
+    digest: bytes
+    """Of its lines, in whatever order; of the body where it is no text. Empty: no evidence."""
+    title: int = 0
+    """64-bit hash of the title; 0 where there is none, or it is not known."""
+    sketch: bytes | None = None
+    """The smallest hashes of its pairs of words; None where it is no text, or not known."""
+    simhash: int | None = None
+    """Of its pairs of words without boilerplate; None where they are too few, or not known."""
+
+    @classmethod
+    def of_bytes(cls, body: bytes) -> Self:
+        """Return what there is to compare of a body that is no text, or too much of it."""
+        return cls(blake2b(body, digest_size=20).digest())
+
+    @classmethod
+    def of_lines(cls, title: int, lines: Iterable[Line]) -> Self:
+        """Return what there is to compare of the *lines* of a text."""
+        lines = tuple(lines)
+        pairs = {
+            pair * _SPREAD & 0xFFFFFFFF for line in lines for pair in line.bigrams
+        }  # a random sample, the same for equal texts
+        sketch = array("I", sorted(pairs)[:SKETCH_SIZE]).tobytes()
+        return cls(digest_of(lines), title, sketch)
+
+
+def same_page(one: PageDigest, other: PageDigest) -> bool | None:
+    """Tell whether two pages are one; None where that is not clear.
+
+    >>> from scrapy_urlcanon.pages.page import Page
+    >>> def digest(html):
+    ...     return Page("http://a.example/", b"", html).digest
+    >>> page = digest("<title>A</title><p>One page, token 0123456789abcdef0123456789abcdef")
+    >>> token = "f" * 32
+    >>> same_page(page, digest(f"<title>A</title><p>One page, token {token}"))
+    True
+    >>> same_page(page, digest("<title>A</title><p>Quite another"))
+    False
+    >>> same_page(PageDigest.of_bytes(b"PNG 1"), PageDigest.of_bytes(b"PNG 2"))
+    """
+    has_one_title = one.title == other.title
+    if one.digest and one.digest == other.digest and has_one_title:
+        return True
+    # A page that could not be found may have all of its site's words around it, and not the title.
+    if one.sketch is not None and other.sketch is not None:
+        return has_one_title and similarity(one.sketch, other.sketch) >= SHARED_PAIRS
+    if one.simhash is not None and other.simhash is not None:
+        return has_one_title and (one.simhash ^ other.simhash).bit_count() <= SIMHASH_BITS
+    return None
+
+
+def similarity(one: bytes, other: bytes) -> float:
+    """Return the Jaccard similarity of the pairs of words that two sketches are of.
+
+    Estimated from the smallest hashes of both together (Broder, "On the resemblance and
+    containment of documents", 1997, section 4); exact where both are whole.
+
+    >>> sketches = (array("I", numbers).tobytes() for numbers in ([1, 2, 3], [2, 3, 4]))
+    >>> similarity(*sketches)
+    0.5
+    """
+    mine, theirs = set(array("I", one)), set(array("I", other))
+    union = mine | theirs
+    if not union:
+        return 1.0
+    smallest = sorted(union)[:SKETCH_SIZE] if max(len(mine), len(theirs)) >= SKETCH_SIZE else union
+    return len(mine & theirs & set(smallest)) / len(smallest)
