@@ -13,8 +13,8 @@ from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.commands.base import Action, add_spider_argument, canonicalizer_of
 from scrapy_urlcanon.redaction import visible
-from scrapy_urlcanon.report.pair import pair
-from scrapy_urlcanon.report.terminal import marked
+from scrapy_urlcanon.report.joining_options import pair
+from scrapy_urlcanon.report.screen import marked
 
 if TYPE_CHECKING:
     import argparse
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer, Explanation
-    from scrapy_urlcanon.report.pair import Pair
+    from scrapy_urlcanon.report.joining_options import Pair
 
 _PAIR = 2
 

@@ -22,14 +22,14 @@ from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
 from scrapy_urlcanon.exceptions import ConfigurationError, InputError, LearnError, Problem
+from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.learn import Thresholds, learn
 from scrapy_urlcanon.learn.domains import domain_of
 from scrapy_urlcanon.learn.in_force import combine
 from scrapy_urlcanon.learn.readers import crawls_of
 from scrapy_urlcanon.learn.rules_file import to_json, to_toml, write_toml
 from scrapy_urlcanon.redaction import visible
-from scrapy_urlcanon.report.destination import Destination
-from scrapy_urlcanon.report.learned import show_learned
+from scrapy_urlcanon.report.learned_rules import show_learned
 from scrapy_urlcanon.rule_files.discarder_writer import to_duplicate_url_discarder
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def _write(
     if export is None:
         return ()
     text, left_out = to_duplicate_url_discarder(learned.as_rules())
-    Destination(export).write(text)
+    write_atomically(export, text)
     return left_out
 
 

@@ -10,8 +10,8 @@ from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.exceptions import ReportError
-from scrapy_urlcanon.report.destination import Destination
-from scrapy_urlcanon.report.document import read_report
+from scrapy_urlcanon.files import write_atomically
+from scrapy_urlcanon.report.json_form import read_report
 from scrapy_urlcanon.report.page import to_html
 from scrapy_urlcanon.report.terminal import show_report
 
@@ -57,7 +57,7 @@ was dropped, by which option, on which domain, for which page, and what is worth
             return 0
         path = Path(arguments.html or Path(arguments.file).with_suffix(".html"))
         try:
-            Destination(path).write(to_html(report))
+            write_atomically(path, to_html(report))
         except OSError as error:
             raise UsageError(f"{path}: {error.strerror}", print_help=False) from error
         print(f"The report is in {path}")  # noqa: T201

@@ -17,7 +17,7 @@ from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.exceptions import LearnError
-from scrapy_urlcanon.report.learned import show_checks
+from scrapy_urlcanon.report.learned_rules import show_checks
 from scrapy_urlcanon.validate.rule_check import RuleCheck, checks_of
 from scrapy_urlcanon.validate.spider import SETTINGS, ValidationSpider
 

@@ -15,7 +15,7 @@ from scrapy_urlcanon.crawl.spidermiddleware import UrlCanonSpiderMiddleware
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-REPORT = "scrapy_urlcanon.report.extension.ReportExtension"
+REPORT = "scrapy_urlcanon.report.writer.ReportWriter"
 """By its path, as in any setting: the report is built on the crawl, not the crawl on it."""
 
 
@@ -44,7 +44,9 @@ class Addon:
         settings.setdefault_in_component_priority_dict(
             "SPIDER_MIDDLEWARES", UrlCanonSpiderMiddleware, 20
         )
-        settings.setdefault_in_component_priority_dict("EXTENSIONS", load_object(REPORT), 0)
+        # Most crawls write no report, and every crawl would wait for the import.
+        if settings.get("URLCANON_REPORT"):
+            settings.setdefault_in_component_priority_dict("EXTENSIONS", load_object(REPORT), 0)
 
     @staticmethod
     def _take_over_fingerprinter(settings: BaseSettings) -> None:

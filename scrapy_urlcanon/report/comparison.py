@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from scrapy_urlcanon.report.funnel import Funnel
+from scrapy_urlcanon.report.sections.domains import Domain
+from scrapy_urlcanon.report.sections.options import Option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,12 +80,12 @@ def compare(before: Report, after: Report) -> Comparison:
     if skipped.before or skipped.after:
         figures.append(skipped)
     options = _changes(
-        {option.name: option.dropped for option in before.options},
-        {option.name: option.dropped for option in after.options},
+        {option.name: option.dropped for option in before.rows(Option)},
+        {option.name: option.dropped for option in after.rows(Option)},
     )
     domains = _changes(
-        {domain.name: domain.dropped for domain in before.domains},
-        {domain.name: domain.dropped for domain in after.domains},
+        {domain.name: domain.dropped for domain in before.rows(Domain)},
+        {domain.name: domain.dropped for domain in after.rows(Domain)},
     )
     return Comparison(tuple(figures), options, domains[:_LISTED])
 

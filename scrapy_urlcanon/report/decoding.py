@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, get_args, get_origin, get_type_hints
 
 from attrs import NOTHING, fields, has
@@ -21,7 +21,8 @@ def decode(expected: Any, value: object, place: str = "") -> Any:
     :raises ReportError: if it is none.
     """
     if has(expected):
-        return _decode_object(expected, value, place)
+        optional = {field.name for field in fields(expected) if field.default is not NOTHING}
+        return expected(**decode_fields(get_type_hints(expected), optional, value, place))
     if get_origin(expected) is tuple:
         if not isinstance(value, (list, tuple)):
             raise _unexpected(place, "a list", value)
@@ -37,19 +38,24 @@ def decode(expected: Any, value: object, place: str = "") -> Any:
     return value
 
 
-def _decode_object(cls: type[Any], value: object, place: str) -> Any:
+def decode_fields(
+    hints: Mapping[str, Any], optional: Collection[str], value: object, place: str = ""
+) -> dict[str, Any]:
+    """Return the members of the object *value*, each decoded.
+
+    :param hints: what each is to be, as for :func:`decode`.
+    :param optional: those that may be missing.
+    :raises ReportError: if one of them is not, or there are others.
+    """
     if not isinstance(value, dict):
         raise _unexpected(place, "an object", value)
-    hints = get_type_hints(cls)
     for name in value:
         if name not in hints:
             raise ReportError(f"{_join(place, name)}: no such key{did_you_mean(name, hints)}")
-    for attribute in fields(cls):
-        if attribute.name not in value and attribute.default is NOTHING:
-            raise ReportError(f"{_join(place, attribute.name)}: is missing")
-    return cls(
-        **{name: decode(hints[name], item, _join(place, name)) for name, item in value.items()}
-    )
+    for name in hints:
+        if name not in value and name not in optional:
+            raise ReportError(f"{_join(place, name)}: is missing")
+    return {name: decode(hints[name], item, _join(place, name)) for name, item in value.items()}
 
 
 def _join(place: str, name: str) -> str:

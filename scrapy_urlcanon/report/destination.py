@@ -8,10 +8,8 @@ from errno import EISDIR
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
-from scrapy_urlcanon.files import example, fill, problem_of, write_atomically
+from scrapy_urlcanon.files import example, fill, problem_of
 from scrapy_urlcanon.report.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -19,36 +17,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 SETTING = "URLCANON_REPORT"
-
-
-@frozen
-class Destination:
-    """A file that a report is to be written to, in the format of its suffix."""
-
-    path: Path
-
-    @property
-    def suffix(self) -> str:
-        """A key of :data:`~scrapy_urlcanon.report.formats.FORMATS`."""
-        return self.path.suffix.lower()
-
-    def prepare(self) -> None:
-        """Make the directory, and make sure that the file can be written at the end.
-
-        :raises OSError: if it cannot.
-        """
-        if self.path.is_dir():
-            raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(self.path))
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=self.path.parent):
-            pass
-
-    def write(self, text: str) -> None:
-        """Write *text*, whole or not at all: no report of a run before is left half.
-
-        :raises OSError: if it cannot be written.
-        """
-        write_atomically(self.path, text)
 
 
 def templates(value: object) -> tuple[str, ...]:
@@ -89,26 +57,37 @@ def templates(value: object) -> tuple[str, ...]:
     return tuple(found)
 
 
-def destinations(value: object, *, name: str, time: datetime) -> tuple[Destination, ...]:
-    """Return the destinations of the setting, each ready to be written.
+def destinations(value: object, *, name: str, time: datetime) -> tuple[Path, ...]:
+    """Return the paths of the setting, each of a file that can be written.
 
     :param name: of the spider, for ``%(name)s``.
     :param time: of the start, in UTC, for ``%(time)s``, which is written as that of Scrapy's
         feeds.
     :raises ConfigurationError: with every path that is not valid or cannot be written.
     """
-    found, problems = [], []
-    for template in templates(value):
-        destination = Destination(Path(fill(template, name=name, time=time)))
+    paths = tuple(Path(fill(template, name=name, time=time)) for template in templates(value))
+    problems = []
+    for path in paths:
         try:
-            destination.prepare()
+            _prepare(path)
         except OSError as error:
             reason = error.strerror or str(error)
-            problems.append(Problem(SETTING, f"cannot be written: {reason}", str(destination.path)))
-        found.append(destination)
+            problems.append(Problem(SETTING, f"cannot be written: {reason}", str(path)))
     if problems:
         raise ConfigurationError(problems)
-    return tuple(found)
+    return paths
+
+
+def _prepare(path: Path) -> None:
+    """Make the directory of *path*, and make sure that the file can be written at the end.
+
+    :raises OSError: if it cannot.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=path.parent):
+        pass
 
 
 def _problem(template: str) -> str | None:

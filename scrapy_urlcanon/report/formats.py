@@ -6,7 +6,9 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.report.document import to_json
+from scrapy_urlcanon.report.json_form import to_json
+from scrapy_urlcanon.report.page import to_html
+from scrapy_urlcanon.report.sections.pages import Group
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,20 +18,12 @@ if TYPE_CHECKING:
 _COLUMNS = ("kept", "dropped", "domain", "requests", "options", "layers")
 
 
-def to_html(report: Report) -> str:
-    """Return *report* as one HTML page."""
-    # Every crawl imports this module, few write a page.
-    from scrapy_urlcanon.report import page  # noqa: PLC0415
-
-    return page.to_html(report)
-
-
 def to_csv(report: Report) -> str:
     """Return the groups of *report* as CSV (RFC 4180), one line for each dropped variant."""
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(_COLUMNS)
-    for group in report.groups:
+    for group in report.rows(Group):
         for variant in group.variants:
             options = " ".join(dict.fromkeys(step.option for step in variant.steps))
             layers = "; ".join(dict.fromkeys(step.layer for step in variant.steps))
@@ -48,4 +42,4 @@ FORMATS: dict[str, Callable[[Report], str]] = {
     ".json": to_json,
     ".csv": to_csv,
 }
-"""What makes the text of a file of each suffix."""
+"""What makes the text of a file, by its suffix: a format is one entry."""

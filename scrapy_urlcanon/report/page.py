@@ -10,18 +10,15 @@ from base64 import b64encode
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
-from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from scrapy_urlcanon.crawl.summary import title_of
 from scrapy_urlcanon.redaction import is_whole, visible
-from scrapy_urlcanon.report import funnel
-from scrapy_urlcanon.report.difference import Piece, Side, difference
-from scrapy_urlcanon.report.document import COUNTED_URLS
-from scrapy_urlcanon.report.rule_text import text_of
-from scrapy_urlcanon.report.worth_a_look import worth_a_look
+from scrapy_urlcanon.report import sections as sections_package
+from scrapy_urlcanon.report.section import sections
+from scrapy_urlcanon.report.url_difference import Piece, Side, difference
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
@@ -29,23 +26,25 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.report.document import Report
 
+_TEMPLATES = Path(__file__).with_name("templates")
 _FOLDED_FROM = 160
 """URLs of more than twice as much show so many characters, and the rest when asked for."""
 
 
 def to_html(report: Report) -> str:
     """Return *report* as an HTML page."""
+    environment = _environment()
     style, script = _asset("report.css"), _asset("report.js")
-    template = _environment().get_template("report.html.jinja")
-    return template.render(
+    parts = []
+    for section in sections():
+        context = section.context(report)
+        if context is not None:
+            template = environment.get_template(f"{section.name}.html.jinja")
+            parts.append((section, template.render(report=report, **context)))
+    return environment.get_template("report.html.jinja").render(
         report=report,
-        funnel=funnel.Funnel.of(report),
-        findings=worth_a_look(report),
-        rules=[(option, title_of(option.name), text_of(option.name)) for option in report.options],
-        most_dropped=max((option.dropped for option in report.options), default=0),
-        sampled=sum(group.dropped for group in report.groups),
+        sections=parts,
         duration=_duration(report),
-        counted_urls=COUNTED_URLS,
         style=style,
         script=script,
         policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}",
@@ -87,20 +86,20 @@ def _environment() -> jinja2.Environment:
     import jinja2  # noqa: PLC0415
 
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("scrapy_urlcanon.report"),
+        loader=jinja2.FileSystemLoader([*sections_package.__path__, str(_TEMPLATES)]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters.update(kept=_kept, dropped=_dropped, visible=visible, moment=_moment)
-    environment.globals.update(count_of=count_of, geometry=funnel)
+    environment.globals.update(count_of=count_of)
     return environment
 
 
 @lru_cache
 def _asset(name: str) -> str:
-    return files("scrapy_urlcanon.report").joinpath("templates", name).read_text("utf-8")
+    return (_TEMPLATES / name).read_text("utf-8")
 
 
 def _hash(text: str) -> str:

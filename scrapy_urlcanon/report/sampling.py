@@ -12,13 +12,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
-from scrapy_urlcanon.report.document import COUNTED_URLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy_urlcanon.crawl.dropped import Drop
 
+COUNTED_URLS = 256
+"""How far the URLs of a group are counted."""
 _GROUPS = 500
 _STRATA = 500
 _GROUPS_OF_STRATUM = 8

@@ -15,16 +15,11 @@ from shop_site import respond
 
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.crawl.dropped import Drop
-from scrapy_urlcanon.report.collector import DropCollector
-from scrapy_urlcanon.report.document import (
-    Domain,
-    Group,
-    Option,
-    Parameter,
-    Report,
-    StepOnUrl,
-    Variant,
-)
+from scrapy_urlcanon.report.document import Report
+from scrapy_urlcanon.report.sections.domains import Domain, Domains
+from scrapy_urlcanon.report.sections.options import Option
+from scrapy_urlcanon.report.sections.pages import Group, Pages, StepOnUrl, Variant
+from scrapy_urlcanon.report.sections.parameters import Parameter
 
 EXAMPLE_PROJECT = Path(__file__).parents[2] / "example_project"
 
@@ -87,11 +82,28 @@ def make_drop():
     return make
 
 
+class DropCollector:
+    """The two sections that collect drops."""
+
+    def __init__(self, canonicalizer):
+        self.canonicalizer = canonicalizer
+        self._domains, self.pages = Domains(canonicalizer), Pages(canonicalizer)
+
+    def add(self, drop):
+        self._domains.note_drop(drop)
+        self.pages.note_drop(drop)
+
+    def domains(self):
+        return self._domains.rows({})
+
+    def groups(self):
+        return self.pages.rows({})
+
+
 @pytest.fixture
 def collector():
     """Return a collector that explains by the preset and a few rules for example.com."""
-    canonicalizer = Canonicalizer({"example.com": {"drop_params": ["sid", "sort"]}})
-    return DropCollector(lambda url, options: canonicalizer.explain(url, options=options))
+    return DropCollector(Canonicalizer({"example.com": {"drop_params": ["sid", "sort"]}}))
 
 
 @pytest.fixture
@@ -118,17 +130,19 @@ def report():
             "dropped/domain/example.com": 39,
             "dropped/domain/example.org": 1,
         },
-        options=(
-            Option("drop_params", 10, ("URLCANON_RULES['example.com']",)),
-            Option("tracking_params", 2, ("preset safe",)),
-            Option("www", 0, ("URLCANON_RULES['*']",)),
-        ),
-        domains=(
-            Domain("example.com", 39, 29, 10, {"drop_params": 10, "tracking_params": 2}),
-            Domain("example.org", 1, 1, 0, {}),
-        ),
-        groups=(Group("http://example.com/a", "example.com", 9, 3, variants),),
-        parameters=(Parameter("example.com", "view", 4, 20),),
+        contents={
+            Option: (
+                Option("drop_params", 10, ("URLCANON_RULES['example.com']",)),
+                Option("tracking_params", 2, ("preset safe",)),
+                Option("www", 0, ("URLCANON_RULES['*']",)),
+            ),
+            Domain: (
+                Domain("example.com", 39, 29, 10, {"drop_params": 10, "tracking_params": 2}),
+                Domain("example.org", 1, 1, 0, {}),
+            ),
+            Group: (Group("http://example.com/a", "example.com", 9, 3, variants),),
+            Parameter: (Parameter("example.com", "view", 4, 20),),
+        },
     )
 
 
@@ -138,6 +152,8 @@ def changed(report):
 
     def change(**values):
         figures = report.figures | values.pop("figures", {})
-        return evolve(report, figures=figures, **values)
+        kinds = {"options": Option, "domains": Domain, "groups": Group, "parameters": Parameter}
+        contents = {kind: values.pop(name) for name, kind in kinds.items() if name in values}
+        return evolve(report, figures=figures, contents={**report.contents, **contents}, **values)
 
     return change

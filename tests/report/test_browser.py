@@ -9,8 +9,10 @@ from importlib.resources import files
 import pytest
 from attrs import evolve
 
-from scrapy_urlcanon.report.document import Domain, Group, StepOnUrl, Variant, read_report
+from scrapy_urlcanon.report.json_form import read_report
 from scrapy_urlcanon.report.page import to_html
+from scrapy_urlcanon.report.sections.domains import Domain
+from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl, Variant
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 CHROMEDRIVER = shutil.which("chromedriver")
@@ -69,11 +71,11 @@ def shop(shop_reports):
     """Return the report of the crawl of the example site, with domains to sort and search."""
     report = read_report(shop_reports / "report.json")
     domains = (
-        *report.domains,
+        *report.rows(Domain),
         Domain("books.example", 90, 80, 10, {"www": 10}),
         Domain("arts.example", 900, 0, 900, {"www": 900}),
     )
-    return to_html(evolve(report, domains=domains))
+    return to_html(evolve(report, contents={**report.contents, Domain: domains}))
 
 
 def css(browser, selector):

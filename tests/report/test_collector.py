@@ -5,9 +5,11 @@ from hashlib import sha1
 
 import pytest
 
-from scrapy_urlcanon.report.collector import OTHER
-from scrapy_urlcanon.report.document import COUNTED_URLS, StepOnUrl, to_json
+from scrapy_urlcanon.report.json_form import to_json
 from scrapy_urlcanon.report.page import to_html
+from scrapy_urlcanon.report.sampling import COUNTED_URLS
+from scrapy_urlcanon.report.sections.domains import OTHER
+from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl
 
 
 def test_group_holds_variants_with_the_rules_and_layers_that_did_it(collector, make_drop):
@@ -64,12 +66,12 @@ def fill(collector, make_drop, drops):
 
 def test_sample_does_not_depend_on_the_order(make_drop, collector):
     """The same drops in another order give the same groups, all strata among them."""
-    other = type(collector)(collector._explain)
+    other = type(collector)(collector.canonicalizer)
     fill(collector, make_drop, range(3_000))
     fill(other, make_drop, range(2_999, -1, -1))
     # The largest are those that came first where all have one drop.
-    sampled = collector._sample._sampled.keys()
-    assert sampled == other._sample._sampled.keys()
+    sampled = collector.pages._sample._sampled.keys()
+    assert sampled == other.pages._sample._sampled.keys()
     assert {group.domain for group in collector.groups()} == {f"{n}.example" for n in range(100)}
 
 
@@ -132,6 +134,6 @@ def test_report_of_a_large_crawl_is_a_small_file(make_drop, collector, changed):
         )
     figures = {"dropped": 20_000, "dropped/variant": 19_970, "requests": 30_000}
     report = changed(figures=figures, domains=collector.domains(), groups=collector.groups())
-    assert len(report.groups) == 500
+    assert len(report.rows(Group)) == 500
     assert len(to_html(report)) < 5e6
     assert len(to_json(report)) < 3e6

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from scrapy_urlcanon.exceptions import ConfigurationError
-from scrapy_urlcanon.report.destination import Destination, destinations, templates
+from scrapy_urlcanon.files import write_atomically
+from scrapy_urlcanon.report.destination import destinations, templates
 
 TIME = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=timezone.utc)
 
@@ -14,7 +15,7 @@ TIME = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=timezone.utc)
 def test_placeholders_are_those_of_feeds(tmp_path):
     """``%(name)s`` is the spider and ``%(time)s`` the start, as a file name may hold it."""
     (found,) = destinations(tmp_path / "%(name)s-%(time)s-100%%.html", name="books", time=TIME)
-    assert found.path.name == "books-2026-01-02T03-04-05+00-00-100%.html"
+    assert found.name == "books-2026-01-02T03-04-05+00-00-100%.html"
 
 
 @pytest.mark.parametrize(
@@ -80,8 +81,8 @@ def test_report_is_written_whole_or_not_at_all(tmp_path):
     path = tmp_path / "report.json"
     path.write_text("before", encoding="utf-8")
     with pytest.raises(UnicodeEncodeError):
-        Destination(path).write("half\ud800")
+        write_atomically(path, "half\ud800")
     assert path.read_text(encoding="utf-8") == "before"
     assert list(tmp_path.iterdir()) == [path]
-    Destination(path).write("after\n")
+    write_atomically(path, "after\n")
     assert path.read_bytes() == b"after\n"

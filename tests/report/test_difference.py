@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrapy_urlcanon.report.difference import Piece, Side, difference
+from scrapy_urlcanon.report.url_difference import Piece, Side, difference
 
 
 def marked(url, other):

@@ -6,7 +6,9 @@ import json
 from loopback import Loopback
 from shop_site import respond
 
-from scrapy_urlcanon.report.document import read_report
+from scrapy_urlcanon.report.json_form import read_report
+from scrapy_urlcanon.report.sections.pages import Group
+from scrapy_urlcanon.report.sections.parameters import Parameter
 
 
 def test_one_crawl_writes_every_format(shop_reports):
@@ -22,7 +24,7 @@ def test_figures_are_those_of_the_crawl(shop_reports):
     log = (shop_reports / "log").read_text(encoding="utf-8")
     assert f"'urlcanon/dropped': {report.figure('dropped')}" in log
     assert report.finish_reason == "finished"
-    steps = [step for group in report.groups for v in group.variants for step in v.steps]
+    steps = [step for group in report.rows(Group) for v in group.variants for step in v.steps]
     assert "URLCANON_RULES['shop.example/forum/']" in {step.layer for step in steps}
     assert {step.option for step in steps} >= {"trailing_slash", "tracking_params", "sort_query"}
 
@@ -30,7 +32,7 @@ def test_figures_are_those_of_the_crawl(shop_reports):
 def test_parameters_without_a_rule_are_those_that_select_pages(shop_reports):
     """What no rule drops is listed with how many values it had."""
     report = read_report(shop_reports / "report.json")
-    names = {parameter.name for parameter in report.parameters}
+    names = {parameter.name for parameter in report.rows(Parameter)}
     assert {"page", "t"} <= names
     assert names.isdisjoint({"sort", "print", "sid", "utm_source"})
 
@@ -40,8 +42,8 @@ def test_csv_has_a_line_for_each_variant(shop_reports):
     report = read_report(shop_reports / "report.json")
     with (shop_reports / "new" / "report.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == sum(len(group.variants) for group in report.groups)
-    assert rows[0]["kept"] == report.groups[0].kept
+    assert len(rows) == sum(len(group.variants) for group in report.rows(Group))
+    assert rows[0]["kept"] == report.rows(Group)[0].kept
 
 
 def test_path_that_cannot_be_written_stops_the_crawl_before_its_first_request(tmp_path, run_scrapy):

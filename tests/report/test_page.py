@@ -5,11 +5,13 @@ from html.parser import HTMLParser
 
 import pytest
 
-from scrapy_urlcanon.report.document import Group, Option, Parameter, StepOnUrl, Variant
 from scrapy_urlcanon.report.funnel import HEIGHT, Funnel
 from scrapy_urlcanon.report.page import to_html
-from scrapy_urlcanon.report.rule_text import text_of
-from scrapy_urlcanon.report.worth_a_look import worth_a_look
+from scrapy_urlcanon.report.sections.findings import findings_of
+from scrapy_urlcanon.report.sections.options import Option
+from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl, Variant
+from scrapy_urlcanon.report.sections.parameters import Parameter
+from scrapy_urlcanon.report.sections.rules import text_of
 
 
 class Page(HTMLParser):
@@ -126,7 +128,7 @@ def test_streams_of_the_funnel_fit(seen, same, saved):
 
 
 def titles(report):
-    return [finding.title for finding in worth_a_look(report)]
+    return [finding.title for finding in findings_of(report)]
 
 
 def test_worth_a_look_shows_what_is_there(report):
@@ -155,9 +157,9 @@ def test_worth_a_look_follows_the_stats(changed, figures, title):
 
 def test_very_large_groups_come_first(changed, report):
     """A page with very many URLs is a warning, before all that is none."""
-    (group,) = report.groups
+    (group,) = report.rows(Group)
     large = Group(group.kept, group.domain, 600, 256, group.variants)
-    findings = worth_a_look(changed(groups=(large,)))
+    findings = findings_of(changed(groups=(large,)))
     assert findings[0].is_warning
     assert "Up to 256 or more URLs" in findings[0].text
     assert findings[0].examples == (group.kept,)

@@ -6,8 +6,11 @@ import pytest
 from rich.console import Console
 
 from scrapy_urlcanon.report.comparison import compare
-from scrapy_urlcanon.report.document import Group, StepOnUrl, Variant, to_json
-from scrapy_urlcanon.report.terminal import marked, show_comparison, show_report
+from scrapy_urlcanon.report.json_form import to_json
+from scrapy_urlcanon.report.screen import marked
+from scrapy_urlcanon.report.sections.options import Option
+from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl, Variant
+from scrapy_urlcanon.report.terminal import show_comparison, show_report
 
 
 def shown(show, value, *, colour=False):
@@ -62,7 +65,7 @@ def test_markings_read_as_a_word_diff():
 
 def test_comparison_shows_what_changed_most_first(report, changed):
     """Figures side by side, and the options and domains that the change comes from."""
-    options = tuple(option for option in report.options if option.name != "www")
+    options = tuple(option for option in report.rows(Option) if option.name != "www")
     after = changed(figures={"requests": 80, "rescued": 1}, options=options)
     comparison = compare(report, after)
     changes = {change.name: change.written for change in comparison.figures}
@@ -106,3 +109,13 @@ def test_report_that_cannot_be_read_is_one_line(command, report, run_scrapy, tmp
     assert done.returncode == 2
     assert "is a report of version 99" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_lines_are_not_broken_in_a_pipe(changed):
+    """Only a terminal has an end of the line; elsewhere a URL can be found and copied."""
+    url = "http://example.com/" + "a" * 300
+    group = Group(url, "example.com", 1, 1, (Variant(f"{url}?x", 1, ()),))
+    lines = shown(show_report, changed(groups=(group,))).splitlines()
+    assert url in lines
+    assert f"  1  {url}[-?x-]" in lines
+    assert not any(line.endswith(" ") for line in lines)

@@ -1,16 +1,21 @@
-"""The page of a rule, in Markdown, as blocks that a template can put into any markup."""
+"""What the options do: the page of each, from its docstring."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.canonicalizer.rules.documentation import rule_page
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
+from scrapy_urlcanon.crawl.summary import title_of
+from scrapy_urlcanon.report.section import Section
+from scrapy_urlcanon.report.sections.options import Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from scrapy_urlcanon.report.document import Report
 
 _TEXT_OF_DECLARED: Final = """
 **What it does:** the canonical URL that a page declares is taken as seen once the spider has that
@@ -22,6 +27,19 @@ on others. ``URLCANON_AUDIT`` compares some of the dropped ones too.
 
 _CODE = re.compile(r"``(.+?)``|`([^`]+)`")
 _LEAD = re.compile(r"(What it does|Why it is safe|When it is wrong):\s")
+
+
+class Rules(Section):
+    """The text about each option of the report, on the HTML page alone."""
+
+    place = 70
+    name = "rules"
+    label = "Rules"
+
+    @classmethod
+    def context(cls, report: Report) -> dict[str, Any]:
+        names = [option.name for option in report.rows(Option)]
+        return {"rules": [(name, title_of(name), text_of(name)) for name in names]}
 
 
 class Span(NamedTuple):

@@ -1,33 +1,57 @@
-"""Which parameters of fetched URLs vary most: where a rule may be missing."""
+"""The parameters of fetched URLs that vary most: where a rule may be missing."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from attrs import frozen
+
 from scrapy_urlcanon.canonicalizer.rules.base import parameter
 from scrapy_urlcanon.canonicalizer.url import split
-from scrapy_urlcanon.report.document import COUNTED_VALUES, Parameter
+from scrapy_urlcanon.report.section import Section
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
+
+COUNTED_VALUES = 200
+"""How far the values of a parameter are counted."""
 _COUNTED_PARAMETERS = 2_000
 _LISTED = 50
 _MAX_NAME = 100
 
 
-class VaryingParameters:
+@frozen
+class Parameter:
+    """A parameter of fetched URLs that no rule drops."""
+
+    domain: str
+    name: str
+    values: int
+    """How many different ones it had, up to :data:`COUNTED_VALUES`."""
+    pages: int
+    """How many fetched URLs had it."""
+
+
+class Parameters(Section):
     """Counts, of the parameters that no rule drops, the values that fetched URLs have.
 
-    Its memory is bounded: by the number of parameters, first come, and of values of each.
+    Those with several are stored, and shown among the findings. Its memory is bounded: by the
+    number of parameters, first come, and of values of each.
     """
 
-    def __init__(self) -> None:
+    place = 60
+    name = "parameters"
+    key = "parameters"
+    row = Parameter
+
+    def __init__(self, canonicalizer: Canonicalizer) -> None:
+        super().__init__(canonicalizer)
         self._values: dict[tuple[str, str], set[int]] = {}
         self._pages: dict[tuple[str, str], int] = {}
 
-    def add(self, canonical: str, domain: str) -> None:
-        """Note that the page with this *canonical* URL of *domain* was fetched."""
+    def note_page(self, canonical: str, domain: str) -> None:
         for name, value in dict(parameter(piece) for piece in split(canonical).query or ()).items():
             key = (domain, name)
             values = self._values.get(key)
@@ -40,8 +64,8 @@ class VaryingParameters:
             if len(values) < COUNTED_VALUES:
                 values.add(hash(value))
 
-    def most_varying(self) -> tuple[Parameter, ...]:
-        """Return those with more than one value, those that vary most first."""
+    def rows(self, figures: Mapping[str, int]) -> tuple[Parameter, ...]:
+        del figures
         return tuple(sorted(self._varying(), key=_rank)[:_LISTED])
 
     def _varying(self) -> Iterator[Parameter]:

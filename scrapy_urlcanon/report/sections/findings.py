@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from scrapy_urlcanon.report.document import COUNTED_URLS, COUNTED_VALUES
+from scrapy_urlcanon.report.sampling import COUNTED_URLS
+from scrapy_urlcanon.report.section import Section
+from scrapy_urlcanon.report.sections.options import Option
+from scrapy_urlcanon.report.sections.pages import Group
+from scrapy_urlcanon.report.sections.parameters import COUNTED_VALUES, Parameter
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from scrapy_urlcanon.report.document import Report
+    from scrapy_urlcanon.report.screen import Screen
 
 _LARGE_GROUP = 50
 """As many URLs of one page are a trap that a rule closed, or a rule that merges too much."""
@@ -32,7 +37,31 @@ class Finding:
     """Whether pages were, or may have been, taken for duplicates wrongly."""
 
 
-def worth_a_look(report: Report) -> tuple[Finding, ...]:
+class Findings(Section):
+    """What in a report a user should look at before trusting the rules, warnings first."""
+
+    place = 20
+    name = "look"
+    label = "Worth a look"
+
+    @classmethod
+    def context(cls, report: Report) -> dict[str, Any] | None:
+        findings = findings_of(report)
+        return {"findings": findings} if findings else None
+
+    @classmethod
+    def show(cls, report: Report, screen: Screen) -> None:
+        findings = findings_of(report)
+        if findings:
+            screen.heading(cls.label)
+        for finding in findings:
+            screen.line((finding.title, "bold yellow" if finding.is_warning else "bold"))
+            screen.line((finding.text, "dim"), indent=2)
+            for example in finding.examples:
+                screen.line(example, indent=2)
+
+
+def findings_of(report: Report) -> tuple[Finding, ...]:
     """Return the findings of *report*, warnings first."""
     findings = [finding for find in _FINDERS for finding in find(report)]
     return tuple(sorted(findings, key=lambda finding: not finding.is_warning))
@@ -63,7 +92,7 @@ def _false_merges(report: Report) -> Iterator[Finding]:
 
 def _large_groups(report: Report) -> Iterator[Finding]:
     large = sorted(
-        (group for group in report.groups if group.urls >= _LARGE_GROUP),
+        (group for group in report.rows(Group) if group.urls >= _LARGE_GROUP),
         key=lambda group: -group.urls,
     )
     if large:
@@ -119,7 +148,7 @@ def _unparsable(report: Report) -> Iterator[Finding]:
 
 
 def _never_fired(report: Report) -> Iterator[Finding]:
-    idle = [option for option in report.options if not option.dropped]
+    idle = [option for option in report.rows(Option) if not option.dropped]
     if idle:
         yield Finding(
             f"{count_of(len(idle), 'option')} dropped nothing",
@@ -129,7 +158,7 @@ def _never_fired(report: Report) -> Iterator[Finding]:
 
 
 def _varying_parameters(report: Report) -> Iterator[Finding]:
-    if report.parameters:
+    if report.rows(Parameter):
         yield Finding(
             "Parameters that vary most, and have no rule",
             "Does each value lead to a page of its own? If not, drop the parameter, or give its "
@@ -138,7 +167,7 @@ def _varying_parameters(report: Report) -> Iterator[Finding]:
                 f"{parameter.name} on {parameter.domain}: {parameter.values}"
                 f"{' or more' if parameter.values >= COUNTED_VALUES else ''} values on "
                 f"{count_of(parameter.pages, 'fetched page')}"
-                for parameter in report.parameters[:_LISTED]
+                for parameter in report.rows(Parameter)[:_LISTED]
             ),
         )
 

@@ -1,0 +1,93 @@
+"""Prints at the terminal what may be of strangers: nothing of it is taken for a command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from scrapy_urlcanon.redaction import visible
+from scrapy_urlcanon.report.url_difference import Side, difference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console, RenderableType
+
+    Cell = str | tuple[str, str] | Text
+
+_STYLES = {Side.BOTH: "", Side.FIRST: "red strike", Side.SECOND: "green underline"}
+_BRACKETS = {Side.BOTH: ("", ""), Side.FIRST: ("[-", "-]"), Side.SECOND: ("{+", "+}")}
+_UNLIMITED = 10_000
+"""The width of what is no terminal."""
+
+
+def marked(first: str, second: str, *, colour: bool) -> Text:
+    """Return both URLs in one, with what only one of them has marked as such.
+
+    >>> print(marked("http://example.com/a?x=1", "http://example.com/b", colour=False))
+    http://example.com/[-a?x=1-]{+b+}
+
+    :param colour: whether by styles, else by brackets as those of ``git diff --word-diff``.
+    """
+    text = Text(overflow="fold")
+    for piece in difference(visible(first), visible(second)):
+        if colour:
+            text.append(piece.text, _STYLES[piece.side])
+        else:
+            text.append(piece.text.join(_BRACKETS[piece.side]))
+    return text
+
+
+class Screen:
+    """Prints lines and tables, without markup; a cell is a text, or a text and its style.
+
+    Lines are broken where the terminal ends, and nowhere in a pipe or a file.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def heading(self, text: str) -> None:
+        """Print the heading of a part."""
+        self._print(Padding(Text(text, "bold cyan"), (1, 0, 0, 0), expand=False))
+
+    def line(self, *pieces: Cell, indent: int = 0) -> None:
+        """Print *pieces* one behind the other, or an empty line."""
+        if not pieces:
+            self._console.print()
+            return
+        line = Text(overflow="fold").join(map(_text, pieces))
+        self._print(Padding(line, (0, 0, 0, indent), expand=False))
+
+    def table(self, rows: Iterable[Sequence[Cell]], *, numbers: int = 1, indent: int = 0) -> None:
+        """Print *rows* of the same length, the first *numbers* columns aligned to the right."""
+        table = Table.grid(padding=(0, 2, 0, 0))
+        for row in rows:
+            while len(table.columns) < len(row):
+                is_number = len(table.columns) < numbers
+                table.add_column(justify="right" if is_number else "left", overflow="fold")
+            table.add_row(*map(_text, row))
+        self._print(Padding(table, (0, 0, 0, indent), expand=False))
+
+    def marked(self, first: str, second: str) -> Text:
+        """Return both URLs in one, as :func:`marked`."""
+        return marked(first, second, colour=self._console.color_system is not None)
+
+    def _print(self, part: RenderableType) -> None:
+        if self._console.is_terminal:
+            self._console.print(part)
+            return
+        options = self._console.options.update(width=_UNLIMITED)
+        for line in self._console.render_lines(part, options, pad=False):
+            text = "".join(segment.text for segment in line).rstrip()
+            self._console.print(Text(text), soft_wrap=True)
+
+
+def _text(cell: Cell) -> Text:
+    if isinstance(cell, Text):
+        return cell
+    text, style = (cell, "") if isinstance(cell, str) else cell
+    return Text(visible(text), style, overflow="fold")

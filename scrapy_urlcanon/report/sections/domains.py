@@ -1,0 +1,122 @@
+"""The registrable domains and what was dropped on each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping  # noqa: TC003 - decode() reads the annotations
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from scrapy_urlcanon.exceptions import ReportError
+from scrapy_urlcanon.report.section import Section
+from scrapy_urlcanon.wording import count_of
+
+if TYPE_CHECKING:
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.report.document import Report
+    from scrapy_urlcanon.report.screen import Screen
+
+OTHER = "other"
+"""The domain that the drops of all domains count for that are not listed."""
+_COUNTED = 5_000
+_LISTED = 1_000
+_PRINTED = 10
+_PRINTED_OPTIONS = 3
+
+
+@frozen
+class Domain:
+    """A registrable domain and what was dropped there."""
+
+    name: str
+    dropped: int
+    exact: int
+    variant: int
+    options: Mapping[str, int]
+    """By name, how many dropped variants are due to each."""
+
+
+class _Count:
+    def __init__(self) -> None:
+        self.exact = self.variant = 0
+        self.options: Counter[str] = Counter()
+
+    @property
+    def dropped(self) -> int:
+        return self.exact + self.variant
+
+    def include(self, other: _Count) -> None:
+        self.exact += other.exact
+        self.variant += other.variant
+        self.options += other.options
+
+    def row(self, name: str) -> Domain:
+        options = dict(sorted(self.options.items(), key=lambda item: (-item[1], item[0])))
+        return Domain(name, self.dropped, self.exact, self.variant, options)
+
+
+class Domains(Section):
+    """How many requests were dropped on each domain: the most first, and the others as one."""
+
+    place = 40
+    name = "domains"
+    label = "Domains"
+    key = "domains"
+    row = Domain
+
+    def __init__(self, canonicalizer: Canonicalizer) -> None:
+        super().__init__(canonicalizer)
+        self._counts: dict[str, _Count] = {}
+
+    def note_drop(self, drop: Drop) -> None:
+        is_new = drop.domain not in self._counts
+        name = OTHER if is_new and len(self._counts) >= _COUNTED else drop.domain
+        count = self._counts.setdefault(name, _Count())
+        if drop.is_exact:
+            count.exact += 1
+        else:
+            count.variant += 1
+            count.options.update(drop.rules)
+
+    def rows(self, figures: Mapping[str, int]) -> tuple[Domain, ...]:
+        del figures
+        counts = dict(self._counts)
+        others = counts.pop(OTHER, _Count())
+        ranked = sorted(counts, key=lambda name: (-counts[name].dropped, name))
+        for name in ranked[_LISTED:]:
+            others.include(counts[name])
+        listed = [counts[name].row(name) for name in ranked[:_LISTED]]
+        return (*listed, others.row(OTHER)) if others.dropped else tuple(listed)
+
+    @classmethod
+    def check(cls, report: Report) -> None:
+        for number, domain in enumerate(report.rows(Domain)):
+            if domain.exact + domain.variant != domain.dropped:
+                raise ReportError(f"domains[{number}]: exact and variant are not what was dropped")
+
+    @classmethod
+    def context(cls, report: Report) -> dict[str, Any]:
+        return {"domains": report.rows(Domain)}
+
+    @classmethod
+    def show(cls, report: Report, screen: Screen) -> None:
+        domains = report.rows(Domain)
+        if not domains:
+            return
+        screen.heading("By domain")
+        rows = [_printed(domain) for domain in domains[:_PRINTED]]
+        others = domains[_PRINTED:]
+        if others:
+            dropped = sum(domain.dropped for domain in others)
+            rows.append(
+                (f"{dropped:,}", (f"on {count_of(len(others), 'other domain')}", "dim"), "")
+            )
+        screen.table(rows)
+
+
+def _printed(domain: Domain) -> tuple[str, Any, Any]:
+    most = list(domain.options.items())[:_PRINTED_OPTIONS]
+    options = ", ".join(f"{name} {count:,}" for name, count in most)
+    return f"{domain.dropped:,}", domain.name, (options, "dim")

@@ -1,0 +1,115 @@
+"""The options that are on, and what each of them did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from scrapy_urlcanon.canonicalizer.presets import PRESETS
+from scrapy_urlcanon.canonicalizer.rules import ALWAYS, BY_NAME
+from scrapy_urlcanon.canonicalizer.rules.template import Skip
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
+from scrapy_urlcanon.crawl.summary import title_of
+from scrapy_urlcanon.report.section import Section
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.report.document import Report
+    from scrapy_urlcanon.report.screen import Screen
+
+_LISTED_LAYERS = 5
+
+
+_RULE = "dropped/rule/"
+
+
+@frozen
+class Option:
+    """An option, or a normalization that is always on, and what it did."""
+
+    name: str
+    dropped: int
+    """How many dropped variants are due to it, perhaps with others; for ``skip``, how many
+    requests it skipped."""
+    layers: tuple[str, ...]
+    """Some of the layers that turn it on, in the order in which they apply."""
+    more_layers: int = 0
+    """How many more there are."""
+
+
+class Options(Section):
+    """The options that dropped something, and those that the user turned on; the most first."""
+
+    place = 30
+    name = "options"
+    label = "Options"
+    key = "options"
+    row = Option
+
+    def __init__(self, canonicalizer: Canonicalizer) -> None:
+        super().__init__(canonicalizer)
+        self._configuration = canonicalizer.configuration
+
+    def rows(self, figures: Mapping[str, int]) -> tuple[Option, ...]:
+        dropped = {
+            name.removeprefix(_RULE): n for name, n in figures.items() if name.startswith(_RULE)
+        }
+        skipped = sum(count for name, count in figures.items() if name.startswith("skipped/"))
+        if skipped:
+            dropped[Skip.name] = skipped
+        layers: dict[str, dict[str, None]] = {}
+        for name, layer in _turned_on(self._configuration):
+            layers.setdefault(name, {})[layer] = None
+        names = sorted(
+            layers.keys() | dropped.keys(), key=lambda name: (-dropped.get(name, 0), name)
+        )
+        preset = self._configuration.preset
+        return tuple(
+            _option(name, dropped.get(name, 0), preset, list(layers.get(name, ())))
+            for name in names
+        )
+
+    @classmethod
+    def context(cls, report: Report) -> dict[str, Any]:
+        options = report.rows(Option)
+        most = max((option.dropped for option in options), default=0)
+        return {"options": options, "most_dropped": most}
+
+    @classmethod
+    def show(cls, report: Report, screen: Screen) -> None:
+        screen.heading("By option")
+        rows = []
+        for option in report.rows(Option):
+            style = "" if option.dropped else "dim"
+            cells = f"{option.dropped:,}", title_of(option.name)
+            rows.append(((cells[0], style), (option.name, style or "cyan"), (cells[1], style)))
+        screen.table(rows)
+
+
+def _turned_on(configuration: Configuration) -> Iterator[tuple[str, str]]:
+    for rule_sets in configuration.origins:
+        for rule_set in rule_sets:
+            for name, value in rule_set.options.items():
+                if not _is_neutral(name, value):
+                    yield name, rule_set.layer
+
+
+def _option(name: str, dropped: int, preset: str, layers: list[str]) -> Option:
+    if name == DECLARED_CANONICAL:
+        layers = [DECLARED_CANONICAL_SETTING]
+    elif name not in BY_NAME:
+        layers = [ALWAYS]
+    elif not _is_neutral(name, PRESETS[preset].get(name)):
+        layers = [f"preset {preset}", *layers]
+    more = max(len(layers) - _LISTED_LAYERS, 0)
+    return Option(name, dropped, tuple(layers[:_LISTED_LAYERS]), more)
+
+
+def _is_neutral(name: str, value: Any) -> bool:
+    """Tell whether the option does nothing with *value*; an empty list may be a tuple too."""
+    neutral = BY_NAME[name].neutral
+    return bool(value == neutral or (neutral is not None and not neutral and not value))
