@@ -5,26 +5,55 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 
-.PHONY: demo test test-oldest lint docs tracking-list bench bench-crawl bench-memory bench-learn fuzz clean
+# As many test processes as there are cores. What shares a crawl or a browser stays in one of
+# them (tests/conftest.py), so that nothing is set up twice.
+WORKERS ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+export WORKERS
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
+
+# Interpreters that pyenv has and that PATH may not name.
+PYENV := $(wildcard $(HOME)/.pyenv/versions/3.*/bin)
+MORE_PATH = $$(echo '$(addprefix :,$(PYENV))' | tr -d ' ')
+
+.PHONY: help demo test test-all test-oldest coverage lint docs site package tracking-list \
+	bench bench-crawl bench-memory bench-learn fuzz clean
+
+help:  ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
 demo: $(INSTALLED)  ## crawl the example site with the plugin off and on
 	$(BIN)/python example_project/demo.py
 
 test: $(INSTALLED) lint  ## check style and types, run all tests
-	$(BIN)/python -m pytest -q
+	$(PYTEST)
 
-test-oldest:  ## run all tests with the oldest releases that they hold with
-	$(PYTHON) -m venv $(VENV)-oldest
-	$(VENV)-oldest/bin/pip install --quiet --constraint tests/oldest.txt --editable '.[test]'
-	$(VENV)-oldest/bin/python -m pytest -q
+coverage: $(INSTALLED)  ## run all tests, show what they do not run, fail below the floor
+	$(PYTEST) --cov
 
-lint: $(INSTALLED)
+test-all: $(INSTALLED)  ## run all tests with each Python that is here, and with the oldest releases
+	$(BIN)/pip install --quiet 'tox>=4.21'
+	PATH="$$PATH$(MORE_PATH)" $(BIN)/tox
+
+test-oldest: $(INSTALLED)  ## run all tests with the oldest releases that they hold with
+	$(BIN)/pip install --quiet 'tox>=4.21'
+	PATH="$$PATH$(MORE_PATH)" $(BIN)/tox run -e oldest
+
+lint: $(INSTALLED)  ## check style and types
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy
 
-docs: $(INSTALLED)  ## write docs/rules.md, the page of the catalogue
+docs: $(INSTALLED)  ## write the generated page of the docs, docs/rules.md
 	$(BIN)/python tools/rules_page.py
+
+site: $(INSTALLED)  ## build the site of the docs in build/site, failing on any warning
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/site
+
+package: $(INSTALLED)  ## build the sdist and the wheel in dist, and check them
+	$(BIN)/pip install --quiet build twine
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*
 
 # Adds the parameters of FILES (name=licence, see --help) to the tracking list.
 tracking-list: $(INSTALLED)  ## rebuild the list of tracking parameters
@@ -49,11 +78,11 @@ fuzz: $(INSTALLED)  ## fuzz what reads foreign text, for FUZZ_SECONDS
 	$(BIN)/pip install --quiet 'atheris>=3'
 	$(BIN)/python fuzz/fuzz_urls_and_readers.py -max_total_time=$(FUZZ_SECONDS)
 
-clean:
-	rm -rf $(VENV) $(VENV)-oldest
+clean:  ## remove the environments and what was built
+	rm -rf $(VENV) .tox build dist .coverage*
 
 $(INSTALLED): setup.cfg pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[test]'
+	$(BIN)/pip install --quiet --editable '.[test,docs]'
 	touch $@

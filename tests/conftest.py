@@ -21,6 +21,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
 SHARED = Path(__file__).parents[2] / "shared"
 
 
+def pytest_collection_modifyitems(config, items):
+    """Let one process run all tests of a file, and all files that read the report of one crawl."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    sharing = {item.path for item in items if "shop_reports" in getattr(item, "fixturenames", ())}
+    for item in items:
+        group = "shop_reports" if item.path in sharing else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture
 def shared():
     """Return the directory of corpora and vectors beside the repository, or skip."""
