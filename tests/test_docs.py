@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +22,8 @@ from scrapy_urlcanon.learn.store import ObservationStore
 from scrapy_urlcanon.pages.page import Page
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 
 FENCE = re.compile(r"^```(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
@@ -56,7 +58,7 @@ def blocks(page):
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """Make a directory with the files that the pages speak of, and go there."""
-    for report in (ROOT / "docs" / "examples").glob("*.json"):
+    for report in (DOCS / "examples").glob("*.json"):
         shutil.copy(report, tmp_path)
     (tmp_path / "data.min.json").write_text('{"providers": {}}')
     with ObservationStore(tmp_path / "observations.sqlite") as store:
@@ -150,6 +152,27 @@ def test_links_of_page_lead_somewhere(page):
             assert heading in {slug(text) for text in headings}, f"{page.name} links #{heading}"
 
 
+def test_index_links_every_page():
+    """Whoever begins at the index finds every page."""
+    linked = {target for target, _ in LINK.findall((DOCS / "index.md").read_text(encoding="utf-8"))}
+    assert {path.name for path in DOCS.glob("*.md")} - {"index.md"} <= linked
+
+
+def test_site_is_built_without_a_warning(tmp_path):
+    """Every link and every block of code is one for Sphinx too."""
+    if not all(map(find_spec, ("sphinx", "myst_parser", "sphinx_rtd_theme"))):
+        pytest.skip("needs the extra docs: pip install -e '.[docs]'")
+    built = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", DOCS, tmp_path / "site"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    for page in DOCS.glob("*.md"):
+        assert (tmp_path / "site" / f"{page.stem}.html").exists()
+
+
 def slug(heading):
     """Return the anchor that GitHub gives to *heading*."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
@@ -159,5 +182,5 @@ def test_pages_name_every_setting():
     """A setting that is not documented cannot be found."""
     from scrapy_urlcanon.crawl.settings import KNOWN  # noqa: PLC0415
 
-    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    text = (DOCS / "configuration.md").read_text(encoding="utf-8")
     assert [name for name in KNOWN if f"`{name}`" not in text] == []
