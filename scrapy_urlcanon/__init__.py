@@ -14,11 +14,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from scrapy_urlcanon.canonicalizer import Canonicalizer, canonicalize
     from scrapy_urlcanon.crawl.addon import Addon
     from scrapy_urlcanon.crawl.downloadermiddleware import UrlCanonDownloaderMiddleware
     from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
     from scrapy_urlcanon.crawl.spidermiddleware import UrlCanonSpiderMiddleware
+    from scrapy_urlcanon.library import Canonicalizer, canonicalize
 
 __all__ = [
     "Addon",
@@ -31,11 +31,11 @@ __all__ = [
 
 _MODULES = {
     "Addon": "scrapy_urlcanon.crawl.addon",
-    "Canonicalizer": "scrapy_urlcanon.canonicalizer",
+    "Canonicalizer": "scrapy_urlcanon.library",
     "RequestFingerprinter": "scrapy_urlcanon.crawl.fingerprinter",
     "UrlCanonDownloaderMiddleware": "scrapy_urlcanon.crawl.downloadermiddleware",
     "UrlCanonSpiderMiddleware": "scrapy_urlcanon.crawl.spidermiddleware",
-    "canonicalize": "scrapy_urlcanon.canonicalizer",
+    "canonicalize": "scrapy_urlcanon.library",
 }
 
 

@@ -9,11 +9,12 @@ from w3lib.url import canonicalize_url
 from scrapy_urlcanon.canonicalizer.configuration import (
     Configuration,
     RuleSet,
+    Source,
     validate_options,
 )
-from scrapy_urlcanon.canonicalizer.declared import clean_param_rule_sets
 from scrapy_urlcanon.canonicalizer.explanation import Explanation, Step
 from scrapy_urlcanon.canonicalizer.fast import FastPath
+from scrapy_urlcanon.canonicalizer.layers import Layer, preset_layer
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.canonicalizer.patterns import Pattern
 from scrapy_urlcanon.canonicalizer.policy import Policies
@@ -21,7 +22,6 @@ from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Mapping
 
     from typing_extensions import Self
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.policy import Policy
     from scrapy_urlcanon.canonicalizer.rules import Rule
     from scrapy_urlcanon.canonicalizer.url import Url
-    from scrapy_urlcanon.rule_files.clean_param import CleanParam
 
 _MAX_PASSES = 10
 SCRAPY = "scrapy"
@@ -49,9 +48,10 @@ class Canonicalizer:
     A text that is not an http or https URL comes back as it is. The canonical URL of a
     canonical URL is itself. Time is linear in the length of the text.
 
+    It reads no files; :class:`scrapy_urlcanon.Canonicalizer` does.
+
     :param rules: options by pattern, in the shape of the ``URLCANON_RULES`` setting.
     :param preset: ``scrapy``, ``safe`` or ``aggressive``.
-    :param rules_files: paths of TOML or JSON files of the same shape; *rules* win over them.
     :raises ConfigurationError: with all problems of the configuration at once.
     """
 
@@ -60,9 +60,9 @@ class Canonicalizer:
         rules: Mapping[str, Mapping[str, Any]] | None = None,
         *,
         preset: str = DEFAULT_PRESET,
-        rules_files: Iterable[str | os.PathLike[str]] = (),
     ) -> None:
-        self._setup(Configuration.load(preset, rules_files=rules_files, rules=[("rules", rules)]))
+        sources = [] if rules is None else [Source("rules", rules)]
+        self._setup(Configuration.load(preset, sources))
 
     @classmethod
     def from_configuration(cls, configuration: Configuration) -> Self:
@@ -100,7 +100,7 @@ class Canonicalizer:
         >>> canonicalizer.canonicalize_without("http://example.com/?id=1#top", "drop_params")
         'http://example.com/?id=1'
         """
-        without = RuleSet(Pattern("*"), {}, "", suspends=frozenset({option}))
+        without = RuleSet(Pattern("*"), {}, Layer("suspended"), suspends=frozenset({option}))
         try:
             return self._settle(url, without, [])
         except UnparsableUrlError:
@@ -135,28 +135,29 @@ class Canonicalizer:
             return Explanation(url, url, problem=str(error))
         return Explanation(url, canonical, tuple(steps))
 
-    def declare(self, robots_url: str, declared: CleanParam) -> None:
-        """Take over what the robots.txt at *robots_url* declares, in place of what it did.
+    def declare(self, host: str, rule_sets: tuple[RuleSet, ...]) -> None:
+        """Take over what the site on *host* declares, in place of what it did before.
 
-        It is weaker than every rule, and holds for that scheme, host and port.
+        It is weaker than every rule.
 
         >>> from scrapy_urlcanon.rule_files.clean_param import read_clean_param
         >>> canonicalizer = Canonicalizer()
         >>> declared = read_clean_param(b"Clean-param: sid /forum/")
-        >>> canonicalizer.declare("http://example.com/robots.txt", declared)
+        >>> canonicalizer.declare(*declared.rule_sets("http://example.com/robots.txt"))
         >>> canonicalizer.canonicalize("http://example.com/forum/?sid=1&t=2")
         'http://example.com/forum/?t=2'
 
-        :raises ValueError: if *robots_url* cannot be parsed.
+        :param host: normalized; the rules are not looked at for its subdomains.
         """
-        self._policies.declare(*clean_param_rule_sets(robots_url, declared))
+        self._policies.declare(host, rule_sets)
         self.fast_path.use(self._policies)
 
     def policy(self, url: str) -> Policy:
         """Return the value of every option for *url*, and the layer that set it.
 
-        >>> Canonicalizer().policy("http://example.com/").options["fragment"]
-        Setting(value='drop', layer='preset safe')
+        >>> setting = Canonicalizer().policy("http://example.com/").options["fragment"]
+        >>> print(setting.value, "by", setting.layer)
+        drop by preset safe
 
         :raises ValueError: if *url* cannot be parsed.
         """
@@ -195,22 +196,9 @@ def _apply(rules: Iterable[Rule], url: Url, steps: list[Step]) -> Url:
     for rule in rules:
         changed = rule.apply(url)
         if changed != url:
-            steps.append(Step(rule.name, str(url), str(changed), rule.layer(url, changed)))
+            steps.append(Step(rule.name, str(url), str(changed), rule.layers(url, changed)))
             url = changed
     return url
-
-
-def canonicalize(url: str, *, preset: str = DEFAULT_PRESET, **options: Any) -> str:
-    """Return the canonical form of *url* under a preset and options that hold everywhere.
-
-    To canonicalize many URLs, make a :class:`Canonicalizer`.
-
-    >>> canonicalize("http://www.example.com/?b&a", www="strip")
-    'http://example.com/?a=&b='
-
-    :raises ConfigurationError: if the preset or an option is not valid.
-    """
-    return Canonicalizer({"*": options}, preset=preset).canonicalize(url)
 
 
 def _overrides(options: Mapping[str, Any] | None) -> RuleSet | None:
@@ -231,5 +219,5 @@ def _as_scrapy(text: str, steps: list[Step]) -> str:
     if not settles:
         raise UnparsableUrlError("Scrapy's own canonical form of it has another one")
     if canonical != text:
-        steps.append(Step(SCRAPY, text, canonical, f"preset {SCRAPY}"))
+        steps.append(Step(SCRAPY, text, canonical, (preset_layer(SCRAPY),)))
     return canonical

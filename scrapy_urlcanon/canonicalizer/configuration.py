@@ -1,7 +1,8 @@
 """The configuration: rules of several origins, validated and with their layers.
 
 Later origins win over earlier ones, and within one origin the more specific pattern wins
-(:attr:`~scrapy_urlcanon.canonicalizer.patterns.Pattern.specificity`).
+(:attr:`~scrapy_urlcanon.canonicalizer.patterns.Pattern.specificity`). Files are not read here:
+:func:`scrapy_urlcanon.rule_files.loading.load_configuration` does that.
 """
 
 from __future__ import annotations
@@ -10,19 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
-from scrapy_urlcanon.canonicalizer.patterns import Pattern, parse_pattern
+from scrapy_urlcanon.canonicalizer.layers import Layer
+from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern, parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
-from scrapy_urlcanon.rule_files.reading import RulesFile, read_rules_files
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from typing_extensions import Self
 
-    from scrapy_urlcanon.canonicalizer.declared import DeclaredPattern
+    from scrapy_urlcanon.canonicalizer.patterns import SitePattern
 
 INHERIT = "inherit"
 """The key that, where False, discards the layers below."""
@@ -32,14 +32,23 @@ INHERIT = "inherit"
 class RuleSet:
     """The options that one pattern of one origin sets."""
 
-    pattern: Pattern | DeclaredPattern
+    pattern: Pattern | SitePattern
     options: Mapping[str, Any]
-    layer: str
-    """Origin and pattern, as in ``URLCANON_RULES['example.com']``."""
+    layer: Layer
     inherit: bool = True
     """Whether the layers below hold as well."""
     suspends: frozenset[str] = frozenset()
     """The options that do nothing there, whatever the layers below say."""
+
+
+@frozen
+class Source:
+    """What the rules of one origin were read from."""
+
+    name: str
+    """What messages and layers call it: a setting, or the path of a file."""
+    rules: object
+    """In the shape of the ``URLCANON_RULES`` setting, if they are right."""
 
 
 @frozen
@@ -49,49 +58,38 @@ class Configuration:
     preset: str
     origins: tuple[tuple[RuleSet, ...], ...]
     """The rule sets of each origin, the later ones stronger."""
-    files: tuple[RulesFile, ...] = ()
-    """The rule files, which are the first of the origins."""
+    sources: tuple[Source, ...] = ()
+    """What the first of the origins were read from, in their order."""
 
     def without(self, option: str, domain: str) -> Self:
         """Return the configuration in which *option* does nothing on *domain*.
 
         :param domain: a normalized host, with its subdomains, or ``*``.
         """
-        layer = f"suspended on {domain!r}"
+        layer = Layer(f"suspended on {domain!r}")
         rule_set = RuleSet(Pattern(domain), {}, layer, suspends=frozenset({option}))
         return evolve(self, origins=(*self.origins, (rule_set,)))
 
     @classmethod
     def load(
-        cls,
-        preset: object,
-        *,
-        rules_files: Iterable[str | os.PathLike[str]] = (),
-        rules: Iterable[tuple[str, object]] = (),
-        setting_names: tuple[str, str] = ("preset", "rules_files"),
+        cls, preset: object, sources: Iterable[Source], *, preset_name: str = "preset"
     ) -> Self:
-        """Read and validate everything.
+        """Validate everything.
 
-        :param rules_files: paths of rule files, each an origin of its own.
-        :param rules: pairs of a name, for the messages, and the rules of that name.
-        :param setting_names: what *preset* and *rules_files* are called in messages.
+        :param sources: the rules of each origin, the later ones stronger.
+        :param preset_name: what *preset* is called in messages.
         :raises ConfigurationError: with all problems at once.
         """
+        sources = tuple(sources)
         problems: list[Problem] = []
         if not isinstance(preset, str) or preset not in PRESETS:
             expected = " or ".join(map(repr, PRESETS))
             message = f"expected {expected}, got {preset!r}{did_you_mean(preset, PRESETS)}"
-            problems.append(Problem(setting_names[0], message))
-        files, problems_of_files = read_rules_files(rules_files, setting=setting_names[1])
-        problems += problems_of_files
-        given = [(name, mapping) for name, mapping in rules if mapping is not None]
-        origins = tuple(
-            tuple(_validate(name, mapping, problems))
-            for name, mapping in (*((file.name, file.rules) for file in files), *given)
-        )
+            problems.append(Problem(preset_name, message))
+        origins = tuple(tuple(_validate(source, problems)) for source in sources)
         if problems:
             raise ConfigurationError(problems)
-        return cls(str(preset), origins, tuple(files))
+        return cls(str(preset), origins, sources)
 
 
 def validate_options(origin: str, options: object) -> RuleSet:
@@ -100,36 +98,37 @@ def validate_options(origin: str, options: object) -> RuleSet:
     :raises ConfigurationError: with all problems at once.
     """
     problems: list[Problem] = []
-    rule_set = _validate_options(Pattern("*"), origin, options, Problem(origin, ""), problems)
+    rule_set = _validate_options(
+        Pattern(ANY_HOST), Layer(origin), options, Problem(origin, ""), problems
+    )
     if problems:
         raise ConfigurationError(problems)
     return rule_set
 
 
-def _validate(origin: str, rules: object, problems: list[Problem]) -> Iterable[RuleSet]:
-    if not isinstance(rules, dict):
-        problems.append(
-            Problem(origin, f"expected a mapping of patterns to options, got {rules!r}")
-        )
+def _validate(source: Source, problems: list[Problem]) -> Iterator[RuleSet]:
+    if not isinstance(source.rules, dict):
+        message = f"expected a mapping of patterns to options, got {source.rules!r}"
+        problems.append(Problem(source.name, message))
         return
     seen: dict[Pattern, str] = {}
-    for text, options in rules.items():
-        place = Problem(origin, "", str(text))
+    for text, options in source.rules.items():
+        place = Problem(source.name, "", str(text))
         try:
             pattern = parse_pattern(text)
         except (TypeError, ValueError) as error:
             problems.append(place._replace(message=str(error)))
-            pattern = Pattern("*")
+            pattern = Pattern(ANY_HOST)
         else:
             if pattern in seen:
                 message = f"it is the same pattern as {seen[pattern]!r}: join the two"
                 problems.append(place._replace(message=message))
             seen[pattern] = text
-        yield _validate_options(pattern, f"{origin}[{text!r}]", options, place, problems)
+        yield _validate_options(pattern, Layer(source.name, text), options, place, problems)
 
 
 def _validate_options(
-    pattern: Pattern, layer: str, options: object, place: Problem, problems: list[Problem]
+    pattern: Pattern, layer: Layer, options: object, place: Problem, problems: list[Problem]
 ) -> RuleSet:
     if not isinstance(options, dict):
         message = f"expected a mapping of options, got {options!r}"

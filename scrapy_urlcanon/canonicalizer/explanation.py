@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from attrs import frozen
+
+if TYPE_CHECKING:
+    from scrapy_urlcanon.canonicalizer.layers import Layer
 
 
 @frozen
@@ -13,8 +18,13 @@ class Step:
     """The name of the option, or of the normalization that is always on."""
     before: str
     after: str
-    layer: str
-    """What turned it on: ``always``, a preset, or origin and pattern of a rule."""
+    layers: tuple[Layer, ...]
+    """The layers of the configuration that had a part in it."""
+
+    @property
+    def layer(self) -> str:
+        """What turned it on, as text: ``always``, a preset, or origin and pattern of a rule."""
+        return ", ".join(map(str, self.layers))
 
 
 @frozen

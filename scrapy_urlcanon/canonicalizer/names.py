@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from scrapy_urlcanon.canonicalizer.layers import Layer
+
 
 NOT_WRITABLE = "no entry of our lists is empty, begins with ! or has a literal * in it"
 
@@ -18,7 +20,7 @@ class Entry(NamedTuple):
     """A name; ``*`` in it stands for any text, and nothing else is special."""
     takes_back: bool
     """Whether it was written ``!name``: what it matches is exempt."""
-    layer: str
+    layer: Layer
     """The layer of the configuration that it stands in."""
 
 
@@ -55,9 +57,11 @@ def glob_matcher(pattern: str) -> Callable[[str], bool]:
 class NameMatcher:
     """Finds the entry that decides about a name: the last one that matches it.
 
-    >>> names = NameMatcher([Entry("s*", False, "a"), Entry("sort", True, "b")])
-    >>> names.match("sid").layer, names.match("sort").takes_back, names.match("id")
-    ('a', True, None)
+    >>> from scrapy_urlcanon.canonicalizer.layers import Layer
+    >>> weak, strong = Layer("weak"), Layer("strong")
+    >>> names = NameMatcher([Entry("s*", False, weak), Entry("sort", True, strong)])
+    >>> names.match("sid").layer is weak, names.match("sort").takes_back, names.match("id")
+    (True, True, None)
     """
 
     def __init__(self, entries: Iterable[Entry]) -> None:

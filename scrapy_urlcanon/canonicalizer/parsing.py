@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.explanation import Step
-from scrapy_urlcanon.canonicalizer.rules import ALWAYS, NORMALIZATIONS, TEXT_NORMALIZATIONS
+from scrapy_urlcanon.canonicalizer.layers import ALWAYS
+from scrapy_urlcanon.canonicalizer.rules import NORMALIZATIONS, TEXT_NORMALIZATIONS
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
@@ -26,7 +27,7 @@ def parse(text: str, steps: list[Step]) -> Url:
     for normalization in TEXT_NORMALIZATIONS:
         changed = normalization.apply(text)
         if changed != text:
-            steps.append(Step(normalization.name, text, changed, ALWAYS))
+            steps.append(Step(normalization.name, text, changed, (ALWAYS,)))
             text = changed
     return split(text)
 
@@ -40,6 +41,6 @@ def normalize(url: Url, steps: list[Step]) -> Url:
     for normalization in NORMALIZATIONS:
         changed = normalization.apply(url)
         if changed != url:
-            steps.append(Step(normalization.name, str(url), str(changed), ALWAYS))
+            steps.append(Step(normalization.name, str(url), str(changed), (ALWAYS,)))
             url = changed
     return url

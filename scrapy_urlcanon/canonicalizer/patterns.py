@@ -168,6 +168,47 @@ class Pattern:
         )
 
 
+@frozen
+class SitePattern:
+    """The paths with a prefix on one scheme, host and port.
+
+    That is what a robots.txt speaks of (RFC 9309, section 2.3), and what no :class:`Pattern` can
+    say: its subdomains are not included, and the prefix is one as text.
+
+    >>> from scrapy_urlcanon.canonicalizer.url import split
+    >>> pattern = SitePattern(split("http://example.com/"), "/forum*/show")
+    >>> pattern.matches_on_its_host(split("http://example.com/forums/showthread.php"))
+    True
+    """
+
+    site: Url
+    """A URL of the site, normalized."""
+    prefix: str
+    """``*`` in it stands for any text."""
+    is_for_whole_host = False
+    """It is for one port, and one of http and https, at the most."""
+    _fits: Callable[[str], bool] = field(init=False, repr=False, eq=False)
+
+    @_fits.default
+    def _matcher_of_paths(self) -> Callable[[str], bool]:
+        return glob_matcher(self.prefix.rstrip("*") + "*")
+
+    @property
+    def host(self) -> str:
+        """The host, without its subdomains."""
+        return self.site.host
+
+    @property
+    def specificity(self) -> tuple[int, int, int]:
+        """What orders it among patterns, as :attr:`Pattern.specificity`."""
+        return self.host.count(".") + 1, self.prefix.count("/"), 0
+
+    def matches_on_its_host(self, url: Url) -> bool:
+        """Tell whether *url*, whose host may be a subdomain of this one, is one of the URLs."""
+        is_of_site = (url.scheme, url.host, url.port) == self.site[0:1] + self.site[2:4]
+        return is_of_site and self._fits(url.path)
+
+
 def _includes_host(host: str, other: str) -> bool:
     """Tell whether a pattern for *host* is for *other*, a host or that of a pattern."""
     if host in (ANY_HOST, other):

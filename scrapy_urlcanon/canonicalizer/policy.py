@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from scrapy_urlcanon.canonicalizer.layers import preset_layer
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, with_parents
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME, CATALOGUE, Rule, Skip
@@ -138,7 +139,7 @@ class Policies:
 
 @lru_cache
 def _preset_options(preset: str) -> Mapping[str, Setting]:
-    layer = f"preset {preset}"
+    layer = preset_layer(preset)
     return {
         name: BY_NAME[name].values.merge(None, value, layer)
         for name, value in PRESETS[preset].items()

@@ -17,6 +17,7 @@ from scrapy_urlcanon.exceptions import UnparsableUrlError, did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from scrapy_urlcanon.canonicalizer.layers import Layer
     from scrapy_urlcanon.canonicalizer.url import Url
 
 
@@ -29,7 +30,7 @@ class Setting(NamedTuple):
     value: Any
     """For lists a tuple of :class:`~scrapy_urlcanon.canonicalizer.names.Entry`, for
     mappings a mapping to pairs of value and layer, else as it was written."""
-    layer: str
+    layer: Layer
     """The last layer that had a say."""
 
 
@@ -44,7 +45,7 @@ class ValueType(ABC):
     def problem(self, value: object) -> str | None:
         """Say what is wrong with *value*, or None."""
 
-    def merge(self, lower: Setting | None, value: Any, layer: str) -> Setting:
+    def merge(self, lower: Setting | None, value: Any, layer: Layer) -> Setting:
         """Return the setting that *value* in *layer* makes of that of the *lower* layers."""
         del lower
         return Setting(value, layer)
@@ -109,7 +110,7 @@ class NameList(ValueType):
                 return f"expected names, and {name!r} is not one"
         return None
 
-    def merge(self, lower: Setting | None, value: Any, layer: str) -> Setting:
+    def merge(self, lower: Setting | None, value: Any, layer: Layer) -> Setting:
         if value is None:
             return Setting(None, layer)
         entries = {entry.pattern: entry for entry in (lower and lower.value) or ()}
@@ -139,7 +140,9 @@ class NameMap(ValueType):
                 return f"expected names and texts, got {name!r}: {text!r}"
         return None
 
-    def merge(self, lower: Setting | None, value: Mapping[str, str | None], layer: str) -> Setting:
+    def merge(
+        self, lower: Setting | None, value: Mapping[str, str | None], layer: Layer
+    ) -> Setting:
         united = dict(lower.value) if lower else {}
         for name, text in value.items():
             if text is None:
@@ -177,7 +180,9 @@ class HostMap(NameMap):
                 return "a host cannot be its own alias: " + " -> ".join((*way, hosts[way[-1]]))
         return None
 
-    def merge(self, lower: Setting | None, value: Mapping[str, str | None], layer: str) -> Setting:
+    def merge(
+        self, lower: Setting | None, value: Mapping[str, str | None], layer: Layer
+    ) -> Setting:
         hosts = {_host(name): target and _host(target) for name, target in value.items()}
         united = super().merge(lower, hosts, layer).value
         targets = {name: target for name, (target, _) in united.items()}
@@ -230,7 +235,7 @@ class TemplateList(ValueType):
                 problems.append(f"{item!r}: {error}")
         return "; ".join(problems) or None
 
-    def merge(self, lower: Setting | None, value: Any, layer: str) -> Setting:
+    def merge(self, lower: Setting | None, value: Any, layer: Layer) -> Setting:
         templates = {pair[0].text: pair for pair in (lower and lower.value) or ()}
         for item in value:
             if item.startswith("!"):
@@ -276,8 +281,8 @@ class RewriteList(ValueType):
             )
         return "; ".join(problems) or None
 
-    def merge(self, lower: Setting | None, value: Any, layer: str) -> Setting:
-        own: dict[str, tuple[Rewrite, str] | None] = {}
+    def merge(self, lower: Setting | None, value: Any, layer: Layer) -> Setting:
+        own: dict[str, tuple[Rewrite, Layer] | None] = {}
         for item in value:
             rewrite = _rewrite(item)
             if rewrite is None:

@@ -10,6 +10,7 @@ from scrapy_urlcanon.commands.base import Action, settings_of_spider
 from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.report.destination import SETTING, templates
+from scrapy_urlcanon.rule_files.loading import RulesFile
 
 if TYPE_CHECKING:
     import argparse
@@ -80,16 +81,13 @@ def _problems_of_spiders(settings: Settings) -> Iterator[Problem]:
 
 def _summary(configuration: Configuration) -> Iterator[str]:
     yield f"preset {configuration.preset}"
-    origins = iter(configuration.origins)
-    for file, rule_sets in zip(configuration.files, origins, strict=False):
-        if file.is_foreign:
-            yield f"{file.name}: {file.format}, rules for {len(rule_sets)} patterns"
-            for left_out in file.left_out:
+    for source, rule_sets in zip(configuration.sources, configuration.origins, strict=True):
+        if isinstance(source, RulesFile) and source.is_foreign:
+            yield f"{source.name}: {source.format}, rules for {len(rule_sets)} patterns"
+            for left_out in source.left_out:
                 yield f"  left out: {left_out}"
         else:
             yield from map(_line, rule_sets)
-    for rule_sets in origins:
-        yield from map(_line, rule_sets)
     yield "The configuration is valid."
 
 

@@ -79,7 +79,13 @@ def _lines_of_input() -> Iterator[str]:
 
 def _print_json(canonicalizer: Canonicalizer, urls: Iterable[str], *, is_pair: bool) -> None:
     for url in urls:
-        print(json.dumps(asdict(canonicalizer.explain(url)), ensure_ascii=False))  # noqa: T201
+        explanation = canonicalizer.explain(url)
+        steps = [
+            {"option": s.option, "before": s.before, "after": s.after, "layer": s.layer}
+            for s in explanation.steps
+        ]
+        document = {**asdict(explanation, recurse=False), "steps": steps}
+        print(json.dumps(document, ensure_ascii=False))  # noqa: T201
     if is_pair:
         both = pair(canonicalizer, *urls)
         verdict = {"are_one": both.are_one, "rules": both.rules, "joined_by": both.joined_by}

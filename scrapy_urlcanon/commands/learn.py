@@ -15,7 +15,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.text import Text
 from scrapy.exceptions import UsageError
 
-from scrapy_urlcanon.canonicalizer.configuration import Configuration
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.commands.observations import observations_of
@@ -31,6 +30,7 @@ from scrapy_urlcanon.learn.rules_file import to_json, to_toml, write_toml
 from scrapy_urlcanon.redaction import visible
 from scrapy_urlcanon.report.learned_rules import show_learned
 from scrapy_urlcanon.rule_files.discarder_writer import to_duplicate_url_discarder
+from scrapy_urlcanon.rule_files.loading import files_of, load_configuration
 
 if TYPE_CHECKING:
     import argparse
@@ -186,12 +186,12 @@ def _rules_of(files: Sequence[str]) -> tuple[RuleInForce, ...]:
 
     :raises ConfigurationError: if one of them is none of ours, or wrong.
     """
-    configuration = Configuration.load(
+    configuration = load_configuration(
         "scrapy", rules_files=files, setting_names=("preset", "--keep")
     )
     problems = [
         Problem("--keep", "expected a file of our own format", file.name)
-        for file in configuration.files
+        for file, _ in files_of(configuration)
         if file.is_foreign
     ]
     if problems:

@@ -12,12 +12,12 @@ from rich.console import Console
 from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import UsageError
 
-from scrapy_urlcanon.canonicalizer.configuration import Configuration
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.exceptions import LearnError
 from scrapy_urlcanon.report.learned_rules import show_checks
+from scrapy_urlcanon.rule_files.loading import load_configuration
 from scrapy_urlcanon.validate.rule_check import RuleCheck, checks_of
 from scrapy_urlcanon.validate.spider import SETTINGS, ValidationSpider
 
@@ -71,7 +71,7 @@ Templates of `skip` are not validated: nothing computes where their pages are.
                 f"--pairs: expected 1 or more, got {arguments.pairs}", print_help=False
             )
         # With the least of presets: what it does itself is not to be validated.
-        configuration = Configuration.load("scrapy", rules_files=[arguments.file])
+        configuration = load_configuration("scrapy", rules_files=[arguments.file])
         try:
             urls = [item.url for item in observations_of(arguments.observations, Counter())]
         except LearnError as error:
@@ -96,7 +96,7 @@ Templates of `skip` are not validated: nothing computes where their pages are.
 def _to_json(checks: Iterable[RuleCheck]) -> str:
     found = [
         {
-            "layer": check.layer,
+            "layer": str(check.layer),
             "option": check.option,
             "setting": check.setting,
             "outcome": check.outcome.value,

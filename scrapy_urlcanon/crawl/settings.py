@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.settings import BaseSettings
 
-from scrapy_urlcanon.canonicalizer.configuration import Configuration
 from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.crawl.record.path import record_template
 from scrapy_urlcanon.crawl.safeguards import NAMES as SAFEGUARDS
 from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
+from scrapy_urlcanon.rule_files.loading import load_configuration as load_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration
 
 PREFIX = "URLCANON_"
 META_KEY = "urlcanon"
@@ -71,7 +73,7 @@ def load_configuration(settings: BaseSettings) -> Configuration:
             message = f"expected True or False, got {settings.get(name)!r}"
             problems.append(Problem(name, message))
     try:
-        configuration = Configuration.load(
+        configuration = load_rules(
             settings.get("URLCANON_PRESET", DEFAULT_PRESET),
             rules_files=settings.getlist("URLCANON_RULES_FILES"),
             rules=rules,

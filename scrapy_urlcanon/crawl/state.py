@@ -99,7 +99,7 @@ class CrawlState:
 
     def declare(self, robots_url: str, declared: CleanParam) -> None:
         """Take over what the robots.txt at *robots_url* declares."""
-        self.canonicalizer.declare(robots_url, declared)
+        self.canonicalizer.declare(*declared.rule_sets(robots_url))
         if self.fingerprinter:
             self.fingerprinter.forget()
 

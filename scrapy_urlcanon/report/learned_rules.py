@@ -126,7 +126,7 @@ def show_checks(checks: Iterable[RuleCheck], console: Console) -> None:
             figures,
             Text(check.option, "cyan"),
             Text(visible(check.text)),
-            Text(visible(check.layer)),
+            Text(visible(str(check.layer))),
         )
         for url in check.example or ():
             table.add_row("", "", "", "", Text(shown_url(url), "dim", overflow="fold"))

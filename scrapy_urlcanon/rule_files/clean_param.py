@@ -9,11 +9,11 @@ matters; it has at most 500 characters. The path is a prefix of the characters
 A robots.txt is for one scheme, host and port (RFC 9309, section 2.3), and the prefix is
 one as text: ``/forum`` is one of ``/forums`` too. Neither can be said with a pattern of
 ``URLCANON_RULES``, which includes subdomains and matches on the border of segments. So
-the options for a URL are asked for by its path: :meth:`CleanParam.options`.
+the rule sets have patterns of their own: :meth:`CleanParam.rule_sets`.
 
 >>> declared = read_clean_param(b"Clean-param: sid&sort /forum/*.php\nClean-param: page /")
->>> declared.options("/forum/viewthread.php")
-{'drop_params': ['sid', 'sort']}
+>>> [(rule.params, rule.path) for rule in declared.rules]
+[(('sid', 'sort'), '/forum/*.php')]
 >>> print(*declared.problems)
 line 2: page: it selects content on most sites; not taken
 """
@@ -22,15 +22,19 @@ from __future__ import annotations
 
 import codecs
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
 
-from attrs import field, frozen
+from attrs import frozen
 
-from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, glob_matcher, is_writable
+from scrapy_urlcanon.canonicalizer.configuration import RuleSet
+from scrapy_urlcanon.canonicalizer.layers import Layer
+from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
+from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
+from scrapy_urlcanon.canonicalizer.patterns import SitePattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 LONGEST_RULE = 500
 """Characters of one rule, as the documentation of the directive says."""
@@ -61,12 +65,7 @@ _ENCODINGS = (
 
 @frozen
 class CleanParamRule:
-    """One rule of a robots.txt.
-
-    >>> rule = CleanParamRule(1, ("s",), "/forum*/show")
-    >>> rule.matches("/forums/showthread.php"), rule.matches("/forum")
-    (True, False)
-    """
+    """One rule of a robots.txt."""
 
     line: int
     """Its number, from 1."""
@@ -74,18 +73,6 @@ class CleanParamRule:
     """The names of the parameters, decoded."""
     path: str
     """The prefix, with ``*`` for any text; ``/`` for the whole site."""
-    matches: Callable[[str], bool] = field(init=False, repr=False, eq=False)
-    """Tells whether a path, as it stands in a URL, begins with the prefix."""
-
-    @matches.default
-    def _matches(self) -> Callable[[str], bool]:
-        # A * at the end is always implied.
-        return glob_matcher(self.path.rstrip("*") + "*")
-
-    @property
-    def is_for_whole_site(self) -> bool:
-        """Whether it holds whatever the path."""
-        return self.path.rstrip("*") in {"", "/"}
 
 
 @frozen
@@ -112,20 +99,21 @@ class CleanParam:
     problems: tuple[CleanParamProblem, ...]
     """What was not taken, in the order of the file."""
 
-    def params(self, path: str) -> tuple[str, ...]:
-        """Return the names of the parameters that are declared for *path*, each once."""
-        names = dict.fromkeys(
-            name
-            for rule in self.rules
-            if rule.is_for_whole_site or rule.matches(path)
-            for name in rule.params
-        )
-        return tuple(names)
+    def rule_sets(self, robots_url: str) -> tuple[str, tuple[RuleSet, ...]]:
+        """Return the host of *robots_url*, where this was read, and what it declares for it.
 
-    def options(self, path: str) -> dict[str, Any]:
-        """Return the options for a URL with *path*: empty, or with ``drop_params``."""
-        names = self.params(path)
-        return {"drop_params": list(names)} if names else {}
+        :raises ValueError: if *robots_url* cannot be parsed.
+        """
+        site = normalize(parse(robots_url, []), [])
+        origin = f"Clean-param in {site._replace(userinfo=None)}"
+        return site.host, tuple(
+            RuleSet(
+                SitePattern(site, rule.path),
+                {"drop_params": rule.params},
+                Layer(f"{origin}, line {rule.line}"),
+            )
+            for rule in self.rules
+        )
 
 
 def read_clean_param(robots: bytes) -> CleanParam:

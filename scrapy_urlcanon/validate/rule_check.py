@@ -11,7 +11,6 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME, Rule
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.confidence import Outcome, outcome_of
-from scrapy_urlcanon.crawl.record.rules_in_force import had_a_part
 from scrapy_urlcanon.learn.in_force import settings_of
 from scrapy_urlcanon.pages.same_page import same_page
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.explanation import Step
+    from scrapy_urlcanon.canonicalizer.layers import Layer
     from scrapy_urlcanon.canonicalizer.values import Setting
     from scrapy_urlcanon.pages.same_page import PageDigest
 
@@ -29,7 +29,7 @@ class RuleCheck:
     """One rule and what was found about it."""
 
     option: str
-    layer: str
+    layer: Layer
     """File and pattern, as in ``urlcanon.toml['example.com']``."""
     setting: Any
     """The value of the option, or the part of it that can be right or wrong by itself."""
@@ -54,7 +54,8 @@ class RuleCheck:
     def text(self) -> str:
         """The setting as a reader would say it.
 
-        >>> RuleCheck("default_params", "", {"page": "1"}).text
+        >>> from scrapy_urlcanon.canonicalizer.layers import Layer
+        >>> RuleCheck("default_params", Layer("urlcanon.toml"), {"page": "1"}).text
         'page=1'
         """
         if isinstance(self.setting, dict):
@@ -87,9 +88,8 @@ def checks_of(configuration: Configuration, urls: Iterable[str], *, most: int) -
     has one only come first: what was learned from those URLs has not seen them. Which ones they
     are does not depend on chance.
 
-    >>> from scrapy_urlcanon.canonicalizer.configuration import Configuration
     >>> rules = {"a.example": {"drop_params": ["sid", "ref"], "www": "strip"}}
-    >>> configuration = Configuration.load("scrapy", rules=[("rules", rules)])
+    >>> configuration = Canonicalizer(rules, preset="scrapy").configuration
     >>> for check in checks_of(configuration, ["http://www.a.example/?sid=1&ref=2"], most=5):
     ...     print(check.option, check.text, check.pairs)
     drop_params sid [('http://a.example/?sid=1&ref=2', 'http://a.example/?ref=2')]
@@ -98,7 +98,7 @@ def checks_of(configuration: Configuration, urls: Iterable[str], *, most: int) -
 
     :param most: how many pairs there are for one rule at most.
     """
-    checks: dict[tuple[str, str], list[RuleCheck]] = {
+    checks: dict[tuple[str, Layer], list[RuleCheck]] = {
         (option, rule_set.layer): [
             RuleCheck(option, rule_set.layer, setting) for setting in settings_of(option, value)
         ]
@@ -106,9 +106,6 @@ def checks_of(configuration: Configuration, urls: Iterable[str], *, most: int) -
         for rule_set in origin
         for option, value in rule_set.options.items()
     }
-    layers: dict[str, list[str]] = {}
-    for option, layer in checks:
-        layers.setdefault(option, []).append(layer)
     canonicalizer = Canonicalizer.from_configuration(configuration)
     seen = set(urls)
     found: dict[int, set[tuple[str, str]]] = {
@@ -116,10 +113,9 @@ def checks_of(configuration: Configuration, urls: Iterable[str], *, most: int) -
     }
     for url in seen:
         for step in canonicalizer.explain(url).steps:
-            fired = [
-                layer for layer in layers.get(step.option, ()) if had_a_part(layer, step.layer)
+            group = [
+                check for layer in step.layers for check in checks.get((step.option, layer), ())
             ]
-            group = [check for layer in fired for check in checks[step.option, layer]]
             if len(group) == 1:
                 found[id(group[0])].add((step.before, step.after))
                 continue

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
 from scrapy_urlcanon.exceptions import ConfigurationError
 
@@ -275,8 +276,8 @@ def test_bad_rules_file_is_named(tmp_path, name, content, problem):
 def test_policy_shows_every_option_with_its_layer():
     """`policy` tells what holds for a URL, and who said so."""
     options = Canonicalizer({"example.com": {"www": "strip"}}).policy("http://example.com/").options
-    assert options["www"] == ("strip", "rules['example.com']")
-    assert options["fragment"] == ("drop", "preset safe")
+    assert options["www"] == ("strip", Layer("rules", "example.com"))
+    assert options["fragment"] == ("drop", Layer("preset safe"))
 
 
 def test_policy_of_what_is_no_url_is_an_error():

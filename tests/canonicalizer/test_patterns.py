@@ -5,7 +5,7 @@ from canonicalizer.strategies import patterns, urls_with_rules
 from hypothesis import example, given, reject
 from hypothesis import strategies as st
 
-from scrapy_urlcanon.canonicalizer.configuration import Configuration
+from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
 from scrapy_urlcanon.canonicalizer.policy import Policies
@@ -63,7 +63,7 @@ def test_a_pattern_matches_the_urls_that_its_rules_hold_for(text, url):
     """The configuration finds patterns by their host, and that is what `matches` says."""
     parsed = _url(url)
     rules = {text: {"drop_params": ["of the rule"]}}
-    policies = Policies(Configuration.load("safe", rules=[("rules", rules)]))
+    policies = Policies(Configuration.load("safe", [Source("rules", rules)]))
     dropped = policies.for_url(parsed).options["drop_params"].value
     assert bool(dropped) == parse_pattern(text).matches(parsed)
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.canonicalizer.configuration import Configuration
+from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
+from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME, CATALOGUE, Rule, Skip
 from scrapy_urlcanon.canonicalizer.rules.classical import CLASSICAL
@@ -170,7 +171,7 @@ def test_lists_of_all_layers_unite(name):
     )
     setting = canonicalizer.policy("http://unrelated.example/").options[name]
     assert len(setting.value) == len(example.value) + len(other)
-    assert setting.layer == "rules['unrelated.example']"
+    assert setting.layer == Layer("rules", "unrelated.example")
 
 
 def test_unwrapped_url_is_under_the_rules_of_its_own_site():
@@ -252,7 +253,10 @@ def test_stronger_layer_decides_which_of_two_hosts_is_the_alias():
     assert canonicalizer.canonicalize("http://a.example/") == "http://b.example/"
     assert canonicalizer.canonicalize("http://c.example/") == "http://c.example/"
     both = {"*": {"host_aliases": {"a.example": "b.example"}}}
-    spider = [("rules", both), ("spider", {"*": {"host_aliases": {"b.example": "a.example"}}})]
-    canonicalizer = Canonicalizer.from_configuration(Configuration.load("safe", rules=spider))
+    spider = [
+        Source("rules", both),
+        Source("spider", {"*": {"host_aliases": {"b.example": "a.example"}}}),
+    ]
+    canonicalizer = Canonicalizer.from_configuration(Configuration.load("safe", spider))
     for host in ("a.example", "b.example"):
         assert canonicalizer.canonicalize(f"http://{host}/") == "http://a.example/"

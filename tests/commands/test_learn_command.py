@@ -11,7 +11,7 @@ from demo import crawl
 from loopback import Loopback
 from shop_site import respond
 
-from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.learn.store import ObservationStore
 from scrapy_urlcanon.pages.page import Page
 

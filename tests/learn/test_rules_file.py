@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule
 from scrapy_urlcanon.learn.rules_file import to_json, to_toml, write_toml
 

@@ -8,6 +8,14 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.rule_files.clean_param import CONTENT_PARAMS, read_clean_param
 
 
+def _dropped(robots, path):
+    """Return what is dropped from a URL with *path* where the site declares *robots*."""
+    canonicalizer = Canonicalizer(preset="scrapy")
+    canonicalizer.declare(*read_clean_param(robots).rule_sets("http://example.com/robots.txt"))
+    setting = canonicalizer.policy(f"http://example.com{path}").options["drop_params"]
+    return [entry.pattern for entry in setting.value]
+
+
 def _rules(robots):
     return [(rule.params, rule.path) for rule in read_clean_param(robots).rules]
 
@@ -61,31 +69,28 @@ def test_a_byte_order_mark_is_not_part_of_the_first_line(encoding):
 )
 def test_a_path_is_a_prefix_as_text(path, matching, others):
     """``*`` stands for any text and is implied at the end."""
-    declared = read_clean_param(f"Clean-param: sid {path}".encode())
-    assert [declared.params(url_path) for url_path in matching] == [("sid",)] * len(matching)
-    assert [declared.params(url_path) for url_path in others] == [()] * len(others)
+    robots = f"Clean-param: sid {path}".encode()
+    assert [_dropped(robots, url_path) for url_path in matching] == [["sid"]] * len(matching)
+    assert [_dropped(robots, url_path) for url_path in others] == [[]] * len(others)
 
 
 def test_all_rules_for_a_path_are_put_together():
     """Each name once, in the order of the file."""
     robots = b"Clean-param: b&a /x\nClean-param: a&c\nClean-param: d /y"
-    assert read_clean_param(robots).options("/x") == {"drop_params": ["b", "a", "c"]}
-    assert read_clean_param(b"").options("/x") == {}
+    assert _dropped(robots, "/x") == ["b", "a", "c"]
+    assert _dropped(b"", "/x") == []
 
 
 def test_the_options_do_what_the_documentation_shows():
     """Its example: three addresses of a book are one."""
     declared = read_clean_param(b"User-agent: Yandex\nClean-param: ref /some_dir/get_book.pl")
     canonicalizer = Canonicalizer()
-    path = "/some_dir/get_book.pl"
+    canonicalizer.declare(*declared.rule_sets("http://www.example.com/robots.txt"))
+    url = "http://www.example.com/some_dir/get_book.pl"
     canonical = {
-        canonicalizer.explain(
-            f"http://www.example.com{path}?ref=site_{number}&book_id=123",
-            options=declared.options(path),
-        ).canonical
-        for number in (1, 2, 3)
+        canonicalizer.canonicalize(f"{url}?ref=site_{number}&book_id=123") for number in (1, 2, 3)
     }
-    assert canonical == {f"http://www.example.com{path}?book_id=123"}
+    assert canonical == {f"{url}?book_id=123"}
 
 
 @pytest.mark.parametrize("name", ["page", "limit", "q", "lang", "id", "PAGE"])
@@ -147,4 +152,4 @@ def test_arbitrary_bytes_raise_nothing(robots):
         assert not {name.lower() for name in rule.params} & CONTENT_PARAMS
         Canonicalizer({"example.com": {"drop_params": list(rule.params)}})
     assert all(len(problem.text) <= 80 for problem in declared.problems)
-    declared.options("/a")
+    declared.rule_sets("http://example.com/robots.txt")

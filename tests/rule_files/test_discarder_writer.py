@@ -2,7 +2,7 @@
 
 import pytest
 
-from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.rule_files.discarder_writer import to_duplicate_url_discarder
 
 

@@ -19,7 +19,6 @@ from scrapy_urlcanon.canonicalizer.rules.authority import (
     Www,
 )
 from scrapy_urlcanon.canonicalizer.rules.base import (
-    ALWAYS,
     Example,
     Normalization,
     Option,
@@ -84,7 +83,6 @@ BY_NAME: dict[str, type[Option]] = {option.name: option for option in CATALOGUE}
 """Every option by its name."""
 
 __all__ = [
-    "ALWAYS",
     "ALWAYS_ON",
     "BY_NAME",
     "CATALOGUE",

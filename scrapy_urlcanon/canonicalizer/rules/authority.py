@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.names import NameMatcher
 from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
-from scrapy_urlcanon.canonicalizer.rules.base import Example, Rule
+from scrapy_urlcanon.canonicalizer.rules.base import Example, Rule, distinct
 from scrapy_urlcanon.canonicalizer.values import Choice, HostMap, NameList
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from scrapy_urlcanon.canonicalizer.layers import Layer
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
@@ -152,13 +153,13 @@ class HostAliases(Rule):
             host = self.value[host][0]
         return url if host == url.host else url._replace(host=host)
 
-    def layer(self, before: Url, after: Url) -> str:
-        layers: dict[str, None] = {}
+    def layers(self, before: Url, after: Url) -> tuple[Layer, ...]:
+        layers: list[Layer] = []
         host = before.host
         while host != after.host:
             host, layer = self.value[host]
-            layers[layer] = None
-        return ", ".join(layers)
+            layers.append(layer)
+        return distinct(layers)
 
 
 class SubdomainToPath(Rule):
@@ -210,7 +211,7 @@ class SubdomainToPath(Rule):
             return url
         return url._replace(host=self._prefix + domain, path=f"/{label}{url.path}")
 
-    def layer(self, before: Url, after: Url) -> str:
+    def layers(self, before: Url, after: Url) -> tuple[Layer, ...]:
         del after
         entry = self._labels.match(before.host.partition(".")[0])
-        return entry.layer if entry else self._layer
+        return (entry.layer if entry else self._layer,)

@@ -9,15 +9,13 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from typing_extensions import Self
 
+    from scrapy_urlcanon.canonicalizer.layers import Layer
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting, ValueType
-
-ALWAYS = "always"
-"""The layer of the normalizations that no option turns off."""
 
 
 class Example(NamedTuple):
@@ -113,10 +111,10 @@ class Rule(Option):
         Its components are normalized, unless the rule is for the URL :attr:`as_written`.
         """
 
-    def layer(self, before: Url, after: Url) -> str:
-        """Return the layer of the configuration that made *after* of *before*."""
+    def layers(self, before: Url, after: Url) -> tuple[Layer, ...]:
+        """Return the layers of the configuration that made *after* of *before*."""
         del before, after
-        return self._layer
+        return (self._layer,)
 
 
 class PathRule(Rule):
@@ -140,7 +138,7 @@ class ParameterRule(Rule):
     """Whether it leaves a URL alone that :func:`~.signed.is_signed`."""
 
     @abstractmethod
-    def drops(self, name: str, value: str) -> str | None:
+    def drops(self, name: str, value: str) -> Layer | None:
         """Return the layer that drops the parameter *name* with *value*, or None.
 
         Both are decoded; the value is empty where there is none.
@@ -159,10 +157,14 @@ class ParameterRule(Rule):
             return url
         return url._replace(query=kept or None)
 
-    def layer(self, before: Url, after: Url) -> str:
+    def layers(self, before: Url, after: Url) -> tuple[Layer, ...]:
         del after
-        layers = {self.drops(*parameter(piece)): None for piece in before.query or ()}
-        return ", ".join(layer for layer in layers if layer)
+        return distinct(self.drops(*parameter(piece)) for piece in before.query or ())
+
+
+def distinct(layers: Iterable[Layer | None]) -> tuple[Layer, ...]:
+    """Return *layers* without None, each once, in their order."""
+    return tuple(dict.fromkeys(layer for layer in layers if layer))
 
 
 def parameter(piece: str) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.names import Entry, NameMatcher
 from scrapy_urlcanon.canonicalizer.percent_encoding import lower_case
 from scrapy_urlcanon.canonicalizer.rules.always import ASCII_LOWER
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
+
+
+_LIST = Layer("the list of tracking parameters")
 
 
 def _listed(options: Mapping[str, Setting], name: str) -> NameMatcher:
@@ -137,7 +141,7 @@ class TrackingParams(ParameterRule):
         ),
     )
 
-    _all = tuple(Entry(name, takes_back=False, layer="") for name in TRACKING_PARAMS)
+    _all = tuple(Entry(name, takes_back=False, layer=_LIST) for name in TRACKING_PARAMS)
     _names_as_they_are = NameMatcher(_all)
     _names_in_lower_case = NameMatcher(e._replace(pattern=e.pattern.lower()) for e in _all)
 
@@ -148,7 +152,7 @@ class TrackingParams(ParameterRule):
         self._dropped = _listed(options, "drop_params")
         self._kept = _listed(options, "keep_params")
 
-    def drops(self, name: str, value: str) -> str | None:
+    def drops(self, name: str, value: str) -> Layer | None:
         del value
         if name in self._names and name not in self._kept and not self._dropped.exempts(name):
             return self._layer
@@ -195,7 +199,7 @@ class DropParams(ParameterRule):
         self._names = _listed(options, self.name)
         self._kept = _listed(options, "keep_params")
 
-    def drops(self, name: str, value: str) -> str | None:
+    def drops(self, name: str, value: str) -> Layer | None:
         del value
         entry = self._names.match(name)
         if entry is None or entry.takes_back or name in self._kept:
@@ -235,7 +239,7 @@ class KeepParams(ParameterRule):
         super().__init__(options)
         self._names = _listed(options, self.name)
 
-    def drops(self, name: str, value: str) -> str | None:
+    def drops(self, name: str, value: str) -> Layer | None:
         del value
         return None if name in self._names else self._layer
 
@@ -282,7 +286,7 @@ class DefaultParams(ParameterRule):
                 name.translate(ASCII_LOWER): default for name, default in self.value.items()
             }
 
-    def drops(self, name: str, value: str) -> str | None:
+    def drops(self, name: str, value: str) -> Layer | None:
         default, layer = self.value.get(name, (None, None))
         return layer if value == default else None
 
@@ -317,7 +321,7 @@ class EmptyParams(ParameterRule):
         ),
     )
 
-    def drops(self, name: str, value: str) -> str | None:
+    def drops(self, name: str, value: str) -> Layer | None:
         return None if name and value else self._layer
 
     def by_name(self, name: str) -> bool:

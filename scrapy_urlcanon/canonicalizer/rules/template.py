@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.rewrites import follow
-from scrapy_urlcanon.canonicalizer.rules.base import Example, Option, Rule
+from scrapy_urlcanon.canonicalizer.rules.base import Example, Option, Rule, distinct
 from scrapy_urlcanon.canonicalizer.values import RewriteList, TemplateList
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from scrapy_urlcanon.canonicalizer.layers import Layer
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
@@ -108,10 +109,9 @@ class RewritePath(Rule):
             url = changed
         return url
 
-    def layer(self, before: Url, after: Url) -> str:
+    def layers(self, before: Url, after: Url) -> tuple[Layer, ...]:
         del after
-        fired = (rewrite.source.text for rewrite, _ in follow(before, self._rewrites))
-        return ", ".join(dict.fromkeys(self._layers[text] for text in fired))
+        return distinct(self._layers[r.source.text] for r, _ in follow(before, self._rewrites))
 
 
 class Skip(Option):

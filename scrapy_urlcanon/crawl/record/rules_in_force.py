@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.learn.in_force import RuleInForce, effective, rules_in_force
+from scrapy_urlcanon.rule_files.loading import files_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.canonicalizer.layers import Layer
 
 
 class RulesInForce:
@@ -24,9 +26,9 @@ class RulesInForce:
 
     def __init__(self, configuration: Configuration) -> None:
         self._canonicalizer = Canonicalizer.from_configuration(configuration)
-        self.has_files = bool(configuration.files)
+        self.has_files = bool(files_of(configuration))
         """Whether there are rule files at all, of whatever format."""
-        self._by_option: dict[str, list[tuple[str, RuleInForce]]] = {}
+        self._by_option: dict[str, list[tuple[Layer, RuleInForce]]] = {}
         for layer, rule in _with_layers(configuration):
             self._by_option.setdefault(rule.option, []).append((layer, rule))
         self.rules = effective(rule for _, rule in _with_layers(configuration))
@@ -38,6 +40,7 @@ class RulesInForce:
         Where several do the same, all that had a part in it.
 
         >>> import tempfile
+        >>> from scrapy_urlcanon import Canonicalizer
         >>> from pathlib import Path
         >>> with tempfile.TemporaryDirectory() as directory:
         ...     path = Path(directory, "rules.toml")
@@ -49,16 +52,13 @@ class RulesInForce:
         [['sid']]
         """
         layers = {
-            step.layer
+            layer
             for one in (url, other)
             for step in self._canonicalizer.explain(one).steps
             if step.option == option
+            for layer in step.layers
         }
-        fired = [
-            rule
-            for layer, rule in self._by_option.get(option, ())
-            if any(had_a_part(layer, named) for named in layers)
-        ]
+        fired = [rule for layer, rule in self._by_option.get(option, ()) if layer in layers]
         necessary = [rule for rule in fired if self._tells_apart(rule, url, other)]
         return tuple(necessary or fired)
 
@@ -78,19 +78,9 @@ class RulesInForce:
         return forms[0] != forms[1]
 
 
-def had_a_part(layer: str, named: str) -> bool:
-    """Tell whether *layer* is one of those that a step of an explanation names.
-
-    >>> had_a_part("b['x']", "a['x'], b['x']"), had_a_part("b['x']", "ab['x']")
-    (True, False)
-    """
-    return f", {layer}, " in f", {named}, "
-
-
-def _with_layers(configuration: Configuration) -> Iterator[tuple[str, RuleInForce]]:
+def _with_layers(configuration: Configuration) -> Iterator[tuple[Layer, RuleInForce]]:
     """Yield each rule of the files with the layer that explanations name for it."""
-    # The files are the first of the origins.
-    for file, origin in zip(configuration.files, configuration.origins, strict=False):
+    for file, origin in files_of(configuration):
         if file.is_foreign or not isinstance(file.rules, dict):
             continue
         for (pattern, options), rule_set in zip(file.rules.items(), origin, strict=True):

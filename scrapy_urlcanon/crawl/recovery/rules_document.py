@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, RuleSet
+from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.patterns import Pattern, parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS
@@ -121,7 +122,7 @@ def _rule_set_as_data(rule_set: RuleSet, pattern: Pattern) -> dict[str, Any]:
         "options": dict(rule_set.options),
         "inherit": rule_set.inherit,
         "suspends": sorted(rule_set.suspends),
-        "layer": rule_set.layer,
+        "layer": str(rule_set.layer),
     }
 
 
@@ -129,7 +130,7 @@ def _rule_set_from_data(data: dict[str, Any]) -> RuleSet:
     return RuleSet(
         parse_pattern(data["pattern"]),
         data["options"],
-        data["layer"],
+        Layer(data["layer"]),
         inherit=data["inherit"],
         suspends=frozenset(data["suspends"]),
     )

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from scrapy_urlcanon.canonicalizer.layers import ALWAYS, preset_layer
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
-from scrapy_urlcanon.canonicalizer.rules import ALWAYS, BY_NAME
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
 from scrapy_urlcanon.crawl.summary import title_of
@@ -95,16 +96,16 @@ def _turned_on(configuration: Configuration) -> Iterator[tuple[str, str]]:
         for rule_set in rule_sets:
             for name, value in rule_set.options.items():
                 if not _is_neutral(name, value):
-                    yield name, rule_set.layer
+                    yield name, str(rule_set.layer)
 
 
 def _option(name: str, dropped: int, preset: str, layers: list[str]) -> Option:
     if name == DECLARED_CANONICAL:
         layers = [DECLARED_CANONICAL_SETTING]
     elif name not in BY_NAME:
-        layers = [ALWAYS]
+        layers = [str(ALWAYS)]
     elif not _is_neutral(name, PRESETS[preset].get(name)):
-        layers = [f"preset {preset}", *layers]
+        layers = [str(preset_layer(preset)), *layers]
     more = max(len(layers) - _LISTED_LAYERS, 0)
     return Option(name, dropped, tuple(layers[:_LISTED_LAYERS]), more)
 

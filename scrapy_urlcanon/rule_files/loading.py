@@ -1,4 +1,4 @@
-"""Rule files: ours, in TOML or JSON, and those of other programs."""
+"""Loads a configuration: rule files, ours or those of other programs, and rules at hand."""
 
 from __future__ import annotations
 
@@ -9,27 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from scrapy_urlcanon.exceptions import Problem
+from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
+    from scrapy_urlcanon.canonicalizer.configuration import RuleSet
     from scrapy_urlcanon.rule_files.foreign import LeftOut
 
 _SUFFIXES = {".toml": "TOML", ".json": "JSON"}
 
 
 @frozen
-class RulesFile:
-    """What a rule file says."""
+class RulesFile(Source):
+    """A rule file; its name is its path, as it was given."""
 
-    name: str
-    """Its path, as it was given."""
     format: str
     """``TOML``, ``JSON`` or the name of a foreign format."""
-    rules: object
-    """In the shape of the ``URLCANON_RULES`` setting, if the file is right."""
     left_out: tuple[LeftOut, ...] = ()
     """What a foreign file says that our rules cannot express."""
 
@@ -39,7 +37,39 @@ class RulesFile:
         return self.format not in _SUFFIXES.values()
 
 
-def read_rules_files(
+def load_configuration(
+    preset: object,
+    *,
+    rules_files: Iterable[str | os.PathLike[str]] = (),
+    rules: Iterable[tuple[str, object]] = (),
+    setting_names: tuple[str, str] = ("preset", "rules_files"),
+) -> Configuration:
+    """Return the configuration of a preset, of rule files and of rules that are stronger.
+
+    :param rules_files: paths of rule files, each an origin of its own.
+    :param rules: pairs of a name, for the messages, and the rules of that name, or None.
+    :param setting_names: what *preset* and *rules_files* are called in messages.
+    :raises ConfigurationError: with all problems at once, those of the files first.
+    """
+    files, problems = _read_rules_files(rules_files, setting=setting_names[1])
+    given = [Source(name, mapping) for name, mapping in rules if mapping is not None]
+    try:
+        configuration = Configuration.load(preset, [*files, *given], preset_name=setting_names[0])
+    except ConfigurationError as error:
+        problems += error.problems
+    if problems:
+        raise ConfigurationError(problems)
+    return configuration
+
+
+def files_of(configuration: Configuration) -> list[tuple[RulesFile, tuple[RuleSet, ...]]]:
+    """Return the files that *configuration* was loaded from, each with its rule sets."""
+    # What was put together otherwise, or added later, has no source.
+    pairs = zip(configuration.sources, configuration.origins, strict=False)
+    return [(source, rule_sets) for source, rule_sets in pairs if isinstance(source, RulesFile)]
+
+
+def _read_rules_files(
     paths: Iterable[str | os.PathLike[str]], *, setting: str
 ) -> tuple[list[RulesFile], list[Problem]]:
     """Return what the files of *paths* say, in order, and what is wrong with them.
@@ -68,7 +98,7 @@ def read_rules_files(
     files: list[RulesFile] = []
     for (name, text), imported in zip(texts, foreign, strict=True):
         if imported is not None:
-            files.append(RulesFile(name, imported.format, imported.rules, imported.left_out))
+            files.append(RulesFile(name, imported.rules, imported.format, imported.left_out))
             continue
         try:
             files.append(_read_ours(name, text))
@@ -82,7 +112,7 @@ def _read_ours(name: str, text: str) -> RulesFile:
     if file_format is None:
         raise ValueError("expected a file whose name ends in .toml or .json, or a known rule list")
     read = _read_toml if file_format == "TOML" else json.loads
-    return RulesFile(name, file_format, read(text))
+    return RulesFile(name, read(text), file_format)
 
 
 def _read_toml(text: str) -> Any:
