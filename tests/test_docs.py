@@ -23,9 +23,18 @@ from scrapy_urlcanon.pages.page import Page
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+PACKAGE = ROOT / "scrapy_urlcanon"
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "SECURITY.md",
+    *sorted(DOCS.glob("*.md")),
+]
 
 FENCE = re.compile(r"^```(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`([^`\n]+)`")
+DRAWN = re.compile(r"[\w/]+\.py\b")
+FILE = re.compile(r"\w[\w.-]*/[\w./-]*|\w[\w-]*\.(?:py|md|cfg|ini|toml|txt)")
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 
 # What is no command of ours is for the reader to run.
@@ -83,7 +92,7 @@ def test_code_of_page_runs(page, project):
             assert block.language in {"console", WITH_SETTINGS}, block
             run_console(block, settings if block.language == WITH_SETTINGS else {}, project)
         else:
-            assert block.language in {"", "toml"}, f"{block}: cannot be run"
+            assert block.language in {"", "toml", "mermaid"}, f"{block}: cannot be run"
 
 
 def run_python(block, settings):
@@ -171,6 +180,24 @@ def test_site_is_built_without_a_warning(tmp_path):
     assert built.returncode == 0, built.stderr
     for page in DOCS.glob("*.md"):
         assert (tmp_path / "site" / f"{page.stem}.html").exists()
+
+
+def test_contributing_names_what_is_there():
+    """Every file, every class or constant and every make target that it names is there."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    targets = re.findall(
+        r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    sources = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    names = set(re.findall(r"\w+", sources))
+    for named in sorted({*CODE.findall(FENCE.sub("", text)), *DRAWN.findall(text)}):
+        if FILE.fullmatch(named):
+            places = [folder / named for folder in (ROOT, PACKAGE, ROOT / "tests")]
+            assert any(place.exists() for place in places), named
+        elif named.startswith("make "):
+            assert named.removeprefix("make ") in targets, named
+        elif re.fullmatch(r"[A-Z]\w+(\.\w+)*", named):
+            assert set(named.split(".")) <= names, named
 
 
 def slug(heading):
