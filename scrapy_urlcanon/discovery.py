@@ -27,5 +27,5 @@ def _classes_in(package: str, base: type[Kind]) -> Iterator[type[Kind]]:
         for value in vars(module).values():
             is_of_kind = isinstance(value, type) and issubclass(value, base)
             # What a module imports is of another module.
-            if is_of_kind and value.__module__ == module.__name__:
+            if is_of_kind and value is not base and value.__module__ == module.__name__:
                 yield value

@@ -18,8 +18,13 @@ if TYPE_CHECKING:
 
 
 class Action(ABC):
-    """One action: what comes after ``scrapy urlcanon`` on the command line."""
+    """One action: what comes after ``scrapy urlcanon`` on the command line.
 
+    A subclass in a module of this package is all there is to it.
+    """
+
+    place: ClassVar[int]
+    """Actions are listed in the order of these."""
     name: ClassVar[str]
     help: ClassVar[str]
     """In one line."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 class Check(Action):
     """Validate the settings of the project and of each of its spiders."""
 
+    place = 30
     name = "check"
     help = "validate the rules of the project and of its spiders"
     description = """\

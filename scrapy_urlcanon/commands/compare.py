@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.report.comparison import compare
 from scrapy_urlcanon.report.json_form import read_report
+from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.report.terminal import show_comparison
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class Compare(Action):
     """Show what changed from one report to another."""
 
+    place = 50
     name = "compare"
     help = "show what changed between the reports of two crawls"
     description = """\
@@ -41,5 +42,5 @@ of both, the difference, and which options and domains it comes from.
             before, after = read_report(arguments.before), read_report(arguments.after)
         except ReportError as error:
             raise UsageError(str(error), print_help=False) from error
-        show_comparison(compare(before, after), Console(highlight=False))
+        show_comparison(compare(before, after), Screen.of_process())
         return 0

@@ -7,14 +7,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from attrs import asdict
-from rich.console import Console
-from rich.text import Text
 from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.commands.base import Action, add_spider_argument, canonicalizer_of
-from scrapy_urlcanon.redaction import visible
 from scrapy_urlcanon.report.joining_options import pair
-from scrapy_urlcanon.report.screen import marked
+from scrapy_urlcanon.report.screen import Screen
 
 if TYPE_CHECKING:
     import argparse
@@ -31,6 +28,7 @@ _PAIR = 2
 class Explain(Action):
     """Show each step to the canonical URL, with the layer that turned it on."""
 
+    place = 10
     name = "explain"
     help = "show how URLs become canonical: each step, and what turned it on"
     description = """\
@@ -93,48 +91,44 @@ def _print_json(canonicalizer: Canonicalizer, urls: Iterable[str], *, is_pair: b
 
 
 def _print_text(canonicalizer: Canonicalizer, urls: Iterable[str], *, is_pair: bool) -> None:
-    console = Console(highlight=False)
-    colour = console.color_system is not None
+    screen = Screen.of_process()
     for url in urls:
-        for line in _lines(canonicalizer.explain(url), colour=colour):
-            console.print(line, soft_wrap=True)
+        _show(canonicalizer.explain(url), screen)
     if is_pair:
-        for line in _verdict(pair(canonicalizer, *urls), colour=colour):
-            console.print(line, soft_wrap=True)
+        _show_verdict(pair(canonicalizer, *urls), screen)
 
 
-def _lines(explanation: Explanation, *, colour: bool) -> Iterator[Text]:
-    yield Text(visible(explanation.url), "bold")
+def _show(explanation: Explanation, screen: Screen) -> None:
+    screen.line((explanation.url, "bold"))
     width = max((len(step.option) for step in explanation.steps), default=0)
     for step in explanation.steps:
         # Where a change cannot be coloured, the URL is shown as it can be copied.
-        url = marked(step.before, step.after, colour=True) if colour else visible(step.after)
-        yield Text.assemble(
-            "  ", (f"{step.option:{width}}", "cyan"), "  ", url, (f"  ({step.layer})", "dim")
-        )
+        url = screen.marked(step.before, step.after) if screen.has_colour else step.after
+        option = (f"{step.option:{width}}", "cyan")
+        screen.line("  ", option, "  ", url, (f"  ({step.layer})", "dim"))
     if explanation.problem:
-        yield Text(f"  is left as it is: {visible(explanation.problem)}", "yellow")
+        screen.line((f"  is left as it is: {explanation.problem}", "yellow"))
     elif not explanation.steps:
-        yield Text("  is canonical", "green")
-    elif colour:
-        yield Text.assemble("  ", (visible(explanation.canonical), "green"))
+        screen.line(("  is canonical", "green"))
+    elif screen.has_colour:
+        screen.line("  ", (explanation.canonical, "green"))
 
 
-def _verdict(both: Pair, *, colour: bool) -> Iterator[Text]:
-    yield Text()
+def _show_verdict(both: Pair, screen: Screen) -> None:
+    screen.line()
     if both.are_one:
         rules = ", ".join(f"{option} ({layer})" for option, layer in both.rules.items())
-        yield Text("They are one.", "bold green")
-        yield Text(f"  by {rules}" if rules else "  the very same URL")
+        screen.line(("They are one.", "bold green"))
+        screen.line(f"  by {rules}" if rules else "  the very same URL")
         return
-    yield Text("They are two.", "bold yellow")
-    canonical = marked(both.first.canonical, both.second.canonical, colour=colour)
-    yield Text.assemble("  kept apart by  ", canonical)
+    screen.line(("They are two.", "bold yellow"))
+    canonical = screen.marked(both.first.canonical, both.second.canonical)
+    screen.line("  kept apart by  ", canonical)
     if not both.joined_by:
-        yield Text("  no single option, and no combination that was tried, would join them")
+        screen.line("  no single option, and no combination that was tried, would join them")
         return
     for number, options in enumerate(both.joined_by):
         rule = f"URLCANON_RULES = {{{both.pattern!r}: {options!r}}}"
-        yield Text.assemble("  or with        " if number else "  one with       ", (rule, "cyan"))
+        screen.line("  or with        " if number else "  one with       ", (rule, "cyan"))
     names = ", ".join(dict.fromkeys(name for options in both.joined_by for name in options))
-    yield Text(f"  `scrapy urlcanon rules NAME` says when that is wrong: {names}", "dim")
+    screen.line((f"  `scrapy urlcanon rules NAME` says when that is wrong: {names}", "dim"))

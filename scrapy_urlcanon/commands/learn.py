@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
-from rich.text import Text
 from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
@@ -27,8 +26,8 @@ from scrapy_urlcanon.learn.domains import domain_of
 from scrapy_urlcanon.learn.in_force import combine
 from scrapy_urlcanon.learn.readers import crawls_of
 from scrapy_urlcanon.learn.rules_file import to_json, to_toml, write_toml
-from scrapy_urlcanon.redaction import visible
 from scrapy_urlcanon.report.learned_rules import show_learned
+from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.rule_files.discarder_writer import to_duplicate_url_discarder
 from scrapy_urlcanon.rule_files.loading import files_of, load_configuration
 
@@ -46,6 +45,7 @@ _DEFAULTS = Thresholds()
 class Learn(Action):
     """Learn the rules of the sites that were crawled."""
 
+    place = 60
     name = "learn"
     help = "learn rules from what crawls saw"
     description = """\
@@ -150,10 +150,10 @@ there is no observation in any of them.
         elif output is None:
             print(to_toml(learned, turned_off=turned_off), end="")  # noqa: T201
         # Where the rules themselves are printed, the summary is not to get among them.
-        console = Console(stderr=arguments.json or output is None, highlight=False)
-        show_learned(learned, skipped, console, output=output, turned_off=turned_off)
+        screen = Screen.of_process(stderr=arguments.json or output is None)
+        show_learned(learned, skipped, screen, output=output, turned_off=turned_off)
         for what in left_out:
-            console.print(Text(f"not exported: {visible(what)}", "yellow"), soft_wrap=True)
+            screen.line((f"not exported: {what}", "yellow"))
         return 0
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.commands.base import Action
@@ -13,6 +12,7 @@ from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.report.json_form import read_report
 from scrapy_urlcanon.report.page import to_html
+from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.report.terminal import show_report
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ _BESIDE = ""
 class ShowReport(Action):
     """Show a JSON report at the terminal, or make an HTML page of it."""
 
+    place = 40
     name = "report"
     help = "show the report of a crawl, or make an HTML page of it"
     description = """\
@@ -53,7 +54,7 @@ was dropped, by which option, on which domain, for which page, and what is worth
         except ReportError as error:
             raise UsageError(str(error), print_help=False) from error
         if arguments.html is None:
-            show_report(report, Console(highlight=False))
+            show_report(report, Screen.of_process())
             return 0
         path = Path(arguments.html or Path(arguments.file).with_suffix(".html"))
         try:

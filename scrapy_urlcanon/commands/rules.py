@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 class Rules(Action):
     """List the options, or show the page of one."""
 
+    place = 20
     name = "rules"
     help = "list the options, or show all about one"
     description = """\

@@ -1,54 +1,43 @@
-"""The command ``scrapy urlcanon``."""
+"""The command ``scrapy urlcanon``: finds its actions, and runs one."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from functools import cache
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from scrapy_urlcanon.commands.check import Check
-from scrapy_urlcanon.commands.compare import Compare
-from scrapy_urlcanon.commands.explain import Explain
-from scrapy_urlcanon.commands.learn import Learn
-from scrapy_urlcanon.commands.report import ShowReport
-from scrapy_urlcanon.commands.rules import Rules
-from scrapy_urlcanon.commands.validate import Validate
+from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.discovery import classes_in
 from scrapy_urlcanon.exceptions import ConfigurationError
 
-if TYPE_CHECKING:
-    from scrapy_urlcanon.commands.base import Action
 
-ACTIONS: tuple[Action, ...] = (
-    Explain(),
-    Rules(),
-    Check(),
-    ShowReport(),
-    Compare(),
-    Learn(),
-    Validate(),
-)
+@cache
+def actions() -> tuple[Action, ...]:
+    """Return the actions, which are the classes of this package, in their order."""
+    found = classes_in("scrapy_urlcanon.commands", Action)  # type: ignore[type-abstract]
+    return tuple(action() for action in found)
 
 
 class Command(ScrapyCommand):
-    """``scrapy urlcanon ACTION``: the actions are :data:`ACTIONS`."""
+    """``scrapy urlcanon ACTION``: the actions are :func:`actions`."""
 
     requires_crawler_process = False
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012
 
     def syntax(self) -> str:
-        return f"{{{','.join(action.name for action in ACTIONS)}}} [arguments]"
+        return f"{{{','.join(action.name for action in actions())}}} [arguments]"
 
     def short_desc(self) -> str:
         return "Explain, check and learn URL canonicalization rules"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         # Scrapy's own options go behind the action, with its arguments.
-        actions = parser.add_subparsers(metavar="ACTION", title="Actions", required=True)
-        for action in ACTIONS:
-            subparser = actions.add_parser(
+        subparsers = parser.add_subparsers(metavar="ACTION", title="Actions", required=True)
+        for action in actions():
+            subparser = subparsers.add_parser(
                 action.name,
                 help=action.help,
                 description=action.description,

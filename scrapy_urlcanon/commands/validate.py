@@ -8,7 +8,6 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import UsageError
 
@@ -16,7 +15,8 @@ from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.exceptions import LearnError
-from scrapy_urlcanon.report.learned_rules import show_checks
+from scrapy_urlcanon.report.checked_rules import show_checks
+from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.rule_files.loading import load_configuration
 from scrapy_urlcanon.validate.rule_check import RuleCheck, checks_of
 from scrapy_urlcanon.validate.spider import SETTINGS, ValidationSpider
@@ -33,6 +33,7 @@ _PAIRS = 30
 class Validate(Action):
     """Fetch what the rules of a file merge, and compare it."""
 
+    place = 70
     name = "validate"
     help = "fetch a few pairs of URLs per rule, and say which rules hold"
     description = """\
@@ -89,7 +90,7 @@ Templates of `skip` are not validated: nothing computes where their pages are.
         if arguments.json:
             print(_to_json(checks))  # noqa: T201
         # What is for machines is not to get among it.
-        show_checks(checks, Console(stderr=arguments.json, highlight=False))
+        show_checks(checks, Screen.of_process(stderr=arguments.json))
         return 1 if any(check.outcome is Outcome.FAILS for check in checks) else 0
 
 

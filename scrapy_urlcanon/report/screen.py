@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -14,7 +15,8 @@ from scrapy_urlcanon.report.url_difference import Side, difference
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rich.console import Console, RenderableType
+    from rich.console import RenderableType
+    from typing_extensions import Self
 
     Cell = str | tuple[str, str] | Text
 
@@ -50,17 +52,28 @@ class Screen:
     def __init__(self, console: Console) -> None:
         self._console = console
 
+    @classmethod
+    def of_process(cls, *, stderr: bool = False) -> Self:
+        """Return what prints on the standard output, or the standard error, as it is now."""
+        return cls(Console(stderr=stderr, highlight=False))
+
+    @property
+    def has_colour(self) -> bool:
+        """Whether styles show."""
+        return self._console.color_system is not None
+
     def heading(self, text: str) -> None:
         """Print the heading of a part."""
         self._print(Padding(Text(text, "bold cyan"), (1, 0, 0, 0), expand=False))
 
     def line(self, *pieces: Cell, indent: int = 0) -> None:
         """Print *pieces* one behind the other, or an empty line."""
-        if not pieces:
-            self._console.print()
-            return
         line = Text(overflow="fold").join(map(_text, pieces))
-        self._print(Padding(line, (0, 0, 0, indent), expand=False))
+        if indent:
+            self._print(Padding(line, (0, 0, 0, indent), expand=False))
+        else:
+            # The terminal breaks it, and knows that it was one line when it is copied.
+            self._console.print(line, soft_wrap=True)
 
     def table(self, rows: Iterable[Sequence[Cell]], *, numbers: int = 1, indent: int = 0) -> None:
         """Print *rows* of the same length, the first *numbers* columns aligned to the right."""
@@ -74,7 +87,7 @@ class Screen:
 
     def marked(self, first: str, second: str) -> Text:
         """Return both URLs in one, as :func:`marked`."""
-        return marked(first, second, colour=self._console.color_system is not None)
+        return marked(first, second, colour=self.has_colour)
 
     def _print(self, part: RenderableType) -> None:
         if self._console.is_terminal:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.report.section import sections
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from scrapy_urlcanon.report.comparison import Change, Comparison
     from scrapy_urlcanon.report.document import Report
+    from scrapy_urlcanon.report.screen import Screen
 
 
-def show_report(report: Report, console: Console) -> None:
+def show_report(report: Report, screen: Screen) -> None:
     """Print *report*, section by section."""
-    screen = Screen(console)
     started = report.started.replace("T", " ").removesuffix("+00:00")
     screen.line((report.spider, "bold"), (f"  {started} UTC", "dim"))
     screen.line()
@@ -24,9 +21,8 @@ def show_report(report: Report, console: Console) -> None:
         section.show(report, screen)
 
 
-def show_comparison(comparison: Comparison, console: Console) -> None:
+def show_comparison(comparison: Comparison, screen: Screen) -> None:
     """Print *comparison*."""
-    screen = Screen(console)
     for title, changes in (
         ("", comparison.figures),
         ("By option", comparison.options),

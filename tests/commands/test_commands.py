@@ -2,22 +2,26 @@
 
 import json
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-from command_line import urlcanon
+from command_line import EXAMPLE_PROJECT, scrapy, urlcanon
 
+from scrapy_urlcanon import commands
 from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME
+from scrapy_urlcanon.commands.urlcanon import actions
 
-EXAMPLE = Path(__file__).parents[2] / "example_project"
+
+def process(*arguments, **options):
+    """Run one action in a process of its own."""
+    return scrapy("urlcanon", *arguments, **options)
 
 
 @pytest.fixture
 def project(tmp_path):
     """Return a copy of the example project, to change its settings."""
-    shutil.copytree(EXAMPLE, tmp_path / "project", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        EXAMPLE_PROJECT, tmp_path / "project", ignore=shutil.ignore_patterns("__pycache__")
+    )
     return tmp_path / "project"
 
 
@@ -26,10 +30,11 @@ def _append(project, text):
         settings.write(text)
 
 
-def test_explain_outside_a_project_shows_steps_and_layers(tmp_path):
+@pytest.mark.parametrize("run", [urlcanon, process])
+def test_explain_outside_a_project_shows_steps_and_layers(tmp_path, run):
     """Each step is shown with the layer that turned it on."""
     url = "HTTP://Example.com:80/?b=1&a=2&utm_source=x#top"
-    result = urlcanon("explain", url, cwd=tmp_path)
+    result = run("explain", url, cwd=tmp_path)
     assert result.returncode == 0
     assert result.stdout.splitlines() == [
         url,
@@ -43,7 +48,9 @@ def test_explain_outside_a_project_shows_steps_and_layers(tmp_path):
 
 def test_explain_in_a_project_uses_its_rules():
     """The rules of the project hold, named by setting and pattern."""
-    result = urlcanon("explain", "--json", "http://www.shop.example/a/?sort=name", cwd=EXAMPLE)
+    result = urlcanon(
+        "explain", "--json", "http://www.shop.example/a/?sort=name", cwd=EXAMPLE_PROJECT
+    )
     explanation = json.loads(result.stdout)
     assert explanation["canonical"] == "https://shop.example/a"
     assert explanation["problem"] is None
@@ -101,7 +108,7 @@ def test_rules_with_an_unknown_name_suggests_the_nearest(tmp_path):
 
 def test_check_accepts_the_example_project():
     """A valid configuration is summed up; the exit status is 0."""
-    result = urlcanon("check", cwd=EXAMPLE)
+    result = urlcanon("check", cwd=EXAMPLE_PROJECT)
     assert result.returncode == 0
     assert "URLCANON_RULES['shop.example']: scheme, www" in result.stdout
     assert result.stdout.endswith("The configuration is valid.\n")
@@ -141,20 +148,46 @@ def test_check_lists_what_a_foreign_file_says_that_ours_cannot(tmp_path):
 def test_a_crawl_with_a_bad_configuration_fails(project):
     """`scrapy crawl` shows all problems and fetches nothing."""
     _append(project, "\nURLCANON_RULES = {'*': {'wwww': 'strip'}}\n")
-    result = subprocess.run(
-        [sys.executable, "-m", "scrapy", "crawl", "shop"],
-        cwd=project,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    result = scrapy("crawl", "shop", cwd=project)
     assert "URLCANON_RULES['*']['wwww']: no such option; did you mean 'www'?" in result.stderr
     assert "Crawled (" not in result.stderr
 
 
-@pytest.mark.parametrize("arguments", [[], ["explian"], ["explain"], ["explain", "--jsn", "x"]])
-def test_wrong_usage_is_an_error(tmp_path, arguments):
+@pytest.mark.parametrize(
+    ("run", "arguments"),
+    [
+        (process, []),
+        (urlcanon, []),
+        (urlcanon, ["explian"]),
+        (urlcanon, ["explain"]),
+        (urlcanon, ["explain", "--jsn", "x"]),
+    ],
+)
+def test_wrong_usage_is_an_error(tmp_path, run, arguments):
     """What cannot be understood is refused with the usage."""
-    result = urlcanon(*arguments, cwd=tmp_path)
+    result = run(*arguments, cwd=tmp_path)
     assert result.returncode == 2
     assert "scrapy urlcanon" in result.stderr
+
+
+def test_action_is_one_module(tmp_path, monkeypatch):
+    """A class beside the others is found, listed in its place, and run."""
+    (tmp_path / "greet.py").write_text(
+        "from scrapy_urlcanon.commands.base import Action\n"
+        "class Greet(Action):\n"
+        "    place, name, help, description = 15, 'greet', 'greet somebody', 'Greet somebody.'\n"
+        "    def add_arguments(self, parser):\n"
+        "        parser.add_argument('whom')\n"
+        "    def run(self, arguments, settings):\n"
+        "        print('Hello', arguments.whom)\n"
+        "        return 3\n"
+    )
+    monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(tmp_path)])
+    actions.cache_clear()
+    try:
+        names = [action.name for action in actions()]
+        result = urlcanon("greet", "you", cwd=tmp_path)
+    finally:
+        actions.cache_clear()
+    assert names[:3] == ["explain", "greet", "rules"]
+    assert (result.returncode, result.stdout) == (3, "Hello you\n")

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from command_line import HEADER, rows, urlcanon
+from command_line import HEADER, rows, scrapy, urlcanon
 from demo import crawl
 from loopback import Loopback
 from shop_site import respond
@@ -36,9 +36,8 @@ def test_three_commands_from_a_crawl_to_a_cheaper_one(tmp_path):
     checked = urlcanon("check", rules, cwd=tmp_path)
     assert checked.returncode == 0, checked.stderr
     with Loopback(respond) as server:
-        validated = urlcanon(
-            "validate", rules, "--observations", store, cwd=tmp_path, environment=server.proxies
-        )
+        arguments = ("urlcanon", "validate", rules, "--observations", store)
+        validated = scrapy(*arguments, cwd=tmp_path, environment=server.proxies)
     assert validated.returncode == 0, validated.stdout + validated.stderr
     assert "holds" in validated.stdout
     assert "fails" not in validated.stdout

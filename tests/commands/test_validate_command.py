@@ -1,11 +1,9 @@
 """Rules are tried on the site itself, through the real command."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
+from command_line import scrapy
 from loopback import Fault, Loopback, Response, page, redirect
 
 SITE = "http://site.example"
@@ -50,14 +48,8 @@ def validate(tmp_path):
         (tmp_path / "observations.tsv").write_text(f"url\tstatus\n{lines}")
         command = ["urlcanon", "validate", file, "--observations", "observations.tsv", *options]
         with Loopback(respond) as server:
-            result = subprocess.run(
-                [sys.executable, "-m", "scrapy", *command, "-s", "RETRY_ENABLED=False"],
-                cwd=tmp_path,
-                env=os.environ | server.proxies | {"COLUMNS": "150"},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            command += ["-s", "RETRY_ENABLED=False"]
+            result = scrapy(*command, cwd=tmp_path, environment=server.proxies)
         lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
         return result, lines, [url.removeprefix(SITE) for url in server.hits]
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from attrs import evolve
+from command_line import EXAMPLE_PROJECT, scrapy
 from loopback import Loopback
 from scrapy import Request
 from shop_site import respond
@@ -21,29 +17,6 @@ from scrapy_urlcanon.report.sections.options import Option
 from scrapy_urlcanon.report.sections.pages import Group, Pages, StepOnUrl, Variant
 from scrapy_urlcanon.report.sections.parameters import Parameter
 
-EXAMPLE_PROJECT = Path(__file__).parents[2] / "example_project"
-
-
-def scrapy(*arguments, cwd=EXAMPLE_PROJECT, environment=None, **options):
-    """Run the command line of Scrapy and return the completed process."""
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", *map(str, arguments)],
-        cwd=cwd,
-        env=os.environ
-        | {"PYTHONPATH": str(EXAMPLE_PROJECT.parent), "PYTHONIOENCODING": "utf-8"}
-        | (environment or {}),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-        **options,
-    )
-
-
-@pytest.fixture
-def run_scrapy():
-    return scrapy
-
 
 @pytest.fixture(scope="session")
 def shop_reports(tmp_path_factory):
@@ -53,7 +26,10 @@ def shop_reports(tmp_path_factory):
         str(directory / name) for name in ("%(name)s.html", "report.json", "new/report.csv")
     )
     with Loopback(respond) as server:
-        done = scrapy("crawl", "shop", "-s", f"URLCANON_REPORT={paths}", environment=server.proxies)
+        setting = f"URLCANON_REPORT={paths}"
+        done = scrapy(
+            *("crawl", "shop", "-s", setting), cwd=EXAMPLE_PROJECT, environment=server.proxies
+        )
     assert done.returncode == 0, done.stderr
     (directory / "log").write_text(done.stderr, encoding="utf-8")
     return directory

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import json
 
+from command_line import EXAMPLE_PROJECT, scrapy, urlcanon
 from loopback import Loopback
 from shop_site import respond
 
@@ -46,27 +47,32 @@ def test_csv_has_a_line_for_each_variant(shop_reports):
     assert rows[0]["kept"] == report.rows(Group)[0].kept
 
 
-def test_path_that_cannot_be_written_stops_the_crawl_before_its_first_request(tmp_path, run_scrapy):
+def test_path_that_cannot_be_written_stops_the_crawl_before_its_first_request(tmp_path):
     """One clear error at the start, and nothing is fetched."""
     (tmp_path / "file").touch()
     path = tmp_path / "file" / "report.html"
     with Loopback(respond) as server:
-        done = run_scrapy(
-            "crawl", "shop", "-s", f"URLCANON_REPORT={path}", environment=server.proxies
+        done = scrapy(
+            "crawl",
+            "shop",
+            "-s",
+            f"URLCANON_REPORT={path}",
+            cwd=EXAMPLE_PROJECT,
+            environment=server.proxies,
         )
         assert server.hits == []
     assert done.returncode != 0
     assert f"URLCANON_REPORT['{path}']: cannot be written: " in done.stderr
 
 
-def test_check_finds_a_report_path_that_is_not_valid(run_scrapy):
+def test_check_finds_a_report_path_that_is_not_valid():
     """``scrapy urlcanon check`` validates the setting with all others."""
-    done = run_scrapy("urlcanon", "check", "-s", "URLCANON_REPORT=report.xlsx")
+    done = urlcanon("check", "-s", "URLCANON_REPORT=report.xlsx", cwd=EXAMPLE_PROJECT)
     assert done.returncode == 1
     assert "URLCANON_REPORT['report.xlsx']: expected a name that ends in one of" in done.stderr
 
 
-def test_disk_that_is_full_at_the_end_loses_no_other_report(tmp_path, run_scrapy):
+def test_disk_that_is_full_at_the_end_loses_no_other_report(tmp_path):
     """A report whose directory is gone at the end is an error in the log; others are written."""
     gone, there = tmp_path / "gone" / "report.json", tmp_path / "report.json"
 
@@ -76,10 +82,11 @@ def test_disk_that_is_full_at_the_end_loses_no_other_report(tmp_path, run_scrapy
         return respond(request)
 
     with Loopback(respond_and_remove) as server:
-        done = run_scrapy(
+        done = scrapy(
             *("crawl", "shop", "-s", f"URLCANON_REPORT={gone},{there}"),
             *("-s", "CLOSESPIDER_PAGECOUNT=1", "-s", "ROBOTSTXT_OBEY=False"),
             *("-s", "DEPTH_LIMIT=1", "-s", "CONCURRENT_REQUESTS=1", "-s", "DOWNLOAD_DELAY=60"),
+            cwd=EXAMPLE_PROJECT,
             environment=server.proxies,
         )
     assert f"The report {gone} cannot be written" in done.stderr

@@ -11,6 +11,7 @@ from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.report import page, section, sections
 from scrapy_urlcanon.report.document import Report
 from scrapy_urlcanon.report.json_form import from_json, to_json
+from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.report.terminal import show_report
 
 TOY = '''
@@ -104,7 +105,7 @@ def test_section_is_a_module_and_a_template(toy, report, make_drop):
     assert "<p>c&amp;d: 1</p>" in html
     console = Console(color_system=None)
     with console.capture() as capture:
-        show_report(with_rows, console)
+        show_report(with_rows, Screen(console))
     assert "\nBy suffix\n1  pdf\n1  c&d\n" in capture.get()
 
 

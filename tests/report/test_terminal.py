@@ -3,11 +3,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from command_line import urlcanon
 from rich.console import Console
 
 from scrapy_urlcanon.report.comparison import compare
 from scrapy_urlcanon.report.json_form import to_json
-from scrapy_urlcanon.report.screen import marked
+from scrapy_urlcanon.report.screen import Screen, marked
 from scrapy_urlcanon.report.sections.options import Option
 from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl, Variant
 from scrapy_urlcanon.report.terminal import show_comparison, show_report
@@ -19,7 +20,7 @@ def shown(show, value, *, colour=False):
         width=100, color_system="truecolor" if colour else None, force_terminal=colour
     )
     with console.capture() as capture:
-        show(value, console)
+        show(value, Screen(console))
     return capture.get()
 
 
@@ -85,27 +86,27 @@ def test_equal_runs_are_said_to_be_equal(report):
     assert "The two runs have the same figures." in shown(show_comparison, compare(report, report))
 
 
-def test_commands_read_the_report_of_a_crawl(shop_reports, run_scrapy, tmp_path):
+def test_commands_read_the_report_of_a_crawl(shop_reports, tmp_path):
     """``report`` shows it, ``--html`` makes the page of it, ``compare`` takes two."""
     path = shop_reports / "report.json"
-    done = run_scrapy("urlcanon", "report", path)
+    done = urlcanon("report", path, cwd=tmp_path)
     assert done.returncode == 0
     assert "saved by rules" in done.stdout
     page = tmp_path / "page.html"
-    assert run_scrapy("urlcanon", "report", path, "--html", page).returncode == 0
+    assert urlcanon("report", path, "--html", page, cwd=tmp_path).returncode == 0
     written = (shop_reports / "shop.html").read_text(encoding="utf-8")
     assert page.read_text(encoding="utf-8") == written
-    done = run_scrapy("urlcanon", "compare", path, path)
+    done = urlcanon("compare", path, path, cwd=tmp_path)
     assert "The two runs have the same figures." in done.stdout
 
 
 @pytest.mark.parametrize("command", [["report"], ["compare"]])
-def test_report_that_cannot_be_read_is_one_line(command, report, run_scrapy, tmp_path):
+def test_report_that_cannot_be_read_is_one_line(command, report, tmp_path):
     """A newer, edited or truncated report is an error without a traceback."""
     document = json.loads(to_json(report)) | {"version": 99}
     path = tmp_path / "report.json"
     path.write_text(json.dumps(document), encoding="utf-8")
-    done = run_scrapy("urlcanon", *command, *[path] * (2 if command == ["compare"] else 1))
+    done = urlcanon(*command, *[path] * (2 if command == ["compare"] else 1), cwd=tmp_path)
     assert done.returncode == 2
     assert "is a report of version 99" in done.stderr
     assert "Traceback" not in done.stderr

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from command_line import EXAMPLE_PROJECT, urlcanon
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,15 +85,15 @@ def test_any_two_texts_are_compared(first, second):
     assert both.are_one == (both.first.canonical == both.second.canonical)
 
 
-def explain(run_scrapy, *arguments, **options):
-    done = run_scrapy("urlcanon", "explain", *arguments, **options)
+def explain(*arguments, **options):
+    done = urlcanon("explain", *arguments, cwd=EXAMPLE_PROJECT, **options)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_explain_of_two_urls_says_that_they_are_one(run_scrapy):
+def test_explain_of_two_urls_says_that_they_are_one():
     """Both are explained, and then that they are one, and by what."""
-    output = explain(run_scrapy, "https://shop.example/a?print=1", "https://www.shop.example/a")
+    output = explain("https://shop.example/a?print=1", "https://www.shop.example/a")
     assert output.splitlines() == [
         "https://shop.example/a?print=1",
         "  drop_params  https://shop.example/a  (URLCANON_RULES['shop.example'])",
@@ -104,9 +105,9 @@ def test_explain_of_two_urls_says_that_they_are_one(run_scrapy):
     ]
 
 
-def test_explain_of_two_urls_says_what_would_join_them(run_scrapy):
+def test_explain_of_two_urls_says_what_would_join_them():
     """The difference is marked, and each rule that would join them is there to be copied."""
-    output = explain(run_scrapy, "http://e.com/?x=1", "http://e.com/")
+    output = explain("http://e.com/?x=1", "http://e.com/")
     assert output.splitlines()[-5:] == [
         "They are two.",
         "  kept apart by  http://e.com/[-?x=1-]",
@@ -116,33 +117,32 @@ def test_explain_of_two_urls_says_what_would_join_them(run_scrapy):
     ]
 
 
-def test_explain_marks_changes_in_colour(run_scrapy):
+def test_explain_marks_changes_in_colour():
     """At a terminal what a step removed is struck through, in the URL."""
     output = explain(
-        run_scrapy,
         "http://e.com/?utm_source=x",
         environment={"FORCE_COLOR": "1", "TERM": "xterm-256color"},
     )
     assert "http://e.com/\x1b[9;31m?utm_source=x\x1b[0m" in output
 
 
-def test_explain_shows_no_escape_sequences_of_a_url(run_scrapy):
+def test_explain_shows_no_escape_sequences_of_a_url():
     """A URL cannot command the terminal."""
-    output = explain(run_scrapy, "http://e.com/\x1b[2J[bold]")
+    output = explain("http://e.com/\x1b[2J[bold]")
     assert "\x1b" not in output
     assert output.startswith("http://e.com/%1B[2J[bold]\n")
 
 
-def test_explain_reads_lists_and_writes_json(run_scrapy):
+def test_explain_reads_lists_and_writes_json():
     """Each line of the standard input gets a line of JSON; two lines are no pair."""
-    output = explain(run_scrapy, "--stdin", "--json", input="http://a/?utm_id=1\n\nhttp://b/\r\n")
+    output = explain("--stdin", "--json", stdin="http://a/?utm_id=1\n\nhttp://b/\r\n")
     found = [json.loads(line) for line in output.splitlines()]
     assert [explanation["canonical"] for explanation in found] == ["http://a/", "http://b/"]
 
 
-def test_explain_of_a_pair_as_json_has_a_line_for_the_pair(run_scrapy):
+def test_explain_of_a_pair_as_json_has_a_line_for_the_pair():
     """Of two URLs as arguments the third object says whether they are one."""
-    output = explain(run_scrapy, "--json", "http://e.com/a", "http://e.com/a/")
+    output = explain("--json", "http://e.com/a", "http://e.com/a/")
     assert json.loads(output.splitlines()[2]) == {
         "are_one": False,
         "rules": {},
@@ -151,8 +151,8 @@ def test_explain_of_a_pair_as_json_has_a_line_for_the_pair(run_scrapy):
 
 
 @pytest.mark.parametrize("arguments", [[], ["--stdin", "http://a/"]])
-def test_explain_wants_urls_from_one_place(run_scrapy, arguments):
+def test_explain_wants_urls_from_one_place(arguments):
     """Neither nor, and both, are wrong usage."""
-    done = run_scrapy("urlcanon", "explain", *arguments, input="")
+    done = urlcanon("explain", *arguments, cwd=EXAMPLE_PROJECT)
     assert done.returncode == 2
     assert "expected either URLs or --stdin" in done.stderr
