@@ -43,8 +43,9 @@ lint: $(INSTALLED)  ## check style and types
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy
 
-docs: $(INSTALLED)  ## write the generated page of the docs, docs/rules.md
+docs: $(INSTALLED)  ## write the generated parts of the docs: the rules, settings and stats
 	$(BIN)/python tools/rules_page.py
+	$(BIN)/python tools/tables.py
 
 site: $(INSTALLED)  ## build the site of the docs in build/site, failing on any warning
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/site

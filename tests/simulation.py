@@ -69,6 +69,7 @@ class Simulation:
 
     def run(self, *urls):
         """Crawl from *urls* until nothing is left to do; return the names of the pages got."""
+        self._send(signals.spider_opened)
         for url in urls:
             self.crawl(Request(url))
         while self._queue:

@@ -17,11 +17,13 @@ import pytest
 from scrapy import Request, Spider
 from scrapy.utils.test import get_crawler
 
+from scrapy_urlcanon.crawl.crawl import Crawl
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-    from scrapy_urlcanon import RequestFingerprinter
+    from scrapy.crawler import Crawler as ScrapyCrawler
 
 RELEASE = sys.version_info[:2]
 TOLERANCE = 1.10
@@ -85,22 +87,23 @@ def counting() -> Iterator[Counter]:
         gc.enable()
 
 
-def fingerprinter(preset: str) -> RequestFingerprinter:
+def crawler(preset: str, **others: object) -> ScrapyCrawler:
     settings = {
         "ADDONS": {"scrapy_urlcanon.Addon": 500},
         "URLCANON_PRESET": preset,
         "URLCANON_RULES": RULES,
+        **others,
     }
-    made = get_crawler(Spider, settings).request_fingerprinter
+    made = get_crawler(Spider, settings)
     # The policies are compiled before the counting starts.
     for url in URLS:
-        made.fingerprint(Request(url))
-    made.forget()
+        made.request_fingerprinter.fingerprint(Request(url))
+    made.request_fingerprinter.forget()
     return made
 
 
 def cost_of_fingerprints(preset: str) -> Cost:
-    fingerprint = fingerprinter(preset).fingerprint
+    fingerprint = crawler(preset).request_fingerprinter.fingerprint
     requests = [Request(url) for url in URLS]
     with counting() as counter:
         for request in requests:
@@ -109,7 +112,7 @@ def cost_of_fingerprints(preset: str) -> Cost:
 
 
 def cost_of_new_hosts() -> Cost:
-    fingerprint = fingerprinter("safe").fingerprint
+    fingerprint = crawler("safe").request_fingerprinter.fingerprint
     requests = [Request(f"https://www.new-host-{number}.example/") for number in range(100)]
     with counting() as counter:
         for request in requests:
@@ -118,14 +121,15 @@ def cost_of_new_hosts() -> Cost:
 
 
 def cost_of_exact_drops() -> Cost:
-    made = fingerprinter("safe")
+    made = crawler("safe", URLCANON_RESCUE=False)
+    dropped = Crawl.of(made).dropped
     spider = Spider("any")
     requests = [Request(url) for url in URLS[::4]]
     for request in requests:
-        made.fingerprint(request)
+        made.request_fingerprinter.fingerprint(request)
     with counting() as counter:
         for request in requests:
-            made.dropped.request_dropped(request, spider)
+            dropped.request_dropped(request, spider)
     return Cost(counter.instructions, counter.calls)
 
 

@@ -203,11 +203,3 @@ def test_contributing_names_what_is_there():
 def slug(heading):
     """Return the anchor that GitHub gives to *heading*."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
-
-
-def test_pages_name_every_setting():
-    """A setting that is not documented cannot be found."""
-    from scrapy_urlcanon.crawl.settings import KNOWN  # noqa: PLC0415
-
-    text = (DOCS / "configuration.md").read_text(encoding="utf-8")
-    assert [name for name in KNOWN if f"`{name}`" not in text] == []

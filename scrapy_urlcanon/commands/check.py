@@ -9,7 +9,6 @@ from scrapy.spiderloader import get_spider_loader
 from scrapy_urlcanon.commands.base import Action, settings_of_spider
 from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
-from scrapy_urlcanon.report.destination import SETTING, templates
 from scrapy_urlcanon.rule_files.loading import RulesFile
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ that it does not name yet. Prints every problem; the exit status is 1 if there i
         if arguments.files:
             files = [*settings.getlist("URLCANON_RULES_FILES"), *arguments.files]
             settings.set("URLCANON_RULES_FILES", files, "cmdline")
-        configuration = _load(settings)
+        configuration = load_configuration(settings)
         problems = list(_problems_of_spiders(settings))
         if problems:
             raise ConfigurationError(problems)
@@ -52,29 +51,10 @@ that it does not name yet. Prints every problem; the exit status is 1 if there i
         return 0
 
 
-def _load(settings: Settings) -> Configuration:
-    """Return the rules of *settings*.
-
-    :raises ConfigurationError: with every problem, those of the paths of reports too.
-    """
-    problems: list[Problem] = []
-    try:
-        templates(settings.get(SETTING))
-    except ConfigurationError as error:
-        problems += error.problems
-    try:
-        configuration = load_configuration(settings)
-    except ConfigurationError as error:
-        problems = [*error.problems, *problems]
-    if problems:
-        raise ConfigurationError(problems)
-    return configuration
-
-
 def _problems_of_spiders(settings: Settings) -> Iterator[Problem]:
     for name in get_spider_loader(settings).list():
         try:
-            _load(settings_of_spider(settings, name))
+            load_configuration(settings_of_spider(settings, name))
         except ConfigurationError as error:
             for problem in error.problems:
                 yield problem._replace(origin=f"spider {name}: {problem.origin}")

@@ -9,7 +9,8 @@ from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.misc import load_object
 
 from scrapy_urlcanon.crawl.downloadermiddleware import UrlCanonDownloaderMiddleware
-from scrapy_urlcanon.crawl.fingerprinter import FALLBACK_SETTING, RequestFingerprinter
+from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
+from scrapy_urlcanon.crawl.settings import name_of, value_of
 from scrapy_urlcanon.crawl.spidermiddleware import UrlCanonSpiderMiddleware
 
 if TYPE_CHECKING:
@@ -31,8 +32,9 @@ class Addon:
         """Put the fingerprinter and the middlewares in their places.
 
         :raises NotConfigured: if ``URLCANON_ENABLED`` is False.
+        :raises ConfigurationError: if it is neither True nor False.
         """
-        if not settings.getbool("URLCANON_ENABLED", True):  # noqa: FBT003
+        if not value_of("enabled", settings):
             raise NotConfigured
         self._take_over_fingerprinter(settings)
         # Closest to the engine: it sees responses and exceptions after the redirect and
@@ -45,7 +47,7 @@ class Addon:
             "SPIDER_MIDDLEWARES", UrlCanonSpiderMiddleware, 20
         )
         # Most crawls write no report, and every crawl would wait for the import.
-        if settings.get("URLCANON_REPORT"):
+        if settings.get(name_of("report")):
             settings.setdefault_in_component_priority_dict("EXTENSIONS", load_object(REPORT), 0)
 
     @staticmethod
@@ -55,6 +57,7 @@ class Addon:
         if issubclass(current, RequestFingerprinter):
             return
         priority = max(settings.getpriority(name) or 0, SETTINGS_PRIORITIES["addon"])
-        if not settings.get(FALLBACK_SETTING):
-            settings.set(FALLBACK_SETTING, current, priority)
+        fallback = "fallback_request_fingerprinter_class"
+        if not value_of(fallback, settings):
+            settings.set(name_of(fallback), current, priority)
         settings.set(name, RequestFingerprinter, priority)

@@ -8,38 +8,38 @@ from urllib.parse import urlsplit
 
 from scrapy import signals
 
-from scrapy_urlcanon.crawl.state import CrawlState
+from scrapy_urlcanon.crawl.settings import name_of
+from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-logger = logging.getLogger(__name__)
+    from scrapy_urlcanon.crawl.rule_changes import RuleChanges
+    from scrapy_urlcanon.crawl.stats import CrawlStats
 
-CLEAN_PARAM_SETTING = "URLCANON_CLEAN_PARAM"
+logger = logging.getLogger(__name__)
 
 _OK = 200
 _LARGEST_ROBOTS = 512_000
 """Bytes that are read; a crawler has to read 500 KiB (RFC 9309, section 2.5)."""
 
 
-class DeclaredRules:
+class CleanParamRules:
     """Takes over the ``Clean-param`` lines of each robots.txt that the crawl fetches anyway.
 
     Off by default, since owners declare too much. Names that select content on most sites
     are reported and not taken.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-        self._state = CrawlState.of(crawler)
-        if not crawler.settings.getbool(CLEAN_PARAM_SETTING):
-            return
+    def __init__(self, crawler: Crawler, rule_changes: RuleChanges, stats: CrawlStats) -> None:
+        self._rule_changes = rule_changes
+        self._stats = stats
         if not crawler.settings.getbool("ROBOTSTXT_OBEY"):
             logger.warning(
                 "%(setting)s has no effect, since no robots.txt is fetched: ROBOTSTXT_OBEY is off.",
-                {"setting": CLEAN_PARAM_SETTING},
+                {"setting": name_of("clean_param")},
             )
         crawler.signals.connect(self.response_received, signals.response_received)
 
@@ -53,10 +53,9 @@ class DeclaredRules:
         from scrapy_urlcanon.rule_files.clean_param import read_clean_param  # noqa: PLC0415
 
         declared = read_clean_param(response.body[:_LARGEST_ROBOTS])
-        stats = self._crawler.stats
-        stats.inc_value("urlcanon/clean_param/taken", len(declared.rules))
-        stats.inc_value("urlcanon/clean_param/not_taken", len(declared.problems))
+        self._stats.inc(Stat.CLEAN_PARAM_TAKEN, len(declared.rules))
+        self._stats.inc(Stat.CLEAN_PARAM_NOT_TAKEN, len(declared.problems))
         for problem in declared.problems:
             logger.info("Clean-param of %(url)s: %(problem)s", {"url": url, "problem": problem})
         if declared.rules:
-            self._state.declare(url, declared)
+            self._rule_changes.declare(url, declared)

@@ -1,41 +1,21 @@
-"""The request fingerprinter: the fallback's fingerprint of the canonical URL."""
+"""The request fingerprinter, as Scrapy constructs it."""
 
 from __future__ import annotations
 
-from hashlib import sha1
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
-from scrapy.utils.misc import build_from_crawler, load_object
-from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
-
-from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
-from scrapy_urlcanon.crawl.mark import MARK_KEY, reason_for_own_fingerprint
-from scrapy_urlcanon.crawl.request import with_url
-from scrapy_urlcanon.crawl.settings import META_KEY
-from scrapy_urlcanon.crawl.state import CrawlState
+from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 
 if TYPE_CHECKING:
-    from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.utils.request import RequestFingerprinterProtocol
     from typing_extensions import Self
 
-_REMEMBERED_URLS = 16_384
-_SPECIAL_META = frozenset({META_KEY, MARK_KEY, "redirect_urls", "verbatim_url"})
-FALLBACK_SETTING = "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS"
 
+class RequestFingerprinter(PageFingerprints):
+    """Gives the requests for one page one fingerprint: that of its canonical URL.
 
-class RequestFingerprinter:
-    """Gives the requests for one page one fingerprint.
-
-    The class of ``URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS`` gets the request with
-    its canonical URL, so that what it takes into account besides the URL (headers, page
-    objects) still counts. Where that is Scrapy's default class it is not asked: the hash
-    of method, canonical URL and body is enough, and far cheaper.
-
-    Requests that no rule is to touch (:meth:`.CrawlState.canonical`) get the fingerprint
-    of the fallback.
+    ``URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS`` is asked for it, with the canonical URL.
     """
 
     @classmethod
@@ -44,124 +24,4 @@ class RequestFingerprinter:
 
         :raises ConfigurationError: if the settings of the plugin are not valid.
         """
-        return cls(crawler)
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._state = CrawlState.of(crawler)
-        self._state.fingerprinter = self
-        self.dropped = DroppedDuplicates(crawler, self._state, self)
-        """Counts what this fingerprinter made duplicates."""
-        fallback = load_object(
-            crawler.settings.get(FALLBACK_SETTING, None) or ScrapyRequestFingerprinter
-        )
-        if issubclass(fallback, RequestFingerprinter):
-            fallback = ScrapyRequestFingerprinter
-        self._fallback: RequestFingerprinterProtocol = build_from_crawler(fallback, crawler)
-        self._fallback_is_default = fallback is ScrapyRequestFingerprinter
-        self._fingerprints: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
-        self._memo: dict[str, bytes] = {}
-        self._fast_canonical = self._state.canonicalizer.fast_path.canonical
-
-    def fingerprint(self, request: Request) -> bytes:
-        """Return the fingerprint of *request*, 20 bytes with the default fallback.
-
-        It is asked for by many components, several times for a request: it counts
-        nothing, and what it notes may be noted again.
-        """
-        if (
-            self._fallback_is_default
-            and request.method == "GET"
-            and not request.body
-            and _SPECIAL_META.isdisjoint(request.meta)
-        ):
-            # Nothing but the URL counts. To remember what each request came to would cost
-            # more time and memory than to remember the URLs of late.
-            url = request.url
-            memo = self._memo
-            fingerprint = memo.get(url)
-            if fingerprint is not None:
-                return fingerprint
-            canonical = self._fast_canonical(url)
-            if canonical is None:
-                canonical = self._state.canonicalizer.canonical_or_none(url)
-            if canonical is not None:
-                fingerprint = sha1(canonical.encode()).digest()  # noqa: S324
-                if canonical is not url:
-                    self.dropped.note_first(fingerprint, url, canonical)
-                if len(memo) >= _REMEMBERED_URLS:
-                    memo.clear()
-                memo[url] = fingerprint
-                return fingerprint
-        known = self._fingerprints.get(request)
-        if known is None:
-            known = self._fingerprints[request] = self._fingerprint(request)
-        return known
-
-    def forget(self) -> None:
-        """Forget the fingerprints of other requests than those under way: the rules changed."""
-        self._memo.clear()
-        self.dropped.forget()
-
-    def _fingerprint(self, request: Request) -> bytes:
-        canonical = self._state.canonical(request)
-        if canonical is None:
-            self.dropped.note_untouched(request)
-            return self._fallback.fingerprint(request)
-        reason = self.reason_for_own_fingerprint(request, canonical)
-        if reason:
-            # Under the fingerprint of its page it would be dropped as a duplicate, and the
-            # HTTP cache would answer it with what is stored for that page: the redirect
-            # that led here, or the failure that this is to make good.
-            own = f"{reason}:".encode() + self._of_url(request, request.url)
-            return sha1(own).digest()  # noqa: S324
-        fingerprint = self._of_url(request, canonical)
-        self.dropped.note_first(fingerprint, request.url, canonical)
-        return fingerprint
-
-    def page(self, request: Request, url: str | None = None) -> bytes | None:
-        """Return the fingerprint that the requests for the page of *request* share.
-
-        :param url: another URL than that of *request*; None is returned for one that no
-            rule is to touch.
-        """
-        meta = request.meta
-        if url is None and "redirect_urls" not in meta and MARK_KEY not in meta:
-            return self.fingerprint(request)
-        canonical = self._state.canonical(request, url)
-        if canonical is None:
-            return None if url else self._fallback.fingerprint(request)
-        return self._of_url(request, canonical)
-
-    def reason_for_own_fingerprint(self, request: Request, canonical: str) -> str | None:
-        """Return why *request* has a fingerprint derived from its URL as it is, or None."""
-        if MARK_KEY in request.meta:
-            reason = reason_for_own_fingerprint(request)
-            if reason:
-                return reason
-        return "redirect" if self.is_redirect_to_itself(request, canonical) else None
-
-    def is_redirect_to_itself(self, request: Request, canonical: str | None = None) -> bool:
-        """Tell whether *request* follows a redirect to its own canonical form."""
-        if "redirect_urls" not in request.meta:
-            return False
-        if canonical is None:
-            canonical = self._state.canonical(request)
-        return canonical is not None and any(
-            self._state.canonical(request, source) == canonical
-            for source in request.meta["redirect_urls"]
-        )
-
-    def _of_url(self, request: Request, url: str) -> bytes:
-        """Return the fingerprint of *request* as if it were for *url*."""
-        if self._fallback_is_default:
-            if request.method == "GET" and not request.body:
-                return sha1(url.encode()).digest()  # noqa: S324
-            # Each part but the last after its length: no two requests share a text, and
-            # none begins as a URL does.
-            method = request.method
-            framed = f"{len(method)}:{method}{len(url)}:{url}".encode() + request.body
-            return sha1(framed).digest()  # noqa: S324
-        # Or the fallback would canonicalize it once more, with w3lib (Scrapy 2.17).
-        return self._fallback.fingerprint(
-            with_url(request, url, meta={**request.meta, "verbatim_url": True})
-        )
+        return Crawl.of(crawler, cls).fingerprinter_of(cls)

@@ -1,27 +1,30 @@
-"""The settings of the plugin, read and validated together."""
+"""The settings of the plugin: each is one attribute, and the table of the docs is made of them."""
 
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from attrs import Attribute, field, fields, frozen
 from scrapy.settings import BaseSettings
 
 from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
-from scrapy_urlcanon.crawl.record.path import record_template
-from scrapy_urlcanon.crawl.safeguards import NAMES as SAFEGUARDS
-from scrapy_urlcanon.crawl.safeguards import Safeguards
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
+from scrapy_urlcanon.files import example, problem_of
 from scrapy_urlcanon.rule_files.loading import load_configuration as load_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from typing_extensions import Self
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
 
-PREFIX = "URLCANON_"
-META_KEY = "urlcanon"
+PREFIX: Final = "URLCANON_"
+META_KEY: Final = "urlcanon"
 """``request.meta["urlcanon"]``: False, or options for this request alone."""
 
 DECLARED_CANONICAL_SETTING: Final = "URLCANON_DECLARED_CANONICAL"
@@ -32,73 +35,77 @@ DECLARED_CANONICAL_TITLE: Final = "Do not fetch what a page declares to be its c
 STORES = HTTPCACHE, DELTAFETCH = ("HTTPCACHE_ENABLED", "DELTAFETCH_ENABLED")
 """Settings that turn on what stores pages by their fingerprints from crawl to crawl."""
 
-KNOWN = (
-    "URLCANON_CLEAN_PARAM",
-    "URLCANON_ENABLED",
-    "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS",
-    "URLCANON_PRESET",
-    "URLCANON_RECORD",
-    "URLCANON_REPORT",
-    "URLCANON_REWRITE",
-    "URLCANON_RULES",
-    "URLCANON_RULES_FILES",
-    "URLCANON_SPIDER_RULES",
-    *SAFEGUARDS,
-)
-"""Every setting of the plugin."""
+REPORT_SUFFIXES: Final = (".html", ".json", ".csv")
+"""How the path of a report may end."""
+_JOB_RULES: Final = ("warn", "error", "keep")
 
 
-def load_configuration(settings: BaseSettings) -> Configuration:
-    """Return the rules of *settings*, all layers but ``request.meta``.
+def _flag(name: str, value: Any) -> bool:
+    if value in (True, "1", "true", "True"):
+        return True
+    if value in (False, "0", "false", "False"):
+        return False
+    raise _expected(name, "True or False", value)
 
-    :raises ConfigurationError: with every problem of every setting of the plugin but
-        ``URLCANON_REPORT``, which the report reads.
-    """
-    problems = list(_problems_of_names(settings))
-    rules = []
-    for name in ("URLCANON_RULES", "URLCANON_SPIDER_RULES"):
-        try:
-            rules.append((name, _plain(settings.get(name))))
-        except ValueError as error:
-            problems.append(Problem(name, f"expected a mapping or JSON: {error}"))
-    for load in (rewrites, Safeguards.load, record_template):
-        try:
-            load(settings)
-        except ConfigurationError as error:
-            problems += error.problems
-    for name in ("URLCANON_CLEAN_PARAM", "URLCANON_ENABLED"):
-        try:
-            settings.getbool(name)
-        except ValueError:
-            message = f"expected True or False, got {settings.get(name)!r}"
-            problems.append(Problem(name, message))
+
+def _count(name: str, value: Any) -> int:
     try:
-        configuration = load_rules(
-            settings.get("URLCANON_PRESET", DEFAULT_PRESET),
-            rules_files=settings.getlist("URLCANON_RULES_FILES"),
-            rules=rules,
-            setting_names=("URLCANON_PRESET", "URLCANON_RULES_FILES"),
-        )
-    except ConfigurationError as error:
-        problems += error.problems
-    if problems:
-        raise ConfigurationError(problems)
-    return configuration
+        if not isinstance(value, (bool, float)) and int(value) >= 0:
+            return int(value)
+    except (TypeError, ValueError):
+        pass
+    raise _expected(name, "a number of 0 or more", value)
 
 
-def rewrites(settings: BaseSettings) -> bool | frozenset[str]:
-    """Return ``URLCANON_REWRITE``: for all sites, for none, or the hosts it is on for.
+def _share(name: str, value: Any) -> float:
+    try:
+        if not isinstance(value, bool) and 0 <= float(value) <= 1:
+            return float(value)
+    except (TypeError, ValueError):
+        pass
+    raise _expected(name, "a number from 0 to 1", value)
 
-    :raises ConfigurationError: if it is neither True or False nor a list of hosts.
-    """
-    name = "URLCANON_REWRITE"
-    value = settings.get(name, False)
+
+def _job_rules(name: str, value: Any) -> str:
+    if value in _JOB_RULES:
+        return str(value)
+    error = _expected(name, "'warn', 'error' or 'keep'", value)
+    (problem,) = error.problems
+    nearest = did_you_mean(value, _JOB_RULES)
+    raise ConfigurationError([problem._replace(message=problem.message + nearest)])
+
+
+def _rules(name: str, value: Any) -> Any:
+    """Return *value* as plain data: a command line gives JSON, Scrapy its own mapping."""
+    try:
+        if isinstance(value, str):
+            return json.loads(value)
+    except ValueError as error:
+        message = f"expected a mapping or JSON: {error}"
+        raise ConfigurationError([Problem(name, message)]) from None
+    return value.copy_to_dict() if isinstance(value, BaseSettings) else value
+
+
+def _paths(name: str, value: Any) -> tuple[Any, ...]:
+    if isinstance(value, str):
+        return tuple(value.split(",")) if value else ()
+    if isinstance(value, (list, tuple)):
+        return tuple(value)
+    raise _expected(name, "a list of paths", value)
+
+
+def _any(name: str, value: Any) -> Any:
+    """Return *value*: it is checked where it is used."""
+    del name
+    return value or None
+
+
+def _sites(name: str, value: Any) -> bool | frozenset[str]:
     if not isinstance(value, (list, tuple)):
         try:
-            return settings.getbool(name)
-        except ValueError:
-            problem = Problem(name, f"expected True, False or a list of hosts, got {value!r}")
-            raise ConfigurationError([problem]) from None
+            return _flag(name, value)
+        except ConfigurationError:
+            raise _expected(name, "True, False or a list of hosts", value) from None
     hosts, problems = set(), []
     for text in value:
         try:
@@ -114,14 +121,241 @@ def rewrites(settings: BaseSettings) -> bool | frozenset[str]:
     return frozenset(hosts)
 
 
-def _problems_of_names(settings: BaseSettings) -> Iterator[Problem]:
-    for name in settings:
-        if isinstance(name, str) and name.startswith(PREFIX) and name not in KNOWN:
-            yield Problem(name, "no such setting" + did_you_mean(name, KNOWN))
+def _path_of_store(name: str, value: Any) -> str | None:
+    if value == "":
+        return None
+    if not isinstance(value, (str, os.PathLike)):
+        raise _expected(name, "a path", value)
+    template = str(os.fspath(value))
+    problem = problem_of(template)
+    if not problem and Path(example(template)).is_dir():
+        problem = "expected the path of a file, got that of a directory"
+    if problem:
+        raise ConfigurationError([Problem(name, problem, template)])
+    return template
 
 
-def _plain(value: Any) -> Any:
-    """Return *value* as plain data: a command line gives JSON, Scrapy its own mapping."""
+def _paths_of_reports(name: str, value: Any) -> tuple[str, ...]:
+    paths: Iterable[object]
     if isinstance(value, str):
-        return json.loads(value)
-    return value.copy_to_dict() if isinstance(value, BaseSettings) else value
+        paths = [path.strip() for path in value.split(",") if path.strip()]
+    elif isinstance(value, os.PathLike):
+        paths = [value]
+    elif isinstance(value, (list, tuple)):
+        paths = value
+    else:
+        raise _expected(name, "a path or a list of paths", value)
+    found: list[str] = []
+    problems: list[Problem] = []
+    for path in paths:
+        if not isinstance(path, (str, os.PathLike)):
+            problems += _expected(name, "a path", path).problems
+            continue
+        text = str(os.fspath(path))
+        problem = "it is listed twice" if text in found else _problem_of_report(text)
+        if problem:
+            problems.append(Problem(name, problem, text))
+        found.append(text)
+    if problems:
+        raise ConfigurationError(problems)
+    return tuple(found)
+
+
+def _problem_of_report(template: str) -> str | None:
+    problem = problem_of(template)
+    if problem:
+        return problem
+    suffix = Path(example(template)).suffix.lower()
+    if suffix not in REPORT_SUFFIXES:
+        nearest = did_you_mean(suffix, REPORT_SUFFIXES)
+        return f"expected a name that ends in one of {', '.join(REPORT_SUFFIXES)}{nearest}"
+    return None
+
+
+def _expected(name: str, expected: str, value: object) -> ConfigurationError:
+    return ConfigurationError([Problem(name, f"expected {expected}, got {value!r}")])
+
+
+def _setting(
+    read: Callable[[str, Any], Any], meaning: str, *, default: object, shown: str = ""
+) -> Any:
+    """Return the attribute of a setting.
+
+    :param read: returns the value of the setting, given its name and what Scrapy has of it.
+    :param meaning: for the docs, in Markdown.
+    :param shown: the default for the docs, where it is not as Python has it.
+    """
+    return field(default=default, metadata={"read": read, "meaning": meaning, "shown": shown})
+
+
+@frozen(kw_only=True)
+class CrawlSettings:
+    """The values of the settings; each attribute is named after its own.
+
+    >>> from scrapy.settings import Settings
+    >>> CrawlSettings.load(Settings({"URLCANON_RESCUE_MAX_PENDING": "10"})).rescue_max_pending
+    10
+    """
+
+    enabled: bool = _setting(_flag, "whether the add-on does anything", default=True)
+    preset: Any = _setting(_any, '`"scrapy"`, `"safe"` or `"aggressive"`', default=DEFAULT_PRESET)
+    rules: Any = _setting(_rules, "options by pattern", default={})
+    rules_files: tuple[Any, ...] = _setting(
+        _paths,
+        "paths of TOML or JSON files of the same shape, or [of other programs](importing.md)",
+        default=(),
+        shown="`[]`",
+    )
+    spider_rules: Any = _setting(_rules, "options by pattern, for `custom_settings`", default={})
+    clean_param: bool = _setting(
+        _flag, "take over the `Clean-param` lines of each robots.txt", default=False
+    )
+    declared_canonical: bool = _setting(
+        _flag,
+        "take the canonical URL that a page declares as seen, "
+        "[where that has proved right](reliability.md#declared-canonicals)",
+        default=False,
+    )
+    rewrite: bool | frozenset[str] = _setting(
+        _sites,
+        "`True` or a list of hosts: fetch the canonical URL, not the linked one",
+        default=False,
+    )
+    record: str | None = _setting(
+        _path_of_store,
+        "the file in which the crawl keeps what it saw, [to learn from](learning.md); `%(name)s` "
+        "and `%(time)s` are those of the spider and the start",
+        default=None,
+        shown="none",
+    )
+    report: tuple[str, ...] = _setting(
+        _paths_of_reports,
+        "where to write [the report](stats.md#the-report): a path or several",
+        default=(),
+        shown="none",
+    )
+    fallback_request_fingerprinter_class: Any = _setting(
+        _any, "gets the requests with their canonical URL", default=None, shown="Scrapy's"
+    )
+    rescue: bool = _setting(
+        _flag, "fetch a dropped variant where the request that stood for it fails", default=True
+    )
+    rescue_max_pending: int = _setting(
+        _count,
+        "how many dropped requests may wait for the outcome of another one",
+        default=100_000,
+    )
+    remembered_pages: int = _setting(
+        _count, "of how many pages it is remembered whether they were fetched", default=2_000_000
+    )
+    audit: float = _setting(
+        _share,
+        "the share of the dropped variants that is fetched all the same, to compare",
+        default=0.0,
+    )
+    audit_max_false: float = _setting(
+        _share,
+        "the rate of false merges past which an option is suspended for a domain",
+        default=0.1,
+    )
+    audit_max_pending: int = _setting(
+        _count,
+        "how many dropped requests are remembered in case their rule is suspended",
+        default=10_000,
+    )
+    audit_max_pages: int = _setting(
+        _count,
+        "of how many pages the content, and what was declared of them, is remembered",
+        default=100_000,
+    )
+    audit_max_size: int = _setting(
+        _count, "up to how many bytes the text of a response is read", default=1_048_576
+    )
+    record_start: bool = _setting(
+        _flag,
+        "record start requests as seen: a link to a start page is dropped, "
+        "[and its callback with it](reliability.md#start-requests)",
+        default=False,
+    )
+    job_rules: str = _setting(
+        _job_rules,
+        '`"warn"`, `"error"` or `"keep"`: what to do where a resumed job\'s rules changed',
+        default="warn",
+    )
+    job_journal: bool = _setting(
+        _flag, "write down what a job does, so that a kill loses nothing", default=True
+    )
+    configuration: Configuration = field()
+    """The rules of all layers but ``request.meta``: no setting, but made of four of them."""
+
+    @classmethod
+    def load(cls, settings: BaseSettings) -> Self:
+        """Return what *settings* say.
+
+        :raises ConfigurationError: with every problem of every setting of the plugin.
+        """
+        problems = list(_unknown_names(settings))
+        values: dict[str, Any] = {}
+        for attribute in attributes():
+            try:
+                values[attribute.name] = _value_of(attribute, settings)
+            except ConfigurationError as error:
+                problems += error.problems
+        try:
+            values["configuration"] = load_rules(
+                values["preset"],
+                rules_files=values.get("rules_files", ()),
+                rules=[
+                    (name_of(attribute), values[attribute])
+                    for attribute in ("rules", "spider_rules")
+                    if attribute in values
+                ],
+                setting_names=(name_of("preset"), name_of("rules_files")),
+            )
+        except ConfigurationError as error:
+            problems += error.problems
+        if problems:
+            raise ConfigurationError(problems)
+        return cls(**values)
+
+
+def name_of(attribute: str) -> str:
+    """Return the name of the setting that *attribute* has the value of."""
+    return PREFIX + attribute.upper()
+
+
+def value_of(attribute: str, settings: BaseSettings) -> Any:
+    """Return the value of one setting alone: before a crawl is made all are not to be loaded.
+
+    :raises ConfigurationError: if it is not valid.
+    """
+    return _value_of(getattr(fields(CrawlSettings), attribute), settings)
+
+
+def load_configuration(settings: BaseSettings) -> Configuration:
+    """Return the rules of *settings*, all layers but ``request.meta``.
+
+    :raises ConfigurationError: with every problem of every setting of the plugin.
+    """
+    return CrawlSettings.load(settings).configuration
+
+
+def attributes() -> tuple[Attribute[Any], ...]:
+    """Return the attributes that have the value of a setting."""
+    return tuple(attribute for attribute in fields(CrawlSettings) if attribute.metadata)
+
+
+def _value_of(attribute: Attribute[Any], settings: BaseSettings) -> Any:
+    name = name_of(attribute.name)
+    value = settings.get(name)
+    return attribute.default if value is None else attribute.metadata["read"](name, value)
+
+
+NAMES: Final = tuple(name_of(attribute.name) for attribute in attributes())
+"""Every setting of the plugin."""
+
+
+def _unknown_names(settings: BaseSettings) -> Iterator[Problem]:
+    for name in settings:
+        if isinstance(name, str) and name.startswith(PREFIX) and name not in NAMES:
+            yield Problem(name, "no such setting" + did_you_mean(name, NAMES))

@@ -7,31 +7,37 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
-from scrapy_urlcanon.canonicalizer.rules import Skip
 from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
-    from scrapy_urlcanon.crawl.state import CrawlState
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
+    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 
 class SkippedRequests:
     """Keeps requests from the scheduler whose canonical URL a ``skip`` template fits.
 
-    It listens to ``request_scheduled``, which redirects and retries come by too, and only
-    where some rule has ``skip``: a receiver costs every request more than its fingerprint.
-    Requests that are not to be filtered are let through, start URLs among them, and so are
-    those that are no GET or HEAD.
+    It listens to ``request_scheduled``, which redirects and retries come by too. Requests that
+    are not to be filtered are let through, start URLs among them, and so are those that are no
+    GET or HEAD.
     """
 
-    def __init__(self, crawler: Crawler, state: CrawlState) -> None:
-        self._crawler = crawler
-        self._state = state
-        origins = state.canonicalizer.configuration.origins
-        if any(Skip.name in rule_set.options for origin in origins for rule_set in origin):
-            crawler.signals.connect(self.request_scheduled, signals.request_scheduled)
+    def __init__(
+        self,
+        crawler: Crawler,
+        canonicalizer: Canonicalizer,
+        canonical_urls: CanonicalUrls,
+        stats: CrawlStats,
+    ) -> None:
+        self._canonicalizer = canonicalizer
+        self._canonical_urls = canonical_urls
+        self._stats = stats
+        crawler.signals.connect(self.request_scheduled, signals.request_scheduled)
 
     def request_scheduled(self, request: Request, spider: Spider) -> None:
         """Count *request* and refuse it if a template fits it.
@@ -42,11 +48,10 @@ class SkippedRequests:
         del spider
         if request.dont_filter or request.method not in {"GET", "HEAD"}:
             return
-        canonical = self._state.canonical(request)
+        canonical = self._canonical_urls.of(request)
         if canonical is None:
             return
-        policy = self._state.canonicalizer.policy(canonical)
-        template = policy.skips(split(canonical))
+        template = self._canonicalizer.policy(canonical).skips(split(canonical))
         if template is not None:
-            self._crawler.stats.inc_value(f"urlcanon/skipped/{template}")
+            self._stats.inc(Stat.SKIPPED, template=template)
             raise IgnoreRequest(f"its page is always found elsewhere: {template}")

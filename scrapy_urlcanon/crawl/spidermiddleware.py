@@ -13,12 +13,11 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy_urlcanon.canonicalizer.patterns import with_parents
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.url import split
-from scrapy_urlcanon.crawl.dupefilter import record
-from scrapy_urlcanon.crawl.mark import REWRITTEN, marked
-from scrapy_urlcanon.crawl.output import Output
-from scrapy_urlcanon.crawl.safeguards import Safeguards
-from scrapy_urlcanon.crawl.settings import rewrites
-from scrapy_urlcanon.crawl.state import CrawlState
+from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.crawl.own_requests import REWRITTEN, marked
+from scrapy_urlcanon.crawl.seen import record_as_seen
+from scrapy_urlcanon.crawl.settings import name_of
+from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+
+    from scrapy_urlcanon.crawl.recovery.job import SpiderOutput
 
 logger = logging.getLogger(__name__)
 
@@ -44,12 +45,14 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._sites = rewrites(crawler.settings)
-        self._records_start = Safeguards.load(crawler.settings).record_start
-        self._state = CrawlState.of(crawler)
-        self._declared_canonicals = self._state.declared_canonicals
-        has_part = self._records_start or self._state.recovery or self._declared_canonicals
-        if not self._sites and not has_part:
+        crawl = Crawl.of(crawler)
+        self._canonical_urls = crawl.canonical_urls
+        self._stats = crawl.stats
+        self._declared_canonicals = crawl.declared_canonicals
+        self._job = crawl.job
+        self._rewrite = crawl.settings.rewrite
+        self._records_start = crawl.settings.record_start
+        if not (self._rewrite or self._records_start or self._job or self._declared_canonicals):
             raise NotConfigured
 
     def process_spider_output(
@@ -59,9 +62,11 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         del spider
         output = self._begin(response)
         for each in super().process_spider_output(response, result):
-            output.add(each)
+            if output:
+                output.add(each)
             yield each
-        output.end()
+        if output:
+            output.end()
 
     async def process_spider_output_async(
         self, response: Response | None, result: AsyncIterator[Any], spider: Spider | None = None
@@ -70,21 +75,20 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         del spider
         output = self._begin(response)
         async for each in super().process_spider_output_async(response, result):
-            output.add(each)
+            if output:
+                output.add(each)
             yield each
-        output.end()
+        if output:
+            output.end()
 
-    def _begin(self, response: Response | None) -> Output:
-        """Take note that the spider has *response*, and return what is to be told of the rest."""
+    def _begin(self, response: Response | None) -> SpiderOutput | None:
+        """Take note that the spider has *response*; return who is to hear what it makes of it."""
         if self._declared_canonicals and response is not None:
             self._declared_canonicals.delivered(response)
-        return self._output_of(response)
-
-    def _output_of(self, response: Response | None) -> Output:
-        if self._state.recovery is None or response is None or response.request is None:
-            return Output()
+        if self._job is None or response is None or response.request is None:
+            return None
         fetched = response.status < HTTPStatus.BAD_REQUEST
-        return self._state.recovery.output_of(response.request, fetched=fetched)
+        return self._job.output_of(response.request, fetched=fetched)
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request*, with its canonical URL where that is to be fetched."""
@@ -97,10 +101,11 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         return request
 
     def _record(self, request: Request) -> None:
-        if record(self.crawler, request) is None:
+        if record_as_seen(self.crawler, request) is None:
             self._records_start = False
             logger.warning(
-                "URLCANON_RECORD_START has no effect: the scheduler has no dupefilter 'df'.",
+                "%(setting)s has no effect: the scheduler has no dupefilter 'df'.",
+                {"setting": name_of("record_start")},
                 extra={"spider": self.crawler.spider},
             )
 
@@ -112,16 +117,16 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         if request.method not in {"GET", "HEAD"} or not self._rewrites(request.url):
             return request
         if is_signed(split(request.url).query or ()):
-            self.crawler.stats.inc_value("urlcanon/rewrite/signed")
+            self._stats.inc(Stat.REWRITE_SIGNED)
             return request
-        canonical = self._state.canonical(request)
+        canonical = self._canonical_urls.of(request)
         if canonical is None or canonical == request.url:
             return request
-        self.crawler.stats.inc_value("urlcanon/rewritten")
+        self._stats.inc(Stat.REWRITTEN)
         return marked(request, REWRITTEN, canonical, original=request.url)
 
     def _rewrites(self, url: str) -> bool:
-        if isinstance(self._sites, bool):
-            return self._sites
+        if isinstance(self._rewrite, bool):
+            return self._rewrite
         host = urlsplit(url).hostname or ""
-        return not self._sites.isdisjoint(with_parents(host))
+        return not self._rewrite.isdisjoint(with_parents(host))

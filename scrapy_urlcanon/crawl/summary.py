@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.rules import documentation
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_TITLE
+from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
@@ -14,12 +15,6 @@ if TYPE_CHECKING:
 
 _OPTIONS = 4
 _DOMAINS = 2
-_EVENTS = (
-    ("rescued", "rescued: the URL that was kept failed"),
-    ("audited", "audited: fetched to compare it with the page that was kept"),
-    ("audit/false_merge", "  another page than the one kept"),
-)
-_SUSPENDED = "urlcanon/audit/suspended/"
 
 
 def summary(stats: Mapping[str, Any]) -> str:
@@ -51,39 +46,32 @@ def title_of(name: str) -> str:
 
 
 def _lines(stats: Mapping[str, Any]) -> Iterator[str]:
-    requests, dropped = stats["urlcanon/requests"], stats["urlcanon/dropped"]
-    saved = stats["urlcanon/dropped/scrapy_would_keep"]
+    requests, dropped = stats[Stat.REQUESTS.key()], stats[Stat.DROPPED.key()]
+    saved = stats[Stat.DROPPED_SCRAPY_WOULD_KEEP.key()]
     share = dropped / requests if requests else 0
     yield "Duplicate requests"
     yield _row(requests, "requests")
     yield _row(dropped, f"dropped ({share:.1%})".replace("%", " %"))
     yield _row(dropped - saved, "  Scrapy alone would have dropped them too")
     yield _row(saved, "  Scrapy alone would have fetched them")
-    for name, text in _EVENTS:
-        count = stats.get(f"urlcanon/{name}", 0)
+    for stat in Stat:
+        count = stats.get(stat.key(), 0) if stat.event else 0
         if count:
-            yield _row(count, text)
-    skipped = sum(_by_count(stats, "urlcanon/skipped/").values())
+            yield _row(count, stat.event)
+    skipped = sum(Stat.SKIPPED.counts(stats).values())
     if skipped:
         yield _row(skipped, "skipped: not fetched at all")
-    suspended = _by_count(stats, _SUSPENDED)
+    suspended = Stat.AUDIT_SUSPENDED.counts(stats)
     if suspended:
         yield _row(len(suspended), f"suspended: {', '.join(suspended)}")
-    options = _by_count(stats, "urlcanon/dropped/rule/")
+    options = Stat.DROPPED_BY_RULE.counts(stats)
     width = max(map(len, list(options)[:_OPTIONS]), default=0)
     yield from _table(
         "By option (a duplicate may be due to several)",
         {f"{name:{width}}  {title_of(name)}".rstrip(): count for name, count in options.items()},
         _OPTIONS,
     )
-    yield from _table("By domain", _by_count(stats, "urlcanon/dropped/domain/"), _DOMAINS)
-
-
-def _by_count(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:
-    counts = {
-        name.removeprefix(prefix): count for name, count in stats.items() if name.startswith(prefix)
-    }
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    yield from _table("By domain", Stat.DROPPED_ON_DOMAIN.counts(stats), _DOMAINS)
 
 
 def _table(title: str, counts: Mapping[str, int], rows: int) -> Iterator[str]:

@@ -11,9 +11,9 @@ from scrapy.exceptions import NotConfigured
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.url import split
-from scrapy_urlcanon.crawl.state import CrawlState
+from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.files import write_atomically
-from scrapy_urlcanon.report.destination import SETTING, destinations
+from scrapy_urlcanon.report.destination import destinations
 from scrapy_urlcanon.report.document import Report
 from scrapy_urlcanon.report.formats import FORMATS
 from scrapy_urlcanon.report.section import sections
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
-
-    from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
 
 logger = logging.getLogger(__name__)
 
@@ -36,40 +34,37 @@ class ReportWriter:
     """Writes the report once the engine has stopped: no figure changes after that.
 
     :raises NotConfigured: if another fingerprinter decides what a duplicate is, which
-        :class:`~scrapy_urlcanon.UrlCanonDownloaderMiddleware` warns of.
+        :class:`.Crawl` warns of.
     :raises ConfigurationError: if a report could not be written in the end.
     """
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the extension of *crawler*."""
-        state = CrawlState.of(crawler)
-        if state.fingerprinter is None:
+        crawl = Crawl.of(crawler)
+        if crawl.fingerprinter is None:
             raise NotConfigured
-        writer = cls(crawler, state, state.fingerprinter)
+        writer = cls(crawler, crawl)
         crawler.signals.connect(writer.response_received, signals.response_received)
         crawler.signals.connect(writer.engine_stopped, signals.engine_stopped)
         return writer
 
-    def __init__(
-        self, crawler: Crawler, state: CrawlState, fingerprinter: RequestFingerprinter
-    ) -> None:
+    def __init__(self, crawler: Crawler, crawl: Crawl) -> None:
         self._crawler = crawler
-        self._state = state
+        self._canonical_urls = crawl.canonical_urls
         self._started = datetime.now(timezone.utc)
         self._spider = (crawler.spider or crawler.spidercls).name
         # Before the first request: not at the end of a crawl of three days.
-        self._paths = destinations(
-            crawler.settings.get(SETTING), name=self._spider, time=self._started
-        )
-        self._sections = [section(state.canonicalizer) for section in sections()]
-        fingerprinter.dropped.listeners += [section.note_drop for section in self._sections]
+        self._paths = destinations(crawl.settings.report, name=self._spider, time=self._started)
+        self._sections = [section(crawl.canonicalizer) for section in sections()]
+        for section in self._sections:
+            crawl.on_drop(section.note_drop)
 
     def response_received(self, response: Response, request: Request) -> None:
         """Note what *request* led to, where it led to a page."""
         if response.status not in _SUCCESS:
             return
-        canonical = self._state.canonical(request)
+        canonical = self._canonical_urls.of(request)
         if canonical:
             domain = domain_or_host(split(canonical).host)
             for section in self._sections:

@@ -13,7 +13,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
 from sites import SITE, FollowSpider, links, site
 
-from scrapy_urlcanon.crawl.record.recorder import Recorder
+from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.learn.in_force import RuleInForce, combine
@@ -284,7 +284,7 @@ async def test_disk_that_is_full_stops_no_crawl(crawl, monkeypatch, caplog):
 def problem_of(path):
     """Return what is wrong with recording to *path*."""
     with pytest.raises(ConfigurationError) as caught:
-        Recorder.of(get_crawler(settings_dict={"URLCANON_RECORD": path}))
+        Crawl.of(get_crawler(settings_dict={"URLCANON_RECORD": path}))
     (problem,) = caught.value.problems
     assert problem.origin == "URLCANON_RECORD"
     return str(problem)
@@ -356,6 +356,6 @@ def test_value_that_is_no_path_of_a_file_is_invalid(value):
 def test_directory_of_the_store_is_made(tmp_path):
     """As that of a feed or a report is."""
     path = tmp_path / "new" / "o.sqlite"
-    recorder = Recorder.of(get_crawler(settings_dict={"URLCANON_RECORD": path}))
+    recorder = Crawl.of(get_crawler(settings_dict={"URLCANON_RECORD": path})).recorder
     recorder.spider_closed()
     assert list(read_store(path)) == []

@@ -13,10 +13,10 @@ from scrapy import Request, signals
 
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.confidence import wilson_interval
-from scrapy_urlcanon.crawl.dupefilter import record
-from scrapy_urlcanon.crawl.mark import AUDIT, RESCUE, mark_of, marked
-from scrapy_urlcanon.crawl.request import with_url
+from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of, marked, with_url
+from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
+from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.pages.same_page import same_page
 from scrapy_urlcanon.redaction import redact
 
@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.crawl.checks.contents import PageContents
     from scrapy_urlcanon.crawl.dropped import Drop
-    from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
-    from scrapy_urlcanon.crawl.safeguards import Safeguards
-    from scrapy_urlcanon.crawl.state import CrawlState
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+    from scrapy_urlcanon.crawl.recovery.representatives import Representatives
+    from scrapy_urlcanon.crawl.rule_changes import RuleChanges
+    from scrapy_urlcanon.crawl.settings import CrawlSettings
+    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
 
@@ -96,24 +99,32 @@ class Audit:
     with 95 % confidence, above ``URLCANON_AUDIT_MAX_FALSE``, the option is suspended for
     the domain for the rest of the crawl, and the variants that it had dropped are let
     through, as far as they are remembered.
+
+    :param on_audited: is called with each variant that was compared.
     """
 
     def __init__(
         self,
         crawler: Crawler,
-        state: CrawlState,
-        fingerprinter: RequestFingerprinter,
+        *,
+        settings: CrawlSettings,
+        canonicalizer: Canonicalizer,
+        fingerprints: PageFingerprints,
+        representatives: Representatives,
         contents: PageContents,
-        safeguards: Safeguards,
+        rule_changes: RuleChanges,
+        stats: CrawlStats,
+        on_audited: Callable[[AuditedPair], None],
     ) -> None:
         self._crawler = crawler
-        self._state = state
-        self._fingerprinter = fingerprinter
-        self._representatives = contents.representatives
+        self._settings = settings
+        self._canonicalizer = canonicalizer
+        self._fingerprints = fingerprints
+        self._representatives = representatives
         self._contents = contents
-        self._safeguards = safeguards
-        self.listeners: list[Callable[[AuditedPair], None]] = []
-        """Are called with each variant that was compared with the page that stood for it."""
+        self._rule_changes = rule_changes
+        self._stats = stats
+        self._on_audited = on_audited
         self._chosen: Counter[tuple[str, str]] = Counter()
         self._audited: Counter[tuple[str, str]] = Counter()
         self._false: dict[tuple[str, str], list[str]] = {}
@@ -122,8 +133,6 @@ class Audit:
         self._waiting: OrderedDict[bytes, list[Drop]] = OrderedDict()
         # Dropped, by URL: to be let through where their rule is suspended.
         self._remembered: OrderedDict[str, Drop] = OrderedDict()
-        fingerprinter.dropped.listeners.append(self.dropped)
-        self._representatives.listeners.append(self.settled)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     @property
@@ -138,7 +147,7 @@ class Audit:
         """Choose the dropped variants to audit, and remember the others."""
         if not _is_auditable(drop) or DECLARED_CANONICAL in drop.rules:
             return
-        page = self._fingerprinter.page(drop.request)
+        page = self._fingerprints.page(drop.request)
         outcome = page and self._representatives.outcome(page)
         if page is None or outcome is False:
             return
@@ -148,9 +157,9 @@ class Audit:
             self._send(page, drop)
         else:
             self._waiting.setdefault(page, []).append(drop)
-            if len(self._waiting) > self._safeguards.audit_max_pending:
+            if len(self._waiting) > self._settings.audit_max_pending:
                 _, drops = self._waiting.popitem(last=False)
-                self._crawler.stats.inc_value("urlcanon/audit/given_up", len(drops))
+                self._stats.inc(Stat.AUDIT_GIVEN_UP, len(drops))
 
     def takes(self, drop: Drop, page: bytes) -> bool:
         """Choose whether to compare *drop* with *page*, which was fetched, and tell."""
@@ -183,11 +192,10 @@ class Audit:
         """
         mark = mark_of(request, AUDIT) or {}
         verdict = self._judge(mark, response)
-        stats = self._crawler.stats
         if verdict in {Verdict.UNCLEAR, Verdict.NO_PROOF}:
-            stats.inc_value("urlcanon/audit/unjudged")
+            self._stats.inc(Stat.AUDIT_UNJUDGED)
             return verdict is Verdict.NO_PROOF
-        stats.inc_value("urlcanon/audited")
+        self._stats.inc(Stat.AUDITED)
         is_same = verdict is Verdict.SAME
         pair = AuditedPair(
             mark["url"], mark["first"], tuple(mark["options"]), mark["domain"], is_same
@@ -195,11 +203,10 @@ class Audit:
         for option in mark["options"]:
             self._audited[option, mark["domain"]] += 1
         if not is_same:
-            stats.inc_value("urlcanon/audit/false_merge")
+            self._stats.inc(Stat.AUDIT_FALSE_MERGE)
             for option in mark["options"]:
                 self._count_false(option, mark)
-        for listener in self.listeners:
-            listener(pair)
+        self._on_audited(pair)
         return is_same
 
     def _judge(self, mark: dict[str, Any], response: Response | None) -> Verdict:
@@ -226,15 +233,15 @@ class Audit:
         found = AuditedRule(
             option, domain, self._audited[option, domain], self._false_count[option, domain]
         )
-        if found.audited >= FIRST and found.interval[0] > self._safeguards.audit_max_false:
+        if found.audited >= FIRST and found.interval[0] > self._settings.audit_max_false:
             self._suspend(found)
 
     def _suspend(self, found: AuditedRule) -> None:
         option, domain = found.option, found.domain
         is_known = option in BY_NAME or option == DECLARED_CANONICAL
-        if not is_known or not self._state.suspend(option, domain):
+        if not is_known or not self._rule_changes.suspend(option, domain):
             return
-        self._crawler.stats.inc_value(f"urlcanon/audit/suspended/{option}")
+        self._stats.inc(Stat.AUDIT_SUSPENDED, option=option)
         urls = self._false[option, domain]
         low, high = found.interval
         logger.warning(
@@ -256,9 +263,9 @@ class Audit:
         )
         # The spider has these; without the rule they would seem new.
         for url in urls:
-            record(self._crawler, Request(url))
+            record_as_seen(self._crawler, Request(url))
         for drop in self._take(option, domain):
-            self._crawler.stats.inc_value("urlcanon/audit/let_through")
+            self._stats.inc(Stat.AUDIT_LET_THROUGH)
             # A copy: the fingerprint of a request is that of the rules it was made under.
             self._crawler.engine.crawl(with_url(drop.request, drop.request.url))
 
@@ -284,15 +291,15 @@ class Audit:
         if is_early:
             return True
         digest = blake2b(drop.request.url.encode(errors="replace"), digest_size=8).digest()
-        return int.from_bytes(digest, "big") < self._safeguards.audit * 2**64
+        return int.from_bytes(digest, "big") < self._settings.audit * 2**64
 
     def _remember(self, drop: Drop) -> None:
         if drop.request.url in self._remembered:
             return
         self._remembered[drop.request.url] = drop
-        if len(self._remembered) > self._safeguards.audit_max_pending:
+        if len(self._remembered) > self._settings.audit_max_pending:
             self._remembered.popitem(last=False)
-            self._crawler.stats.inc_value("urlcanon/audit/forgotten")
+            self._stats.inc(Stat.AUDIT_FORGOTTEN)
 
     def _send(self, page: bytes, drop: Drop) -> None:
         self._remembered.pop(drop.request.url, None)
@@ -312,7 +319,7 @@ class Audit:
         Sorting the query, which changes many URLs, is not to answer for what another
         option dropped. Where several do the same they all are to blame.
         """
-        without = self._state.canonicalizer.canonicalize_without
+        without = self._canonicalizer.canonicalize_without
         necessary = frozenset(
             option
             for option in drop.rules & BY_NAME.keys()
@@ -322,14 +329,14 @@ class Audit:
 
     def spider_closed(self, spider: Spider) -> None:
         """Complete the stats and log what was found."""
-        stats = self._crawler.stats
         for found in self.table[:_ROWS]:
-            prefix = f"urlcanon/audit/rule/{found.option}/{found.domain}"
-            stats.set_value(f"{prefix}/audited", found.audited)
-            stats.set_value(f"{prefix}/false", found.false)
-            stats.set_value(f"{prefix}/rate", found.false / found.audited)
-            stats.set_value(f"{prefix}/rate_low", found.interval[0])
-            stats.set_value(f"{prefix}/rate_high", found.interval[1])
+            names = {"option": found.option, "domain": found.domain}
+            low, high = found.interval
+            self._stats.set(Stat.AUDIT_RULE_AUDITED, found.audited, **names)
+            self._stats.set(Stat.AUDIT_RULE_FALSE, found.false, **names)
+            self._stats.set(Stat.AUDIT_RULE_RATE, found.false / found.audited, **names)
+            self._stats.set(Stat.AUDIT_RULE_RATE_LOW, low, **names)
+            self._stats.set(Stat.AUDIT_RULE_RATE_HIGH, high, **names)
         if self._audited:
             logger.info("\n".join(_lines(self.table[:_ROWS])), extra={"spider": spider})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.crawl.bounded import BoundedMapping
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 
 if TYPE_CHECKING:

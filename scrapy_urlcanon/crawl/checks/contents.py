@@ -5,9 +5,9 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.bounded import BoundedMapping
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.checks.soft404 import CommonContents
-from scrapy_urlcanon.crawl.mark import AUDIT, mark_of
+from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.pages.same_page import PageDigest
 
@@ -26,8 +26,7 @@ class PageContents:
     """
 
     def __init__(self, representatives: Representatives, max_pages: int, max_size: int) -> None:
-        self.representatives = representatives
-        """Knows the page of each request."""
+        self._representatives = representatives
         self._max_size = max_size
         self._contents: BoundedMapping[bytes, PageDigest] = BoundedMapping(max_pages)
         self.common = CommonContents(max_pages)
@@ -48,12 +47,12 @@ class PageContents:
 
         What an audit fetches is none: it may be another page than that of its fingerprint.
         """
-        page = self.representatives.page(request)
+        page = self._representatives.page(request)
         if page is None or response.status >= HTTPStatus.BAD_REQUEST or mark_of(request, AUDIT):
             return
         content = self.read(response)
         if self._contents.get(page) is None:
             self.common.add(content, response.url)
         self._contents[page] = content
-        for source in self.representatives.redirected_to(request):
+        for source in self._representatives.redirected_to(request):
             self._contents[source] = content

@@ -11,17 +11,17 @@ from scrapy import Request
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.url import split
-from scrapy_urlcanon.crawl.bounded import BoundedMapping
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.checks.claims import Belief, Claim, Claims, Way
-from scrapy_urlcanon.crawl.dupefilter import record
-from scrapy_urlcanon.crawl.mark import AUDIT, RELEASED, mark_of, marked
+from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, mark_of, marked, with_url
 from scrapy_urlcanon.crawl.reading import page_of
-from scrapy_urlcanon.crawl.request import with_url
+from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import (
     DECLARED_CANONICAL,
     DECLARED_CANONICAL_SETTING,
     META_KEY,
 )
+from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.learn.declared import is_implausible, way_of
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.pages.same_page import same_page
@@ -33,12 +33,15 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
     from scrapy_urlcanon.crawl.checks.audit import Audit, AuditedPair
     from scrapy_urlcanon.crawl.checks.contents import PageContents
     from scrapy_urlcanon.crawl.dropped import Drop
-    from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
-    from scrapy_urlcanon.crawl.safeguards import Safeguards
-    from scrapy_urlcanon.crawl.state import CrawlState
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+    from scrapy_urlcanon.crawl.recovery.representatives import Representatives
+    from scrapy_urlcanon.crawl.rule_changes import RuleChanges
+    from scrapy_urlcanon.crawl.settings import CrawlSettings
+    from scrapy_urlcanon.crawl.stats import CrawlStats
     from scrapy_urlcanon.pages.same_page import PageDigest
 
 logger = logging.getLogger(__name__)
@@ -49,7 +52,7 @@ _OWN_RULES = frozenset({META_KEY, "verbatim_url"})
 
 
 class DeclaredCanonicalPages:
-    """Has the dupefilter drop what a page that the spider got declares to be its own page.
+    """Drops a request whose URL a fetched page declares as its canonical URL.
 
     That is believed of a way of declaring (:class:`.Belief`) once pages that declare so were
     seen beside what they declare and showed the same. While it is not believed both are
@@ -66,21 +69,26 @@ class DeclaredCanonicalPages:
     def __init__(
         self,
         crawler: Crawler,
-        state: CrawlState,
-        fingerprinter: RequestFingerprinter,
-        contents: PageContents,
-        safeguards: Safeguards,
         *,
+        settings: CrawlSettings,
+        canonical_urls: CanonicalUrls,
+        fingerprints: PageFingerprints,
+        representatives: Representatives,
+        contents: PageContents,
+        rule_changes: RuleChanges,
+        stats: CrawlStats,
         audit: Audit | None,
     ) -> None:
         self._crawler = crawler
-        self._state = state
-        self._fingerprinter = fingerprinter
-        self._representatives = contents.representatives
+        self._canonical_urls = canonical_urls
+        self._fingerprints = fingerprints
+        self._representatives = representatives
         self._contents = contents
+        self._rule_changes = rule_changes
+        self._stats = stats
         self._audit = audit
-        self._max_pending = safeguards.audit_max_pending
-        limit = safeguards.audit_max_pages
+        self._max_pending = settings.audit_max_pending
+        limit = settings.audit_max_pages
         self._belief = Belief(limit)
         self._claims = Claims(limit)
         # What the dupefilter has as seen for what a page declared, and no other reason.
@@ -88,10 +96,6 @@ class DeclaredCanonicalPages:
         # What it dropped for that, by page and URL: to be let through.
         self._dropped: OrderedDict[bytes, dict[str, Request]] = OrderedDict()
         self._has_dupefilter = True
-        fingerprinter.dropped.declared_by = self._declared_by
-        fingerprinter.dropped.listeners.append(self.dropped)
-        if audit:
-            audit.listeners.append(self.audited)
 
     def scheduled(self, request: Request) -> None:
         """Record *request*, which a callback made, as seen if the spider has its page."""
@@ -99,14 +103,14 @@ class DeclaredCanonicalPages:
             return
         if not _OWN_RULES.isdisjoint(request.meta):
             return
-        page = self._fingerprinter.fingerprint(request)
+        page = self._fingerprints.fingerprint(request)
         claims = self._claims.about(page)
         callback = self._callback(request) if claims else None
         for claim in claims:
             # The rules may have changed since, and what they make one page.
-            is_about_it = self._fingerprinter.page(request, claim.target) == page
+            is_about_it = self._fingerprints.page(request, claim.target) == page
             if is_about_it and claim.callback == callback and self._is_believed(page, claim):
-                was_seen = record(self._crawler, request)
+                was_seen = record_as_seen(self._crawler, request)
                 if was_seen is None:
                     self._warn_of_scheduler()
                 elif not was_seen:
@@ -135,7 +139,7 @@ class DeclaredCanonicalPages:
             for claim in self._claims.settle(shown):
                 self._compare(claim, content)
         target = page_of(response).canonical
-        target_page = self._fingerprinter.page(request, target) if target else None
+        target_page = self._fingerprints.page(request, target) if target else None
         if target_page:
             self._take(request, page, content, target, target_page)
 
@@ -155,7 +159,7 @@ class DeclaredCanonicalPages:
         """Take note of what the audit found."""
         if DECLARED_CANONICAL not in pair.options:
             return
-        page = self._fingerprinter.fingerprint(Request(pair.url))
+        page = self._fingerprints.fingerprint(Request(pair.url))
         claim = self._seen.get(page)
         if claim is None:
             return
@@ -165,7 +169,11 @@ class DeclaredCanonicalPages:
             self._dropped.pop(page, None)
         self._count(claim, page, same_page=pair.is_same)
 
-    def _declared_by(self, fingerprint: bytes) -> str | None:
+    def declared_by(self, fingerprint: bytes) -> str | None:
+        """Return the URL of the page that declared the one of *fingerprint*, if one did.
+
+        None where the duplicate filter has it as seen for another reason.
+        """
         claim = self._seen.get(fingerprint)
         return claim.url if claim else None
 
@@ -177,16 +185,16 @@ class DeclaredCanonicalPages:
             self._release(owner)
         if target_page == page:
             return
-        source = self._state.canonical(request) or request.url
-        canonical = self._state.canonical(request, target) or target
+        source = self._canonical_urls.of(request) or request.url
+        canonical = self._canonical_urls.of(request, target) or target
         domain = _domain(source)
         if domain != _domain(canonical):
-            self._inc("foreign")
+            self._stats.inc(Stat.DECLARED_FOREIGN)
             return
-        self._inc("declared")
+        self._stats.inc(Stat.DECLARED)
         one, other = locate(source), locate(canonical)
         if is_implausible(one, other):
-            self._inc("implausible")
+            self._stats.inc(Stat.DECLARED_IMPLAUSIBLE)
             return
         way = Way(domain, way_of(one, other))
         claim = Claim(page, request.url, content.digest, target, way, self._callback(request))
@@ -227,9 +235,9 @@ class DeclaredCanonicalPages:
     def _count(self, claim: Claim, content: bytes, *, same_page: bool) -> None:
         was_believed = self._belief.holds(claim.way)
         self._belief.add(claim.way, content, same_page=same_page)
-        self._inc("compared")
+        self._stats.inc(Stat.DECLARED_COMPARED)
         if not same_page:
-            self._inc("wrong")
+            self._stats.inc(Stat.DECLARED_WRONG)
             if was_believed and not self._belief.holds(claim.way):
                 self._warn_of(claim)
             self._release_what_is_not_believed(claim.way.domain)
@@ -238,7 +246,7 @@ class DeclaredCanonicalPages:
         return (
             self._belief.holds(claim.way)
             and not self._claims.is_disputed(page, claim)
-            and (DECLARED_CANONICAL, claim.way.domain) not in self._state.suspended
+            and not self._rule_changes.is_suspended(DECLARED_CANONICAL, claim.way.domain)
         )
 
     def _remember(self, drop: Drop) -> None:
@@ -248,7 +256,7 @@ class DeclaredCanonicalPages:
             requests.setdefault(request.url, request)
         if len(self._dropped) > self._max_pending:
             self._dropped.popitem(last=False)
-            self._inc("forgotten")
+            self._stats.inc(Stat.DECLARED_FORGOTTEN)
 
     def _release_what_is_not_believed(self, domain: str) -> None:
         for page in tuple(self._dropped):
@@ -262,7 +270,7 @@ class DeclaredCanonicalPages:
         if not requests:
             return
         self._seen.pop(page)
-        self._inc("released")
+        self._stats.inc(Stat.DECLARED_RELEASED)
         first, *others = requests.values()
         # The dupefilter has the page as seen. It drops the others again, as variants of the
         # first one, which wait for what becomes of that.
@@ -275,11 +283,8 @@ class DeclaredCanonicalPages:
         callback = request.callback or getattr(self._crawler.spider, "parse", None)
         return getattr(callback, "__qualname__", callback), request.meta.get("rule")
 
-    def _inc(self, name: str) -> None:
-        self._crawler.stats.inc_value(f"urlcanon/declared_canonical/{name}")
-
     def _warn_of(self, claim: Claim) -> None:
-        self._inc("distrusted")
+        self._stats.inc(Stat.DECLARED_DISTRUSTED)
         logger.warning(
             "The canonical URLs that pages of %(domain)s declare as %(source)s declares "
             "%(target)s are not believed any more: too many of them show another page. What "

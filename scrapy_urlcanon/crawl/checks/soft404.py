@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from scrapy_urlcanon.crawl.bounded import BoundedMapping
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.pages.same_page import PageDigest

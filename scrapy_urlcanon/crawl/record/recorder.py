@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.http.request import NO_CALLBACK
 
-from scrapy_urlcanon.crawl.bounded import BoundedMapping
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.reading import page_of
-from scrapy_urlcanon.crawl.record.path import SETTING, record_path
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
-from scrapy_urlcanon.crawl.state import CrawlState
+from scrapy_urlcanon.crawl.settings import name_of
+from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.exceptions import ConfigurationError, LearnError, Problem
+from scrapy_urlcanon.files import fill
 from scrapy_urlcanon.learn.store import ObservationStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.crawl.checks.audit import AuditedPair
+    from scrapy_urlcanon.crawl.settings import CrawlSettings
+    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 _META_REFRESH_STATUS = 200
 """Scrapy names no status for a redirect by ``<meta http-equiv="refresh">``: the page had this."""
@@ -42,14 +46,22 @@ class Recorder:
     audited is one, though the spider never gets it: with a rule on, no other URL of a page shows
     what the rule merges.
 
+    :param configuration: the rules that the crawl is made under.
     :raises ConfigurationError: if the store cannot be written, or a newer version wrote it.
     """
 
     def __init__(
-        self, crawler: Crawler, path: Path, started: datetime, rules: RulesInForce
+        self,
+        crawler: Crawler,
+        settings: CrawlSettings,
+        configuration: Configuration,
+        stats: CrawlStats,
     ) -> None:
-        self._crawler = crawler
-        self._rules = rules
+        started = datetime.now(timezone.utc)
+        name = (crawler.spider or crawler.spidercls).name
+        path = Path(fill(settings.record or "", name=name, time=started))
+        self._stats = stats
+        self._rules = rules = RulesInForce(configuration)
         self._added = 0
         # Spiders pass meta on, and with it the redirects behind another page: each is taken once.
         self._redirects: BoundedMapping[str, bool] = BoundedMapping(_REMEMBERED_REDIRECTS)
@@ -58,26 +70,15 @@ class Recorder:
             self._store = ObservationStore(path)
         except OSError as error:
             message = f"cannot be written: {error.strerror or error}"
-            raise ConfigurationError([Problem(SETTING, message, str(path))]) from error
+            raise ConfigurationError([Problem(name_of("record"), message, str(path))]) from error
         except LearnError as error:
-            raise ConfigurationError([Problem(SETTING, str(error))]) from error
-        if rules.has_files or not crawler.settings.getlist("URLCANON_RULES_FILES"):
+            raise ConfigurationError([Problem(name_of("record"), str(error))]) from error
+        if rules.has_files or not settings.rules_files:
             self._store.begin(started, rules.rules)
         # Else a job goes on with the rules that it began with (URLCANON_JOB_RULES), of which it
         # does not know the files: nothing is said of them, rather than that they were taken out.
         crawler.signals.connect(self.request_dropped, signals.request_dropped)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
-
-    @classmethod
-    def of(cls, crawler: Crawler) -> Recorder | None:
-        """Return the recorder of *crawler*, or None where ``URLCANON_RECORD`` names no path."""
-        started = datetime.now(timezone.utc)
-        name = (crawler.spider or crawler.spidercls).name
-        path = record_path(crawler.settings, name=name, time=started)
-        if path is None:
-            return None
-        rules = RulesInForce(CrawlState.of(crawler).canonicalizer.configuration)
-        return cls(crawler, path, started, rules)
 
     def record(self, request: Request, response: Response) -> None:
         """Keep *response*, and the redirects that led to it."""
@@ -106,10 +107,9 @@ class Recorder:
         """Write the rest, close the store and complete the stats."""
         self._store.close()
         refused = self._store.refused
-        stats = self._crawler.stats
-        stats.set_value("urlcanon/recorded", max(self._added - refused, 0))
+        self._stats.set(Stat.RECORDED, max(self._added - refused, 0))
         if refused:
-            stats.set_value("urlcanon/record/refused", refused)
+            self._stats.set(Stat.RECORD_REFUSED, refused)
 
     def _record_redirects(self, request: Request) -> None:
         for source, status, target in _redirects(request):

@@ -14,10 +14,10 @@ from scrapy.core.scheduler import Scheduler
 from scrapy.utils.misc import load_object
 from scrapy.utils.request import request_from_dict
 
-from scrapy_urlcanon.crawl.dupefilter import record
-from scrapy_urlcanon.crawl.mark import AUDIT, mark_of
-from scrapy_urlcanon.crawl.output import Output
+from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.recovery.journal import Journal, Kind, Record
+from scrapy_urlcanon.crawl.seen import record_as_seen
+from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-    from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.representatives import Representatives
     from scrapy_urlcanon.crawl.recovery.rescue import Rescue
+    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ FILE = "urlcanon.journal"
 _EMPTY: tuple[object, ...] = (None, b"", [], {}, 0, False)
 
 
-class _JobOutput(Output):
+class SpiderOutput:
     """Knows when all requests that the spider made of one response are scheduled.
 
     That is later than the end of the callback: the scraper takes all that the spider yields
@@ -51,11 +52,13 @@ class _JobOutput(Output):
         self._open = 1
 
     def add(self, each: object) -> None:
+        """Take note of a request or an item that goes to the engine."""
         if isinstance(each, Request):
             self._open += 1
             self._recovery.expect(each, self)
 
     def end(self) -> None:
+        """Take note that there is no more."""
         self.scheduled()
 
     def scheduled(self) -> None:
@@ -78,18 +81,20 @@ class JobRecovery:
     def __init__(
         self,
         crawler: Crawler,
-        fingerprinter: RequestFingerprinter,
+        fingerprints: PageFingerprints,
         representatives: Representatives,
         rescue: Rescue | None,
+        stats: CrawlStats,
     ) -> None:
         self._crawler = crawler
-        self._fingerprinter = fingerprinter
+        self._fingerprints = fingerprints
         self._representatives = representatives
         self._rescue = rescue
+        self._stats = stats
         self._directory = Path(crawler.settings["JOBDIR"])
         self._journal = Journal(self._directory / FILE)
         self._begun_before: set[bytes] = set()
-        self._outputs: WeakKeyDictionary[Request, _JobOutput] = WeakKeyDictionary()
+        self._outputs: WeakKeyDictionary[Request, SpiderOutput] = WeakKeyDictionary()
         self._is_replaying = False
         self._was_killed = self._read()
         if self._was_killed:
@@ -132,26 +137,26 @@ class JobRecovery:
         if output:
             output.scheduled()
 
-    def output_of(self, request: Request, *, fetched: bool) -> Output:
+    def output_of(self, request: Request, *, fetched: bool) -> SpiderOutput:
         """Return what is to be told of what the spider makes of the response to *request*."""
-        return _JobOutput(self, request, fetched=fetched)
+        return SpiderOutput(self, request, fetched=fetched)
 
-    def expect(self, request: Request, output: _JobOutput) -> None:
+    def expect(self, request: Request, output: SpiderOutput) -> None:
         """Tell *output* when *request* is scheduled."""
         self._outputs[request] = output
 
     def begin(self, request: Request) -> None:
         """Write down that *request* is sent, and count it if one before it was."""
-        fingerprint = self._fingerprinter.fingerprint(request)
+        fingerprint = self._fingerprints.fingerprint(request)
         if fingerprint in self._begun_before and "retry_times" not in request.meta:
             self._begun_before.remove(fingerprint)
-            self._crawler.stats.inc_value("urlcanon/job/fetched_twice")
+            self._stats.inc(Stat.JOB_FETCHED_TWICE)
         self._journal.add(Record(Kind.BEGUN, fingerprint))
 
     def done(self, request: Request, *, fetched: bool) -> None:
         """Write down that nothing more comes of *request*."""
         kind = Kind.FETCHED if fetched else Kind.FAILED
-        fingerprint = self._fingerprinter.fingerprint(request)
+        fingerprint = self._fingerprints.fingerprint(request)
         page = self._representatives.page(request) or b""
         self._journal.add(Record(kind, fingerprint, b"" if page == fingerprint else page))
         for source in self._representatives.redirected_to(request):
@@ -169,11 +174,11 @@ class JobRecovery:
     def _add_request(self, kind: Kind, request: Request) -> bool:
         try:
             data = request.to_dict(spider=self._crawler.spider)
-            fingerprint = self._fingerprinter.fingerprint(request)
+            fingerprint = self._fingerprints.fingerprint(request)
             self._journal.add(Record(kind, fingerprint, request=_without_empty(data)))
         except Exception:  # noqa: BLE001 - as many as there are things that cannot be pickled
             # Scrapy keeps such a request in memory, and says so.
-            self._crawler.stats.inc_value("urlcanon/job/unserializable")
+            self._stats.inc(Stat.JOB_UNSERIALIZABLE)
             return False
         return True
 
@@ -206,7 +211,7 @@ class JobRecovery:
             if not request.dont_filter and done[fingerprint] and fingerprint not in first_urls:
                 done[fingerprint] -= 1
                 first_urls[fingerprint] = request.url
-                record(self._crawler, request)
+                record_as_seen(self._crawler, request)
         again: set[bytes] = set()
         for entry, request in self._scheduled():
             fingerprint = entry.fingerprint
@@ -223,7 +228,7 @@ class JobRecovery:
                 continue
             again.add(fingerprint)
             self._crawler.engine.crawl(request)
-        self._crawler.stats.set_value("urlcanon/job/recovered", len(again))
+        self._stats.set(Stat.JOB_RECOVERED, len(again))
         logger.warning(
             "The job in JOBDIR was killed. %(done)d of its requests were done; %(again)d are "
             "scheduled again.",

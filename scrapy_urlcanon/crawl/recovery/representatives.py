@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from scrapy_urlcanon.crawl.bounded import BoundedMapping
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy import Request
 
-    from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 
 
 class Representatives:
@@ -23,17 +23,22 @@ class Representatives:
     are about its page too.
 
     :param limit: how many pages are remembered, at least half and at most all.
+    :param on_settled: is called with each page and whether it was fetched.
     """
 
-    def __init__(self, fingerprinter: RequestFingerprinter, limit: int) -> None:
-        self._fingerprinter = fingerprinter
+    def __init__(
+        self,
+        fingerprints: PageFingerprints,
+        limit: int,
+        on_settled: Callable[[bytes, bool], None],
+    ) -> None:
+        self._fingerprints = fingerprints
+        self._on_settled = on_settled
         # Most pages are fetched, and most have no variants: this is all there is for one.
         self._fetched: BoundedMapping[bytes, bool] = BoundedMapping(limit)
         self._in_flight: set[bytes] = set()
         # Of requests on their way: the rules may change before they come back.
         self._pages: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
-        self.listeners: list[Callable[[bytes, bool], None]] = []
-        """Are called with each page and whether it was fetched."""
 
     def outcome(self, page: bytes) -> bool | None:
         """Tell whether *page* was fetched; None where that is not known (yet)."""
@@ -41,14 +46,14 @@ class Representatives:
 
     def begin(self, request: Request) -> None:
         """Note that *request* is on its way."""
-        page = self._fingerprinter.page(request)
+        page = self._fingerprints.page(request)
         if page:
             self._in_flight.add(page)
             self._pages[request] = page
 
     def page(self, request: Request) -> bytes | None:
         """Return the page of *request*, under the rules of when it was sent."""
-        return self._pages.get(request) or self._fingerprinter.page(request)
+        return self._pages.get(request) or self._fingerprints.page(request)
 
     def await_again(self, page: bytes) -> None:
         """Forget that *page* failed: another request stands for it now."""
@@ -62,8 +67,7 @@ class Representatives:
         if not fetched and self._fetched.get(page):
             return
         self._fetched[page] = fetched
-        for listener in self.listeners:
-            listener(page, fetched)
+        self._on_settled(page, fetched)
 
     def finish(self, request: Request, *, fetched: bool) -> None:
         """Note what became of the page of *request*, and of those redirected to it."""
@@ -89,5 +93,5 @@ class Representatives:
         With its method: what it was before a redirect changed it is not known.
         """
         urls = request.meta.get("redirect_urls", ())
-        pages = (self._fingerprinter.page(request, url) for url in urls)
+        pages = (self._fingerprints.page(request, url) for url in urls)
         return {page for page in pages if page}

@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 
-from scrapy_urlcanon.crawl.mark import AUDIT, MARK_KEY, RESCUE, REWRITTEN, mark_of, marked
-from scrapy_urlcanon.crawl.request import with_url
+from scrapy_urlcanon.crawl.own_requests import (
+    AUDIT,
+    MARK_KEY,
+    RESCUE,
+    REWRITTEN,
+    mark_of,
+    marked,
+    with_url,
+)
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
+from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +26,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.crawl.dropped import Drop
-    from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.representatives import Representatives
+    from scrapy_urlcanon.crawl.stats import CrawlStats
 
 # What the plugin, a redirect or a retry put there on the way.
 _OF_ANOTHER_URL = {
@@ -62,20 +71,20 @@ class Rescue:
     def __init__(
         self,
         crawler: Crawler,
-        fingerprinter: RequestFingerprinter,
+        fingerprints: PageFingerprints,
         representatives: Representatives,
+        stats: CrawlStats,
         limit: int,
     ) -> None:
         self._crawler = crawler
-        self._fingerprinter = fingerprinter
+        self._fingerprints = fingerprints
         self._representatives = representatives
+        self._stats = stats
         self._limit = limit
         self._waiting: OrderedDict[bytes, Waiting] = OrderedDict()
         self._size = 0
         self._under_way: set[bytes] = set()
         self._refused: Request | None = None
-        fingerprinter.dropped.listeners.append(self.dropped)
-        representatives.listeners.append(self.settled)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
 
     @property
@@ -95,7 +104,7 @@ class Rescue:
             for source in self._representatives.redirected_to(request):
                 self._representatives.settle(source, fetched=True)
             return
-        page = self._fingerprinter.page(request)
+        page = self._fingerprints.page(request)
         if page is None:
             return
         if "redirect_urls" in request.meta:
@@ -109,14 +118,14 @@ class Rescue:
 
     def restore(self, variant: Request) -> None:
         """Take a request that waited when the job was stopped."""
-        page = self._fingerprinter.page(variant)
+        page = self._fingerprints.page(variant)
         if page is not None:
             self._offer(page, variant)
 
     def add_original(self, request: Request) -> None:
         """Add the URL that *request*, which failed, was rewritten from to what may be sent."""
         mark = mark_of(request, REWRITTEN)
-        page = mark and self._fingerprinter.page(request, mark["url"])
+        page = mark and self._fingerprints.page(request, mark["url"])
         if page and not self._representatives.outcome(page):
             self._wait(page, _original(request))
 
@@ -125,7 +134,7 @@ class Rescue:
         if page in self._under_way:
             self._under_way.remove(page)
             if fetched:
-                self._crawler.stats.inc_value("urlcanon/rescued")
+                self._stats.inc(Stat.RESCUED)
         waiting = self._waiting.get(page)
         if waiting is None:
             return
@@ -177,7 +186,7 @@ class Rescue:
         while self._size > self._limit:
             _, oldest = self._waiting.popitem(last=False)
             self._size -= len(oldest)
-            self._crawler.stats.inc_value("urlcanon/rescue/given_up", len(oldest.variants))
+            self._stats.inc(Stat.RESCUE_GIVEN_UP, len(oldest.variants))
 
     def _send(self, page: bytes, variant: Request) -> bool:
         """Schedule *variant*, and tell whether the scheduler took it."""
@@ -189,7 +198,7 @@ class Rescue:
             return False
         self._representatives.await_again(page)
         self._under_way.add(page)
-        self._crawler.stats.inc_value("urlcanon/rescue/sent")
+        self._stats.inc(Stat.RESCUE_SENT)
         return True
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
-    from scrapy_urlcanon.crawl.state import CrawlState
 
 logger = logging.getLogger(__name__)
 
@@ -88,10 +87,9 @@ def guard_job(settings: BaseSettings, configuration: Configuration, mode: str) -
     return configuration
 
 
-def resume_suspensions(settings: BaseSettings, state: CrawlState) -> None:
-    """Suspend in *state* what the audit suspended before the job was interrupted."""
-    for option, domain in StoredRules(Path(settings["JOBDIR"]) / FILE).suspended:
-        state.suspend(option, domain)
+def stored_suspensions(settings: BaseSettings) -> list[tuple[str, str]]:
+    """Return what the audit suspended before the job was interrupted: options and domains."""
+    return StoredRules(Path(settings["JOBDIR"]) / FILE).suspended
 
 
 def store_suspension(settings: BaseSettings, option: str, domain: str) -> None:

@@ -1,6 +1,6 @@
-"""The mark of the requests that the plugin makes itself: why, and for which URL.
+"""The requests that the plugin makes itself: copies with a mark that says why, and for which URL.
 
-It lies in ``meta``, because a retry, a redirect and a job on disk make new
+The mark lies in ``meta``, because a retry, a redirect and a job on disk make new
 :class:`~scrapy.Request` objects, to which nothing but ``meta`` comes along. It names the
 URL that it is about, because spiders copy ``meta`` to requests of their own
 (``meta=response.meta``): on any other URL it means nothing.
@@ -8,9 +8,8 @@ URL that it is about, because spiders copy ``meta`` to requests of their own
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any, Final
-
-from scrapy_urlcanon.crawl.request import with_url
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -26,6 +25,22 @@ RELEASED: Final = "released"
 """A canonical URL that is fetched because what declared it is not believed any more."""
 REWRITTEN: Final = "rewritten"
 """A request for the canonical URL, made of one for another URL."""
+
+
+def with_url(request: Request, url: str, meta: dict[str, Any] | None = None) -> Request:
+    """Return a copy of *request* with *url*, and with *meta* where it is given.
+
+    :meth:`scrapy.Request.replace` calls the constructor, which fails for subclasses that
+    require arguments they do not list in ``attributes``.
+    """
+    changed: dict[str, Any] = {"url": url} if meta is None else {"url": url, "meta": meta}
+    try:
+        duplicate: Request = request.replace(**changed)
+    except TypeError:
+        duplicate = copy(request)
+        duplicate._meta = dict(request.meta if meta is None else meta)  # noqa: SLF001
+        duplicate._set_url(url)  # noqa: SLF001
+    return duplicate
 
 
 def marked(request: Request, reason: str, url: str | None = None, **details: Any) -> Request:

@@ -1,0 +1,71 @@
+"""The canonical URLs of requests."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.crawl.settings import META_KEY
+from scrapy_urlcanon.crawl.stats import Stat
+from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.redaction import redact
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.crawl.stats import CrawlStats
+
+logger = logging.getLogger(__name__)
+
+_REMEMBERED_UNPARSABLE = 100_000
+
+
+class CanonicalUrls:
+    """Canonicalizes the URLs of requests under the options of their ``meta``."""
+
+    def __init__(self, canonicalizer: Canonicalizer, stats: CrawlStats) -> None:
+        self._canonicalizer = canonicalizer
+        self._stats = stats
+        self._unparsable: set[int] = set()
+        self._reported_meta: set[str] = set()
+
+    def of(self, request: Request, url: str | None = None) -> str | None:
+        """Return the canonical URL of *request*, or None where no rule is to touch it.
+
+        That is so where its URL is to be taken as it is (``verbatim_url``,
+        ``meta["urlcanon"] = False``), is none of http and https, or cannot be parsed.
+
+        :param url: another URL than that of *request*, under the same meta.
+        """
+        if url is None:
+            url = request.url
+        meta = request.meta
+        if meta.get("verbatim_url"):
+            return None
+        options = meta.get(META_KEY)
+        if options is None or options is True:
+            return self._canonicalizer.canonical_or_none(url)
+        if options is False:
+            return None
+        try:
+            return self._canonicalizer.canonical_or_none(url, options=options)
+        except ConfigurationError as error:
+            # The request is not to be lost for it, nor the log to be flooded.
+            if str(error) not in self._reported_meta:
+                self._reported_meta.add(str(error))
+                logger.error(  # noqa: TRY400
+                    "No rules for %(request)s, because of its meta: %(error)s",
+                    {"request": redact(request.url), "error": error},
+                )
+            return None
+
+    def note_untouched(self, url: str) -> None:
+        """Note that no rule touched *url*; it counts where it cannot be parsed."""
+        if (
+            url.startswith(("http:", "https:"))
+            and len(self._unparsable) < _REMEMBERED_UNPARSABLE
+            and self._canonicalizer.canonical_or_none(url) is None
+        ):
+            self._unparsable.add(hash(url))
+            self._stats.set(Stat.UNPARSABLE, len(self._unparsable))

@@ -1,0 +1,314 @@
+"""Where a crawl is put together: makes every part of it, and says who hears of what."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, TypeVar
+
+from scrapy import signals
+from scrapy.utils.misc import build_from_crawler, load_object
+from scrapy.utils.python import global_object_name
+from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
+
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.rules import Skip
+from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
+from scrapy_urlcanon.crawl.clean_param import CleanParamRules
+from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
+from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+from scrapy_urlcanon.crawl.first_urls import FirstUrls
+from scrapy_urlcanon.crawl.recovery.representatives import Representatives
+from scrapy_urlcanon.crawl.recovery.rescue import Rescue
+from scrapy_urlcanon.crawl.rule_changes import RuleChanges
+from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
+from scrapy_urlcanon.crawl.skip import SkippedRequests
+from scrapy_urlcanon.crawl.stats import CrawlStats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.utils.request import RequestFingerprinterProtocol
+
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.crawl.checks.audit import Audit, AuditedPair
+    from scrapy_urlcanon.crawl.checks.contents import PageContents
+    from scrapy_urlcanon.crawl.checks.declared_canonicals import DeclaredCanonicalPages
+    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.record.recorder import Recorder
+    from scrapy_urlcanon.crawl.recovery.job import JobRecovery
+
+    F = TypeVar("F", bound=PageFingerprints)
+
+logger = logging.getLogger(__name__)
+
+_ATTRIBUTE = "_scrapy_urlcanon"
+
+
+class Crawl:
+    """Every part of the plugin in one crawl; None are those that its settings do not ask for.
+
+    Whichever component Scrapy constructs first makes it, with :meth:`of`. What few crawls use is
+    imported where it is made: all would wait for it.
+
+    :param fingerprinter_class: the class of the fingerprinter; None where Scrapy uses another one
+        than ours, which no rule has a say in.
+    :raises ConfigurationError: if the settings of the plugin are not valid.
+    """
+
+    def __init__(
+        self, crawler: Crawler, fingerprinter_class: type[PageFingerprints] | None
+    ) -> None:
+        self._crawler = crawler
+        self.dropped: DroppedDuplicates | None = None
+        self.settings = CrawlSettings.load(crawler.settings)
+        # Not for a command or a shell, which have no spider yet.
+        self._is_job = bool(crawler.settings["JOBDIR"]) and crawler.spider is not None
+
+        self.stats = CrawlStats(crawler)
+        self.canonicalizer = Canonicalizer.from_configuration(self._guarded_configuration())
+        self.canonical_urls = CanonicalUrls(self.canonicalizer, self.stats)
+        self._first_urls = FirstUrls()
+        self._fallback = self._make_fallback()
+        self.fingerprinter = self._make(fingerprinter_class) if fingerprinter_class else None
+        self.rule_changes = RuleChanges(
+            self.canonicalizer, self._on_rule_change, self._on_suspension
+        )
+        self._resume_suspensions()
+        self.recorder = self._make_recorder()
+        self._recovers_job = self._is_job and self._can_recover_job()
+        self.representatives = self._make_representatives()
+        self.rescue = self._make_rescue()
+        self.contents = self._make_contents()
+        self.audit = self._make_audit()
+        self.declared_canonicals = self._make_declared_canonicals()
+        self.job = self._make_job()
+        self.dropped = self._make_dropped()
+        self._skipped = self._make_skipped()
+        self._clean_param = self._make_clean_param()
+        crawler.signals.connect(self.spider_opened, signals.spider_opened)
+
+    @classmethod
+    def of(
+        cls, crawler: Crawler, fingerprinter_class: type[PageFingerprints] | None = None
+    ) -> Crawl:
+        """Return the crawl of *crawler*, made on the first call.
+
+        :param fingerprinter_class: that of the fingerprinter which is being constructed; by
+            default the one that the settings name, if it is ours.
+        """
+        crawl = getattr(crawler, _ATTRIBUTE, None)
+        if not isinstance(crawl, cls):
+            crawl = cls(crawler, fingerprinter_class or _class_in_settings(crawler))
+            setattr(crawler, _ATTRIBUTE, crawl)
+        return crawl
+
+    def fingerprinter_of(self, kind: type[F]) -> F:
+        """Return the fingerprinter; another one where that of the crawl is not of this *kind*."""
+        made = self.fingerprinter
+        return made if isinstance(made, kind) else self._make(kind)
+
+    def on_drop(self, listener: Callable[[Drop], None]) -> None:
+        """Call *listener* with each dropped request, once it is counted."""
+        if self.dropped:
+            self.dropped.listeners.append(listener)
+
+    def spider_opened(self, spider: Spider) -> None:
+        """Begin: the scheduler is open, and nothing was scheduled yet."""
+        if self.fingerprinter:
+            self._first_urls.watch(self._crawler, self.fingerprinter)
+        if self.job:
+            self.job.resume()
+        in_use = type(self._crawler.request_fingerprinter)
+        if not issubclass(in_use, PageFingerprints):
+            logger.warning(
+                "Requests are fingerprinted by %(in_use)s, so the canonicalization rules may "
+                "have no effect. Set REQUEST_FINGERPRINTER_CLASS to "
+                "scrapy_urlcanon.RequestFingerprinter, or, if another add-on replaced it, give "
+                "scrapy_urlcanon.Addon a higher number in ADDONS than that one has.",
+                {"in_use": global_object_name(in_use)},
+                extra={"spider": spider},
+            )
+
+    # Who hears of what, in this order.
+
+    def _make_dropped(self) -> DroppedDuplicates | None:
+        if self.fingerprinter is None:
+            return None
+        declared = self.declared_canonicals
+        hear = (self.rescue, self.audit, declared)
+        return DroppedDuplicates(
+            self._crawler,
+            self.canonicalizer,
+            self.fingerprinter,
+            self._first_urls,
+            self.stats,
+            declared_by=declared.declared_by if declared else None,
+            listeners=[part.dropped for part in hear if part],
+        )
+
+    def _on_settled(self, page: bytes, fetched: bool) -> None:  # noqa: FBT001
+        if self.rescue:
+            self.rescue.settled(page, fetched)
+        if self.audit:
+            self.audit.settled(page, fetched)
+
+    def _on_audited(self, pair: AuditedPair) -> None:
+        if self.recorder:
+            self.recorder.audited(pair)
+        if self.declared_canonicals:
+            self.declared_canonicals.audited(pair)
+
+    def _on_rule_change(self) -> None:
+        if self.fingerprinter:
+            self.fingerprinter.forget()
+        if self.dropped:
+            self.dropped.forget()
+
+    def _on_suspension(self, option: str, domain: str) -> None:
+        if self._is_job:
+            from scrapy_urlcanon.crawl.recovery.stored_rules import store_suspension  # noqa: PLC0415
+
+            store_suspension(self._crawler.settings, option, domain)
+
+    # What each part takes, and whether the crawl needs it.
+
+    def _guarded_configuration(self) -> Configuration:
+        """Return the rules to crawl under: what is stored may be of others."""
+        settings, spider = self._crawler.settings, self._crawler.spider
+        configuration, mode = self.settings.configuration, self.settings.job_rules
+        if spider is None or not (self._is_job or any(map(settings.getbool, STORES))):
+            return configuration
+        from scrapy_urlcanon.crawl.recovery.stored_rules import guard_job, guard_stores  # noqa: PLC0415
+
+        if self._is_job:
+            configuration = guard_job(settings, configuration, mode)
+        guard_stores(settings, configuration, mode, spider.name)
+        return configuration
+
+    def _make_fallback(self) -> RequestFingerprinterProtocol:
+        named = self.settings.fallback_request_fingerprinter_class
+        fallback = load_object(named or ScrapyRequestFingerprinter)
+        if issubclass(fallback, PageFingerprints):
+            fallback = ScrapyRequestFingerprinter
+        made: RequestFingerprinterProtocol = build_from_crawler(fallback, self._crawler)
+        return made
+
+    def _make(self, kind: type[F]) -> F:
+        return kind(self.canonicalizer, self.canonical_urls, self._first_urls, self._fallback)
+
+    def _resume_suspensions(self) -> None:
+        """Suspend what the audit had suspended when the job was interrupted."""
+        if self._is_job:
+            from scrapy_urlcanon.crawl.recovery.stored_rules import stored_suspensions  # noqa: PLC0415
+
+            for option, domain in stored_suspensions(self._crawler.settings):
+                self.rule_changes.suspend(option, domain)
+
+    def _make_recorder(self) -> Recorder | None:
+        if self.settings.record is None:
+            return None
+        from scrapy_urlcanon.crawl.record.recorder import Recorder  # noqa: PLC0415
+
+        configuration = self.canonicalizer.configuration
+        return Recorder(self._crawler, self.settings, configuration, self.stats)
+
+    def _make_representatives(self) -> Representatives | None:
+        is_needed = self.settings.rescue or self._compares or self._recovers_job
+        if self.fingerprinter is None or not is_needed:
+            return None
+        limit = self.settings.remembered_pages
+        return Representatives(self.fingerprinter, limit, self._on_settled)
+
+    def _make_rescue(self) -> Rescue | None:
+        if not (self.fingerprinter and self.representatives and self.settings.rescue):
+            return None
+        limit = self.settings.rescue_max_pending
+        return Rescue(self._crawler, self.fingerprinter, self.representatives, self.stats, limit)
+
+    @property
+    def _compares(self) -> bool:
+        """Whether the contents of pages are compared, to see which are one."""
+        return bool(self.settings.audit) or self.settings.declared_canonical
+
+    def _make_contents(self) -> PageContents | None:
+        if not (self.representatives and self._compares):
+            return None
+        from scrapy_urlcanon.crawl.checks.contents import PageContents  # noqa: PLC0415
+
+        settings = self.settings
+        return PageContents(self.representatives, settings.audit_max_pages, settings.audit_max_size)
+
+    def _make_audit(self) -> Audit | None:
+        if not (self.fingerprinter and self.representatives and self.contents):
+            return None
+        if not self.settings.audit:
+            return None
+        from scrapy_urlcanon.crawl.checks.audit import Audit  # noqa: PLC0415
+
+        return Audit(
+            self._crawler,
+            settings=self.settings,
+            canonicalizer=self.canonicalizer,
+            fingerprints=self.fingerprinter,
+            representatives=self.representatives,
+            contents=self.contents,
+            rule_changes=self.rule_changes,
+            stats=self.stats,
+            on_audited=self._on_audited,
+        )
+
+    def _make_declared_canonicals(self) -> DeclaredCanonicalPages | None:
+        if not (self.fingerprinter and self.representatives and self.contents):
+            return None
+        if not self.settings.declared_canonical:
+            return None
+        from scrapy_urlcanon.crawl.checks.declared_canonicals import (  # noqa: PLC0415
+            DeclaredCanonicalPages,
+        )
+
+        return DeclaredCanonicalPages(
+            self._crawler,
+            settings=self.settings,
+            canonical_urls=self.canonical_urls,
+            fingerprints=self.fingerprinter,
+            representatives=self.representatives,
+            contents=self.contents,
+            rule_changes=self.rule_changes,
+            stats=self.stats,
+            audit=self.audit,
+        )
+
+    def _can_recover_job(self) -> bool:
+        if not self.settings.job_journal:
+            return False
+        from scrapy_urlcanon.crawl.recovery.job import JobRecovery  # noqa: PLC0415
+
+        return JobRecovery.is_possible(self._crawler.settings)
+
+    def _make_job(self) -> JobRecovery | None:
+        if not (self.fingerprinter and self.representatives and self._recovers_job):
+            return None
+        from scrapy_urlcanon.crawl.recovery.job import JobRecovery  # noqa: PLC0415
+
+        return JobRecovery(
+            self._crawler, self.fingerprinter, self.representatives, self.rescue, self.stats
+        )
+
+    def _make_skipped(self) -> SkippedRequests | None:
+        origins = self.canonicalizer.configuration.origins
+        # A receiver of its signal costs every request more than its fingerprint.
+        if not any(Skip.name in rule_set.options for origin in origins for rule_set in origin):
+            return None
+        return SkippedRequests(self._crawler, self.canonicalizer, self.canonical_urls, self.stats)
+
+    def _make_clean_param(self) -> CleanParamRules | None:
+        if not self.settings.clean_param:
+            return None
+        return CleanParamRules(self._crawler, self.rule_changes, self.stats)
+
+
+def _class_in_settings(crawler: Crawler) -> type[PageFingerprints] | None:
+    named = load_object(crawler.settings["REQUEST_FINGERPRINTER_CLASS"])
+    return named if isinstance(named, type) and issubclass(named, PageFingerprints) else None

@@ -1,0 +1,154 @@
+"""The fingerprints of requests: the fallback's fingerprint of the canonical URL."""
+
+from __future__ import annotations
+
+from hashlib import sha1
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
+
+from scrapy_urlcanon.crawl.own_requests import MARK_KEY, reason_for_own_fingerprint, with_url
+from scrapy_urlcanon.crawl.settings import META_KEY
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.utils.request import RequestFingerprinterProtocol
+
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
+    from scrapy_urlcanon.crawl.first_urls import FirstUrls
+
+_REMEMBERED_URLS = 16_384
+_SPECIAL_META = frozenset({META_KEY, MARK_KEY, "redirect_urls", "verbatim_url"})
+
+
+class PageFingerprints:
+    """Gives the requests for one page one fingerprint.
+
+    The fallback gets the request with its canonical URL, so that what it takes into account
+    besides the URL (headers, page objects) still counts. Where that is Scrapy's default class it
+    is not asked: the hash of method, canonical URL and body is enough, and far cheaper.
+
+    Requests that no rule is to touch (:meth:`.CanonicalUrls.of`) get the fingerprint of the
+    fallback.
+    """
+
+    def __init__(
+        self,
+        canonicalizer: Canonicalizer,
+        canonical_urls: CanonicalUrls,
+        first_urls: FirstUrls,
+        fallback: RequestFingerprinterProtocol,
+    ) -> None:
+        self._canonicalizer = canonicalizer
+        self._canonical_urls = canonical_urls
+        self._first_urls = first_urls
+        self._fallback = fallback
+        self._fallback_is_default = type(fallback) is ScrapyRequestFingerprinter
+        self._fingerprints: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
+        self._memo: dict[str, bytes] = {}
+        self._fast_canonical = canonicalizer.fast_path.canonical
+
+    def fingerprint(self, request: Request) -> bytes:
+        """Return the fingerprint of *request*, 20 bytes with the default fallback.
+
+        It is asked for by many components, several times for a request: it counts
+        nothing, and what it notes may be noted again.
+        """
+        if (
+            self._fallback_is_default
+            and request.method == "GET"
+            and not request.body
+            and _SPECIAL_META.isdisjoint(request.meta)
+        ):
+            # Nothing but the URL counts. To remember what each request came to would cost
+            # more time and memory than to remember the URLs of late.
+            url = request.url
+            memo = self._memo
+            fingerprint = memo.get(url)
+            if fingerprint is not None:
+                return fingerprint
+            canonical = self._fast_canonical(url)
+            if canonical is None:
+                canonical = self._canonicalizer.canonical_or_none(url)
+            if canonical is not None:
+                fingerprint = sha1(canonical.encode()).digest()  # noqa: S324
+                if canonical is not url:
+                    self._first_urls.note(fingerprint, url, canonical)
+                if len(memo) >= _REMEMBERED_URLS:
+                    memo.clear()
+                memo[url] = fingerprint
+                return fingerprint
+        known = self._fingerprints.get(request)
+        if known is None:
+            known = self._fingerprints[request] = self._fingerprint(request)
+        return known
+
+    def forget(self) -> None:
+        """Forget the fingerprints of other requests than those under way: the rules changed."""
+        self._memo.clear()
+
+    def _fingerprint(self, request: Request) -> bytes:
+        canonical = self._canonical_urls.of(request)
+        if canonical is None:
+            self._canonical_urls.note_untouched(request.url)
+            return self._fallback.fingerprint(request)
+        reason = self.reason_for_own_fingerprint(request, canonical)
+        if reason:
+            # Under the fingerprint of its page it would be dropped as a duplicate, and the
+            # HTTP cache would answer it with what is stored for that page: the redirect
+            # that led here, or the failure that this is to make good.
+            own = f"{reason}:".encode() + self._of_url(request, request.url)
+            return sha1(own).digest()  # noqa: S324
+        fingerprint = self._of_url(request, canonical)
+        self._first_urls.note(fingerprint, request.url, canonical)
+        return fingerprint
+
+    def page(self, request: Request, url: str | None = None) -> bytes | None:
+        """Return the fingerprint that the requests for the page of *request* share.
+
+        :param url: another URL than that of *request*; None is returned for one that no
+            rule is to touch.
+        """
+        meta = request.meta
+        if url is None and "redirect_urls" not in meta and MARK_KEY not in meta:
+            return self.fingerprint(request)
+        canonical = self._canonical_urls.of(request, url)
+        if canonical is None:
+            return None if url else self._fallback.fingerprint(request)
+        return self._of_url(request, canonical)
+
+    def reason_for_own_fingerprint(self, request: Request, canonical: str) -> str | None:
+        """Return why *request* has a fingerprint derived from its URL as it is, or None."""
+        if MARK_KEY in request.meta:
+            reason = reason_for_own_fingerprint(request)
+            if reason:
+                return reason
+        return "redirect" if self.is_redirect_to_itself(request, canonical) else None
+
+    def is_redirect_to_itself(self, request: Request, canonical: str | None = None) -> bool:
+        """Tell whether *request* follows a redirect to its own canonical form."""
+        if "redirect_urls" not in request.meta:
+            return False
+        if canonical is None:
+            canonical = self._canonical_urls.of(request)
+        return canonical is not None and any(
+            self._canonical_urls.of(request, source) == canonical
+            for source in request.meta["redirect_urls"]
+        )
+
+    def _of_url(self, request: Request, url: str) -> bytes:
+        """Return the fingerprint of *request* as if it were for *url*."""
+        if self._fallback_is_default:
+            if request.method == "GET" and not request.body:
+                return sha1(url.encode()).digest()  # noqa: S324
+            # Each part but the last after its length: no two requests share a text, and
+            # none begins as a URL does.
+            method = request.method
+            framed = f"{len(method)}:{method}{len(url)}:{url}".encode() + request.body
+            return sha1(framed).digest()  # noqa: S324
+        # Or the fallback would canonicalize it once more, with w3lib (Scrapy 2.17).
+        return self._fallback.fingerprint(
+            with_url(request, url, meta={**request.meta, "verbatim_url": True})
+        )

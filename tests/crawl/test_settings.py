@@ -1,0 +1,100 @@
+"""The settings of the plugin, and the table that the docs have of them."""
+
+import runpy
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+
+from scrapy_urlcanon.crawl.settings import (
+    NAMES,
+    REPORT_SUFFIXES,
+    CrawlSettings,
+    attributes,
+    name_of,
+    value_of,
+)
+from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.report.formats import FORMATS
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("page", ["configuration.md", "stats.md"])
+def test_tables_of_the_docs_are_those_that_are_generated(page):
+    """`make docs` writes them: a setting or a stat that is on no page cannot be found."""
+    pages = runpy.run_path(str(ROOT / "tools" / "tables.py"))["pages"]()
+    path = ROOT / "docs" / page
+    assert path.read_text(encoding="utf-8") == pages[path]
+
+
+@pytest.mark.parametrize("attribute", attributes(), ids=lambda attribute: attribute.name)
+def test_every_setting_is_read_under_its_name(attribute):
+    """What a setting is when nobody sets it is what it is when its default is set."""
+    name = name_of(attribute.name)
+    settings = Settings({name: attribute.default})
+    assert value_of(attribute.name, settings) == value_of(attribute.name, Settings())
+    assert getattr(CrawlSettings.load(settings), attribute.name) == attribute.default
+
+
+def test_unknown_name_is_told_with_the_nearest_one():
+    """All unknown names are, and so is all else that is wrong."""
+    with pytest.raises(ConfigurationError) as caught:
+        CrawlSettings.load(Settings({"URLCANON_RESCEU": True, "URLCANON_AUDIT": 2}))
+    assert [problem.origin for problem in caught.value.problems] == [
+        "URLCANON_RESCEU",
+        "URLCANON_AUDIT",
+    ]
+    assert "did you mean 'URLCANON_RESCUE'?" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name", sorted({*NAMES} - {"URLCANON_PRESET", name_of("fallback_request_fingerprinter_class")})
+)
+def test_value_of_another_type_is_a_problem_that_names_the_setting(name):
+    """No setting takes any value."""
+    with pytest.raises(ConfigurationError) as caught:
+        CrawlSettings.load(Settings({name: object()}))
+    assert {problem.origin for problem in caught.value.problems} == {name}
+
+
+def test_suffixes_of_reports_are_those_of_their_formats():
+    """What the setting accepts can be written."""
+    assert set(REPORT_SUFFIXES) == set(FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, ()),
+        ("", ()),
+        ("a.html", ("a.html",)),
+        ("a.html, b.json", ("a.html", "b.json")),
+        (["a,b.HTML", Path("c.csv")], ("a,b.HTML", "c.csv")),
+        (Path("c.csv"), ("c.csv",)),
+    ],
+)
+def test_reports_are_a_path_or_several(value, expected):
+    """A path, a list, or a text with commas, as a command line gives it."""
+    assert value_of("report", Settings({"URLCANON_REPORT": value})) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (3, "expected a path or a list of paths, got 3"),
+        ([3], "expected a path, got 3"),
+        ("report", "ends in one of .html, .json, .csv"),
+        ("report.htm", "did you mean '.html'?"),
+        ("%(nam)s.html", "got %(nam)s; did you mean 'name'?"),
+        ("100%.html", "a percent sign is written %%"),
+        ("%s.html", "the only placeholders"),
+        ("a.html,a.html", "listed twice"),
+    ],
+)
+def test_what_is_no_path_of_a_report_is_an_error(value, message):
+    """The error names the setting and what was expected."""
+    with pytest.raises(ConfigurationError) as error:
+        value_of("report", Settings({"URLCANON_REPORT": value}))
+    assert message in str(error.value)
+    assert "URLCANON_REPORT" in str(error.value)
