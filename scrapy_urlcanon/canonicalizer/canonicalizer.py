@@ -10,7 +10,6 @@ from scrapy_urlcanon.canonicalizer.configuration import (
     Configuration,
     RuleSet,
     Source,
-    validate_options,
 )
 from scrapy_urlcanon.canonicalizer.explanation import Explanation, Step
 from scrapy_urlcanon.canonicalizer.fast import FastPath
@@ -130,7 +129,10 @@ class Canonicalizer:
         """Return the canonical form of *url* with every step that led to it."""
         steps: list[Step] = []
         try:
-            canonical = self._settle(url, _overrides(options), steps)
+            overrides = None
+            if options is not None:
+                overrides = self.configuration.overrides('request.meta["urlcanon"]', options)
+            canonical = self._settle(url, overrides, steps)
         except UnparsableUrlError as error:
             return Explanation(url, url, problem=str(error))
         return Explanation(url, canonical, tuple(steps))
@@ -199,10 +201,6 @@ def _apply(rules: Iterable[Rule], url: Url, steps: list[Step]) -> Url:
             steps.append(Step(rule.name, str(url), str(changed), rule.layers(url, changed)))
             url = changed
     return url
-
-
-def _overrides(options: Mapping[str, Any] | None) -> RuleSet | None:
-    return None if options is None else validate_options('request.meta["urlcanon"]', options)
 
 
 def _as_scrapy(text: str, steps: list[Step]) -> str:

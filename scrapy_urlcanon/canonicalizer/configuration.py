@@ -13,8 +13,7 @@ from attrs import evolve, frozen
 
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern, parse_pattern
-from scrapy_urlcanon.canonicalizer.presets import PRESETS
-from scrapy_urlcanon.canonicalizer.rules import BY_NAME
+from scrapy_urlcanon.canonicalizer.rules import CATALOGUE
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_urlcanon.canonicalizer.patterns import SitePattern
+    from scrapy_urlcanon.canonicalizer.rules import Catalogue
 
 INHERIT = "inherit"
 """The key that, where False, discards the layers below."""
@@ -60,6 +60,8 @@ class Configuration:
     """The rule sets of each origin, the later ones stronger."""
     sources: tuple[Source, ...] = ()
     """What the first of the origins were read from, in their order."""
+    catalogue: Catalogue = CATALOGUE
+    """The options that there are."""
 
     def without(self, option: str, domain: str) -> Self:
         """Return the configuration in which *option* does nothing on *domain*.
@@ -72,80 +74,87 @@ class Configuration:
 
     @classmethod
     def load(
-        cls, preset: object, sources: Iterable[Source], *, preset_name: str = "preset"
+        cls,
+        preset: object,
+        sources: Iterable[Source],
+        *,
+        preset_name: str = "preset",
+        catalogue: Catalogue = CATALOGUE,
     ) -> Self:
         """Validate everything.
 
         :param sources: the rules of each origin, the later ones stronger.
         :param preset_name: what *preset* is called in messages.
+        :param catalogue: the options that there are.
         :raises ConfigurationError: with all problems at once.
         """
         sources = tuple(sources)
         problems: list[Problem] = []
-        if not isinstance(preset, str) or preset not in PRESETS:
-            expected = " or ".join(map(repr, PRESETS))
-            message = f"expected {expected}, got {preset!r}{did_you_mean(preset, PRESETS)}"
+        presets = catalogue.presets
+        if not isinstance(preset, str) or preset not in presets:
+            expected = " or ".join(map(repr, presets))
+            message = f"expected {expected}, got {preset!r}{did_you_mean(preset, presets)}"
             problems.append(Problem(preset_name, message))
-        origins = tuple(tuple(_validate(source, problems)) for source in sources)
+        origins = tuple(tuple(_validate(source, catalogue, problems)) for source in sources)
         if problems:
             raise ConfigurationError(problems)
-        return cls(str(preset), origins, sources)
+        return cls(str(preset), origins, sources, catalogue)
+
+    def overrides(self, origin: str, options: object) -> RuleSet:
+        """Return the rule set of *options* that hold whatever the URL.
+
+        :raises ConfigurationError: with all problems at once.
+        """
+        problems: list[Problem] = []
+        rule_set = _validate_options(
+            Pattern(ANY_HOST), Layer(origin), options, self.catalogue, problems
+        )
+        if problems:
+            raise ConfigurationError(problems)
+        return rule_set
 
 
-def validate_options(origin: str, options: object) -> RuleSet:
-    """Return the rule set of *options* that hold whatever the URL.
-
-    :raises ConfigurationError: with all problems at once.
-    """
-    problems: list[Problem] = []
-    rule_set = _validate_options(
-        Pattern(ANY_HOST), Layer(origin), options, Problem(origin, ""), problems
-    )
-    if problems:
-        raise ConfigurationError(problems)
-    return rule_set
-
-
-def _validate(source: Source, problems: list[Problem]) -> Iterator[RuleSet]:
+def _validate(source: Source, catalogue: Catalogue, problems: list[Problem]) -> Iterator[RuleSet]:
     if not isinstance(source.rules, dict):
         message = f"expected a mapping of patterns to options, got {source.rules!r}"
         problems.append(Problem(source.name, message))
         return
     seen: dict[Pattern, str] = {}
     for text, options in source.rules.items():
-        place = Problem(source.name, "", str(text))
+        layer = Layer(source.name, text)
         try:
             pattern = parse_pattern(text)
         except (TypeError, ValueError) as error:
-            problems.append(place._replace(message=str(error)))
+            problems.append(Problem(source.name, str(error), str(text)))
             pattern = Pattern(ANY_HOST)
         else:
             if pattern in seen:
                 message = f"it is the same pattern as {seen[pattern]!r}: join the two"
-                problems.append(place._replace(message=message))
+                problems.append(Problem(source.name, message, text))
             seen[pattern] = text
-        yield _validate_options(pattern, Layer(source.name, text), options, place, problems)
+        yield _validate_options(pattern, layer, options, catalogue, problems)
 
 
 def _validate_options(
-    pattern: Pattern, layer: Layer, options: object, place: Problem, problems: list[Problem]
+    pattern: Pattern, layer: Layer, options: object, catalogue: Catalogue, problems: list[Problem]
 ) -> RuleSet:
+    place = Problem(layer.origin, "", str(layer.pattern or ""))
     if not isinstance(options, dict):
         message = f"expected a mapping of options, got {options!r}"
         problems.append(place._replace(message=message))
         return RuleSet(pattern, {}, layer)
     for key, value in options.items():
-        problem = _problem_of_option(key, value)
+        problem = _problem_of_option(key, value, catalogue)
         if problem:
             problems.append(place._replace(message=problem, key=str(key)))
     own = {key: value for key, value in options.items() if key != INHERIT}
     return RuleSet(pattern, own, layer, inherit=options.get(INHERIT, True))
 
 
-def _problem_of_option(key: object, value: object) -> str | None:
+def _problem_of_option(key: object, value: object, catalogue: Catalogue) -> str | None:
     if key == INHERIT:
         return None if isinstance(value, bool) else f"expected True or False, got {value!r}"
-    rule = BY_NAME.get(key) if isinstance(key, str) else None
-    if rule is None:
-        return "no such option" + did_you_mean(key, [*BY_NAME, INHERIT])
-    return rule.values.problem(value)
+    option = catalogue.by_name.get(key) if isinstance(key, str) else None
+    if option is None:
+        return "no such option" + did_you_mean(key, [*catalogue.by_name, INHERIT])
+    return option.values.problem(value)

@@ -9,13 +9,13 @@ from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.layers import preset_layer
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, with_parents
-from scrapy_urlcanon.canonicalizer.presets import PRESETS
-from scrapy_urlcanon.canonicalizer.rules import BY_NAME, CATALOGUE, Rule, Skip
+from scrapy_urlcanon.canonicalizer.rules import Rule, Skip
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration, RuleSet
+    from scrapy_urlcanon.canonicalizer.rules import Catalogue
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
@@ -56,6 +56,7 @@ class Policies:
 
     def __init__(self, configuration: Configuration) -> None:
         self._preset = configuration.preset
+        self._catalogue = configuration.catalogue
         self._origins: list[dict[str, list[RuleSet]]] = []
         for rule_sets in configuration.origins:
             by_host: dict[str, list[RuleSet]] = {}
@@ -117,18 +118,19 @@ class Policies:
 
     def _make_policy(self, rule_sets: tuple[RuleSet, ...]) -> Policy:
         as_scrapy = self._preset == "scrapy"
-        options = dict(_preset_options(self._preset))
+        options = dict(_preset_options(self._catalogue, self._preset))
         for rule_set in rule_sets:
             as_scrapy = False
             if not rule_set.inherit:
-                options = dict(_preset_options("scrapy"))
+                options = dict(_preset_options(self._catalogue, "scrapy"))
             for name, value in rule_set.options.items():
                 lower = options.get(name)
-                options[name] = BY_NAME[name].values.merge(lower, value, rule_set.layer)
+                option = self._catalogue.by_name[name]
+                options[name] = option.values.merge(lower, value, rule_set.layer)
             for name in rule_set.suspends:
-                rule = BY_NAME[name]
-                options[name] = rule.values.merge(None, rule.neutral, rule_set.layer)
-        compiled = [option.compile(options) for option in CATALOGUE]
+                option = self._catalogue.by_name[name]
+                options[name] = option.values.merge(None, option.neutral, rule_set.layer)
+        compiled = [option.compile(options) for option in self._catalogue]
         return Policy(
             options,
             tuple(option for option in compiled if isinstance(option, Rule)),
@@ -138,9 +140,9 @@ class Policies:
 
 
 @lru_cache
-def _preset_options(preset: str) -> Mapping[str, Setting]:
+def _preset_options(catalogue: Catalogue, preset: str) -> Mapping[str, Setting]:
     layer = preset_layer(preset)
     return {
-        name: BY_NAME[name].values.merge(None, value, layer)
-        for name, value in PRESETS[preset].items()
+        name: catalogue.by_name[name].values.merge(None, value, layer)
+        for name, value in catalogue.presets[preset].items()
     }

@@ -1,114 +1,14 @@
-"""The presets: the value of every option before any rule of the user."""
+"""The presets: the value of every option before any rule of the user.
+
+Each option says in which of them it differs, see
+:class:`~scrapy_urlcanon.canonicalizer.rules.base.Presets`.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-PRESETS: Final[dict[str, dict[str, Any]]] = {
-    # What Scrapy's default fingerprint merges and nothing more. Where no rule of the user
-    # matches, w3lib.url.canonicalize_url() itself decides; these values hold elsewhere.
-    "scrapy": {
-        "scheme": "keep",
-        "userinfo": "keep",
-        "host_aliases": {},
-        "www": "keep",
-        "subdomain_to_path": [],
-        "duplicate_slashes": "keep",
-        "directory_index": [],
-        "trailing_slash": "keep",
-        "path_case": "keep",
-        "path_params": [],
-        "nested_url": "keep",
-        "rewrite_path": [],
-        "query_separator": "&",
-        "param_case": "keep",
-        "tracking_params": "keep",
-        "drop_params": [],
-        "keep_params": None,
-        "default_params": {},
-        "empty_params": "keep",
-        "repeated_params": "keep",
-        "sort_query": True,
-        "fragment": "drop",
-        "skip": [],
-    },
-    # Beyond that, what is wrong nowhere that we know of.
-    "safe": {
-        "scheme": "keep",
-        "userinfo": "keep",
-        "host_aliases": {},
-        "www": "keep",
-        "subdomain_to_path": [],
-        "duplicate_slashes": "keep",
-        "directory_index": [],
-        "trailing_slash": "keep",
-        "path_case": "keep",
-        "path_params": [],
-        "nested_url": "keep",
-        "rewrite_path": [],
-        "query_separator": "&",
-        "param_case": "keep",
-        "tracking_params": "drop",
-        "drop_params": [],
-        "keep_params": None,
-        "default_params": {},
-        "empty_params": "keep",
-        "repeated_params": "keep",
-        "sort_query": True,
-        "fragment": "drop",
-        "skip": [],
-    },
-    # Beyond that, what is right on most sites and wrong on some.
-    "aggressive": {
-        "scheme": "https",
-        "userinfo": "keep",
-        "host_aliases": {},
-        "www": "strip",
-        "subdomain_to_path": [],
-        "duplicate_slashes": "collapse",
-        "directory_index": [
-            "index.html",
-            "index.htm",
-            "index.php",
-            "index.asp",
-            "index.aspx",
-            "index.jsp",
-            "default.html",
-            "default.htm",
-            "default.asp",
-            "default.aspx",
-        ],
-        "trailing_slash": "strip",
-        "path_case": "keep",
-        "path_params": [
-            "jsessionid",
-            "JSESSIONID",
-            "phpsessid",
-            "PHPSESSID",
-        ],
-        "nested_url": "keep",
-        "rewrite_path": [],
-        "query_separator": "&",
-        "param_case": "keep",
-        "tracking_params": "drop",
-        "drop_params": [
-            "jsessionid",
-            "phpsessid",
-            "PHPSESSID",
-            "JSESSIONID",
-            "aspsessionid*",
-            "ASPSESSIONID*",
-            "CFID",
-            "CFTOKEN",
-        ],
-        "keep_params": None,
-        "default_params": {},
-        "empty_params": "drop",
-        "repeated_params": "keep",
-        "sort_query": True,
-        "fragment": "drop",
-        "skip": [],
-    },
-}
+from scrapy_urlcanon.canonicalizer.rules import CATALOGUE
 
+PRESETS: Final = CATALOGUE.presets
 DEFAULT_PRESET: Final = "safe"

@@ -10,10 +10,21 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
-from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME, CATALOGUE, Rule, Skip
-from scrapy_urlcanon.canonicalizer.rules.classical import CLASSICAL
+from scrapy_urlcanon.canonicalizer.rules import (
+    ALWAYS_ON,
+    BY_NAME,
+    CATALOGUE,
+    Catalogue,
+    Classical,
+    Example,
+    PathRule,
+    Presets,
+    Rule,
+    Skip,
+)
 from scrapy_urlcanon.canonicalizer.rules.documentation import SECTIONS, document
 from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.canonicalizer.values import Choice
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 PAGE = Path(__file__).parents[2] / "docs" / "rules.md"
@@ -139,18 +150,72 @@ def test_docstring_says_what_it_does_why_it_is_safe_and_when_it_is_wrong(option)
     assert option.keeps
 
 
-@pytest.mark.parametrize("row", CLASSICAL, ids=lambda row: row.normalization)
-def test_every_classical_normalization_is_one_of_ours(row):
-    """The table names an option, or what is always on, that does it."""
-    if row.name in BY_NAME:
-        assert BY_NAME[row.name].values.problem(row.value) is None
-    else:
-        assert row.name in {normalization.name for normalization in ALWAYS_ON}
+@pytest.mark.parametrize("known", [*ALWAYS_ON, *CATALOGUE], ids=lambda known: known.name)
+def test_every_one_of_ours_has_the_name_that_the_field_knows_it_by(known):
+    """With an example, and of an option with a valid value."""
+    assert known.classical
+    for row in known.classical:
+        assert (row.value is None) == (known in ALWAYS_ON)
+        assert known in ALWAYS_ON or known.values.problem(row.value) is None
 
 
-def test_classical_table_leaves_none_of_ours_out():
-    """Every option and every normalization that is always on has a row."""
-    assert {row.name for row in CLASSICAL} == set(BY_NAME) | {n.name for n in ALWAYS_ON}
+class Tildes(PathRule):
+    """Drop the tildes.
+
+    What it does: it is a toy of these tests.
+
+    Why it is safe: no crawl has it.
+
+    When it is wrong: always.
+    """
+
+    name = "tildes"
+    values = Choice(("keep", "drop"))
+    neutral = "keep"
+    presets = Presets(aggressive="drop")
+    place = 225
+    classical = (Classical("Tildes", "http://example.com/~ann", value="drop"),)
+    changes = (Example("drop", "http://example.com/~ann", "http://example.com/ann"),)
+    keeps = (Example("drop", "http://example.com/?a=~", "http://example.com/?a=~"),)
+
+    def path(self, path):
+        return path.replace("~", "")
+
+
+def test_an_option_is_one_class():
+    """A class put into a copy of the catalogue is all that a new option takes."""
+    catalogue = Catalogue([*CATALOGUE, Tildes])
+    assert [catalogue.presets[preset]["tildes"] for preset in PRESETS] == ["keep", "keep", "drop"]
+    names = [option.name for option in catalogue]
+    assert names[names.index("tildes") - 1] == "duplicate_slashes"
+    page = document(catalogue)
+    assert "| [`tildes`](#tildes) | `'keep'` | `'keep'` | `'drop'` | Drop the tildes |" in page
+    assert (
+        "| Tildes | [`tildes`](#tildes) | `'keep'` | "
+        "`'drop'`: `http://example.com/~ann` → `http://example.com/ann` |"
+    ) in page
+    assert "## tildes\n\nDrop the tildes." in page
+    rules = {"keep.example": {"tildes": "keep"}, "drop.example": {"tildes": "drop"}}
+    for preset, on in (("aggressive", True), ("safe", False)):
+        canonicalizer = Canonicalizer.from_configuration(
+            Configuration.load(preset, [Source("rules", rules)], catalogue=catalogue)
+        )
+        for host, is_dropped in (("drop", True), ("keep", False), ("other", on)):
+            url, without = f"https://{host}.example/~a", f"https://{host}.example/a"
+            assert canonicalizer.canonicalize(url) == (without if is_dropped else url)
+            assert canonicalizer.explain(url).canonical == (without if is_dropped else url)
+    explanation = canonicalizer.explain("https://other.example/~a", options={"tildes": "drop"})
+    assert [step.option for step in explanation.steps] == ["tildes"]
+    with pytest.raises(ConfigurationError, match="expected 'keep' or 'drop'"):
+        canonicalizer.explain("https://other.example/", options={"tildes": "up"})
+
+
+def test_two_options_cannot_be_in_one_place():
+    """The order in which they apply would depend on chance."""
+    with pytest.raises(ValueError, match="one place"):
+        Catalogue([*CATALOGUE, type("Other", (Tildes,), {"place": 220})])
+    with pytest.raises(ValueError, match="one name"):
+        Catalogue([*CATALOGUE, type("Other", (Tildes,), {"name": "www"})])
 
 
 def test_page_is_not_stale():

@@ -1,85 +1,43 @@
-"""The catalogue of rules, in the order in which they apply.
+"""The catalogue of options, and the normalizations that are always on.
 
-A new option is one class, listed here and in
-:mod:`scrapy_urlcanon.canonicalizer.presets`; its tests and its documentation come from it.
+A new option is one class in one of the modules below. Its place in the order, its value in each
+preset, its tests and its documentation come from the class.
 """
 
 from __future__ import annotations
 
+from scrapy_urlcanon.canonicalizer.rules import (
+    authority,
+    fragment,
+    nested_url,
+    path,
+    query,
+    template,
+)
 from scrapy_urlcanon.canonicalizer.rules.always import (
     ALWAYS_ON,
     NORMALIZATIONS,
     TEXT_NORMALIZATIONS,
 )
-from scrapy_urlcanon.canonicalizer.rules.authority import (
-    HostAliases,
-    Scheme,
-    SubdomainToPath,
-    Userinfo,
-    Www,
-)
 from scrapy_urlcanon.canonicalizer.rules.base import (
+    AlwaysOn,
+    Classical,
     Example,
     Normalization,
     Option,
     ParameterRule,
+    PathRule,
+    Presets,
     Rule,
     TextNormalization,
 )
-from scrapy_urlcanon.canonicalizer.rules.fragment import Fragment
-from scrapy_urlcanon.canonicalizer.rules.nested_url import NestedUrl
-from scrapy_urlcanon.canonicalizer.rules.path import (
-    DirectoryIndex,
-    DuplicateSlashes,
-    PathCase,
-    PathParams,
-    TrailingSlash,
-)
-from scrapy_urlcanon.canonicalizer.rules.query import (
-    DefaultParams,
-    DropParams,
-    EmptyParams,
-    KeepParams,
-    ParamCase,
-    QuerySeparator,
-    RepeatedParams,
-    SortQuery,
-    TrackingParams,
-)
-from scrapy_urlcanon.canonicalizer.rules.template import RewritePath, Skip
+from scrapy_urlcanon.canonicalizer.rules.catalogue import Catalogue, options_of
+from scrapy_urlcanon.canonicalizer.rules.template import Skip
 
-CATALOGUE: tuple[type[Option], ...] = (
-    # For the URL as it was written.
-    NestedUrl,
-    QuerySeparator,
-    Scheme,
-    Userinfo,
-    HostAliases,
-    Www,
-    SubdomainToPath,
-    PathParams,
-    DuplicateSlashes,
-    PathCase,
-    DirectoryIndex,
-    TrailingSlash,
-    # The names of parameters before all that goes by them.
-    ParamCase,
-    # Before the rules that drop parameters: it may need one of them.
-    RewritePath,
-    TrackingParams,
-    DropParams,
-    KeepParams,
-    DefaultParams,
-    EmptyParams,
-    RepeatedParams,
-    SortQuery,
-    Fragment,
-    # Looks at what they left.
-    Skip,
-)
+CATALOGUE = Catalogue(options_of(authority, fragment, nested_url, path, query, template))
 """Every option, in the order in which they apply."""
 
-BY_NAME: dict[str, type[Option]] = {option.name: option for option in CATALOGUE}
+BY_NAME = CATALOGUE.by_name
 """Every option by its name."""
 
 __all__ = [
@@ -88,10 +46,15 @@ __all__ = [
     "CATALOGUE",
     "NORMALIZATIONS",
     "TEXT_NORMALIZATIONS",
+    "AlwaysOn",
+    "Catalogue",
+    "Classical",
     "Example",
     "Normalization",
     "Option",
     "ParameterRule",
+    "PathRule",
+    "Presets",
     "Rule",
     "Skip",
     "TextNormalization",

@@ -10,7 +10,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
     encode_path,
     encode_userinfo,
 )
-from scrapy_urlcanon.canonicalizer.rules.base import Normalization, TextNormalization
+from scrapy_urlcanon.canonicalizer.rules.base import Classical, Normalization, TextNormalization
 from scrapy_urlcanon.canonicalizer.url import (
     DEFAULT_PORTS,
     add_scheme,
@@ -32,6 +32,7 @@ class Whitespace(TextNormalization):
     """Spaces and control characters around the URL, tabs and newlines in it (WHATWG URL, 4.4)."""
 
     name = "whitespace"
+    classical = (Classical("Whitespace", " http://example.com/a\n"),)
     changes = ((" http://example.com/a\n b ", "http://example.com/a%20b"),)
 
     def apply(self, text: str) -> str:
@@ -42,6 +43,7 @@ class ProtocolRelative(TextNormalization):
     """``//host/path`` gets a scheme: https; a link on a page has got that of its page already."""
 
     name = "protocol_relative"
+    classical = (Classical("Protocol-relative link", "//example.com/a"),)
     changes = (("//example.com/a", "https://example.com/a"),)
 
     def apply(self, text: str) -> str:
@@ -52,6 +54,7 @@ class Slashes(TextNormalization):
     r"""Two slashes after the scheme and slashes for backslashes (WHATWG URL, 4.4)."""
 
     name = "slashes"
+    classical = (Classical("Backslashes", "http:\\\\example.com\\a"),)
     changes = (
         ("http:\\\\example.com\\a", "http://example.com/a"),
         ("http:/example.com", "http://example.com/"),
@@ -66,6 +69,7 @@ class Case(Normalization):
     """The scheme and the host in lower case (RFC 3986, 6.2.2.1)."""
 
     name = "case"
+    classical = (Classical("Scheme and host in lower case", "HTTP://WWW.Example.com/A"),)
     changes = (("HTTP://Example.COM/A", "http://example.com/A"),)
 
     def apply(self, url: Url) -> Url:
@@ -78,6 +82,7 @@ class IpAddress(Normalization):
     """An IPv4 address in four decimal parts, an IPv6 address compressed (WHATWG URL, 3.5)."""
 
     name = "ip_address"
+    classical = (Classical("Notation of an IP address", "http://0xD0.77.188.166/"),)
     changes = (
         ("http://0x7f.1/", "http://127.0.0.1/"),
         ("http://[2001:DB8:0:0::1]/", "http://[2001:db8::1]/"),
@@ -92,6 +97,7 @@ class Idn(Normalization):
     """An internationalized domain name in ASCII (UTS 46, as the WHATWG URL standard has it)."""
 
     name = "idn"
+    classical = (Classical("Internationalized domain name (IDN)", "http://例子.卷筒纸"),)
     changes = (
         ("http://例子.卷筒纸/", "http://xn--fsqu00a.xn--3lr804guic/"),
         ("http://例子.卷筒纸", "http://xn--fsqu00a.xn--3lr804guic/"),
@@ -106,6 +112,7 @@ class TrailingDot(Normalization):
     """The dot of the root zone after the host (RFC 3986, 3.2.2)."""
 
     name = "trailing_dot"
+    classical = (Classical("Dot of the root zone", "http://example.com./"),)
     changes = (("http://example.com./", "http://example.com/"),)
 
     def apply(self, url: Url) -> Url:
@@ -118,6 +125,7 @@ class DefaultPort(Normalization):
     """The port that the scheme has anyway (RFC 3986, 6.2.3)."""
 
     name = "default_port"
+    classical = (Classical("Default port", "http://example.com:80/bar.html"),)
     changes = (("http://example.com:80/", "http://example.com/"),)
     keeps = ("https://example.com:80/",)
 
@@ -135,6 +143,10 @@ class EmptyDelimiters(Normalization):
     """
 
     name = "empty_delimiters"
+    classical = (
+        Classical("Empty query", "http://example.com/display?"),
+        Classical("Stray `&`", "http://example.com/?&a=1&&b=2&"),
+    )
     changes = (
         ("http://example.com/?", "http://example.com/"),
         ("http://example.com/?a=1&&b=2&", "http://example.com/?a=1&b=2"),
@@ -165,6 +177,16 @@ class PercentEncoding(Normalization):
     """
 
     name = "percent_encoding"
+    classical = (
+        Classical("Escapes in upper case", "http://example.com/a%c2%b1b"),
+        Classical("Escapes of unreserved characters", "http://example.com/%7Eann"),
+        Classical("Internationalized path (IRI)", "http://example.com/引き割り.html"),
+        Classical(
+            "Character encoding: a legacy one stays",
+            "http://example.com/%88%F8%82%AB%8A%84%82%E8.html",
+        ),
+        Classical("`+` and `%20`", "http://example.com/?q=a%20b"),
+    )
     changes = (
         ("http://example.com/%7euser/%c3%a9", "http://example.com/~user/%C3%A9"),
         (
@@ -194,6 +216,7 @@ class EmptyPath(Normalization):
     """The empty path is ``/`` (RFC 3986, 6.2.3)."""
 
     name = "empty_path"
+    classical = (Classical("Empty path", "http://example.com"),)
     changes = (("http://example.com", "http://example.com/"),)
 
     def apply(self, url: Url) -> Url:
@@ -208,6 +231,7 @@ class DotSegments(Normalization):
     """
 
     name = "dot_segments"
+    classical = (Classical("Dot segments", "http://example.com/a/./b/../c.html"),)
     changes = (
         ("http://example.com/a/./b/../c", "http://example.com/a/c"),
         ("http://example.com/a/%2e%2E/", "http://example.com/"),
@@ -240,6 +264,7 @@ class MissingValue(Normalization):
     """``?a`` is ``?a=``, as for every reader of form data and for Scrapy (WHATWG URL, 5.1)."""
 
     name = "missing_value"
+    classical = (Classical("Variable without `=`", "http://example.com/?print"),)
     changes = (("http://example.com/?a", "http://example.com/?a="),)
 
     def apply(self, url: Url) -> Url:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.names import NameMatcher
 from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
-from scrapy_urlcanon.canonicalizer.rules.base import Example, Rule, distinct
+from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Presets, Rule, distinct
 from scrapy_urlcanon.canonicalizer.values import Choice, HostMap, NameList
 
 if TYPE_CHECKING:
@@ -37,6 +37,9 @@ class Scheme(Rule):
     component = "authority"
     values = Choice(("keep", "http", "https"))
     neutral = "keep"
+    presets = Presets(aggressive="https")
+    place = 110
+    classical = (Classical("Limiting protocols", "http://example.com/", value="https"),)
     changes = (
         Example("https", "http://example.com/", "https://example.com/"),
         Example("http", "https://example.com:443/", "http://example.com/"),
@@ -63,6 +66,9 @@ class Www(Rule):
     component = "authority"
     values = Choice(("keep", "strip"))
     neutral = "keep"
+    presets = Presets(aggressive="strip")
+    place = 140
+    classical = (Classical("`www` as the first label", "http://www2.example.com/", value="strip"),)
     changes = (
         Example("strip", "http://www.example.com/a", "http://example.com/a"),
         Example("strip", "http://www.www2.example.co.uk/", "http://example.co.uk/"),
@@ -99,6 +105,8 @@ class Userinfo(Rule):
     component = "authority"
     values = Choice(("keep", "drop"))
     neutral = "keep"
+    place = 120
+    classical = (Classical("User name and password", "http://me:pw@example.com/", value="drop"),)
     changes = (Example("drop", "http://me:secret@example.com/a", "http://example.com/a"),)
     keeps = (
         Example("drop", "http://example.com/@me", "http://example.com/@me"),
@@ -127,6 +135,19 @@ class HostAliases(Rule):
     component = "authority"
     values = HostMap()
     neutral = MappingProxyType({})
+    place = 130
+    classical = (
+        Classical(
+            "IP address and domain name",
+            "http://208.77.188.166/",
+            value={"208.77.188.166": "www.example.com"},
+        ),
+        Classical(
+            "Mirror hosts",
+            "http://mirror.example.org/a",
+            value={"mirror.example.org": "example.com"},
+        ),
+    )
     changes = (
         Example(
             {"208.77.188.166": "www.example.com"},
@@ -181,6 +202,12 @@ class SubdomainToPath(Rule):
     component = "url"
     values = NameList()
     neutral = ()
+    place = 150
+    classical = (
+        Classical(
+            "Subdomain and directory of a user", "http://shuchao.example.com/", value=["shuchao"]
+        ),
+    )
     changes = (
         Example(["shuchao"], "http://shuchao.example.com/", "http://www.example.com/shuchao/"),
         Example(["*", "!api"], "http://ann.example.com/a?b=1", "http://www.example.com/ann/a?b=1"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from typing_extensions import Self
 
@@ -28,12 +29,67 @@ class Example(NamedTuple):
     """The same as :attr:`url` where the option must leave it alone."""
 
 
-class TextNormalization(ABC):
-    """A normalization of the text of a URL, before it is split into components."""
+class Classical(NamedTuple):
+    """A normalization that the literature or the tools of the field know, with an example.
+
+    Collected from RFC 3986 (section 6), the URL standard, the work on DUST ("different URLs
+    with similar text"), and the canonicalizers of crawlers and web archives.
+    """
+
+    normalization: str
+    """What it is called."""
+    url: str
+    value: Any = None
+    """The value of the option in the example; None where it is always on."""
+
+
+_AS_BEFORE: Final = object()
+
+
+class Presets(NamedTuple):
+    """The values of an option in the presets, where they differ from the preset before.
+
+    Before the first preset is the neutral value. The fields are the presets, each of which merges
+    what those before it merge.
+
+    >>> Presets(safe="drop").values("keep")
+    {'scrapy': 'keep', 'safe': 'drop', 'aggressive': 'drop'}
+    """
+
+    scrapy: Any = _AS_BEFORE
+    """What Scrapy's default fingerprint merges and nothing more. Where no rule of the user
+    matches, ``w3lib.url.canonicalize_url`` itself decides; these values hold elsewhere."""
+    safe: Any = _AS_BEFORE
+    """What is wrong nowhere that we know of."""
+    aggressive: Any = _AS_BEFORE
+    """What is right on most sites and wrong on some."""
+
+    def values(self, neutral: Any) -> dict[str, Any]:
+        """Return the value in each preset, written as a user would."""
+        value = list(neutral) if isinstance(neutral, tuple) else neutral
+        value = dict(value) if isinstance(value, Mapping) else value
+        found = {}
+        for preset, changed in self._asdict().items():
+            value = value if changed is _AS_BEFORE else changed
+            found[preset] = value
+        return found
+
+
+class AlwaysOn(ABC):
+    """What no option turns off."""
 
     name: ClassVar[str]
+    """In stats and explanations."""
+    classical: ClassVar[tuple[Classical, ...]]
+    """What the field calls it."""
     changes: ClassVar[tuple[tuple[str, str], ...]]
+    """Pairs of a URL and its canonical form."""
     keeps: ClassVar[tuple[str, ...]] = ()
+    """URLs that it must leave alone."""
+
+
+class TextNormalization(AlwaysOn):
+    """A normalization of the text of a URL, before it is split into components."""
 
     @abstractmethod
     def apply(self, text: str) -> str:
@@ -43,15 +99,8 @@ class TextNormalization(ABC):
         """
 
 
-class Normalization(ABC):
-    """A normalization of a URL that no option turns off."""
-
-    name: ClassVar[str]
-    """In stats and explanations."""
-    changes: ClassVar[tuple[tuple[str, str], ...]]
-    """Pairs of a URL and its canonical form."""
-    keeps: ClassVar[tuple[str, ...]] = ()
-    """URLs that it must leave alone."""
+class Normalization(AlwaysOn):
+    """A normalization of the components of a URL."""
 
     @abstractmethod
     def apply(self, url: Url) -> Url:
@@ -64,8 +113,8 @@ class Normalization(ABC):
 class Option(ABC):
     """One option of the catalogue, with the value that it has for some URLs.
 
-    Its docstring is its page in ``docs/rules.md``: what it does, why it is safe, when it
-    is wrong. Its examples are its tests.
+    The class says all that there is to say of the option. Its docstring is its page in
+    ``docs/rules.md``: what it does, why it is safe, when it is wrong. Its examples are its tests.
     """
 
     name: ClassVar[str]
@@ -74,6 +123,13 @@ class Option(ABC):
     """What its values look like."""
     neutral: ClassVar[Any]
     """The value with which it does nothing."""
+    presets: ClassVar[Presets] = Presets()
+    """Its values in the presets, where they differ."""
+    place: ClassVar[int]
+    """Its place in the order in which the options apply, by what it changes: below 100 the URL
+    as it was written, from 100 scheme and host, 200 the path, 300 the query, 400 the fragment."""
+    classical: ClassVar[tuple[Classical, ...]] = ()
+    """What the field calls it."""
     changes: ClassVar[tuple[Example, ...]]
     """What it must act on."""
     keeps: ClassVar[tuple[Example, ...]]
@@ -86,6 +142,11 @@ class Option(ABC):
         self.value, self._layer = options[self.name]
 
     @classmethod
+    def in_presets(cls) -> dict[str, Any]:
+        """Return its value in each preset."""
+        return cls.presets.values(cls.neutral)
+
+    @classmethod
     def compile(cls, options: Mapping[str, Setting]) -> Self | None:
         """Return the option prepared for *options*, or None where it has nothing to do."""
         setting = options.get(cls.name)
@@ -95,7 +156,17 @@ class Option(ABC):
 
 
 class Rule(Option):
-    """An option that changes URLs."""
+    """An option that changes URLs.
+
+    >>> from scrapy_urlcanon.canonicalizer.layers import Layer
+    >>> from scrapy_urlcanon.canonicalizer.rules import BY_NAME
+    >>> from scrapy_urlcanon.canonicalizer.url import split
+    >>> option = BY_NAME["drop_params"]
+    >>> setting = option.values.merge(None, ["sid"], Layer("rules"))
+    >>> rule = option.compile({option.name: setting})
+    >>> str(rule.apply(split("http://example.com/?sid=1&id=2")))
+    'http://example.com/?id=2'
+    """
 
     component: ClassVar[Literal["authority", "path", "query", "fragment", "url"]]
     """What it changes at most: ``authority`` stands for the scheme too, ``url`` for all."""

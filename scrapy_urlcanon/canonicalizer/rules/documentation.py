@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.canonicalizer.canonicalizer import Canonicalizer
-from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET, PRESETS
+from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
+from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST
+from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME, CATALOGUE
-from scrapy_urlcanon.canonicalizer.rules.classical import CLASSICAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer.rules import (
+        AlwaysOn,
+        Catalogue,
+        Classical,
         Example,
-        Normalization,
         Option,
-        TextNormalization,
     )
-    from scrapy_urlcanon.canonicalizer.rules.classical import Classical
 
 SECTIONS = ("What it does", "Why it is safe", "When it is wrong")
 """How the paragraphs of a page begin."""
@@ -46,7 +47,13 @@ layer of the configuration turned it on.
 """
 
 
-def title(option: type[Option] | Normalization | TextNormalization) -> str:
+_FIELD = """\
+What the literature and the tools of the field know, in the order in which ours apply.
+
+"""
+
+
+def title(option: type[Option] | AlwaysOn) -> str:
     """Return what *option* does, in one sentence without a full stop.
 
     >>> from scrapy_urlcanon.canonicalizer.rules import BY_NAME
@@ -71,21 +78,34 @@ def rule_page(option: type[Option]) -> str:
     return "\n".join(_rule_page(option))
 
 
-def overview() -> str:
-    """Return a table of all options, their default in each preset and what they do."""
-    presets = list(PRESETS)
+def document(catalogue: Catalogue = CATALOGUE) -> str:
+    """Return ``docs/rules.md``."""
+    pages = "\n".join(map(rule_page, catalogue))
+    for section in SECTIONS:
+        pages = pages.replace(f"\n{section}:", f"\n**{section}:**")
+    return (
+        f"{_INTRODUCTION}{_overview(catalogue)}\n\n"
+        f"## The normalizations of the field\n\n{_FIELD}{_classical(catalogue)}\n\n"
+        f"## Always on\n\n{_always_on()}\n\n"
+        f"{pages}"
+    )
+
+
+def _overview(catalogue: Catalogue) -> str:
+    """Return a table of all options, their value in each preset and what they do."""
     rows = (
         (
             f"[`{option.name}`](#{option.name})",
-            *(_code(PRESETS[preset][option.name]) for preset in presets),
+            *map(_code, option.in_presets().values()),
             title(option),
         )
-        for option in CATALOGUE
+        for option in catalogue
     )
-    return _table(("option", *(f"`{preset}`" for preset in presets), "what it does"), rows)
+    head = ("option", *(f"`{preset}`" for preset in catalogue.presets), "what it does")
+    return _table(head, rows)
 
 
-def always_on() -> str:
+def _always_on() -> str:
     """Return a table of the normalizations that no option turns off."""
     rows = (
         (f"`{n.name}`", title(n), _arrow(_code(n.changes[0][0]), f"`{n.changes[0][1]}`"))
@@ -94,23 +114,23 @@ def always_on() -> str:
     return _table(("normalization", "what it does", "example"), rows)
 
 
-def classical() -> str:
+def _classical(catalogue: Catalogue) -> str:
     """Return a table of the normalizations that the field knows, with our option for each."""
-    rows = ((row.normalization, *_ours(row), _classical_example(row)) for row in CLASSICAL)
-    return _table(("normalization", "option", f"default in `{DEFAULT_PRESET}`", "example"), rows)
+    head = ("normalization", "option", f"default in `{DEFAULT_PRESET}`", "example")
+    return _table(head, _rows_of_classical(catalogue))
 
 
-def document() -> str:
-    """Return ``docs/rules.md``."""
-    pages = "\n".join(map(rule_page, CATALOGUE))
-    for section in SECTIONS:
-        pages = pages.replace(f"\n{section}:", f"\n**{section}:**")
-    return (
-        f"{_INTRODUCTION}{overview()}\n\n"
-        f"## The normalizations of the field\n\n{classical()}\n\n"
-        f"## Always on\n\n{always_on()}\n\n"
-        f"{pages}"
-    )
+def _rows_of_classical(catalogue: Catalogue) -> Iterator[tuple[str, ...]]:
+    for normalization in ALWAYS_ON:
+        for row in normalization.classical:
+            example = _example_of(row, {}, catalogue)
+            yield row.normalization, f"`{normalization.name}`", "always on", example
+    for option in catalogue:
+        default = _code(option.in_presets()[DEFAULT_PRESET])
+        for row in option.classical:
+            example = _example_of(row, {option.name: row.value}, catalogue)
+            link = f"[`{option.name}`](#{option.name})"
+            yield row.normalization, link, default, f"{_code(row.value)}: {example}"
 
 
 def _rule_page(option: type[Option]) -> Iterator[str]:
@@ -120,8 +140,8 @@ def _rule_page(option: type[Option]) -> Iterator[str]:
     yield ""
     yield f"Values: {option.values}."
     yield ""
-    defaults = (f"`{values[option.name]!r}` in `{preset}`" for preset, values in PRESETS.items())
-    yield f"Default: {', '.join(defaults)}."
+    values = option.in_presets().items()
+    yield f"Default: {', '.join(f'{_code(value)} in `{preset}`' for preset, value in values)}."
     yield ""
     yield option.acts
     yield ""
@@ -138,19 +158,14 @@ def _example(example: Example) -> str:
     return f"- `{example.value!r}`: `{example.url}`{arrow}"
 
 
-def _ours(row: Classical) -> tuple[str, str]:
-    if row.name in BY_NAME:
-        return f"[`{row.name}`](#{row.name})", _code(PRESETS[DEFAULT_PRESET][row.name])
-    return f"`{row.name}`", "always on"
-
-
-def _classical_example(row: Classical) -> str:
-    options = {} if row.value is None else {row.name: row.value}
-    canonical = Canonicalizer({"*": options}).canonicalize(row.url)
+def _example_of(row: Classical, options: Mapping[str, Any], catalogue: Catalogue) -> str:
+    configuration = Configuration.load(
+        DEFAULT_PRESET, [Source("example", {ANY_HOST: options})], catalogue=catalogue
+    )
+    canonical = Canonicalizer.from_configuration(configuration).canonicalize(row.url)
     # A control character would not be seen.
     url = f"`{row.url}`" if row.url.isprintable() else _code(row.url)
-    example = url if canonical == row.url else _arrow(url, f"`{canonical}`")
-    return f"{_code(row.value)}: {example}" if options else example
+    return url if canonical == row.url else _arrow(url, f"`{canonical}`")
 
 
 def _code(value: object) -> str:

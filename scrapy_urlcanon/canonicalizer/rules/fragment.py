@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.canonicalizer.rules.base import Example, Rule
+from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Presets, Rule
 from scrapy_urlcanon.canonicalizer.values import Choice
 
 if TYPE_CHECKING:
@@ -28,6 +28,12 @@ class Fragment(Rule):
     component = "fragment"
     values = Choice(("drop", "keep", "routing"))
     neutral = "keep"
+    presets = Presets(scrapy="drop")
+    place = 410
+    classical = (
+        Classical("Fragment", "http://example.com/bar.html#section1", value="drop"),
+        Classical("Fragment that is an address", "http://example.com/#!/a", value="routing"),
+    )
     changes = (
         Example("drop", "http://example.com/#top", "http://example.com/"),
         Example("routing", "http://example.com/#top", "http://example.com/"),

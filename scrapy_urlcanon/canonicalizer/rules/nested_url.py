@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.canonicalizer.rules.base import Example, Rule
+from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Rule
 from scrapy_urlcanon.canonicalizer.url import fix_slashes, normalize_host, normalize_port, split
 from scrapy_urlcanon.canonicalizer.values import Choice
 from scrapy_urlcanon.exceptions import UnparsableUrlError
@@ -37,6 +37,14 @@ class NestedUrl(Rule):
     as_written = True
     values = Choice(("keep", "unwrap"))
     neutral = "keep"
+    place = 10
+    classical = (
+        Classical(
+            "URL in the path of another one",
+            "http://www.example.com/x/y/z/http://www.example.com/a/b/http://www.example.com/../page.html",
+            value="unwrap",
+        ),
+    )
     changes = (
         Example(
             "unwrap",

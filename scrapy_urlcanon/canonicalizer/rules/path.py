@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from scrapy_urlcanon.canonicalizer.names import NameMatcher
 from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path, lower_case
-from scrapy_urlcanon.canonicalizer.rules.base import Example, PathRule, distinct
+from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, PathRule, Presets, distinct
 from scrapy_urlcanon.canonicalizer.values import Choice, NameList
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ class DuplicateSlashes(PathRule):
     name = "duplicate_slashes"
     values = Choice(("keep", "collapse"))
     neutral = "keep"
+    presets = Presets(aggressive="collapse")
+    place = 220
+    classical = (Classical("Duplicate slashes", "http://example.com/foo//bar", value="collapse"),)
     changes = (Example("collapse", "http://example.com//a///b", "http://example.com/a/b"),)
     keeps = (
         Example(
@@ -67,6 +70,28 @@ class DirectoryIndex(PathRule):
     name = "directory_index"
     values = NameList()
     neutral = ()
+    presets = Presets(
+        aggressive=[
+            "index.html",
+            "index.htm",
+            "index.php",
+            "index.asp",
+            "index.aspx",
+            "index.jsp",
+            "default.html",
+            "default.htm",
+            "default.asp",
+            "default.aspx",
+        ]
+    )
+    place = 240
+    classical = (
+        Classical(
+            "Directory index",
+            "http://example.com/a/default.asp",
+            value=["index.html", "default.asp"],
+        ),
+    )
     changes = (
         Example(["index.html"], "http://example.com/a/index.html", "http://example.com/a/"),
         Example(["index.*"], "http://example.com/index.php?id=1", "http://example.com/?id=1"),
@@ -111,6 +136,12 @@ class TrailingSlash(PathRule):
     name = "trailing_slash"
     values = Choice(("keep", "strip", "add"))
     neutral = "keep"
+    presets = Presets(aggressive="strip")
+    place = 250
+    classical = (
+        Classical("Trailing slash: strip", "http://example.com/foo/", value="strip"),
+        Classical("Trailing slash: add", "http://example.com/foo", value="add"),
+    )
     changes = (
         Example("strip", "http://example.com/a/", "http://example.com/a"),
         Example("add", "http://example.com/a?b=1", "http://example.com/a/?b=1"),
@@ -143,6 +174,8 @@ class PathCase(PathRule):
     name = "path_case"
     values = Choice(("keep", "lower"))
     neutral = "keep"
+    place = 230
+    classical = (Classical("Case of the path", "http://example.com/About.ASPX", value="lower"),)
     changes = (
         Example("lower", "http://example.com/A/B.aspx?C=D", "http://example.com/a/b.aspx?C=D"),
     )
@@ -168,6 +201,15 @@ class PathParams(PathRule):
     name = "path_params"
     values = NameList()
     neutral = ()
+    presets = Presets(aggressive=["jsessionid", "JSESSIONID", "phpsessid", "PHPSESSID"])
+    place = 210
+    classical = (
+        Classical(
+            "Session id in the path",
+            "http://example.com/a;jsessionid=0A1B?id=1",
+            value=["jsessionid"],
+        ),
+    )
     changes = (
         Example(
             ["jsessionid"],

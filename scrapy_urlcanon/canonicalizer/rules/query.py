@@ -9,7 +9,13 @@ from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.names import Entry, NameMatcher
 from scrapy_urlcanon.canonicalizer.percent_encoding import lower_case
 from scrapy_urlcanon.canonicalizer.rules.always import ASCII_LOWER
-from scrapy_urlcanon.canonicalizer.rules.base import Example, ParameterRule, Rule
+from scrapy_urlcanon.canonicalizer.rules.base import (
+    Classical,
+    Example,
+    ParameterRule,
+    Presets,
+    Rule,
+)
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS
 from scrapy_urlcanon.canonicalizer.values import Choice, Flag, NameList, NameMap
@@ -57,6 +63,8 @@ class QuerySeparator(Rule):
     as_written = True
     values = Choice(("&", ";"))
     neutral = "&"
+    place = 20
+    classical = (Classical("`;` as separator", "http://example.com/?a=1;b=2", value=";"),)
     changes = (
         Example(";", "http://example.com/?b=2;a=1", "http://example.com/?a=1&b=2"),
         Example(";", "http://example.com/?b=2;;c=3&a=1;", "http://example.com/?a=1&b=2&c=3"),
@@ -89,6 +97,11 @@ class ParamCase(Rule):
     component = "query"
     values = Choice(("keep", "lower"))
     neutral = "keep"
+    # Before all that goes by the names of parameters.
+    place = 310
+    classical = (
+        Classical("Case of the names of variables", "http://example.com/?ID=A", value="lower"),
+    )
     changes = (
         Example("lower", "http://example.com/?ID=A&Page=2", "http://example.com/?id=A&page=2"),
     )
@@ -124,6 +137,9 @@ class TrackingParams(ParameterRule):
     component = "query"
     values = Choice(("keep", "drop"))
     neutral = "keep"
+    presets = Presets(safe="drop")
+    place = 330
+    classical = (Classical("Tracking variables", "http://example.com/?utm_source=x", value="drop"),)
     changes = (
         Example(
             "drop",
@@ -179,6 +195,28 @@ class DropParams(ParameterRule):
     spares_signed = False
     values = NameList()
     neutral = ()
+    presets = Presets(
+        aggressive=[
+            "jsessionid",
+            "phpsessid",
+            "PHPSESSID",
+            "JSESSIONID",
+            "aspsessionid*",
+            "ASPSESSIONID*",
+            "CFID",
+            "CFTOKEN",
+        ]
+    )
+    place = 340
+    classical = (
+        Classical(
+            "Arbitrary variables", "http://example.com/?id=123&fakefoo=fakebar", value=["fakefoo"]
+        ),
+        Classical("Session variables", "http://example.com/?id=1&sid=0A1B", value=["sid"]),
+        Classical(
+            "Variables of temporary state", "http://example.com/?id=1&back=%2F", value=["back"]
+        ),
+    )
     changes = (
         Example(["sid"], "http://example.com/?sid=1&id=2", "http://example.com/?id=2"),
         Example(
@@ -225,6 +263,12 @@ class KeepParams(ParameterRule):
     spares_signed = False
     values = NameList(optional=True)
     neutral = None
+    place = 350
+    classical = (
+        Classical(
+            "Unexpected variables", "http://example.com/?id=123&fakefoo=fakebar", value=["id"]
+        ),
+    )
     changes = (
         Example(["t"], "http://example.com/thread?t=1&hl=x", "http://example.com/thread?t=1"),
         Example([], "http://example.com/thread?t=1", "http://example.com/thread"),
@@ -260,6 +304,14 @@ class DefaultParams(ParameterRule):
     component = "query"
     values = NameMap()
     neutral = MappingProxyType({})
+    place = 360
+    classical = (
+        Classical(
+            "Default variables",
+            "http://example.com/?id=&sort=ascending",
+            value={"sort": "ascending"},
+        ),
+    )
     changes = (
         Example(
             {"sort": "ascending"},
@@ -311,6 +363,9 @@ class EmptyParams(ParameterRule):
     component = "query"
     values = Choice(("keep", "drop"))
     neutral = "keep"
+    presets = Presets(aggressive="drop")
+    place = 370
+    classical = (Classical("Empty variables", "http://example.com/?id=&=123&a=1", value="drop"),)
     changes = (Example("drop", "http://example.com/?id=&=123&a=1", "http://example.com/?a=1"),)
     keeps = (
         Example("drop", "http://example.com/?a=0", "http://example.com/?a=0"),
@@ -344,6 +399,8 @@ class RepeatedParams(Rule):
     component = "query"
     values = Choice(("keep", "drop"))
     neutral = "keep"
+    place = 380
+    classical = (Classical("Repeated variables", "http://example.com/?a=1&a=1", value="drop"),)
     changes = (
         Example("drop", "http://example.com/?tag=a&tag=b&tag=a", "http://example.com/?tag=a&tag=b"),
     )
@@ -380,6 +437,11 @@ class SortQuery(Rule):
     component = "query"
     values = Flag()
     neutral = False
+    presets = Presets(scrapy=True)
+    place = 390
+    classical = (
+        Classical("Sorted variables", "http://example.com/?lang=en&article=fred", value=True),
+    )
     changes = (
         Example(
             value=True,

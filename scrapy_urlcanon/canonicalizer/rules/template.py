@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.rewrites import follow
-from scrapy_urlcanon.canonicalizer.rules.base import Example, Option, Rule, distinct
+from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Option, Rule, distinct
 from scrapy_urlcanon.canonicalizer.values import RewriteList, TemplateList
 
 if TYPE_CHECKING:
@@ -44,6 +44,25 @@ class RewritePath(Rule):
     component = "url"
     values = RewriteList()
     neutral = ()
+    # Before the rules that drop parameters: it may need one of them.
+    place = 320
+    classical = (
+        Classical(
+            "DUST rule: substitution",
+            "http://example.com/story.php?id=17",
+            value=[["/story.php?id={id}", "/story_{id}"]],
+        ),
+        Classical(
+            "DUST rule: text for readers in the path",
+            "http://www.example.com/books/amazon-sucks/9780470170779-item.html",
+            value=[["/books/{slug}/{isbn:digits}-item.html", "/books/{isbn}"]],
+        ),
+        Classical(
+            "Variable in the path",
+            "http://www.example.com/test?id=123",
+            value=[["/test?id={id}", "/test_{id}"]],
+        ),
+    )
     changes = (
         Example(
             [["/books/{slug}/{isbn:digits}-item.html", "/books/{isbn}"]],
@@ -133,6 +152,15 @@ class Skip(Option):
     acts = "It skips"
     values = TemplateList()
     neutral = ()
+    # It looks at what the others left.
+    place = 510
+    classical = (
+        Classical(
+            "Pages always found elsewhere: not fetched",
+            "http://example.com/?p=17",
+            value=["/?p={id:digits}"],
+        ),
+    )
     changes = (
         Example(["/?p={id:digits}"], "http://example.com/?p=17", "http://example.com/?p=17"),
         Example(

@@ -1,0 +1,54 @@
+"""Options put in order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from scrapy_urlcanon.canonicalizer.rules.base import Option, Presets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import ModuleType
+
+
+class Catalogue(Collection[type[Option]]):
+    """Options, in the order in which they apply.
+
+    :raises ValueError: if two of them have one name or one place in the order.
+    """
+
+    def __init__(self, options: Iterable[type[Option]]) -> None:
+        self._options = tuple(sorted(options, key=lambda option: option.place))
+        self.by_name: dict[str, type[Option]] = {option.name: option for option in self}
+        """Every option by its name."""
+        self.presets: dict[str, dict[str, Any]] = {
+            preset: {option.name: option.in_presets()[preset] for option in self}
+            for preset in Presets._fields
+        }
+        """The value of every option in each preset, before any rule of the user."""
+        if len(self.by_name) < len(self):
+            raise ValueError("two options have one name")
+        if len({option.place for option in self}) < len(self):
+            raise ValueError("two options have one place in the order in which they apply")
+
+    def __iter__(self) -> Iterator[type[Option]]:
+        return iter(self._options)
+
+    def __len__(self) -> int:
+        return len(self._options)
+
+    def __contains__(self, option: object) -> bool:
+        return option in self._options
+
+
+def options_of(*modules: ModuleType) -> list[type[Option]]:
+    """Return the options that *modules* define."""
+    return [
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, Option)
+        and value.__module__ == module.__name__
+    ]
