@@ -8,10 +8,9 @@ from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.exceptions import ReportError
-from scrapy_urlcanon.report.comparison import compare
+from scrapy_urlcanon.report.comparison import compare, show_comparison
 from scrapy_urlcanon.report.json_form import read_report
 from scrapy_urlcanon.report.screen import Screen
-from scrapy_urlcanon.report.terminal import show_comparison
 
 if TYPE_CHECKING:
     import argparse

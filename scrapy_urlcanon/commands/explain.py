@@ -10,7 +10,7 @@ from attrs import asdict
 from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.commands.base import Action, add_spider_argument, canonicalizer_of
-from scrapy_urlcanon.report.joining_options import pair
+from scrapy_urlcanon.commands.joining_options import pair
 from scrapy_urlcanon.report.screen import Screen
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer, Explanation
-    from scrapy_urlcanon.report.joining_options import Pair
+    from scrapy_urlcanon.commands.joining_options import Pair
 
 _PAIR = 2
 

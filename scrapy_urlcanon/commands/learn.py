@@ -16,6 +16,7 @@ from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.commands.learned_rules import show_learned
 from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
@@ -26,7 +27,6 @@ from scrapy_urlcanon.learn.domains import domain_of
 from scrapy_urlcanon.learn.in_force import combine
 from scrapy_urlcanon.learn.readers import crawls_of
 from scrapy_urlcanon.learn.rules_file import to_json, to_toml, write_toml
-from scrapy_urlcanon.report.learned_rules import show_learned
 from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.rule_files.discarder_writer import to_duplicate_url_discarder
 from scrapy_urlcanon.rule_files.loading import files_of, load_configuration

@@ -12,10 +12,10 @@ from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.commands.checked_rules import show_checks
 from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.exceptions import LearnError
-from scrapy_urlcanon.report.checked_rules import show_checks
 from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.rule_files.loading import load_configuration
 from scrapy_urlcanon.validate.rule_check import RuleCheck, checks_of

@@ -6,16 +6,23 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from scrapy_urlcanon.report.funnel import Funnel
 from scrapy_urlcanon.report.sections.domains import Domain
 from scrapy_urlcanon.report.sections.options import Option
+from scrapy_urlcanon.report.sections.summary import Funnel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from scrapy_urlcanon.report.document import Report
+    from scrapy_urlcanon.report.screen import Screen
 
 _LISTED = 10
+_EVENTS = (
+    ("redirect_hops", "redirects to their own canonical form"),
+    ("rescued", "rescued"),
+    ("audited", "audited"),
+    ("audit/false_merge", "audits that found another page"),
+    ("unparsable", "URLs that could not be parsed"),
+)
+"""Figures that are shown where there are any."""
 
 
 @frozen
@@ -48,6 +55,8 @@ class Change:
 class Comparison:
     """The figures of two runs."""
 
+    before: Report
+    after: Report
     figures: tuple[Change, ...]
     options: tuple[Change, ...]
     """The dropped variants by option, those that changed most first."""
@@ -57,41 +66,65 @@ class Comparison:
 
 def compare(before: Report, after: Report) -> Comparison:
     """Return what changed from the run *before* to the run *after*."""
-    old, new = Funnel.of(before), Funnel.of(after)
-    figures = [
-        Change("requests seen", old.seen, new.seen),
-        Change("same for Scrapy", old.same_for_scrapy, new.same_for_scrapy),
-        Change("saved by rules", old.saved_by_rules, new.saved_by_rules),
-        Change("to fetch", old.to_fetch, new.to_fetch),
-    ]
-    for name, label in (
-        ("redirect_hops", "redirects to their own canonical form"),
-        ("rescued", "rescued"),
-        ("audited", "audited"),
-        ("audit/false_merge", "audits that found another page"),
-        ("unparsable", "URLs that could not be parsed"),
-    ):
-        change = Change(label, before.figure(name), after.figure(name))
-        if change.before or change.after:
-            figures.append(change)
-    skipped = Change(
-        "skipped", *(sum(run.figures_under("skipped/").values()) for run in (before, after))
+    funnels = Funnel.of(before).figures(), Funnel.of(after).figures()
+    figures = [Change(label, *(funnel[label] for funnel in funnels)) for label in funnels[0]]
+    events = [Change(text, before.figure(name), after.figure(name)) for name, text in _EVENTS]
+    skipped = (sum(run.figures_under("skipped/").values()) for run in (before, after))
+    events.append(Change("skipped", *skipped))
+    return Comparison(
+        before,
+        after,
+        (*figures, *(change for change in events if change.before or change.after)),
+        _changes(before, after, Option),
+        _changes(before, after, Domain)[:_LISTED],
     )
-    if skipped.before or skipped.after:
-        figures.append(skipped)
-    options = _changes(
-        {option.name: option.dropped for option in before.rows(Option)},
-        {option.name: option.dropped for option in after.rows(Option)},
-    )
-    domains = _changes(
-        {domain.name: domain.dropped for domain in before.rows(Domain)},
-        {domain.name: domain.dropped for domain in after.rows(Domain)},
-    )
-    return Comparison(tuple(figures), options, domains[:_LISTED])
 
 
-def _changes(before: Mapping[str, int], after: Mapping[str, int]) -> tuple[Change, ...]:
-    changes = (
-        Change(name, before.get(name, 0), after.get(name, 0)) for name in before.keys() | after
-    )
+def _changes(before: Report, after: Report, kind: type[Option | Domain]) -> tuple[Change, ...]:
+    old, new = ({row.name: row.dropped for row in run.rows(kind)} for run in (before, after))
+    changes = (Change(name, old.get(name, 0), new.get(name, 0)) for name in old.keys() | new)
     return tuple(sorted(changes, key=lambda change: (-abs(change.difference), change.name)))
+
+
+def show_comparison(comparison: Comparison, screen: Screen) -> None:
+    """Print *comparison*."""
+    runs = (comparison.before, comparison.after)
+    screen.table(
+        (
+            (
+                (name, "dim"),
+                (run.spider, "bold"),
+                run.began,
+                (run.ended, "" if run.is_whole else "bold yellow"),
+            )
+            for name, run in zip(("before", "after"), runs, strict=True)
+        ),
+        numbers=0,
+    )
+    if not all(run.is_whole for run in runs):
+        screen.line(("A run that was cut short has not seen the whole site.", "yellow"))
+    screen.line()
+    for title, changes in (
+        ("", comparison.figures),
+        ("By option", comparison.options),
+        ("By domain", comparison.domains),
+    ):
+        if title and changes:
+            screen.heading(title)
+        _show_changes(changes, screen)
+    if not any(change.difference for change in comparison.figures):
+        screen.line(("The two runs have the same figures.", "dim"))
+
+
+def _show_changes(changes: tuple[Change, ...], screen: Screen) -> None:
+    headings = [(heading, "dim") for heading in ("before", "after", "change", "")]
+    rows = (
+        (
+            f"{change.before:,}",
+            f"{change.after:,}",
+            (change.written, "bold" if change.difference else "dim"),
+            change.name,
+        )
+        for change in changes
+    )
+    screen.table([headings, *rows], numbers=3)

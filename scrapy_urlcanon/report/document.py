@@ -31,6 +31,23 @@ class Report:
     """The rows of each section, by their class."""
     generator: str = field(factory=generator)
 
+    @property
+    def began(self) -> str:
+        """When it was started, as text."""
+        return f"{self.started.replace('T', ' ').removesuffix('+00:00')} UTC"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the crawl came to its end; Scrapy has another reason where it was closed."""
+        return self.finish_reason == "finished"
+
+    @property
+    def ended(self) -> str:
+        """How it ended, as text."""
+        if self.is_whole:
+            return self.finish_reason
+        return f"cut short: {self.finish_reason}" if self.finish_reason else "cut short"
+
     def rows(self, kind: type[Row]) -> tuple[Row, ...]:
         """Return the rows of a section, which are of the class *kind*."""
         return self.contents.get(kind, ())

@@ -5,13 +5,13 @@ from html.parser import HTMLParser
 
 import pytest
 
-from scrapy_urlcanon.report.funnel import HEIGHT, Funnel
 from scrapy_urlcanon.report.page import to_html
 from scrapy_urlcanon.report.sections.findings import findings_of
 from scrapy_urlcanon.report.sections.options import Option
 from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl, Variant
 from scrapy_urlcanon.report.sections.parameters import Parameter
 from scrapy_urlcanon.report.sections.rules import text_of
+from scrapy_urlcanon.report.sections.summary import HEIGHT, Funnel
 
 
 class Page(HTMLParser):

@@ -6,12 +6,12 @@ import pytest
 from command_line import urlcanon
 from rich.console import Console
 
-from scrapy_urlcanon.report.comparison import compare
+from scrapy_urlcanon.report.comparison import compare, show_comparison
 from scrapy_urlcanon.report.json_form import to_json
 from scrapy_urlcanon.report.screen import Screen, marked
 from scrapy_urlcanon.report.sections.options import Option
 from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl, Variant
-from scrapy_urlcanon.report.terminal import show_comparison, show_report
+from scrapy_urlcanon.report.terminal import show_report
 
 
 def shown(show, value, *, colour=False):
@@ -79,6 +79,16 @@ def test_comparison_shows_what_changed_most_first(report, changed):
     }
     text = shown(show_comparison, comparison)
     assert "   100     80  -20 (-20 %)  requests seen" in text
+
+
+def test_comparison_names_both_runs(report, changed):
+    """Whose figures they are, and that those of a run that was cut short are not of all pages."""
+    after = changed(spider="shelves", started="2026-02-03T00:00:00+00:00", finish_reason="shutdown")
+    text = shown(show_comparison, compare(report, after))
+    assert "before  books    2026-01-02 03:04:05 UTC  finished\n" in text
+    assert "after   shelves  2026-02-03 00:00:00 UTC  cut short: shutdown\n" in text
+    assert "A run that was cut short has not seen the whole site.\n" in text
+    assert "cut short" not in shown(show_comparison, compare(report, report))
 
 
 def test_equal_runs_are_said_to_be_equal(report):

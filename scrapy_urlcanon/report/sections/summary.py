@@ -1,17 +1,121 @@
-"""What became of all requests."""
+"""What became of all requests: in figures, as bars, and as the shapes of an SVG."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from scrapy_urlcanon.report import funnel
+from attrs import frozen
+
 from scrapy_urlcanon.report.section import Section
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.report.document import Report
     from scrapy_urlcanon.report.screen import Screen
 
+WIDTH = 1000
+HEIGHT = 240
+_MIDDLE = WIDTH // 2
+_NODE = 8
+"""Width of the bar at the end of a stream."""
+_GAP = 24
+"""Between streams that have parted."""
+_THINNEST = 3
+"""Of a stream with at least one request."""
 _BAR = 32
+"""Of characters, at the terminal."""
+
+
+@frozen
+class Funnel:
+    """How many requests there were, and where they parted.
+
+    >>> funnel = Funnel(seen=10, same_for_scrapy=4, saved_by_rules=1)
+    >>> funnel.to_fetch, f"{funnel.saved_share:.1%}"
+    (5, '16.7%')
+    """
+
+    seen: int
+    same_for_scrapy: int
+    """Dropped, and Scrapy alone would have dropped them too."""
+    saved_by_rules: int
+    """Dropped, and Scrapy alone would have fetched them."""
+
+    @classmethod
+    def of(cls, report: Report) -> Funnel:
+        """Return the funnel of *report*."""
+        saved = report.figure("dropped/scrapy_would_keep")
+        return cls(report.figure("requests"), max(report.figure("dropped") - saved, 0), saved)
+
+    @property
+    def to_fetch(self) -> int:
+        """What was not dropped."""
+        return self.seen - self.same_for_scrapy - self.saved_by_rules
+
+    @property
+    def saved_share(self) -> float:
+        """The part of what Scrapy alone would have fetched that the rules saved, 0 to 1."""
+        new = self.saved_by_rules + self.to_fetch
+        return self.saved_by_rules / new if new else 0.0
+
+    def figures(self) -> dict[str, int]:
+        """Return all of them, by what they count."""
+        return {
+            "requests seen": self.seen,
+            "same for Scrapy": self.same_for_scrapy,
+            "saved by rules": self.saved_by_rules,
+            "to fetch": self.to_fetch,
+        }
+
+    def share(self, count: int) -> float:
+        """Return the part that *count* is of all requests, 0 to 1."""
+        return count / self.seen if self.seen else 0.0
+
+    def streams(self) -> tuple[Stream, ...]:
+        """Return the streams from left to right, each where the one before it ends."""
+        height = HEIGHT - _GAP
+        same = self._height(self.same_for_scrapy, height)
+        saved = self._height(self.saved_by_rules, height)
+        fetched = max(height - same - saved, self._height(self.to_fetch, height))
+        new = saved + fetched
+        return (
+            Stream("same", 0, new, _MIDDLE, HEIGHT - same, same),
+            Stream("new", 0, 0, _MIDDLE, 0, new),
+            Stream("saved", _MIDDLE, fetched, WIDTH - _NODE, fetched + _GAP, saved),
+            Stream("fetched", _MIDDLE, 0, WIDTH - _NODE, 0, fetched),
+        )
+
+    def _height(self, count: int, whole: float) -> float:
+        return max(self.share(count) * whole, _THINNEST) if count else 0.0
+
+
+@frozen
+class Stream:
+    """A band from one place to another, as wide there as here."""
+
+    name: str
+    left: float
+    left_top: float
+    right: float
+    right_top: float
+    height: float
+
+    @property
+    def path(self) -> str:
+        """The outline, as the ``d`` of an SVG path."""
+        bend = (self.left + self.right) / 2
+        top, bottom = self.left_top, self.left_top + self.height
+        right_bottom = self.right_top + self.height
+        return (
+            f"M{self.left:g} {top:.1f}"
+            f"C{bend:g} {top:.1f} {bend:g} {self.right_top:.1f} {self.right:g} {self.right_top:.1f}"
+            f"V{right_bottom:.1f}"
+            f"C{bend:g} {right_bottom:.1f} {bend:g} {bottom:.1f} {self.left:g} {bottom:.1f}Z"
+        )
+
+    @property
+    def node_width(self) -> int:
+        """Width of the bar at its right end."""
+        return _NODE
 
 
 class Summary(Section):
@@ -22,18 +126,14 @@ class Summary(Section):
 
     @classmethod
     def context(cls, report: Report) -> dict[str, Any]:
-        return {"funnel": funnel.Funnel.of(report), "geometry": funnel}
+        return {"funnel": Funnel.of(report), "width": WIDTH, "height": HEIGHT}
 
     @classmethod
     def show(cls, report: Report, screen: Screen) -> None:
-        figures = funnel.Funnel.of(report)
+        funnel = Funnel.of(report)
+        styles = ("", "dim", "yellow", "green")
         rows = []
-        for count, label, style in (
-            (figures.seen, "requests seen", ""),
-            (figures.same_for_scrapy, "same for Scrapy", "dim"),
-            (figures.saved_by_rules, "saved by rules", "yellow"),
-            (figures.to_fetch, "to fetch", "green"),
-        ):
-            bar = "█" * round(figures.share(count) * _BAR) or ("▏" if count else "")
+        for (label, count), style in zip(funnel.figures().items(), styles, strict=True):
+            bar = "█" * round(funnel.share(count) * _BAR) or ("▏" if count else "")
             rows.append((f"{count:,}", label, (bar, style)))
         screen.table(rows)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_urlcanon import Canonicalizer
-from scrapy_urlcanon.report.joining_options import pair
+from scrapy_urlcanon.commands.joining_options import pair
 
 CANONICALIZER = Canonicalizer({"example.com": {"drop_params": ["sort"]}})
 
