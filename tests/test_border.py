@@ -1,35 +1,150 @@
-"""The border between the halves: neither the canonicalizer nor the miner knows Scrapy."""
+"""The rooms of the package and their order: who may import whom, and that none goes in circles."""
+
+from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
 
 import scrapy_urlcanon
 
+NAME = scrapy_urlcanon.__name__
 PACKAGE = Path(scrapy_urlcanon.__file__).parent
-MODULES = sorted(
-    path for part in ("canonicalizer", "learn") for path in (PACKAGE / part).rglob("*.py")
+
+# From the top to the bottom. A module imports from its own room and from those above it.
+ROOMS = (
+    {"exceptions", "redaction", "files", "confidence", "wording", "discovery"},
+    {"canonicalizer"},
+    {"rule_files"},
+    {"library"},
+    {"pages"},
+    {"learn"},
+    {"crawl"},
+    {"validate"},
+    {"report"},
+    {"commands"},
+    {""},  # the package itself, which only names what the rooms have for everybody
 )
+LEVELS = {name: level for level, names in enumerate(ROOMS) for name in names}
+WITHOUT_SCRAPY = LEVELS["crawl"]
 
 
-def _imports(path):
+def module_name(path):
+    """Return the name by which the module at *path* is imported."""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def imports(path):
+    """Yield each module that the one at *path* imports, with the name that it takes from there.
+
+    Imports within functions and those for type checking are among them.
+    """
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((alias.name, "itself") for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute"
-            yield node.module
+            assert node.level == 0, f"{path}: imports are absolute"
+            for alias in node.names:
+                submodule = f"{node.module}.{alias.name}"
+                if submodule in MODULES:
+                    yield submodule, "itself"
+                else:
+                    yield node.module, alias.name
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_module_imports_neither_scrapy_nor_the_other_half(path):
-    """No module of these imports Scrapy, Twisted or what is built on them."""
-    forbidden = ("scrapy", "twisted", "scrapy_urlcanon.crawl", "scrapy_urlcanon.commands")
-    for name in _imports(path):
-        assert not any(name == other or name.startswith(f"{other}.") for other in forbidden)
+def level(module):
+    """Return the number of the room of *module*."""
+    room = module.removeprefix(NAME).removeprefix(".").partition(".")[0]
+    assert room in LEVELS, f"{room} is in no room: add it to ROOMS and to CONTRIBUTING.md"
+    return LEVELS[room]
+
+
+def import_graph():
+    """Return the names that each module of the package imports, by the module that has them."""
+    graph = {module: defaultdict(list) for module in MODULES}
+    for module, path in MODULES.items():
+        for imported, name in imports(path):
+            if imported in MODULES:
+                graph[module][imported].append(name)
+    return graph
+
+
+def reachable(graph, start):
+    """Return the modules that *start* imports, and that these import, and so on."""
+    seen, waiting = set(), list(graph[start])
+    while waiting:
+        module = waiting.pop()
+        if module not in seen:
+            seen.add(module)
+            waiting.extend(graph[module])
+    return seen
+
+
+def circles(graph):
+    """Return the strongly connected components of *graph*: sets of modules that need each other."""
+    reached = {module: reachable(graph, module) for module in graph}
+    found = {
+        frozenset(other for other in reached[module] if module in reached[other])
+        for module in graph
+    }
+    return sorted((circle for circle in found if circle), key=sorted)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_module_imports_from_its_own_room_and_from_those_above(module):
+    """No module imports from a room below its own."""
+    wrong = [
+        f"{module} imports {name} of {imported}"
+        for imported, name in imports(MODULES[module])
+        if imported in MODULES and level(imported) > level(module)
+    ]
+    assert wrong == []
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """Every module can be read, and tested, with nothing but what it imports."""
+    graph = import_graph()
+    told = [
+        "\n".join(
+            f"{module} imports {', '.join(graph[module][imported])} of {imported}"
+            for module in sorted(circle)
+            for imported in sorted(graph[module])
+            if imported in circle
+        )
+        for circle in circles(graph)
+    ]
+    assert not told, "\n\n".join(["circles of imports:", *told])
+
+
+def test_rooms_are_those_of_the_map():
+    """CONTRIBUTING.md shows the rooms in this order."""
+    text = (PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \d+ \| ([^|]+) \|", text, re.MULTILINE)
+    shown = [set(re.findall(r"`(\w+)(?:\.py|/)`", row)) for row in rows]
+    assert shown == list(ROOMS[:-1])
+
+
+def test_circle_is_found():
+    """The test above would see a circle, and sees none where there is none."""
+    line = {"a": {"b": ["x"]}, "b": {"c": ["y"]}, "c": {}}
+    assert circles(line) == []
+    assert circles(line | {"c": {"a": ["z"]}, "d": {"a": ["x"]}}) == [{"a", "b", "c"}]
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if level(module) < WITHOUT_SCRAPY])
+def test_module_above_the_crawl_imports_no_scrapy(module):
+    """Only the Scrapy half, and what is below it, knows Scrapy and Twisted."""
+    for imported, _ in imports(MODULES[module]):
+        assert imported.partition(".")[0] not in {"scrapy", "twisted"}
 
 
 def test_canonicalizer_works_without_scrapy_and_without_the_network():
