@@ -2,47 +2,67 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.settings import attributes, name_of
-from scrapy_urlcanon.crawl.stats import Stat
+from scrapy_urlcanon.crawl.settings import CrawlSettings, attributes, name_of
+from scrapy_urlcanon.crawl.stats import PREFIX, Stat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DOCS = Path(__file__).parents[1] / "docs"
+SETTINGS = DOCS / "configuration.md", ("setting", "default", "meaning")
+STATS = DOCS / "stats.md", ("stat", "meaning")
 
 
 def pages() -> dict[Path, str]:
     """Return the text of each page as it is to be."""
-    return {
-        DOCS / "configuration.md": with_table(
-            DOCS / "configuration.md", ("setting", "default", "meaning"), settings()
-        ),
-        DOCS / "stats.md": with_table(DOCS / "stats.md", ("stat", "meaning"), stats()),
-    }
+    tables = {SETTINGS: settings(), STATS: stats()}
+    return {path: with_table(path, head, rows) for (path, head), rows in tables.items()}
 
 
 def settings() -> Iterator[tuple[str, ...]]:
     """Yield name, default and meaning of each setting."""
+    meanings = docstrings(CrawlSettings)
     for attribute in attributes():
-        shown = attribute.metadata["shown"] or f"`{as_python(attribute.default)}`"
-        yield f"`{name_of(attribute.name)}`", shown, attribute.metadata["meaning"]
+        default = as_python(attribute.default)
+        yield f"`{name_of(attribute.name)}`", default, meanings[attribute.name]
 
 
 def stats() -> Iterator[tuple[str, ...]]:
     """Yield name and meaning of each stat."""
+    meanings = docstrings(Stat)
     for stat in Stat:
-        yield f"`urlcanon/{stat.template}`", stat.meaning
+        yield f"`{PREFIX}{stat.value}`", meanings[stat.name]
+
+
+def docstrings(kind: type) -> dict[str, str]:
+    """Return the docstrings below the attributes of *kind*, as cells of a table."""
+    (definition,) = ast.parse(inspect.getsource(kind)).body
+    assert isinstance(definition, ast.ClassDef)  # noqa: S101
+    found = {}
+    for statement, after in pairwise(definition.body):
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and isinstance(after, ast.Expr):
+            name = ast.unparse(statement).partition(" ")[0].rstrip(":")
+            text = " ".join(ast.literal_eval(after.value).split()).removesuffix(".")
+            found[name] = text[0].lower() + text[1:]
+    return found
 
 
 def as_python(value: object) -> str:
     """Return *value* as a settings file has it."""
     if isinstance(value, str):
-        return f'"{value}"'
-    return f"{value:_}" if type(value) is int else repr(value)
+        return f'`"{value}"`'
+    if value is None:
+        return "none"
+    if value == ():
+        return "`[]`"
+    return f"`{value:_}`" if type(value) is int else f"`{value!r}`"
 
 
 def with_table(path: Path, head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:

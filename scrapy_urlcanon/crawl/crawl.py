@@ -47,47 +47,120 @@ _ATTRIBUTE = "_scrapy_urlcanon"
 
 
 class Crawl:
-    """Every part of the plugin in one crawl; None are those that its settings do not ask for.
+    """Every part of the plugin in one crawl; None are those that it does not need.
 
     Whichever component Scrapy constructs first makes it, with :meth:`of`. What few crawls use is
     imported where it is made: all would wait for it.
 
     :param fingerprinter_class: the class of the fingerprinter; None where Scrapy uses another one
-        than ours, which no rule has a say in.
+        than ours, so that no rule has a say in what a duplicate is.
     :raises ConfigurationError: if the settings of the plugin are not valid.
     """
+
+    fingerprinter: PageFingerprints | None = None
+    dropped: DroppedDuplicates | None = None
+    recorder: Recorder | None = None
+    representatives: Representatives | None = None
+    rescue: Rescue | None = None
+    contents: PageContents | None = None
+    audit: Audit | None = None
+    declared_canonicals: DeclaredCanonicalPages | None = None
+    job: JobRecovery | None = None
 
     def __init__(
         self, crawler: Crawler, fingerprinter_class: type[PageFingerprints] | None
     ) -> None:
         self._crawler = crawler
-        self.dropped: DroppedDuplicates | None = None
         self.settings = CrawlSettings.load(crawler.settings)
         # Not for a command or a shell, which have no spider yet.
         self._is_job = bool(crawler.settings["JOBDIR"]) and crawler.spider is not None
-
         self.stats = CrawlStats(crawler)
         self.canonicalizer = Canonicalizer.from_configuration(self._guarded_configuration())
         self.canonical_urls = CanonicalUrls(self.canonicalizer, self.stats)
         self._first_urls = FirstUrls()
         self._fallback = self._make_fallback()
-        self.fingerprinter = self._make(fingerprinter_class) if fingerprinter_class else None
+        if fingerprinter_class:
+            self.fingerprinter = self._make(fingerprinter_class)
         self.rule_changes = RuleChanges(
             self.canonicalizer, self._on_rule_change, self._on_suspension
         )
         self._resume_suspensions()
-        self.recorder = self._make_recorder()
-        self._recovers_job = self._is_job and self._can_recover_job()
-        self.representatives = self._make_representatives()
-        self.rescue = self._make_rescue()
-        self.contents = self._make_contents()
-        self.audit = self._make_audit()
-        self.declared_canonicals = self._make_declared_canonicals()
-        self.job = self._make_job()
-        self.dropped = self._make_dropped()
-        self._skipped = self._make_skipped()
-        self._clean_param = self._make_clean_param()
+        if self.settings.record:
+            from scrapy_urlcanon.crawl.record.recorder import Recorder  # noqa: PLC0415
+
+            configuration = self.canonicalizer.configuration
+            self.recorder = Recorder(crawler, self.settings, configuration, self.stats)
+        if self.fingerprinter:
+            self._make_safeguards(self.fingerprinter)
+            self._make_dropped(self.fingerprinter)
+        origins = self.canonicalizer.configuration.origins
+        # A receiver of its signal costs every request more than its fingerprint.
+        if any(Skip.name in rule_set.options for origin in origins for rule_set in origin):
+            self._skipped = SkippedRequests(
+                crawler, self.canonicalizer, self.canonical_urls, self.stats
+            )
+        if self.settings.clean_param:
+            self._clean_param = CleanParamRules(crawler, self.rule_changes, self.stats)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
+
+    def _make_safeguards(self, fingerprints: PageFingerprints) -> None:
+        """Make what sees to it that no page is lost."""
+        settings, crawler, stats = self.settings, self._crawler, self.stats
+        compares = settings.audit or settings.declared_canonical
+        recovers = self._is_job and settings.job_journal
+        if recovers:
+            from scrapy_urlcanon.crawl.recovery.job import JobRecovery  # noqa: PLC0415
+
+            recovers = JobRecovery.is_possible(crawler.settings)
+        if not (settings.rescue or compares or recovers):
+            return
+        known = Representatives(fingerprints, settings.remembered_pages, self._on_settled)
+        self.representatives = known
+        if settings.rescue:
+            limit = settings.rescue_max_pending
+            self.rescue = Rescue(crawler, fingerprints, known, stats, limit)
+        if compares:
+            self._make_checks(fingerprints, known)
+        if recovers:
+            self.job = JobRecovery(crawler, fingerprints, known, self.rescue, stats)
+
+    def _make_checks(self, fingerprints: PageFingerprints, known: Representatives) -> None:
+        """Make what compares the contents of pages, to see which are one."""
+        from scrapy_urlcanon.crawl.checks.contents import PageContents  # noqa: PLC0415
+
+        settings = self.settings
+        contents = PageContents(known, settings.audit_max_pages, settings.audit_max_size)
+        self.contents = contents
+        if settings.audit:
+            from scrapy_urlcanon.crawl.checks.audit import Audit  # noqa: PLC0415
+
+            self.audit = Audit(
+                self._crawler,
+                settings=settings,
+                canonicalizer=self.canonicalizer,
+                fingerprints=fingerprints,
+                representatives=known,
+                contents=contents,
+                rule_changes=self.rule_changes,
+                stats=self.stats,
+                on_audited=self._on_audited,
+            )
+        if settings.declared_canonical:
+            from scrapy_urlcanon.crawl.checks.declared_canonicals import (  # noqa: PLC0415
+                DeclaredCanonicalPages,
+            )
+
+            self.declared_canonicals = DeclaredCanonicalPages(
+                self._crawler,
+                settings=settings,
+                canonical_urls=self.canonical_urls,
+                fingerprints=fingerprints,
+                representatives=known,
+                contents=contents,
+                rule_changes=self.rule_changes,
+                stats=self.stats,
+                audit=self.audit,
+            )
 
     @classmethod
     def of(
@@ -133,19 +206,16 @@ class Crawl:
 
     # Who hears of what, in this order.
 
-    def _make_dropped(self) -> DroppedDuplicates | None:
-        if self.fingerprinter is None:
-            return None
+    def _make_dropped(self, fingerprints: PageFingerprints) -> None:
         declared = self.declared_canonicals
-        hear = (self.rescue, self.audit, declared)
-        return DroppedDuplicates(
+        self.dropped = DroppedDuplicates(
             self._crawler,
             self.canonicalizer,
-            self.fingerprinter,
+            fingerprints,
             self._first_urls,
             self.stats,
             declared_by=declared.declared_by if declared else None,
-            listeners=[part.dropped for part in hear if part],
+            listeners=[part.dropped for part in (self.rescue, self.audit, declared) if part],
         )
 
     def _on_settled(self, page: bytes, fetched: bool) -> None:  # noqa: FBT001
@@ -172,7 +242,7 @@ class Crawl:
 
             store_suspension(self._crawler.settings, option, domain)
 
-    # What each part takes, and whether the crawl needs it.
+    # What the rules and the fingerprinter are made of.
 
     def _guarded_configuration(self) -> Configuration:
         """Return the rules to crawl under: what is stored may be of others."""
@@ -205,108 +275,6 @@ class Crawl:
 
             for option, domain in stored_suspensions(self._crawler.settings):
                 self.rule_changes.suspend(option, domain)
-
-    def _make_recorder(self) -> Recorder | None:
-        if self.settings.record is None:
-            return None
-        from scrapy_urlcanon.crawl.record.recorder import Recorder  # noqa: PLC0415
-
-        configuration = self.canonicalizer.configuration
-        return Recorder(self._crawler, self.settings, configuration, self.stats)
-
-    def _make_representatives(self) -> Representatives | None:
-        is_needed = self.settings.rescue or self._compares or self._recovers_job
-        if self.fingerprinter is None or not is_needed:
-            return None
-        limit = self.settings.remembered_pages
-        return Representatives(self.fingerprinter, limit, self._on_settled)
-
-    def _make_rescue(self) -> Rescue | None:
-        if not (self.fingerprinter and self.representatives and self.settings.rescue):
-            return None
-        limit = self.settings.rescue_max_pending
-        return Rescue(self._crawler, self.fingerprinter, self.representatives, self.stats, limit)
-
-    @property
-    def _compares(self) -> bool:
-        """Whether the contents of pages are compared, to see which are one."""
-        return bool(self.settings.audit) or self.settings.declared_canonical
-
-    def _make_contents(self) -> PageContents | None:
-        if not (self.representatives and self._compares):
-            return None
-        from scrapy_urlcanon.crawl.checks.contents import PageContents  # noqa: PLC0415
-
-        settings = self.settings
-        return PageContents(self.representatives, settings.audit_max_pages, settings.audit_max_size)
-
-    def _make_audit(self) -> Audit | None:
-        if not (self.fingerprinter and self.representatives and self.contents):
-            return None
-        if not self.settings.audit:
-            return None
-        from scrapy_urlcanon.crawl.checks.audit import Audit  # noqa: PLC0415
-
-        return Audit(
-            self._crawler,
-            settings=self.settings,
-            canonicalizer=self.canonicalizer,
-            fingerprints=self.fingerprinter,
-            representatives=self.representatives,
-            contents=self.contents,
-            rule_changes=self.rule_changes,
-            stats=self.stats,
-            on_audited=self._on_audited,
-        )
-
-    def _make_declared_canonicals(self) -> DeclaredCanonicalPages | None:
-        if not (self.fingerprinter and self.representatives and self.contents):
-            return None
-        if not self.settings.declared_canonical:
-            return None
-        from scrapy_urlcanon.crawl.checks.declared_canonicals import (  # noqa: PLC0415
-            DeclaredCanonicalPages,
-        )
-
-        return DeclaredCanonicalPages(
-            self._crawler,
-            settings=self.settings,
-            canonical_urls=self.canonical_urls,
-            fingerprints=self.fingerprinter,
-            representatives=self.representatives,
-            contents=self.contents,
-            rule_changes=self.rule_changes,
-            stats=self.stats,
-            audit=self.audit,
-        )
-
-    def _can_recover_job(self) -> bool:
-        if not self.settings.job_journal:
-            return False
-        from scrapy_urlcanon.crawl.recovery.job import JobRecovery  # noqa: PLC0415
-
-        return JobRecovery.is_possible(self._crawler.settings)
-
-    def _make_job(self) -> JobRecovery | None:
-        if not (self.fingerprinter and self.representatives and self._recovers_job):
-            return None
-        from scrapy_urlcanon.crawl.recovery.job import JobRecovery  # noqa: PLC0415
-
-        return JobRecovery(
-            self._crawler, self.fingerprinter, self.representatives, self.rescue, self.stats
-        )
-
-    def _make_skipped(self) -> SkippedRequests | None:
-        origins = self.canonicalizer.configuration.origins
-        # A receiver of its signal costs every request more than its fingerprint.
-        if not any(Skip.name in rule_set.options for origin in origins for rule_set in origin):
-            return None
-        return SkippedRequests(self._crawler, self.canonicalizer, self.canonical_urls, self.stats)
-
-    def _make_clean_param(self) -> CleanParamRules | None:
-        if not self.settings.clean_param:
-            return None
-        return CleanParamRules(self._crawler, self.rule_changes, self.stats)
 
 
 def _class_in_settings(crawler: Crawler) -> type[PageFingerprints] | None:

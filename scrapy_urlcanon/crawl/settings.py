@@ -176,115 +176,70 @@ def _expected(name: str, expected: str, value: object) -> ConfigurationError:
     return ConfigurationError([Problem(name, f"expected {expected}, got {value!r}")])
 
 
-def _setting(
-    read: Callable[[str, Any], Any], meaning: str, *, default: object, shown: str = ""
-) -> Any:
+def _setting(read: Callable[[str, Any], Any], *, default: object) -> Any:
     """Return the attribute of a setting.
 
     :param read: returns the value of the setting, given its name and what Scrapy has of it.
-    :param meaning: for the docs, in Markdown.
-    :param shown: the default for the docs, where it is not as Python has it.
     """
-    return field(default=default, metadata={"read": read, "meaning": meaning, "shown": shown})
+    return field(default=default, metadata={"read": read})
 
 
 @frozen(kw_only=True)
 class CrawlSettings:
-    """The values of the settings; each attribute is named after its own.
+    """The values of the settings; each attribute is named after its own, its docstring Markdown.
 
     >>> from scrapy.settings import Settings
     >>> CrawlSettings.load(Settings({"URLCANON_RESCUE_MAX_PENDING": "10"})).rescue_max_pending
     10
     """
 
-    enabled: bool = _setting(_flag, "whether the add-on does anything", default=True)
-    preset: Any = _setting(_any, '`"scrapy"`, `"safe"` or `"aggressive"`', default=DEFAULT_PRESET)
-    rules: Any = _setting(_rules, "options by pattern", default={})
-    rules_files: tuple[Any, ...] = _setting(
-        _paths,
-        "paths of TOML or JSON files of the same shape, or [of other programs](importing.md)",
-        default=(),
-        shown="`[]`",
-    )
-    spider_rules: Any = _setting(_rules, "options by pattern, for `custom_settings`", default={})
-    clean_param: bool = _setting(
-        _flag, "take over the `Clean-param` lines of each robots.txt", default=False
-    )
-    declared_canonical: bool = _setting(
-        _flag,
-        "take the canonical URL that a page declares as seen, "
-        "[where that has proved right](reliability.md#declared-canonicals)",
-        default=False,
-    )
-    rewrite: bool | frozenset[str] = _setting(
-        _sites,
-        "`True` or a list of hosts: fetch the canonical URL, not the linked one",
-        default=False,
-    )
-    record: str | None = _setting(
-        _path_of_store,
-        "the file in which the crawl keeps what it saw, [to learn from](learning.md); `%(name)s` "
-        "and `%(time)s` are those of the spider and the start",
-        default=None,
-        shown="none",
-    )
-    report: tuple[str, ...] = _setting(
-        _paths_of_reports,
-        "where to write [the report](stats.md#the-report): a path or several",
-        default=(),
-        shown="none",
-    )
-    fallback_request_fingerprinter_class: Any = _setting(
-        _any, "gets the requests with their canonical URL", default=None, shown="Scrapy's"
-    )
-    rescue: bool = _setting(
-        _flag, "fetch a dropped variant where the request that stood for it fails", default=True
-    )
-    rescue_max_pending: int = _setting(
-        _count,
-        "how many dropped requests may wait for the outcome of another one",
-        default=100_000,
-    )
-    remembered_pages: int = _setting(
-        _count, "of how many pages it is remembered whether they were fetched", default=2_000_000
-    )
-    audit: float = _setting(
-        _share,
-        "the share of the dropped variants that is fetched all the same, to compare",
-        default=0.0,
-    )
-    audit_max_false: float = _setting(
-        _share,
-        "the rate of false merges past which an option is suspended for a domain",
-        default=0.1,
-    )
-    audit_max_pending: int = _setting(
-        _count,
-        "how many dropped requests are remembered in case their rule is suspended",
-        default=10_000,
-    )
-    audit_max_pages: int = _setting(
-        _count,
-        "of how many pages the content, and what was declared of them, is remembered",
-        default=100_000,
-    )
-    audit_max_size: int = _setting(
-        _count, "up to how many bytes the text of a response is read", default=1_048_576
-    )
-    record_start: bool = _setting(
-        _flag,
-        "record start requests as seen: a link to a start page is dropped, "
-        "[and its callback with it](reliability.md#start-requests)",
-        default=False,
-    )
-    job_rules: str = _setting(
-        _job_rules,
-        '`"warn"`, `"error"` or `"keep"`: what to do where a resumed job\'s rules changed',
-        default="warn",
-    )
-    job_journal: bool = _setting(
-        _flag, "write down what a job does, so that a kill loses nothing", default=True
-    )
+    enabled: bool = _setting(_flag, default=True)
+    """Whether the add-on does anything."""
+    preset: Any = _setting(_any, default=DEFAULT_PRESET)
+    """`"scrapy"`, `"safe"` or `"aggressive"`."""
+    rules: Any = _setting(_rules, default={})
+    """Options by pattern."""
+    rules_files: tuple[Any, ...] = _setting(_paths, default=())
+    """Paths of TOML or JSON files of the same shape, or [of other programs](importing.md)."""
+    spider_rules: Any = _setting(_rules, default={})
+    """Options by pattern, for `custom_settings`."""
+    clean_param: bool = _setting(_flag, default=False)
+    """Take over the `Clean-param` lines of each robots.txt."""
+    declared_canonical: bool = _setting(_flag, default=False)
+    """Take the canonical URL that a page declares as seen, [where that has proved
+    right](reliability.md#declared-canonicals)."""
+    rewrite: bool | frozenset[str] = _setting(_sites, default=False)
+    """`True` or a list of hosts: fetch the canonical URL, not the linked one."""
+    record: str | None = _setting(_path_of_store, default=None)
+    """The file in which the crawl keeps what it saw, [to learn from](learning.md); `%(name)s`
+    and `%(time)s` are those of the spider and the start."""
+    report: tuple[str, ...] = _setting(_paths_of_reports, default=())
+    """Where to write [the report](stats.md#the-report): a path or several."""
+    fallback_request_fingerprinter_class: Any = _setting(_any, default=None)
+    """Gets the requests with their canonical URL; Scrapy's does where none is named."""
+    rescue: bool = _setting(_flag, default=True)
+    """Fetch a dropped variant where the request that stood for it fails."""
+    rescue_max_pending: int = _setting(_count, default=100_000)
+    """How many dropped requests may wait for the outcome of another one."""
+    remembered_pages: int = _setting(_count, default=2_000_000)
+    """Of how many pages it is remembered whether they were fetched."""
+    audit: float = _setting(_share, default=0.0)
+    """The share of the dropped variants that is fetched all the same, to compare."""
+    audit_max_false: float = _setting(_share, default=0.1)
+    """The rate of false merges past which an option is suspended for a domain."""
+    audit_max_pending: int = _setting(_count, default=10_000)
+    """How many dropped requests are remembered in case their rule is suspended."""
+    audit_max_pages: int = _setting(_count, default=100_000)
+    """Of how many pages the content, and what was declared of them, is remembered."""
+    audit_max_size: int = _setting(_count, default=1_048_576)
+    """Up to how many bytes the text of a response is read."""
+    record_start: bool = _setting(_flag, default=False)
+    """Record start requests as seen: a link to a start page is dropped, [and its callback with
+    it](reliability.md#start-requests)."""
+    job_rules: str = _setting(_job_rules, default="warn")
+    """`"warn"`, `"error"` or `"keep"`: what to do where a resumed job's rules changed."""
+    job_journal: bool = _setting(_flag, default=True)
+    """Write down what a job does, so that a kill loses nothing."""
     configuration: Configuration = field()
     """The rules of all layers but ``request.meta``: no setting, but made of four of them."""
 

@@ -14,188 +14,111 @@ PREFIX: Final = "urlcanon/"
 
 
 class Stat(Enum):
-    """A name after ``urlcanon/``, which may have placeholders, and in Markdown what it counts.
+    """A name after ``urlcanon/``, which may have placeholders; its docstring is in Markdown.
 
     >>> Stat.DROPPED_BY_RULE.key(option="www")
     'urlcanon/dropped/rule/www'
     """
 
-    REQUESTS = (
-        "requests",
-        "requests that came to the scheduler: those that it took and those that it dropped",
-    )
-    DROPPED = (
-        "dropped",
-        (
-            "of these, dropped as duplicates: what the scheduler reported, whatever the duplicate "
-            "filter"
-        ),
-    )
-    DROPPED_EXACT = "dropped/exact", "the very same URL was seen before"
-    DROPPED_VARIANT = (
-        "dropped/variant",
-        "another URL of the page was; exact and variant are all that was dropped",
-    )
-    DROPPED_SCRAPY_WOULD_KEEP = (
-        "dropped/scrapy_would_keep",
-        "distinct ones among the variants that Scrapy alone would have fetched",
-    )
-    DROPPED_BY_RULE = (
-        "dropped/rule/{option}",
-        "variants due to an option, or to a normalization that is always on",
-    )
-    DROPPED_ON_DOMAIN = (
-        "dropped/domain/{domain}",
-        "dropped by registrable domain: the 20 with the most, and `other`",
-    )
-    UNPARSABLE = "unparsable", "distinct URLs that could not be parsed, and were left alone"
-    SKIPPED = (
-        "skipped/{template}",
-        (
-            "requests that a template of `skip` kept from the scheduler; they are none of the "
-            "requests above"
-        ),
-    )
-    REDIRECT_HOPS = (
-        "redirect_hops",
-        "redirects to the canonical form of their own URL, which were followed",
-    )
-    REWRITTEN = "rewritten", "requests whose URL was replaced, where `URLCANON_REWRITE` is on"
-    REWRITE_SIGNED = (
-        "rewrite/signed",
-        "requests whose URL was not replaced, since a signature is part of it",
-    )
-    RESCUED = (
-        "rescued",
-        "pages that a dropped variant gave after the URL that was kept had failed",
-        "rescued: the URL that was kept failed",
-    )
-    RESCUE_SENT = "rescue/sent", "dropped variants that were sent for that"
-    RESCUE_GIVEN_UP = (
-        "rescue/given_up",
-        (
-            "dropped variants that cannot be sent any more: more were waiting than "
-            "`URLCANON_RESCUE_MAX_PENDING`"
-        ),
-    )
-    AUDITED = (
-        "audited",
-        (
-            "dropped variants that `URLCANON_AUDIT` had fetched and compared with the page that "
-            "was kept"
-        ),
-        "audited: fetched to compare it with the page that was kept",
-    )
-    AUDIT_FALSE_MERGE = (
-        "audit/false_merge",
-        "of these, those that were another page, which the spider got",
-        "  another page than the one kept",
-    )
-    AUDIT_UNJUDGED = (
-        "audit/unjudged",
-        "those that were fetched and could not be compared, or prove nothing",
-    )
-    AUDIT_RULE_AUDITED = (
-        "audit/rule/{option}/{domain}/audited",
-        "variants due to an option on a domain that were compared; of the 20 with the most",
-    )
-    AUDIT_RULE_FALSE = "audit/rule/{option}/{domain}/false", "of these, those of another page"
-    AUDIT_RULE_RATE = "audit/rule/{option}/{domain}/rate", "the share of those"
-    AUDIT_RULE_RATE_LOW = (
-        "audit/rule/{option}/{domain}/rate_low",
-        "the lower end of its 95 % confidence interval",
-    )
-    AUDIT_RULE_RATE_HIGH = "audit/rule/{option}/{domain}/rate_high", "the upper end of it"
-    AUDIT_SUSPENDED = (
-        "audit/suspended/{option}",
-        "domains for which an option was turned off during the crawl",
-    )
-    AUDIT_LET_THROUGH = (
-        "audit/let_through",
-        "dropped variants that were fetched because their option was turned off",
-    )
-    AUDIT_FORGOTTEN = (
-        "audit/forgotten",
-        (
-            "dropped variants that could not be fetched then: more were dropped than "
-            "`URLCANON_AUDIT_MAX_PENDING`"
-        ),
-    )
-    AUDIT_GIVEN_UP = (
-        "audit/given_up",
-        "variants chosen to be compared for which there was no room to wait for their page",
-    )
-    DECLARED = (
-        "declared_canonical/declared",
-        (
-            "pages that declare another URL of their registrable domain, where "
-            "`URLCANON_DECLARED_CANONICAL` is on; what was dropped for it counts under "
-            "`urlcanon/dropped/rule/declared_canonical`"
-        ),
-    )
-    DECLARED_FOREIGN = (
-        "declared_canonical/foreign",
-        "pages that declare a URL of another domain",
-    )
-    DECLARED_IMPLAUSIBLE = (
-        "declared_canonical/implausible",
-        "declarations of a kind that is never believed",
-    )
-    DECLARED_COMPARED = (
-        "declared_canonical/compared",
-        "times that a page was compared with what it declares",
-    )
-    DECLARED_WRONG = "declared_canonical/wrong", "of these, those that found another page"
-    DECLARED_DISTRUSTED = (
-        "declared_canonical/distrusted",
-        "ways of declaring that were believed, until something wrong was found",
-    )
-    DECLARED_RELEASED = (
-        "declared_canonical/released",
-        "pages that had been dropped and were fetched for that reason",
-    )
-    DECLARED_FORGOTTEN = (
-        "declared_canonical/forgotten",
-        "pages whose drops can no longer be let through, for lack of room",
-    )
-    CLEAN_PARAM_TAKEN = (
-        "clean_param/taken",
-        "rules that were taken over from robots.txt files, where `URLCANON_CLEAN_PARAM` is on",
-    )
-    CLEAN_PARAM_NOT_TAKEN = (
-        "clean_param/not_taken",
-        "lines of robots.txt files, or names in them, that were not; the log says why",
-    )
-    RECORDED = "recorded", "responses and redirects that the store of `URLCANON_RECORD` kept"
-    RECORD_REFUSED = (
-        "record/refused",
-        "those that it did not keep: it was full, or could not be written",
-    )
-    JOB_RECOVERED = (
-        "job/recovered",
-        "requests that were scheduled again because the run before was killed",
-    )
-    JOB_FETCHED_TWICE = (
-        "job/fetched_twice",
-        "at most so many of the requests of a resumed job had been sent by a run before",
-    )
-    JOB_UNSERIALIZABLE = (
-        "job/unserializable",
-        "requests that cannot be written to the journal of a job: a kill has more fetched again",
-    )
-
-    def __init__(self, template: str, meaning: str, event: str = "") -> None:
-        self.template = template
-        self.meaning = meaning
-        self.event = event
-        """Its line in the summary of the crawl, if it has one."""
+    REQUESTS = "requests"
+    """Requests that came to the scheduler: those that it took and those that it dropped."""
+    DROPPED = "dropped"
+    """Of these, dropped as duplicates: what the scheduler reported, whatever the duplicate
+    filter."""
+    DROPPED_EXACT = "dropped/exact"
+    """The very same URL was seen before."""
+    DROPPED_VARIANT = "dropped/variant"
+    """Another URL of the page was; exact and variant are all that was dropped."""
+    DROPPED_SCRAPY_WOULD_KEEP = "dropped/scrapy_would_keep"
+    """Distinct ones among the variants that Scrapy alone would have fetched."""
+    DROPPED_BY_RULE = "dropped/rule/{option}"
+    """Variants due to an option, or to a normalization that is always on."""
+    DROPPED_ON_DOMAIN = "dropped/domain/{domain}"
+    """Dropped by registrable domain: the 20 with the most, and `other`."""
+    UNPARSABLE = "unparsable"
+    """Distinct URLs that could not be parsed, and were left alone."""
+    SKIPPED = "skipped/{template}"
+    """Requests that a template of `skip` kept from the scheduler; they are none of the
+    requests above."""
+    REDIRECT_HOPS = "redirect_hops"
+    """Redirects to the canonical form of their own URL, which were followed."""
+    REWRITTEN = "rewritten"
+    """Requests whose URL was replaced, where `URLCANON_REWRITE` is on."""
+    REWRITE_SIGNED = "rewrite/signed"
+    """Requests whose URL was not replaced, since a signature is part of it."""
+    RESCUED = "rescued"
+    """Pages that a dropped variant gave after the URL that was kept had failed."""
+    RESCUE_SENT = "rescue/sent"
+    """Dropped variants that were sent for that."""
+    RESCUE_GIVEN_UP = "rescue/given_up"
+    """Dropped variants that cannot be sent any more: more were waiting than
+    `URLCANON_RESCUE_MAX_PENDING`."""
+    AUDITED = "audited"
+    """Dropped variants that `URLCANON_AUDIT` had fetched and compared with the page that was
+    kept."""
+    AUDIT_FALSE_MERGE = "audit/false_merge"
+    """Of these, those that were another page, which the spider got."""
+    AUDIT_UNJUDGED = "audit/unjudged"
+    """Those that were fetched and could not be compared, or prove nothing."""
+    AUDIT_RULE_AUDITED = "audit/rule/{option}/{domain}/audited"
+    """Variants due to an option on a domain that were compared; of the 20 with the most."""
+    AUDIT_RULE_FALSE = "audit/rule/{option}/{domain}/false"
+    """Of these, those of another page."""
+    AUDIT_RULE_RATE = "audit/rule/{option}/{domain}/rate"
+    """The share of those."""
+    AUDIT_RULE_RATE_LOW = "audit/rule/{option}/{domain}/rate_low"
+    """The lower end of its 95 % confidence interval."""
+    AUDIT_RULE_RATE_HIGH = "audit/rule/{option}/{domain}/rate_high"
+    """The upper end of it."""
+    AUDIT_SUSPENDED = "audit/suspended/{option}"
+    """Domains for which an option was turned off during the crawl."""
+    AUDIT_LET_THROUGH = "audit/let_through"
+    """Dropped variants that were fetched because their option was turned off."""
+    AUDIT_FORGOTTEN = "audit/forgotten"
+    """Dropped variants that could not be fetched then: more were dropped than
+    `URLCANON_AUDIT_MAX_PENDING`."""
+    AUDIT_GIVEN_UP = "audit/given_up"
+    """Variants chosen to be compared for which there was no room to wait for their page."""
+    DECLARED = "declared_canonical/declared"
+    """Pages that declare another URL of their registrable domain, where
+    `URLCANON_DECLARED_CANONICAL` is on; what was dropped for it counts under
+    `urlcanon/dropped/rule/declared_canonical`."""
+    DECLARED_FOREIGN = "declared_canonical/foreign"
+    """Pages that declare a URL of another domain."""
+    DECLARED_IMPLAUSIBLE = "declared_canonical/implausible"
+    """Declarations of a kind that is never believed."""
+    DECLARED_COMPARED = "declared_canonical/compared"
+    """Times that a page was compared with what it declares."""
+    DECLARED_WRONG = "declared_canonical/wrong"
+    """Of these, those that found another page."""
+    DECLARED_DISTRUSTED = "declared_canonical/distrusted"
+    """Ways of declaring that were believed, until something wrong was found."""
+    DECLARED_RELEASED = "declared_canonical/released"
+    """Pages that had been dropped and were fetched for that reason."""
+    DECLARED_FORGOTTEN = "declared_canonical/forgotten"
+    """Pages whose drops can no longer be let through, for lack of room."""
+    CLEAN_PARAM_TAKEN = "clean_param/taken"
+    """Rules that were taken over from robots.txt files, where `URLCANON_CLEAN_PARAM` is on."""
+    CLEAN_PARAM_NOT_TAKEN = "clean_param/not_taken"
+    """Lines of robots.txt files, or names in them, that were not; the log says why."""
+    RECORDED = "recorded"
+    """Responses and redirects that the store of `URLCANON_RECORD` kept."""
+    RECORD_REFUSED = "record/refused"
+    """Those that it did not keep: it was full, or could not be written."""
+    JOB_RECOVERED = "job/recovered"
+    """Requests that were scheduled again because the run before was killed."""
+    JOB_FETCHED_TWICE = "job/fetched_twice"
+    """At most so many of the requests of a resumed job had been sent by a run before."""
+    JOB_UNSERIALIZABLE = "job/unserializable"
+    """Requests that cannot be written to the journal of a job: more is fetched again after a
+    kill."""
 
     def key(self, **names: str) -> str:
         """Return the key in Scrapy's stats.
 
         :param names: the values of the placeholders.
         """
-        return PREFIX + self.template.format(**names)
+        return PREFIX + self.value.format(**names)
 
     def counts(self, stats: Mapping[str, Any]) -> dict[str, int]:
         """Return the counts in *stats* by the value of the only placeholder, the highest first.
@@ -203,7 +126,7 @@ class Stat(Enum):
         >>> Stat.SKIPPED.counts({"urlcanon/skipped//a": 1, "urlcanon/skipped//b": 2})
         {'/b': 2, '/a': 1}
         """
-        prefix = PREFIX + self.template.partition("{")[0]
+        prefix = PREFIX + self.value.partition("{")[0]
         found = [
             (name.removeprefix(prefix), count)
             for name, count in stats.items()

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+_EVENTS = {
+    Stat.RESCUED: "rescued: the URL that was kept failed",
+    Stat.AUDITED: "audited: fetched to compare it with the page that was kept",
+    Stat.AUDIT_FALSE_MERGE: "  another page than the one kept",
+}
 _OPTIONS = 4
 _DOMAINS = 2
 
@@ -54,10 +59,10 @@ def _lines(stats: Mapping[str, Any]) -> Iterator[str]:
     yield _row(dropped, f"dropped ({share:.1%})".replace("%", " %"))
     yield _row(dropped - saved, "  Scrapy alone would have dropped them too")
     yield _row(saved, "  Scrapy alone would have fetched them")
-    for stat in Stat:
-        count = stats.get(stat.key(), 0) if stat.event else 0
+    for stat, text in _EVENTS.items():
+        count = stats.get(stat.key(), 0)
         if count:
-            yield _row(count, stat.event)
+            yield _row(count, text)
     skipped = sum(Stat.SKIPPED.counts(stats).values())
     if skipped:
         yield _row(skipped, "skipped: not fetched at all")
