@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from loopback import page
 from scrapy import Request, Spider
 from scrapy.core.scheduler import Scheduler
+
+from scrapy_urlcanon.crawl.stats import PREFIX, Stat
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -74,6 +78,10 @@ class Crawl:
     stats: dict[str, Any]
     crawler: Crawler
 
+    def __post_init__(self):
+        names = [name for name in self.stats if name.startswith(PREFIX)]
+        assert [name for name in names if not known_stats().fullmatch(name)] == []
+
     @property
     def pages(self):
         """The URLs of the responses that the spider got, sorted."""
@@ -82,8 +90,14 @@ class Crawl:
     @property
     def figures(self):
         """The figures of the plugin, without their prefix."""
-        prefix = "urlcanon/"
-        return {k.removeprefix(prefix): v for k, v in self.stats.items() if k.startswith(prefix)}
+        return {k.removeprefix(PREFIX): v for k, v in self.stats.items() if k.startswith(PREFIX)}
+
+
+@cache
+def known_stats():
+    """Return a pattern of the stats of the plugin."""
+    names = (re.sub(r"\\{\w+\\}", ".+", re.escape(stat.value)) for stat in Stat)
+    return re.compile(f"{PREFIX}(?:{'|'.join(names)})")
 
 
 def links(*urls):

@@ -1,12 +1,15 @@
 """What was dropped, counted from the signals and attributed."""
 
 import logging
+import pickle
 
 import pytest
 from loopback import page
 from scrapy import Request
+from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, FollowSpider, links, site
+from scrapy.utils.request import request_from_dict
+from sites import SITE, ClosedScheduler, FollowSpider, links, site
 
 RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
 
@@ -213,3 +216,87 @@ async def test_start_page_linked_again_is_fetched_as_in_scrapy(crawl, preset):
         spider=StartUrls,
     )
     assert sorted(result.hits) == ["/", "/", "/a"]
+
+
+def pickled(request):
+    """Return *request* as a queue on disk gives it back."""
+    return request_from_dict(pickle.loads(pickle.dumps(request.to_dict())))
+
+
+class OtherDupeFilter(RFPDupeFilter):
+    """Keeps what it has seen where the plugin does not look."""
+
+    def request_seen(self, request):
+        return super().request_seen(request)
+
+
+COPIES = {
+    "itself": lambda request: request,
+    "copy": lambda request: request.copy(),
+    "replace": lambda request: request.replace(meta={"key": "value"}),
+    "pickled": pickled,
+}
+SCHEDULERS = {
+    "memory": {},
+    "disk": {"JOBDIR": "job"},
+    "closed": {"SCHEDULER": ClosedScheduler},
+    "other dupefilter": {"DUPEFILTER_CLASS": OtherDupeFilter},
+}
+
+
+@pytest.mark.parametrize("settings", SCHEDULERS.values(), ids=SCHEDULERS)
+@pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES)
+@deferred_f_from_coro_f
+async def test_variant_that_was_copied_is_a_variant(crawl, copy, settings):
+    """Who asked for its fingerprint before is no matter: the page was linked by another URL."""
+
+    class Copying(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": ""}
+            if response.url == f"{SITE}/":
+                variant = Request(f"{SITE}/a?sid=1")
+                self.crawler.request_fingerprinter.fingerprint(variant)
+                yield Request(f"{SITE}/a")
+                yield copy(variant)
+
+    # The first one fails: what is dropped as another URL of the page gets its chance.
+    result = await crawl(
+        site({"/": page(""), "/a?sid=1": page("a")}), {**RULES, **settings}, spider=Copying
+    )
+    assert result.figures["dropped/exact"] == 0
+    assert result.figures["dropped/variant"] == result.figures["dropped/rule/drop_params"] == 1
+    assert result.hits == ["/", "/a", "/a?sid=1"]
+    assert result.figures["rescued"] == 1
+
+
+@pytest.mark.parametrize("settings", SCHEDULERS.values(), ids=SCHEDULERS)
+@pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES)
+@deferred_f_from_coro_f
+async def test_request_that_was_copied_is_an_exact_duplicate_of_itself(crawl, copy, settings):
+    """It is, in whatever way it was copied, and however often."""
+
+    class Copying(FollowSpider):
+        def parse(self, response):
+            if response.url == f"{SITE}/":
+                yield Request(f"{SITE}/a?sid=1")
+            else:
+                yield copy(response.request)
+                yield copy(response.request)
+                yield Request(f"{SITE}/a")
+
+    result = await crawl(
+        site({"/": page(""), "/a?sid=1": page("a")}), {**RULES, **settings}, spider=Copying
+    )
+    assert result.figures["dropped/exact"] == 2
+    assert result.figures["dropped/variant"] == 1
+    assert result.hits == ["/", "/a?sid=1"]
+
+
+@deferred_f_from_coro_f
+async def test_first_url_of_a_page_is_known_in_a_resumed_job(crawl):
+    """What a run before has seen came first: a variant of it is one, not the first itself."""
+    settings = {**RULES, "JOBDIR": "job"}
+    pages = {"/": links("/a"), "/a": page("a"), "/again": links("/a?sid=1", "/a?sid=1")}
+    await crawl(site(pages), settings)
+    result = await crawl(site(pages), settings, start=[f"{SITE}/again"])
+    assert result.figures["dropped/variant"] == 2

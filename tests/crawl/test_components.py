@@ -1,0 +1,114 @@
+"""A crawl is put together by whichever component is constructed first."""
+
+from itertools import permutations
+
+import pytest
+from loopback import page
+from scrapy import Request
+from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.test import get_crawler
+from sites import FollowSpider, links, site
+
+from scrapy_urlcanon import (
+    RequestFingerprinter,
+    UrlCanonDownloaderMiddleware,
+    UrlCanonSpiderMiddleware,
+)
+from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.report.json_form import read_report
+from scrapy_urlcanon.report.writer import ReportWriter
+
+COMPONENTS = (
+    RequestFingerprinter,
+    UrlCanonDownloaderMiddleware,
+    UrlCanonSpiderMiddleware,
+    ReportWriter,
+)
+RULES = {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
+
+
+def components_in(order):
+    """Return the settings of a crawl whose components are constructed in *order*."""
+
+    class First(RequestFingerprinter):
+        @classmethod
+        def from_crawler(cls, crawler):
+            crawler.constructed = {}
+            for component in order:
+                is_own = component is RequestFingerprinter
+                make = super().from_crawler if is_own else component.from_crawler
+                crawler.constructed[component] = make(crawler)
+            return crawler.constructed[RequestFingerprinter]
+
+    def early(component):
+        class Early:
+            @classmethod
+            def from_crawler(cls, crawler):
+                return crawler.constructed[component]
+
+        return Early
+
+    return {
+        "REQUEST_FINGERPRINTER_CLASS": First,
+        "DOWNLOADER_MIDDLEWARES": {
+            UrlCanonDownloaderMiddleware: None,
+            early(UrlCanonDownloaderMiddleware): 40,
+        },
+        "SPIDER_MIDDLEWARES": {
+            UrlCanonSpiderMiddleware: None,
+            early(UrlCanonSpiderMiddleware): 20,
+        },
+        "EXTENSIONS": {ReportWriter: None, early(ReportWriter): 0},
+    }
+
+
+@pytest.mark.parametrize(
+    "order", [*permutations(COMPONENTS)], ids=lambda order: "-".join(c.__name__ for c in order)
+)
+@deferred_f_from_coro_f
+async def test_order_of_construction_makes_no_difference(crawl, order):
+    """All of it works: attribution, rescue, audit, declared canonicals, the journal, the report."""
+    answers = {
+        "/": links("/a?sid=1", "/a?sid=2", "/b?sid=1", "/b?sid=2"),
+        "/a?sid=1": page("missing", status=404),
+        "/a?sid=2": page("<p>A page that is about a."),
+        "/b?sid=1": page("<p>A page that is about b."),
+        "/b?sid=2": page("<p>A page that is about b."),
+    }
+    settings = {
+        **RULES,
+        "URLCANON_AUDIT": 1.0,
+        "URLCANON_DECLARED_CANONICAL": True,
+        "URLCANON_RECORD": "seen.sqlite",
+        "URLCANON_REPORT": "report.json",
+        "JOBDIR": "job",
+    }
+    result = await crawl(site(answers), {**settings, **components_in(order)})
+    assert sorted(result.hits) == sorted(answers)
+    assert result.pages == ["/", "/a?sid=2", "/b?sid=1"]
+    figures = result.figures
+    assert figures["dropped/rule/drop_params"] == 2
+    assert figures["rescued"] == figures["audited"] == 1
+    assert figures["recorded"] == 5
+    assert read_report("report.json").figure("dropped") == 2
+    part = Crawl.of(result.crawler)
+    spider_middleware = result.crawler.constructed[UrlCanonSpiderMiddleware]
+    assert part.job
+    assert spider_middleware._job is part.job
+    assert spider_middleware._declared_canonicals is part.declared_canonicals
+
+
+@pytest.mark.parametrize("component", COMPONENTS[:3])
+def test_component_of_a_crawl_without_an_engine(component):
+    """Nothing asks for an engine before there is one; the crawl is the same for all components."""
+    crawler = get_crawler(FollowSpider, {**RULES, "URLCANON_REWRITE": True})
+    component.from_crawler(crawler)
+    crawl = Crawl.of(crawler)
+    assert Crawl.of(crawler) is crawl
+    assert crawl.canonical_urls.of(Request("http://a.example/?sid=1")) == "http://a.example/"
+
+
+def test_second_fingerprinter_gives_the_same_fingerprints():
+    """A component that makes one of its own gets the one of the crawl."""
+    crawler = get_crawler(FollowSpider, {**RULES, "ADDONS": {"scrapy_urlcanon.Addon": 500}})
+    assert RequestFingerprinter.from_crawler(crawler) is crawler.request_fingerprinter

@@ -1,0 +1,47 @@
+"""Every stat of the plugin is an entry of the registry."""
+
+import re
+
+import pytest
+from loopback import page
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, known_stats, links, site
+
+from scrapy_urlcanon.crawl.stats import PREFIX, Stat
+
+
+@pytest.mark.parametrize("stat", Stat)
+def test_key_is_recognized(stat):
+    """Whatever stands for its placeholders: options, domains and templates."""
+    names = dict.fromkeys(re.findall(r"{(\w+)}", stat.value), "a/{b}?c")
+    assert stat.key(**names).startswith(PREFIX)
+    assert known_stats().fullmatch(stat.key(**names))
+
+
+@pytest.mark.parametrize("name", ["urlcanon/dropd", "urlcanon/dropped/", "urlcanon/rescue/sent/x"])
+def test_other_names_are_not(name):
+    """That the test of every crawl finds no name that is no entry says something."""
+    assert not known_stats().fullmatch(name)
+
+
+@deferred_f_from_coro_f
+async def test_crawl_with_everything_on(crawl):
+    """A crawl that asks for all there is has no stat that is no entry; so every other one."""
+    pages = {
+        "/": links("/a", "/a?sid=1", "/a?sid=2", "/gone?sid=1", "/gone?sid=2", "/print/1", "/b#x"),
+        "/a": page("<p>A"),
+        "/robots.txt": page("User-agent: *\nClean-param: ref&id /"),
+    }
+    settings = {
+        "URLCANON_RULES": {"site.example": {"drop_params": ["sid"], "skip": ["/print/{id}"]}},
+        "URLCANON_AUDIT": 1.0,
+        "URLCANON_CLEAN_PARAM": True,
+        "ROBOTSTXT_OBEY": True,
+        "URLCANON_DECLARED_CANONICAL": True,
+        "URLCANON_RECORD": "seen.sqlite",
+        "URLCANON_REWRITE": ["other.example"],
+        "JOBDIR": "job",
+    }
+    result = await crawl(site(pages), settings, start=[f"{SITE}/"])
+    expected = {"requests", "dropped/rule/drop_params", "skipped/print/{id}", "recorded"}
+    assert expected <= {name.replace("skipped//", "skipped/") for name in result.figures}
