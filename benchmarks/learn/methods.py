@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from w3lib.url import canonicalize_url
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.canonicalizer.presets import PRESETS
-from scrapy_urlcanon.learn.declared import declared_canonicals
-from scrapy_urlcanon.learn.domains import by_domain, domain_of
+from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.learn.canonicals import declared_canonicals
+from scrapy_urlcanon.learn.captures import by_domain, domain_of
 from scrapy_urlcanon.learn.learning import learn
 from scrapy_urlcanon.learn.location import locate
-from scrapy_urlcanon.learn.rule import as_rules
-from scrapy_urlcanon.learn.scope import Scope
-from scrapy_urlcanon.learn.template import Rewrite
+from scrapy_urlcanon.learn.results.rule import as_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -71,10 +69,10 @@ def param_statistics(halves: Halves) -> Callable[[str], str | None]:
     for observation in halves.learn:
         if not observation.has_content:
             continue
-        place, params = locate(observation.url)
+        address, params = locate(observation.url)
         for param in ("", *params):
-            rest = "&".join(p for p in params if p != param)
-            groups[place.host, param.partition("=")[0], f"{place.path}?{rest}"].append(observation)
+            rest = f"{address.path}?{'&'.join(p for p in params if p != param)}"
+            groups[address.host, param.partition("=")[0], rest].append(observation)
     for (host, name, rest), members in groups.items():
         others = members + (groups.get((host, "", rest), []) if name else [])
         for observation in others[1:] if name else ():
@@ -86,58 +84,25 @@ def param_statistics(halves: Halves) -> Callable[[str], str | None]:
     }
 
     def key(url: str) -> str:
-        place, params = locate(url)
-        kept = [p for p in params if (place.host, p.partition("=")[0]) not in dropped]
-        return f"{place.host}{place.path}?{'&'.join(kept)}"
+        address, params = locate(url)
+        kept = [p for p in params if (address.host, p.partition("=")[0]) not in dropped]
+        return f"{address.host}{address.path}?{'&'.join(kept)}"
 
     return key
 
 
 class Rules:
-    """Learned rules, applied by the product's own canonicalizer.
-
-    Options that the canonicalizer does not know (yet) are applied as the miner does;
-    :attr:`foreign` names them.
-    """
+    """Learned rules, applied by the product's own canonicalizer."""
 
     def __init__(self, rules: Iterable[LearnedRule]) -> None:
-        known = PRESETS["safe"]
-        rules = list(rules)
-        self.foreign = {rule.option for rule in rules} - set(known)
-        self._canonicalize = Canonicalizer(
-            as_rules(r for r in rules if r.option in known)
-        ).canonicalize
-        self._rewrites: list[tuple[Scope, Rewrite]] = []
-        self._skips: list[tuple[Scope, Rewrite]] = []
-        for rule in rules:
-            if rule.option == "rewrite_path" and rule.option in self.foreign:
-                self._rewrites.append((_scope(rule.pattern), Rewrite(*rule.setting[0])))
-            elif rule.option == "skip":
-                self._skips.append((_scope(rule.pattern), Rewrite(rule.setting[0], "")))
-
-    def key(self, url: str) -> str:
-        """Return the canonical URL."""
-        url = self._canonicalize(url)
-        for _ in range(3) if self._rewrites else ():
-            location = locate(url)
-            for scope, rewrite in self._rewrites:
-                if scope.holds(location):
-                    location = rewrite.apply(location)
-            url = self._canonicalize(location.url)
-        return url
+        self._canonicalizer = Canonicalizer(as_rules(rules))
+        self.key = self._canonicalizer.canonicalize
+        """Returns the canonical URL."""
 
     def skips(self, url: str) -> bool:
         """Whether the URL would not be fetched at all."""
-        if not self._skips:
-            return False
-        location = locate(self.key(url))
-        return any(s.holds(location) and t.covers(location) for s, t in self._skips)
-
-
-def _scope(pattern: str) -> Scope:
-    before, _, condition = pattern.partition("?")
-    host, *segments = before.rstrip("/").split("/")
-    return Scope(host, tuple(segments), condition)
+        canonical = self.key(url)
+        return self._canonicalizer.policy(canonical).skips(split(canonical)) is not None
 
 
 def learned(

@@ -21,9 +21,9 @@ from dask import delayed
 from dask.distributed import Client
 
 from scrapy_urlcanon.learn import Learned, Observation, learn_site, merge
-from scrapy_urlcanon.learn.domains import by_domain, domain_of
+from scrapy_urlcanon.learn.captures import by_domain, domain_of
 from scrapy_urlcanon.learn.observation import BadObservationError
-from scrapy_urlcanon.learn.rules_file import write_toml
+from scrapy_urlcanon.learn.results.rules_file import write_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -23,10 +23,10 @@ from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
 from scrapy_urlcanon.exceptions import ConfigurationError, InputError, LearnError, Problem
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.learn import Thresholds, learn
-from scrapy_urlcanon.learn.domains import domain_of
-from scrapy_urlcanon.learn.in_force import combine
+from scrapy_urlcanon.learn.captures import domain_of
 from scrapy_urlcanon.learn.readers import crawls_of
-from scrapy_urlcanon.learn.rules_file import to_json, to_toml, write_toml
+from scrapy_urlcanon.learn.results.in_force import combine
+from scrapy_urlcanon.learn.results.rules_file import to_json, to_toml, write_toml
 from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.rule_files.discarder_writer import to_duplicate_url_discarder
 from scrapy_urlcanon.rule_files.loading import files_of, load_configuration

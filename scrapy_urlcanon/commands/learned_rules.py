@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.learn.rule import IN_FORCE
+from scrapy_urlcanon.learn.results.rule import IN_FORCE
 from scrapy_urlcanon.redaction import shown_url
 from scrapy_urlcanon.wording import count_of
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from scrapy_urlcanon.learn.evidence import Thresholds
-from scrapy_urlcanon.learn.in_force import RuleInForce
 from scrapy_urlcanon.learn.learning import learn, learn_site, merge
 from scrapy_urlcanon.learn.observation import Observation
-from scrapy_urlcanon.learn.rule import Evidence, Learned, LearnedRule, Unexplained
+from scrapy_urlcanon.learn.results.in_force import RuleInForce
+from scrapy_urlcanon.learn.results.rule import Evidence, Learned, LearnedRule, Unexplained
 
 __all__ = [
     "Evidence",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.confidence import at_most, lower_bound
 
 if TYPE_CHECKING:
-    from scrapy_urlcanon.learn.rule import Evidence
+    from scrapy_urlcanon.learn.results.rule import Evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +41,15 @@ class Thresholds:
     """Rules whose lower bound reaches only this are listed apart."""
 
     def accept(self, pages: int, lost: int) -> bool:
-        """Whether so many pages for and against a rewrite are enough."""
+        """Tell whether so many pages for and against a rewrite are enough."""
         return self._accept(pages, lost, self.precision, self.lost)
 
     def accept_host(self, pages: int, lost: int) -> bool:
-        """Whether so many pages for and against dropping ``www`` or the scheme are enough."""
+        """Tell whether so many pages for and against dropping ``www`` or the scheme are enough."""
         return self._accept(pages, lost, self.precision, self.moved)
 
     def accept_alias(self, pages: int, lost: int) -> bool:
-        """Whether so many pages for and against a skip template are enough."""
+        """Tell whether so many pages for and against a skip template are enough."""
         return self._accept(pages, lost, self.alias, self.lost)
 
     def _accept(self, pages: int, lost: int, precision: float, share: float) -> bool:
@@ -61,7 +61,7 @@ class Thresholds:
     def special(
         self, pages: int, lost: int, of_pages: int, of_lost: int, alternatives: int
     ) -> bool:
-        """Whether a part of a scope is really better than the scope that failed.
+        """Tell whether a part of a scope is really better than the scope that failed.
 
         And not the luckiest of its parts.
 
@@ -76,7 +76,7 @@ class Thresholds:
         return at_most(lost, pages + lost, share) * alternatives <= 1.0 - self.confidence
 
     def contradicts(self, audited: int, others: int) -> bool:
-        """Whether so many of the audited merges of a rule were of other pages that it is wrong.
+        """Tell whether audited merges of a rule were so often of other pages that it is wrong.
 
         That is so where chance makes as many of pages that changed, :attr:`lost` of all, less often
         than the confidence allows: one of five, two of thirty-five.
@@ -84,7 +84,7 @@ class Thresholds:
         return others > 0 and 1.0 - at_most(others - 1, audited, self.lost) < 1.0 - self.confidence
 
     def consider(self, evidence: Evidence) -> bool:
-        """Whether evidence is enough to show the rule to somebody who knows the site."""
+        """Tell whether evidence is enough to show the rule to somebody who knows the site."""
         return evidence.bound >= self.unsure and evidence.counter_examples * 5 <= evidence.pages
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.learn.location import name_of
 from scrapy_urlcanon.learn.operations import apply_all, handles_of
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
+from scrapy_urlcanon.learn.vocabulary import NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.operations import Operation
     from scrapy_urlcanon.learn.scope import Scope
     from scrapy_urlcanon.learn.site import Site
-
-_NUMBER = re.compile("[0-9]+")
 
 
 class Merge(NamedTuple):
@@ -89,7 +87,7 @@ class Groups:
         return _as_tuple(self.pages[form])
 
     def is_blurred(self, page: int, changes: dict[Location, Location]) -> bool:
-        """Whether a page is still found under URLs of one shape after the changes.
+        """Tell whether a page is still found under URLs of one shape after the changes.
 
         Listings past their end, days without events, texts that are not yet translated: such a
         page is the same for *any* value of what selects it, so that two of its URLs agree
@@ -97,14 +95,9 @@ class Groups:
         """
         shapes = set()
         forms = {changes.get(location, location) for location in self.forms(page)}
-        for place, params in forms:
-            shapes.add(
-                (
-                    place.host,
-                    _NUMBER.sub("0", place.path),
-                    tuple([name_of(param) for param in params]),
-                )
-            )
+        for address, params in forms:
+            names = tuple([name_of(param) for param in params])
+            shapes.add((address.host, NUMBER.sub("0", address.path), names))
         return len(shapes) < len(forms)
 
     def index(self, handles: Collection[str]) -> None:

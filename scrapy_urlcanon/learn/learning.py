@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.emission import rules_of, separators, valid
+from scrapy_urlcanon.learn.classes.sinks import sink_rules
+from scrapy_urlcanon.learn.classes.skips import skip_rules
+from scrapy_urlcanon.learn.classes.unexplained import unexplained
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
-from scrapy_urlcanon.learn.keeping import unite
 from scrapy_urlcanon.learn.miner import Miner
 from scrapy_urlcanon.learn.partitions import Partitions
-from scrapy_urlcanon.learn.rule import Learned, LearnedRule
-from scrapy_urlcanon.learn.sinks import sink_rules
-from scrapy_urlcanon.learn.skips import skip_rules
-from scrapy_urlcanon.learn.unexplained import unexplained
+from scrapy_urlcanon.learn.results.accepted import rules_of, separators, valid
+from scrapy_urlcanon.learn.results.rule import Learned, LearnedRule
+from scrapy_urlcanon.learn.results.union import unite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
-    from scrapy_urlcanon.learn.in_force import RuleInForce
     from scrapy_urlcanon.learn.observation import Observation
+    from scrapy_urlcanon.learn.results.in_force import RuleInForce
     from scrapy_urlcanon.learn.site import Site
 
 
@@ -86,17 +86,19 @@ def learn_site(
     miner = Miner(site, thresholds)
     miner.run()
     sinks, unsure_sinks = sink_rules(miner.groups, thresholds)
-    found = [
-        *rules_of(site.domain, miner.accepted),
-        *sinks,
-        *skip_rules(miner.groups, thresholds, miner.form),
-    ]
-    rules = valid([*separators(site.semicolon_hosts, found), *found])
+    found = valid(
+        [
+            *rules_of(site.domain, miner.accepted),
+            *sinks,
+            *skip_rules(miner.groups, thresholds, miner.form),
+        ]
+    )
+    rules = [*separators(site.semicolon_hosts, found), *found]
     unsure = [
         rule for rule in (*rules_of(site.domain, miner.unsure()), *unsure_sinks) if valid([rule])
     ]
-    said = {_key(rule) for rule in rules}
-    unsure = [rule for rule in unsure if _key(rule) not in said]
+    said = {rule.key for rule in rules}
+    unsure = [rule for rule in unsure if rule.key not in said]
     united = unite(rules, unsure, in_force, thresholds)
     return Learned(
         rules=united.rules,
@@ -128,7 +130,3 @@ def merge(parts: Iterable[Learned]) -> Learned:
             )
         ),
     )
-
-
-def _key(rule: LearnedRule) -> tuple[str, str, str]:
-    return rule.pattern, rule.option, repr(rule.setting)

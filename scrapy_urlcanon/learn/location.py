@@ -1,61 +1,85 @@
 """The compact form of a URL that candidate rules are tried on.
 
 A canonicalizer works on one URL at a time; learning tries hundreds of candidates on a million
-URLs. So each URL is taken apart once, into the *place* (scheme, host and path) and its
-parameters, both of them texts shared between URLs.
+URLs. So each URL is brought into the canonicalizer's normal form once, and taken apart into its
+*address* (scheme, host and path) and its parameters, both of them texts shared between URLs.
 """
 
 from __future__ import annotations
 
 import re
-from string import ascii_letters, digits
+from functools import lru_cache
 from sys import intern
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.canonicalizer.percent_encoding import decode_path
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.layers import Layer
+from scrapy_urlcanon.canonicalizer.parsing import parse
+from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path
+from scrapy_urlcanon.canonicalizer.rules.query import QuerySeparator
+from scrapy_urlcanon.canonicalizer.url import Url, split
+from scrapy_urlcanon.canonicalizer.values import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Container
 
-_ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
+# What every policy does: the normalizations that are always on, the order of the parameters.
+_NORMAL = Canonicalizer({"*": {}}, preset="scrapy")
+_SEMICOLONS = QuerySeparator({QuerySeparator.name: Setting(";", Layer("learning"))})
 
-# What the canonicalizer takes for one character in a query, percent-encoded or not. There they are
-# encoded, here they are raw, because that is what people read.
-_RAW_IN_QUERY = {
-    f"%{ord(char):02X}": char for char in f"{ascii_letters}{digits}-._~!$'()*,/:?@[]|"
-} | {"%20": "+"}
-
-# A number, a digest or token of sixteen characters or more, or a UUID.
-_IDENTIFIER = re.compile(
-    r"[0-9]+|(?=[a-z]*[0-9])[0-9a-z]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
-    re.IGNORECASE,
-)
+# Escapes of a query that mean the character to everybody; people read them so.
+_READABLE = {f"%{ord(char):02X}": char for char in "!$'()*,/:;?@[]|"}
+_ESCAPE = re.compile("|".join(_READABLE))
 
 
-class Place(NamedTuple):
+class Address(NamedTuple):
     """Where a URL points to before its query."""
 
     scheme: str
+    """Empty where the URL cannot be parsed; no rule touches it."""
     host: str
-    """With the port, where there is one."""
+    """With the port and the userinfo, where there are any; the whole URL where it is no URL."""
     path: str
 
 
 class Location(NamedTuple):
-    """A URL taken apart: its place, and its sorted parameters, ``name=value`` or ``name``."""
+    """A URL in its normal form: its address, and its sorted parameters, ``name=value``."""
 
-    place: Place
+    address: Address
     params: tuple[str, ...]
 
     @property
     def url(self) -> str:
-        """Return the URL as text."""
-        scheme, host, path = self.place
-        return (
-            f"{scheme}://{host}{path}?{'&'.join(self.params)}"
-            if self.params
-            else f"{scheme}://{host}{path}"
-        )
+        """The URL as people read it: the canonicalizer takes it for the same."""
+        scheme, host, path = self.address
+        query = "?" + "&".join(readable_params(self)) if self.params else ""
+        return f"{scheme}://{host}{path}{query}" if scheme else host
+
+
+def readable(param: str) -> str:
+    """Return a parameter, or the name of one, without the escapes that need not be.
+
+    >>> readable("title=Special%3AC%2B%2B"), readable("a=b%3Dc%3D%3D")
+    ('title=Special:C%2B%2B', 'a=b%3Dc==')
+    """
+    if "%" not in param:
+        return param
+    bare = param.removesuffix("%3D").removesuffix("%3D") if "=" in param else param
+    padding = "=" * ((len(param) - len(bare)) // 3)  # of base64
+    return _ESCAPE.sub(lambda match: _READABLE[match[0]], bare) + padding
+
+
+def readable_params(location: Location) -> tuple[str, ...]:
+    """Return the parameters of a URL as people read them, in the order of that text."""
+    params = location.params
+    if any("%" in param for param in params):
+        return tuple(sorted(map(readable, params)))
+    return params
+
+
+def reading_order(location: Location) -> tuple[Address, tuple[str, ...]]:
+    """Return what sorts URLs as people read them."""
+    return location.address, readable_params(location)
 
 
 def name_of(param: str) -> str:
@@ -72,51 +96,82 @@ def value_of(param: str) -> str:
     return param.partition("=")[2]
 
 
-def is_identifier(text: str) -> bool:
-    """Whether a text names one of many things, and none of a few by what it means.
+def host_of(address: Address) -> str:
+    """Return the host of an address, without userinfo and port.
 
-    What is learned of one of them says nothing of the others.
-
-    >>> is_identifier("42"), is_identifier("da39a3ee5e6b4b0d"), is_identifier("HEAD")
-    (True, True, False)
+    >>> host_of(locate("http://me@[::1]:81/").address)
+    '[::1]'
     """
-    return bool(_IDENTIFIER.fullmatch(text))
+    host = address.host
+    return _base(address.scheme, host).host if ":" in host or "@" in host else host
 
 
 def locate(url: str, semicolon_hosts: Container[str] = ()) -> Location:
-    """Take an absolute http(s) URL apart.
+    """Take a URL apart, in its normal form.
 
     :param semicolon_hosts: hosts, as this writes them, where ``;`` separates parameters too.
 
-    Only what every preset does anyway is folded: the case of scheme and host, percent-encoding,
-    default ports, the order of the parameters, the fragment. Nothing is raised for odd URLs; what
-    makes no sense stays as it is.
+    Nothing is raised: what the canonicalizer cannot parse becomes an address without a scheme.
 
-    >>> locate("HTTP://Example.com:80?b=2%2c3&a=%261#top").url
-    'http://example.com/?a=%261&b=2,3'
+    >>> locate("HTTP://Example.com:80?b=2%2c3&a=%261#top")
+    Location(address=Address(scheme='http', host='example.com', path='/'), \
+params=('a=%261', 'b=2%2C3'))
     """
-    scheme, _, rest = url.partition("://")
-    rest = rest.partition("#")[0]
-    before, _, query = rest.partition("?")
-    authority, slash, path = before.partition("/")
-    scheme = scheme.lower()
-    host = authority.lower()
-    port = ":80" if scheme == "http" else ":443"
-    host = host.removesuffix(port)
-    path = slash + path or "/"
-    if "%" in rest:
-        path = decode_path(path)
-        query = _ESCAPE.sub(_in_query, query)
-    if not query:
-        return Location(Place(intern(scheme), intern(host), path), ())
-    if ";" in query and host in semicolon_hosts:
-        query = query.replace(";", "&")
-    params = [param for param in query.split("&") if param]
-    if len(params) > 1:
-        params.sort()
-    return Location(Place(intern(scheme), intern(host), path), tuple(params))
+    location = _take_apart(url)
+    if ";" in url and location.address.host in semicolon_hosts:
+        return _take_apart(str(_SEMICOLONS.apply(parse(url, []))))
+    return location
 
 
-def _in_query(match: re.Match[str]) -> str:
-    escape = match[0].upper()
-    return _RAW_IN_QUERY.get(escape, escape)
+def _take_apart(url: str) -> Location:
+    normal = _NORMAL.canonical_or_none(url)
+    if normal is None:
+        return Location(Address("", url, ""), ())
+    before, _, query = normal.partition("?")
+    scheme, _, rest = before.partition("://")
+    host, slash, path = rest.partition("/")
+    return Location(
+        Address(intern(scheme), intern(host), slash + path),
+        tuple(query.split("&")) if query else (),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _base(scheme: str, host: str) -> Url:
+    return split(f"{scheme}://{host}/")
+
+
+def to_url(location: Location) -> Url:
+    """Return the URL in the canonicalizer's components.
+
+    >>> str(to_url(locate("http://example.com:81/a?q=b+c")))
+    'http://example.com:81/a?q=b+c'
+    """
+    (scheme, host, path), params = location
+    if ":" not in host and "@" not in host:
+        return Url(scheme, None, host, None, path, params or None, None)
+    return _base(scheme, host)._replace(path=path, query=params or None)
+
+
+def from_url(url: Url) -> Location:
+    """Return what a rule made of a URL, normalized again where that is necessary."""
+    if not is_normal_path(url.path):
+        return locate(str(url))
+    host = url.host
+    if url.userinfo is not None or url.port is not None:
+        host = str(url._replace(path="", query=None)).partition("://")[2]
+    query = url.query
+    params = tuple(sorted(query)) if query and len(query) > 1 else query or ()
+    return Location(Address(url.scheme, host, url.path), params)
+
+
+def with_path(location: Location, path: str) -> Location:
+    """Return a URL with another path, normalized where that is necessary."""
+    if not is_normal_path(path):
+        return locate(str(to_url(location)._replace(path=path)))
+    return Location(location.address._replace(path=path), location.params)
+
+
+def is_normal_path(path: str) -> bool:
+    """Tell whether the normalizations that are always on leave a path as it is, for all we see."""
+    return "/." not in path and path[-1:] not in {"", ";"} and encode_path(path) == path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from scrapy_urlcanon.exceptions import SpillError
-from scrapy_urlcanon.learn.domains import by_domain
+from scrapy_urlcanon.learn.captures import by_domain
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from scrapy_urlcanon.learn.captures import Captures
     from scrapy_urlcanon.learn.observation import Observation
-    from scrapy_urlcanon.learn.site import Captures
 
 #: Observations in memory before they go to disk: some 150 MB.
 MAX_HELD = 1_000_000

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote_plus
+
+from scrapy_urlcanon.canonicalizer.patterns import Pattern, parse_pattern
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
+from scrapy_urlcanon.learn.location import host_of, readable
 
 if TYPE_CHECKING:
-    from scrapy_urlcanon.learn.location import Location, Place
+    from scrapy_urlcanon.learn.location import Address, Location
 
 #: Segments of the path that a scope may name. Deeper ones single out pages, not sections.
 MAX_DEPTH = 3
 
 
 class Scope(NamedTuple):
-    """A host with its subdomains, a path prefix and parameters that must be there.
+    """A host with its subdomains, a path prefix and a parameter that must be there.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> Scope("example.com", ("forum",)).holds(locate("http://www.example.com/forum/1"))
     True
-    >>> Scope("example.com", ("forum",)).pattern
+    >>> Scope("example.com", ("forum",)).text
     'example.com/forum/'
     """
 
@@ -30,69 +34,69 @@ class Scope(NamedTuple):
     """A parameter, ``name=value``, that the URL must have; empty for none."""
 
     def holds(self, location: Location) -> bool:
-        """Whether the URL is within the scope."""
-        host = location.place.host.partition(":")[0]
+        """Tell whether the URL is within the scope, as its pattern does."""
+        host = host_of(location.address)
         if host != self.host and not host.endswith("." + self.host):
             return False
         if self.segments:
-            path = location.place.path
+            path = location.address.path
             prefix = "/" + "/".join(self.segments)
             if path != prefix and not path.startswith(prefix + "/"):
                 return False
         return not self.condition or self.condition in location.params
 
     def contains(self, other: Scope) -> bool:
-        """Whether all URLs of another scope are within this one.
+        """Tell whether all URLs of another scope are within this one.
 
         >>> Scope("example.com").contains(Scope("www.example.com", ("forum",)))
         True
         """
-        if self.segments and (self.host != other.host):
-            return False
-        return (
-            (other.host == self.host or other.host.endswith("." + self.host))
-            and other.segments[: len(self.segments)] == self.segments
-            and self.condition in {"", other.condition}
-        )
+        return self.pattern.covers(other.pattern)
 
     @property
-    def pattern(self) -> str:
-        """The scope as a pattern of ``URLCANON_RULES``."""
+    def pattern(self) -> Pattern:
+        """The scope as a pattern of the configuration."""
+        return pattern_of(self.text)
+
+    @property
+    def text(self) -> str:
+        """The scope as a key of ``URLCANON_RULES``."""
         path = "".join(f"/{segment}" for segment in self.segments)
         if self.condition:
-            return f"{self.host}{path or '/'}?{self.condition}"
-        return f"{self.host}{path}/" if path and "." not in self.segments[-1] else self.host + path
+            return f"{self.host}{path or '/'}?{readable(self.condition)}"
+        return Pattern(self.host, path).readable
 
     @property
     def is_expressible(self) -> bool:
-        """Whether a pattern can say it.
-
-        Globs and separators within a name or a value would be taken as such.
-        """
-        if any(not segment for segment in self.segments):
-            return False
-        return not (set(unquote_plus(self.condition)) & set("*#"))
+        """Whether a pattern can say it: no empty segment, no glob, no bytes that are no UTF-8."""
+        said = decode_query_text(self.condition)
+        return all(self.segments) and "*" not in self.host + said and "\ufffd" not in said
 
 
-def scopes_of(domain: str, place: Place) -> list[Scope]:
-    """Return the scopes that hold a place, the widest first.
+def scopes_of(domain: str, address: Address) -> list[Scope]:
+    """Return the scopes that hold an address, the widest first.
 
-    >>> from scrapy_urlcanon.learn.location import Place
-    >>> [s.pattern for s in scopes_of("example.com", Place("http", "www.example.com", "/a/b.html"))]
+    >>> from scrapy_urlcanon.learn.location import Address
+    >>> place = Address("http", "www.example.com", "/a/b.html")
+    >>> [scope.text for scope in scopes_of("example.com", place)]
     ['example.com', 'www.example.com', 'www.example.com/a/', 'www.example.com/a/b.html']
     """
-    host = place.host.partition(":")[0]
-    found = [Scope(domain)]
+    host = host_of(address)
     labels = host.removesuffix(domain).rstrip(".").split(".")
+    found = [Scope(domain)]
     found += [
         Scope(".".join(labels[i:]) + "." + domain)
         for i in range(len(labels) - 1, -1, -1)
         if labels[i]
     ]
-    segments = place.path.split("/")[1:]
-    depth = len(segments) if segments[-1] else len(segments) - 1
-    for i in range(1, min(depth, MAX_DEPTH) + 1):
-        if not segments[i - 1]:
+    for i, segment in enumerate(address.path.split("/")[1:][:MAX_DEPTH], 1):
+        if not segment:
             break
-        found.append(Scope(host, tuple(segments[:i])))
+        found.append(Scope(host, tuple(address.path.split("/")[1 : i + 1])))
     return found
+
+
+@lru_cache(4096)
+def pattern_of(text: str) -> Pattern:
+    """Return the pattern of a rule that the configuration has accepted."""
+    return parse_pattern(text)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
-from scrapy_urlcanon.learn.domains import domain_of
+from scrapy_urlcanon.learn.captures import domain_of
 from scrapy_urlcanon.pages.canonical_link import absolute
 from scrapy_urlcanon.pages.signature import Signature
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from scrapy_urlcanon.learn.in_force import RuleInForce
+    from scrapy_urlcanon.learn.results.in_force import RuleInForce
     from scrapy_urlcanon.pages.page import Page
 
 logger = logging.getLogger(__name__)

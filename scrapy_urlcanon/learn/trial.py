@@ -8,34 +8,24 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.confidence import lower_bound
-from scrapy_urlcanon.learn.hosts import AliasHost, SubdomainToPath
-from scrapy_urlcanon.learn.location import is_identifier, name_of, value_of
-from scrapy_urlcanon.learn.operations import (
-    DropParam,
-    DropValue,
-    SetScheme,
-    StripWww,
-    apply_all,
-)
-from scrapy_urlcanon.learn.proposals import is_protected, pairs
-from scrapy_urlcanon.learn.rule import Evidence
+from scrapy_urlcanon.learn.candidates import pairs
+from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
+from scrapy_urlcanon.learn.operations import apply_all
+from scrapy_urlcanon.learn.results.rule import Evidence
 from scrapy_urlcanon.learn.scope import Scope, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS
-from scrapy_urlcanon.learn.template import Rewrite
+from scrapy_urlcanon.learn.vocabulary import is_identifier, is_protected
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from scrapy_urlcanon.learn.candidates import Candidate
     from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.groups import Groups, Merge
     from scrapy_urlcanon.learn.location import Location
-    from scrapy_urlcanon.learn.proposals import Candidate
 
 #: Parts of a scope, and values of a condition, that are looked at; more of them are pages.
 MAX_PARTS = 100
-
-#: Operations with a value, a host or literals that were chosen by what was seen.
-_FITTED = (DropValue, Rewrite, AliasHost, SubdomainToPath)
 
 #: Pairs of URLs that are shown for a rule.
 MAX_EXAMPLES = 3
@@ -86,15 +76,12 @@ class Trial:
         self.changes = groups.affected(candidate, scope)
         self._groups = groups
         merges = groups.merges(self.changes)
-        # Subdomains come with what the host that they move to takes (``www``), and alone speak.
-        is_joint = len(candidate) > 1 and not isinstance(candidate[-1], SubdomainToPath)
+        is_joint = len(candidate) > 1 and not any(step.speaks_alone for step in candidate)
         self._merges = [self._joint(merge) for merge in merges] if is_joint else merges
         folds = {groups.site.folds[page] for page in proposers}
         # A page counts for the candidate if some other fold proposed it too.
         self._counts = [folds != {fold} for fold in range(FOLDS)]
-        # A rule that was fitted to a value or to literals pays for it with a page, as a
-        # parameter of a model does.
-        self._fitted = sum(isinstance(step, _FITTED) for step in candidate)
+        self._fitted = sum(step.is_fitted for step in candidate)
         self._blurred: dict[int, bool] = {}
         self.whole = self._tally(scope or Scope(groups.site.domain), self._merges)
 
@@ -116,12 +103,12 @@ class Trial:
         return merge._replace(pages=tuple(pages))
 
     def _takes_all_steps(self, one: Location, other: Location) -> bool:
-        """Whether two URLs are made one by all steps together and by no fewer.
+        """Tell whether two URLs are made one by all steps together and by no fewer.
 
         Where each has a parameter that the other has not, the two may be two words for one thing,
         such as ``?hide=guests`` and ``?show=members``: the URL without either is another page.
         """
-        names = {step.name for step in self.candidate if isinstance(step, (DropParam, DropValue))}
+        names = frozenset[str]().union(*(step.drops for step in self.candidate))
         mine, theirs = ({name_of(param) for param in url.params} & names for url in (one, other))
         if not (mine <= theirs or theirs <= mine):
             return False
@@ -137,7 +124,7 @@ class Trial:
         return [tally for tally in chosen if tally is self.whole or self._stands(tally, thresholds)]
 
     def _stands(self, tally: Tally, thresholds: Thresholds) -> bool:
-        """Whether the candidate holds where it acts on the URLs of a scope only.
+        """Tell whether the candidate holds where it acts on the URLs of a scope only.
 
         The merges of a scope are those within it. Of others, the rule would still make one what
         is inside, and make it what stands outside.
@@ -147,7 +134,7 @@ class Trial:
         return self._is_enough(tally.support(thresholds) - self._fitted, lost, thresholds)
 
     def _is_enough(self, pages: int, lost: int, thresholds: Thresholds) -> bool:
-        is_host = all(isinstance(step, (StripWww, SetScheme)) for step in self.candidate)
+        is_host = all(step.is_host_wide for step in self.candidate)
         accept = thresholds.accept_host if is_host else thresholds.accept
         return accept(pages, lost)
 
@@ -168,7 +155,7 @@ class Trial:
             if not merge.lost:
                 shown.append(merge)
         # The first ones by their text, so that the order of the merges does not show.
-        first = nsmallest(MAX_EXAMPLES, shown, key=lambda merge: merge.target)
+        first = nsmallest(MAX_EXAMPLES, shown, key=lambda merge: reading_order(merge.target))
         tally.examples = [_example(merge, self.changes) for merge in first]
         return tally
 
@@ -186,10 +173,7 @@ class Trial:
         alternatives: int,
         thresholds: Thresholds,
     ) -> list[Tally]:
-        """Return the widest scopes, from that of the tally down.
-
-        Within which the candidate holds.
-        """
+        """Return the widest scopes, from that of the tally down, in which the candidate holds."""
         whole = tally.scope.is_expressible and self._holds(tally, alternatives, thresholds)
         parts = self._parts(merges, depth) if len(tally.pages) > 1 else {}
         if whole and not tally.lost and not self._is_local(tally, parts):
@@ -225,7 +209,7 @@ class Trial:
         common: list[Scope] | None = None
         for source in merge.sources:
             if source in self.changes:
-                scopes = scopes_of(self._groups.site.domain, source.place)
+                scopes = scopes_of(self._groups.site.domain, source.address)
                 common = scopes if common is None else [s for s in common if s in scopes]
         return common or []
 
@@ -238,9 +222,7 @@ class Trial:
         return thresholds.special(pages, lost, len(self.whole.pages), self.whole.lost, alternatives)
 
     def _is_local(self, tally: Tally, parts: dict[Scope, list[Merge]]) -> bool:
-        """Whether all evidence lies within one part of the scope.
-
-        While the candidate would act on others too.
+        """Tell whether the candidate would act outside the one part of the scope that has evidence.
 
         A parameter of that name may mean something else there.
         """
@@ -255,10 +237,7 @@ class Trial:
         )
 
     def _conditional(self, thresholds: Thresholds) -> list[Tally]:
-        """Return the parameters under which the candidate holds.
-
-        Though it does not without them.
-        """
+        """Return the parameters under which the candidate holds, though not without them."""
         found: dict[str, list[Merge]] = {}
         for merge in self._merges:
             if not merge.target.params:
@@ -282,5 +261,5 @@ class Trial:
 
 def _example(merge: Merge, changes: dict[Location, Location]) -> tuple[str, str]:
     changed = [source for source in merge.sources if source in changes]
-    source = min(changed, key=lambda location: (len(location.url), location))
+    source = min(changed, key=lambda url: (len(url.url), reading_order(url)))
     return source.url, merge.target.url

@@ -11,7 +11,7 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME, Rule
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.confidence import Outcome, outcome_of
-from scrapy_urlcanon.learn.in_force import settings_of
+from scrapy_urlcanon.learn.results.in_force import settings_of
 from scrapy_urlcanon.pages.same_page import same_page
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from sites import SITE, FollowSpider, links, site
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError
-from scrapy_urlcanon.learn.in_force import RuleInForce, combine
 from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
+from scrapy_urlcanon.learn.results.in_force import RuleInForce, combine
 from scrapy_urlcanon.learn.store import ObservationStore
 
 STORE = "observations.sqlite"

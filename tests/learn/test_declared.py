@@ -1,6 +1,6 @@
 import pytest
 
-from scrapy_urlcanon.learn.declared import DeclaredCanonicals, is_implausible
+from scrapy_urlcanon.learn.canonicals import DeclaredCanonicals, is_implausible
 from scrapy_urlcanon.learn.location import locate
 
 HOME = "http://a.example/"

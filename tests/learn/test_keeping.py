@@ -6,14 +6,14 @@ from itertools import permutations
 import pytest
 
 from scrapy_urlcanon.learn import Learned, LearnedRule, Observation, RuleInForce, Thresholds, learn
-from scrapy_urlcanon.learn.in_force import (
+from scrapy_urlcanon.learn.results.in_force import (
     AuditedUrl,
     CrawlRecord,
     combine,
     rules_in_force,
 )
-from scrapy_urlcanon.learn.keeping import unite
-from scrapy_urlcanon.learn.rules_file import to_json, to_toml
+from scrapy_urlcanon.learn.results.rules_file import to_json, to_toml
+from scrapy_urlcanon.learn.results.union import unite
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -279,7 +279,7 @@ _SCRIPT = """
 import random, sys
 from benchmarks.learn.synthetic import SyntheticSite
 from scrapy_urlcanon.learn import learn
-from scrapy_urlcanon.learn.rules_file import to_toml
+from scrapy_urlcanon.learn.results.rules_file import to_toml
 observations = [o for seed in (1, 2, 5) for o in SyntheticSite(seed).observations(600)]
 random.Random(int(sys.argv[1])).shuffle(observations)
 sys.stdout.write(to_toml(learn(observations)))

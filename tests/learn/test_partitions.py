@@ -6,7 +6,7 @@ import pytest
 from scrapy_urlcanon.exceptions import SpillError
 from scrapy_urlcanon.learn import Observation, learn, partitions
 from scrapy_urlcanon.learn.partitions import Partitions
-from scrapy_urlcanon.learn.rules_file import to_json
+from scrapy_urlcanon.learn.results.rules_file import to_json
 
 
 def observations():

@@ -4,7 +4,7 @@ import pytest
 
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule
-from scrapy_urlcanon.learn.rules_file import to_json, to_toml, write_toml
+from scrapy_urlcanon.learn.results.rules_file import to_json, to_toml, write_toml
 
 try:
     import tomllib

@@ -6,8 +6,8 @@ from datetime import datetime, timezone
 import pytest
 
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
-from scrapy_urlcanon.learn.in_force import AuditedUrl, RuleInForce
 from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
+from scrapy_urlcanon.learn.results.in_force import AuditedUrl, RuleInForce
 from scrapy_urlcanon.learn.store import BATCH, VERSION, ObservationStore
 from scrapy_urlcanon.pages.page import Page
 

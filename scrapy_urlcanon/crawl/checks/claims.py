@@ -19,7 +19,7 @@ class Way(NamedTuple):
     domain: str
     """A registrable domain: another site may do the same, and be wrong."""
     change: Hashable
-    """As :func:`scrapy_urlcanon.learn.declared.way_of` returns it."""
+    """As :func:`scrapy_urlcanon.learn.canonicals.way_of` returns it."""
 
 
 class Claim(NamedTuple):

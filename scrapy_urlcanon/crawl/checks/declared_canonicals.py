@@ -22,7 +22,7 @@ from scrapy_urlcanon.crawl.settings import (
     META_KEY,
 )
 from scrapy_urlcanon.crawl.stats import Stat
-from scrapy_urlcanon.learn.declared import is_implausible, way_of
+from scrapy_urlcanon.learn.canonicals import is_implausible, way_of
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.pages.same_page import same_page
 from scrapy_urlcanon.redaction import redact

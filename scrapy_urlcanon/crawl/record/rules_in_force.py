@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.learn.in_force import RuleInForce, effective, rules_in_force
+from scrapy_urlcanon.learn.results.in_force import RuleInForce, effective, rules_in_force
 from scrapy_urlcanon.rule_files.loading import files_of
 
 if TYPE_CHECKING:

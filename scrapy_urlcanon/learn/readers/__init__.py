@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from scrapy_urlcanon.learn.in_force import CrawlRecord
     from scrapy_urlcanon.learn.observation import Observation
+    from scrapy_urlcanon.learn.results.in_force import CrawlRecord
 
     Reader = Callable[[Path, Counter[str]], Iterator[Observation]]
 

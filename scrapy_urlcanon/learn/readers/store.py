@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.exceptions import InputError
-from scrapy_urlcanon.learn.in_force import AuditedUrl, CrawlRecord, Key, RuleInForce, key_of
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
+from scrapy_urlcanon.learn.results.in_force import AuditedUrl, CrawlRecord, RuleInForce
+from scrapy_urlcanon.learn.results.rule import Key, key_of
 from scrapy_urlcanon.learn.store import open_store
 from scrapy_urlcanon.pages.signature import BOILERPLATE_SHARE, Signature, unpack
 

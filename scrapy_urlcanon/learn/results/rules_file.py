@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.files import write_atomically
-from scrapy_urlcanon.learn.rule import IN_FORCE
+from scrapy_urlcanon.learn.results.rule import IN_FORCE
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Collection, Iterable
 
-    from scrapy_urlcanon.learn.rule import Evidence, Learned, LearnedRule
+    from scrapy_urlcanon.learn.results.rule import Evidence, Learned, LearnedRule
 
 _KINDS = {
     "rewrite": "URLs that this makes one show one page",

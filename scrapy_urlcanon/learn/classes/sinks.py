@@ -1,6 +1,4 @@
-"""Classes of URLs that never show anything but one page.
-
-Log-in forms, "send to a friend", and the like.
+"""Classes of URLs that never show anything but one page: log-in forms, "send to a friend".
 
 Such a page is no evidence for a general rule: that ``returnto`` makes no difference to a log-in
 form says nothing about any other page. Yet the class itself may be most of a crawl. It is
@@ -14,12 +12,13 @@ from base64 import b64decode
 from binascii import Error as Base64Error
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote_plus
 
+from scrapy_urlcanon.canonicalizer.names import is_writable
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
 from scrapy_urlcanon.confidence import lower_bound
-from scrapy_urlcanon.learn.location import name_of, value_of
-from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS
-from scrapy_urlcanon.learn.rule import Evidence, LearnedRule
+from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS
+from scrapy_urlcanon.learn.location import host_of, name_of, reading_order, value_of
+from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 from scrapy_urlcanon.learn.scope import Scope
 from scrapy_urlcanon.learn.site import NO_EVIDENCE, SINK_SIZE
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.groups import Groups
-    from scrapy_urlcanon.learn.location import Location, Place
+    from scrapy_urlcanon.learn.location import Address, Location
 
 #: How many values of a parameter must have been seen, and what share of them must name a URL of the
 #: site. A crawl that was cut short has not seen all that is named, so that many values may do with
@@ -46,31 +45,32 @@ def sink_rules(
     groups: Groups, thresholds: Thresholds
 ) -> tuple[list[LearnedRule], list[LearnedRule]]:
     """Return the classes of URLs of a site that are one page, and those that may be."""
-    counts = Counter(location.place for location in groups.pages)
+    counts = Counter(location.address for location in groups.pages)
     crowded = {place for place, count in counts.items() if thresholds.accept(count - 1, 0)}
-    by_place: dict[Place, list[Location]] = {}
+    by_place: dict[Address, list[Location]] = {}
     for location in groups.pages:
-        if location.place in crowded:
-            by_place.setdefault(location.place, []).append(location)
+        if location.address in crowded:
+            by_place.setdefault(location.address, []).append(location)
     texts: dict[str, str] | None = None
     sure: list[LearnedRule] = []
     unsure: list[LearnedRule] = []
     for place in sorted(by_place):
-        locations = sorted(by_place[place])
+        locations = sorted(by_place[place], key=reading_order)
         done: set[Location] = set()
         for found in _classes(place, locations, groups):
             known = [member for member in found.members if groups.pages[member] != NO_EVIDENCE]
             merges = len(known) - found.pages
-            expressible = found.dropped and found.scope.is_expressible
-            if not expressible or not thresholds.accept(merges, 0):
+            setting = [decode_query_text(name) for name in found.setting]
+            is_expressible = found.scope.is_expressible and all(map(is_writable, setting))
+            if not (found.dropped and is_expressible) or not thresholds.accept(merges, 0):
                 continue
             if done and (len(known) <= SINK_SIZE or not done.isdisjoint(found.members)):
                 continue
             rule = LearnedRule(
                 groups.site.domain,
-                found.scope.pattern,
+                found.scope.text,
                 found.option,
-                [unquote_plus(name) for name in found.setting],
+                setting,
                 "sink",
                 Evidence(
                     pages=found.pages,
@@ -128,12 +128,12 @@ def _without(location: Location, names: Collection[str]) -> tuple[str, ...]:
     return tuple([param for param in location.params if name_of(param) not in names])
 
 
-def _classes(place: Place, locations: list[Location], groups: Groups) -> Iterator[_Class]:
-    """Yield the classes of the URLs of one place that show one page, the largest first.
+def _classes(place: Address, locations: list[Location], groups: Groups) -> Iterator[_Class]:
+    """Yield the classes of the URLs of one place, the largest first.
 
-    Or a page for each value of some parameters, whatever the others.
+    A class shows one page, or a page for each value of some parameters, whatever the others.
     """
-    host = place.host.partition(":")[0]
+    host = host_of(place)
     segments = tuple(segment for segment in place.path.split("/") if segment)
     if _one_page(locations, groups):
         yield _class(Scope(host, segments), locations)
@@ -198,18 +198,19 @@ def _one_page(locations: Iterable[Location], groups: Groups) -> bool:
 def _texts(groups: Groups) -> dict[str, str]:
     """Return what a value may name, each with the parameter that it was seen in.
 
-    The paths of the site's URLs and their last segments, which have none, and the values of titles.
+    These are the paths of the site's URLs and their last segments, which have no parameter, and the
+    values of titles.
     """
     found: dict[str, str] = {}
     for location in groups.pages:
-        path = unquote_plus(location.place.path)
+        path = decode_query_text(location.address.path)
         for text in (path, path.rstrip("/").rpartition("/")[2]):
             if _is_name(text):
                 found[text.replace("_", " ")] = ""
         for param in location.params:
             name = name_of(param)
             if name in {"title", "page", "topic", "id"}:
-                text = unquote_plus(value_of(param))
+                text = decode_query_text(value_of(param))
                 if _is_name(text) and found.setdefault(text.replace("_", " "), name) != name:
                     found[text.replace("_", " ")] = ""
     return found
@@ -231,7 +232,7 @@ def _refers(name: str, members: Iterable[Location], texts: Mapping[str, str]) ->
 
 def _names_a_url(value: str, name: str, texts: Mapping[str, str]) -> bool:
     # The titles of pages that are down are not named by being asked for.
-    text = unquote_plus(value)
+    text = decode_query_text(value)
     if texts.get(text.replace("_", " "), name) != name or text.startswith(
         ("http://", "https://", "/", "http%3A", "https%3A")
     ):

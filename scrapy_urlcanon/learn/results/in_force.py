@@ -7,13 +7,13 @@ its audit whether it was right.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern, parse_pattern
-from scrapy_urlcanon.learn.domains import domain_of
+from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
+from scrapy_urlcanon.learn.results.rule import Key, key_of
+from scrapy_urlcanon.learn.scope import pattern_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -22,9 +22,6 @@ _EXAMPLES = 3
 
 #: Lists whose entries mean nothing one by one: a parameter more to keep is one less to drop.
 _WHOLE = frozenset({"keep_params"})
-
-Key = tuple[Pattern, str, str]
-"""Pattern, option and setting of a rule: rules with the same ones are one rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,7 @@ class RuleInForce:
     def domain(self) -> str:
         """The registrable domain that it is for, its host where it has none, or ``*``."""
         host = pattern_of(self.pattern).host
-        return host if host == ANY_HOST else domain_of(f"http://{host}/")
+        return host if host == ANY_HOST else domain_or_host(host)
 
 
 class AuditedUrl(NamedTuple):
@@ -189,14 +186,3 @@ def _audited(rule: RuleInForce, verdicts: Mapping[tuple[str, str], bool]) -> Rul
     others = [pair for pair, is_same in verdicts.items() if not is_same]
     examples = sorted(others or verdicts, key=lambda pair: (len(pair[0]), pair))[:_EXAMPLES]
     return replace(rule, audited=len(verdicts), others=len(others), examples=tuple(examples))
-
-
-def key_of(pattern: str, option: str, setting: Any) -> Key:
-    """Return what makes a rule the same as another one, however its pattern is written."""
-    return pattern_of(pattern), option, json.dumps(setting, sort_keys=True, ensure_ascii=False)
-
-
-@lru_cache(4096)
-def pattern_of(text: str) -> Pattern:
-    """Return the pattern of a rule that the configuration has accepted."""
-    return parse_pattern(text)

@@ -12,13 +12,22 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.canonicalizer.templates import Template, parse_template
 from scrapy_urlcanon.confidence import at_most, lower_bound
-from scrapy_urlcanon.learn.location import Location, name_of, value_of
-from scrapy_urlcanon.learn.proposals import PAGINATION, is_protected
-from scrapy_urlcanon.learn.rule import Evidence, LearnedRule
+from scrapy_urlcanon.learn.location import (
+    Location,
+    host_of,
+    name_of,
+    readable_params,
+    reading_order,
+    to_url,
+    value_of,
+)
+from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
+from scrapy_urlcanon.learn.vocabulary import PAGINATION, is_number, is_protected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.groups import Groups
@@ -50,13 +59,16 @@ class _Class:
     """Members that declare a URL which shows another page."""
     examples: list[tuple[str, str]] = field(default_factory=list)
 
+    @property
+    def is_wide(self) -> bool:
+        """Whether the template has a place for any segment."""
+        return self.template.count("{") > self.template.count(":digits}")
+
 
 def template_of(location: Location) -> str:
-    """Return the class of a URL.
+    """Return the class of a URL: path and names of parameters, with fields where it has digits.
 
-    Its path and the names of its parameters, with a field where it has digits.
-
-    Empty for a URL without an identifier: a class of all slugs would be the whole site.
+    It is empty for a URL without an identifier: a class of all slugs would be the whole site.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> template_of(locate("http://a.example/?p=12")), template_of(locate("http://a.example/node/7"))
@@ -69,7 +81,7 @@ def template_of(location: Location) -> str:
     >>> template_of(locate("http://a.example/forum/cats-7/topic/tom-12/?post=345"))
     '/forum/{a}/topic/{b}/?post={c:digits}'
     """
-    segments = location.place.path.split("/")[1:]
+    segments = location.address.path.split("/")[1:]
     depth = len(segments) - (not segments[-1])
     if depth > _MAX_SEGMENTS or len(location.params) > _MAX_PARAMS:
         return ""
@@ -77,21 +89,17 @@ def template_of(location: Location) -> str:
     fields = 0
     parts = []
     for segment in segments:
-        if _is_number(segment):
+        if is_number(segment):
             fields += 1
             parts.append("{" + next(names) + ":digits}")
-        elif "{" in segment or "}" in segment:
-            return ""
         elif location.params and _NUMBERED.search(segment):
             parts.append("{" + next(names) + "}")
         else:
             parts.append(segment)
     params = []
-    for param in location.params:
+    for param in readable_params(location):
         name, value = name_of(param), value_of(param)
-        if is_protected(name) and name != "p":
-            return ""
-        if not _is_number(value):
+        if not name or (is_protected(name) and name != "p") or not is_number(value):
             return ""
         fields += 1
         params.append(f"{name}={{{next(names)}:digits}}")
@@ -117,15 +125,9 @@ def skip_rules(
     }
     likely = {location for page in groups.duplicates() for location in groups.forms(page)}
     likely.update(location for location, target in declared.items() if location != target)
-    keys = {_key(location) for location in likely if location in groups.pages}
-    keys.discard(("", ""))
-    if not keys:
+    classes = _classes_of(likely & groups.pages.keys(), groups)
+    if not classes:
         return []
-    classes: dict[tuple[str, str], _Class] = {}
-    for location in sorted(groups.pages):
-        key = _key(location)
-        if key in keys and location not in groups.promised:
-            classes.setdefault(key, _Class(key[1])).members.append(location)
     wanted = {groups.pages[member] for found in classes.values() for member in found.members}
     by_page: dict[int, list[Location]] = {
         page: []
@@ -152,10 +154,37 @@ def skip_rules(
     return rules
 
 
+def _classes_of(likely: Iterable[Location], groups: Groups) -> dict[tuple[str, str], _Class]:
+    """Return the classes that some URLs are in, by host and template, with all their members."""
+    classes: dict[tuple[str, str], _Class] = {}
+    # A place for any segment takes more than the segments with a number that made it one.
+    wide: dict[tuple[object, ...], list[tuple[Template, _Class]]] = {}
+    for location in likely:
+        key = _key(location)
+        if key[1] and key not in classes:
+            found = classes[key] = _Class(key[1])
+            if found.is_wide:
+                wide.setdefault(_shape(location), []).append((parse_template(key[1]), found))
+    for location in sorted(groups.pages, key=reading_order) if classes else ():
+        if location in groups.promised:
+            continue
+        exact = classes.get(_key(location))
+        if exact is not None and not exact.is_wide:
+            exact.members.append(location)
+        for template, found in wide.get(_shape(location), ()) if wide else ():
+            if template.match(to_url(location)) is not None:
+                found.members.append(location)
+    return classes
+
+
 def _key(location: Location) -> tuple[str, str]:
-    """Return host and class of a URL; empty texts for one without a class."""
-    template = template_of(location)
-    return (location.place.host.partition(":")[0], template) if template else ("", "")
+    return host_of(location.address), template_of(location)
+
+
+def _shape(location: Location) -> tuple[object, ...]:
+    """Return what all members of a class have in common."""
+    address, params = location
+    return host_of(address), address.path.count("/"), *map(name_of, params)
 
 
 def _look(
@@ -199,19 +228,19 @@ def _look(
 
 
 def _is_elsewhere(member: Location, other: Location) -> bool:
-    """Whether another URL is a place of its own, and not the member with something more to it."""
-    path = member.place.path.rstrip("/")
-    return not other.params and not (path and f"{other.place.path}/".startswith(f"{path}/"))
+    """Tell whether another URL is a place of its own, and no longer form of the member."""
+    path = member.address.path.rstrip("/")
+    return not other.params and not (path and f"{other.address.path}/".startswith(f"{path}/"))
 
 
 def _is_part(member: Location, other: Location) -> bool:
-    """Whether another URL is that part of a numbered text to which the member leads.
+    """Tell whether another URL is that part of a numbered text to which the member leads.
 
     A post leads to the page of its topic that it is on; which one no rewrite computes.
     """
     return (
-        member.place == other.place
-        and bool(_NUMBERED.search(member.place.path))
+        member.address == other.address
+        and bool(_NUMBERED.search(member.address.path))
         and all(PAGINATION.fullmatch(name_of(param)) for param in other.params)
     )
 
@@ -246,10 +275,6 @@ def _judge(found: _Class, thresholds: Thresholds) -> Evidence | None:
 
 
 def _more_often(count: int, trials: int, probability: float, confidence: float) -> bool:
-    """Whether so many events are more than chance makes of that probability."""
+    """Tell whether so many events are more than chance makes of that probability."""
     at_least = 1.0 - at_most(count - 1, trials, probability) if count else 1.0
     return at_least < 1.0 - confidence
-
-
-def _is_number(text: str) -> bool:
-    return text.isdigit() and text.isascii() and len(text) < 20  # noqa: PLR2004

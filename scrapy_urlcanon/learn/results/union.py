@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.names import glob_matcher
 from scrapy_urlcanon.confidence import lower_bound
-from scrapy_urlcanon.learn.emission import valid
-from scrapy_urlcanon.learn.in_force import RuleInForce, entry_of, key_of, pattern_of, subject_of
-from scrapy_urlcanon.learn.rule import Evidence, LearnedRule
+from scrapy_urlcanon.learn.results.accepted import valid
+from scrapy_urlcanon.learn.results.in_force import RuleInForce, entry_of, subject_of
+from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
+from scrapy_urlcanon.learn.scope import pattern_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from scrapy_urlcanon.canonicalizer.patterns import Condition, Pattern
+    from scrapy_urlcanon.canonicalizer.patterns import Pattern
     from scrapy_urlcanon.learn.evidence import Thresholds
-    from scrapy_urlcanon.learn.in_force import Key
-    from scrapy_urlcanon.learn.rule import Kind
+    from scrapy_urlcanon.learn.results.rule import Key, Kind
 
 
 class United(NamedTuple):
@@ -46,7 +46,7 @@ def unite(
         return United(tuple(learned), tuple(unsure))
     standing: dict[Key, LearnedRule] = {}
     gone: dict[Key, LearnedRule] = {}
-    again = {_key(rule): rule for rule in learned}
+    again = {rule.key: rule for rule in learned}
     for key, rule in known.items():
         found = again.pop(key, None)
         if thresholds.contradicts(rule.audited, rule.others):
@@ -67,10 +67,10 @@ def unite(
         if rule not in doubtful and not _is_said_otherwise(rule, standing)
     }
     left = list(_without_covered(standing, new))
-    said = {*map(_key, left), *gone}
+    said = {rule.key for rule in left} | gone.keys()
     return United(
         tuple(valid(_in_one_spelling(left))),
-        (*gone.values(), *doubtful, *(rule for rule in unsure if _key(rule) not in said)),
+        (*gone.values(), *doubtful, *(rule for rule in unsure if rule.key not in said)),
     )
 
 
@@ -88,10 +88,6 @@ def _without_covered(
             if other_key != key
         ):
             yield rule
-
-
-def _key(rule: LearnedRule) -> Key:
-    return key_of(rule.pattern, rule.option, rule.setting)
 
 
 def _kept(
@@ -116,7 +112,7 @@ def _kept(
 
 def _is_said_otherwise(rule: LearnedRule, standing: dict[Key, LearnedRule]) -> bool:
     """Tell whether one of *standing* says something else of what *rule* is about."""
-    pattern, option, _ = _key(rule)
+    pattern, option, _ = rule.key
     return any(
         (other, other_option) == (pattern, option) and _subject(rule) == _subject(old)
         for (other, other_option, _), old in standing.items()
@@ -129,7 +125,7 @@ def _subject(rule: LearnedRule) -> str | None:
 
 def _covers(general: LearnedRule, special: LearnedRule, among: Iterable[LearnedRule] = ()) -> bool:
     """Tell whether *general* does all that *special* does."""
-    if not _is_wider(pattern_of(general.pattern), pattern_of(special.pattern)):
+    if not general.key[0].covers(special.key[0]):
         return False
     if not _does_as_much(general, special):
         return False
@@ -138,7 +134,7 @@ def _covers(general: LearnedRule, special: LearnedRule, among: Iterable[LearnedR
         other.option == special.option
         and _subject(other) == _subject(special)
         and other.setting != special.setting
-        and _is_wider(pattern_of(other.pattern), pattern_of(special.pattern))
+        and other.key[0].covers(special.key[0])
         for other in among
         if other is not general and other is not special
     )
@@ -165,25 +161,6 @@ def _does_as_much(general: LearnedRule, special: LearnedRule) -> bool:
 def _matches(pattern: str, name: str) -> bool:
     """Tell whether *pattern* says of all that *name* stands for what *name* says of it."""
     return not pattern.startswith("!") and not name.startswith("!") and glob_matcher(pattern)(name)
-
-
-def _is_wider(general: Pattern, special: Pattern) -> bool:
-    """Tell whether *general* is for all URLs that *special* is for."""
-    return (
-        (special.host == general.host or special.host.endswith(f".{general.host}"))
-        and (
-            not general.path
-            or special.path == general.path
-            or special.path.startswith(f"{general.path}/")
-        )
-        and all(_is_implied(condition, special.conditions) for condition in general.conditions)
-    )
-
-
-def _is_implied(condition: Condition, by: Iterable[Condition]) -> bool:
-    return any(
-        condition.name == other.name and condition.value in {other.value, "*"} for other in by
-    )
 
 
 def _in_one_spelling(rules: Iterable[LearnedRule]) -> list[LearnedRule]:

@@ -27,9 +27,7 @@ _PARAMETERS = re.compile(
 
 
 def semicolon_hosts(urls: Iterable[str], confidence: float = 0.95) -> frozenset[str]:
-    """Return the hosts whose queries are parameters between semicolons.
-
-    As :func:`~.location.locate` writes them.
+    """Return the hosts, as ``locate`` writes them, whose queries separate parameters by ``;``.
 
     >>> urls = [f"http://git.example:80/?p={i}.git;a=log" for i in range(40)]
     >>> semicolon_hosts([*urls, "http://a.example/?q=1;2"])
@@ -40,7 +38,7 @@ def semicolon_hosts(urls: Iterable[str], confidence: float = 0.95) -> frozenset[
     for url in urls:
         query = url.partition("#")[0].partition("?")[2]
         if ";" in query:
-            host = locate(url).place.host
+            host = locate(url).address.host
             seen[host] += 1
             parameters[host] += bool(_PARAMETERS.fullmatch(query))
     return frozenset(

@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.learn.classes.skips import template_of
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.location import Location, name_of, value_of
-from scrapy_urlcanon.learn.proposals import is_protected
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
-from scrapy_urlcanon.learn.skips import template_of
+from scrapy_urlcanon.learn.vocabulary import NUMBER, is_protected
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.site import Site
 
 _PAGE_SEGMENT = re.compile(r"(?:comment-)?(?:page|p|pg|seite|pagina)[-_]?\d+|\d+", re.IGNORECASE)
-_NUMBER = re.compile("[0-9]+")
 
 
 def way_of(source: Location, target: Location) -> Hashable:
@@ -38,16 +37,16 @@ def way_of(source: Location, target: Location) -> Hashable:
     """
     gone = tuple(sorted({name_of(p) for p in source.params} - {name_of(p) for p in target.params}))
     new = tuple(sorted({name_of(p) for p in target.params} - {name_of(p) for p in source.params}))
-    same_host = source.place[:2] == target.place[:2]
-    if source.place.path == target.place.path:
+    same_host = source.address[:2] == target.address[:2]
+    if source.address.path == target.address.path:
         return (same_host, gone, new, "same path")
-    if source.place.path.rstrip("/") == target.place.path.rstrip("/"):
+    if source.address.path.rstrip("/") == target.address.path.rstrip("/"):
         return (same_host, gone, new, "slash")
     return (
         same_host,
         gone,
         new,
-        template_of(source).partition("?")[0] or _shape(source.place.path),
+        template_of(source).partition("?")[0] or _shape(source.address.path),
     )
 
 
@@ -55,14 +54,14 @@ def _shape(path: str) -> str:
     """Return the first segment of a path and how deep it goes."""
     segments = path.split("/")[1:]
     return (
-        f"{_NUMBER.sub('0', segments[0])} {len(segments)}"
+        f"{NUMBER.sub('0', segments[0])} {len(segments)}"
         if len(segments) > 1
         else f" {len(segments)}"
     )
 
 
 def is_implausible(source: Location, target: Location) -> bool:
-    """Whether a declaration is of a kind that is wrong on most sites that make it.
+    """Tell whether a declaration is of a kind that is wrong on most sites that make it.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> home = locate("http://a.example/")
@@ -76,10 +75,10 @@ def is_implausible(source: Location, target: Location) -> bool:
     if source == target:
         return False
     if (
-        target.place.path == "/"
+        target.address.path == "/"
         and not target.params
-        and source.place.path.strip("/")
-        and "." not in source.place.path
+        and source.address.path.strip("/")
+        and "." not in source.address.path
     ):
         return True
     kept = set(target.params)
@@ -90,10 +89,10 @@ def is_implausible(source: Location, target: Location) -> bool:
         if is_protected(name) and value_of(param) not in {"", "0", "1"}:
             return True
     paged = [
-        s for s in source.place.path.split("/") if _PAGE_SEGMENT.fullmatch(s) and not s.isdigit()
+        s for s in source.address.path.split("/") if _PAGE_SEGMENT.fullmatch(s) and not s.isdigit()
     ]
-    return any(segment not in target.place.path.split("/") for segment in paged) or (
-        "/page/" in source.place.path and "/page/" not in target.place.path
+    return any(segment not in target.address.path.split("/") for segment in paged) or (
+        "/page/" in source.address.path and "/page/" not in target.address.path
     )
 
 
@@ -119,16 +118,16 @@ class DeclaredCanonicals:
         counts[0 if same_page else 1] += 1
 
     def believes(self, source: Location, target: Location) -> bool:
-        """Whether what this URL declares may be taken as seen."""
+        """Tell whether what this URL declares may be taken as seen."""
         if source == target or is_implausible(source, target):
             return False
         right, wrong = self._seen.get(way_of(source, target), (0, 0))
         return self.thresholds.accept_alias(right, wrong)
 
     def is_trusted(self, source: Location, target: Location) -> bool:
-        """Whether what this URL declares may serve as evidence.
+        """Tell whether what this URL declares was right more than once, and never wrong.
 
-        It was right more than once and never wrong.
+        Then it may serve as evidence.
         """
         right, wrong = self._seen.get(way_of(source, target), (0, 0))
         return right > 1 and not wrong and not is_implausible(source, target)

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.patterns import with_parents
 from scrapy_urlcanon.exceptions import ConfigurationError
-from scrapy_urlcanon.learn.in_force import pattern_of
-from scrapy_urlcanon.learn.operations import DropParam, DropValue
-from scrapy_urlcanon.learn.rule import LearnedRule, as_rules
+from scrapy_urlcanon.learn.operations import DropParam, apply_all
+from scrapy_urlcanon.learn.results.rule import LearnedRule, as_rules
+from scrapy_urlcanon.learn.scope import pattern_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from scrapy_urlcanon.learn.operations import Operation
-    from scrapy_urlcanon.learn.rule import Evidence
+    from scrapy_urlcanon.learn.candidates import Candidate
+    from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.results.rule import Evidence, Key
     from scrapy_urlcanon.learn.scope import Scope
 
 
@@ -23,32 +24,40 @@ class Accepted(NamedTuple):
     """Operations that hold together within a scope."""
 
     scope: Scope
-    operations: tuple[Operation, ...]
+    operations: Candidate
     evidence: Evidence
+
+    def apply(self, location: Location) -> Location:
+        """Return what the operations make of a URL; itself outside the scope."""
+        return apply_all(self.operations, location) if self.scope.holds(location) else location
 
 
 def rules_of(domain: str, accepted: Iterable[Accepted]) -> Iterator[LearnedRule]:
     """Yield the rules that say what was accepted, each rule once."""
-    defaults: dict[tuple[str, str], str] = {}
-    seen: set[tuple[str, str, str]] = set()
+    defaults: dict[tuple[str, frozenset[str]], str] = {}
+    seen: set[Key] = set()
     for scope, operations, evidence in accepted:
         for operation in operations:
             where, what = scope, operation
-            if isinstance(operation, DropValue):
+            default = operation.default
+            if (
+                default is not None
+                and defaults.setdefault((scope.host, operation.drops), default) != default
+            ):
                 # A parameter has one default per pattern; a second value without effect is a
                 # condition of its own.
-                known = defaults.setdefault((scope.host, operation.name), operation.value)
-                if known != operation.value:
-                    where = scope._replace(condition=f"{operation.name}={operation.value}")
-                    what = DropParam(operation.name)
-                    if scope.condition or not where.is_expressible:
-                        continue
-            key = (where.pattern, what.option, repr(what.setting))
-            if key not in seen:
-                seen.add(key)
-                yield LearnedRule(
-                    domain, where.pattern, what.option, what.setting, "rewrite", evidence
-                )
+                (name,) = operation.drops
+                where, what = scope._replace(condition=f"{name}={default}"), DropParam(name)
+                if scope.condition or not what.is_valid:
+                    continue
+            if not where.is_expressible:
+                continue
+            rule = LearnedRule(
+                domain, where.text, what.option.name, what.setting, "rewrite", evidence
+            )
+            if rule.key not in seen:
+                seen.add(rule.key)
+                yield rule
 
 
 def separators(hosts: Iterable[str], rules: Iterable[LearnedRule]) -> Iterator[LearnedRule]:

@@ -10,28 +10,24 @@ the rest of the site has.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import unquote_plus
 
 from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS
 from scrapy_urlcanon.confidence import lower_bound
-from scrapy_urlcanon.learn.location import Location, name_of
-from scrapy_urlcanon.learn.operations import ANY
-from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS, is_protected
+from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS
+from scrapy_urlcanon.learn.location import Location, name_of, readable
+from scrapy_urlcanon.learn.operations import KeepOnly
 from scrapy_urlcanon.learn.scope import Scope, scopes_of
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
+from scrapy_urlcanon.learn.vocabulary import NUMBER, is_protected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
     from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.groups import Groups
-    from scrapy_urlcanon.learn.proposals import Candidate
 
-_NUMBER = re.compile("[0-9]+")
 _TRACKING = frozenset(TRACKING_PARAMS)
 
 #: On more URLs than this a name is no longer made up.
@@ -44,42 +40,9 @@ MIN_NOISE = 0.8
 MAX_KEPT = 20
 
 
-@dataclass(frozen=True, order=True, slots=True)
-class KeepParams:
-    """Drop all parameters but these.
-
-    >>> from scrapy_urlcanon.learn.location import locate
-    >>> KeepParams(("id",)).apply(locate("http://a.example/?id=7&_16=")).url
-    'http://a.example/?id=7'
-    """
-
-    names: tuple[str, ...]
-    """As they stand in URLs, percent-encoded."""
-
-    @property
-    def option(self) -> str:
-        """The option of the rule catalogue."""
-        return "keep_params"
-
-    @property
-    def handle(self) -> str:
-        """Any URL."""
-        return ANY
-
-    @property
-    def setting(self) -> object:
-        """The names, decoded."""
-        return [unquote_plus(name) for name in self.names]
-
-    def apply(self, location: Location) -> Location:
-        """Drop the parameters that are not on the list."""
-        kept = tuple([param for param in location.params if name_of(param) in self.names])
-        return location if len(kept) == len(location.params) else Location(location.place, kept)
-
-
 def allow_lists(
     groups: Groups, dropped: Callable[[Scope], set[str]], thresholds: Thresholds
-) -> Iterator[tuple[Scope, Candidate, set[int]]]:
+) -> Iterator[tuple[Scope, KeepOnly, set[int]]]:
     """Yield the lists of parameters to keep that the made-up names of a site suggest.
 
     Each with its scope, the narrowest that has all of the evidence, and the pages that suggest it.
@@ -93,13 +56,13 @@ def allow_lists(
     by_scope: dict[Scope, list[Location]] = {}
     for location in sorted(groups.pages):
         if any(name_of(param) in rare for param in location.params):
-            for scope in scopes_of(groups.site.domain, location.place):
+            for scope in scopes_of(groups.site.domain, location.address):
                 by_scope.setdefault(scope, []).append(location)
     usual = {name for name, count in counts.items() if name not in rare}
     done: list[Scope] = []
     # The narrowest first: a template ignores what it does not know, a site does not.
     for scope in sorted(by_scope, key=lambda s: (-len(s.segments), -len(s.host), s)):
-        if any(scope.contains(narrower) for narrower in done) or not scope.is_expressible:
+        if not scope.is_expressible or any(scope.contains(narrower) for narrower in done):
             continue
         noise, pages = _noise(by_scope[scope], rare, groups)
         if lower_bound(len(noise), 0, thresholds.confidence) < MIN_NOISE:
@@ -111,7 +74,7 @@ def allow_lists(
         alike = {name for name in rare & seen if shapes[_shape(name)] >= MIN_PROPOSERS}
         kept = (usual | seen) - noise - alike - dropped(scope)
         if len(kept) <= MAX_KEPT:
-            yield scope, (KeepParams(tuple(sorted(kept))),), pages
+            yield scope, KeepOnly(tuple(sorted(kept, key=readable))), pages
 
 
 def _counts(groups: Groups) -> Counter[str]:
@@ -125,16 +88,13 @@ def _counts(groups: Groups) -> Counter[str]:
 
 
 def _shape(name: str) -> str:
-    return _NUMBER.sub("0", name)
+    return NUMBER.sub("0", readable(name))
 
 
 def _noise(
     locations: Collection[Location], rare: Collection[str], groups: Groups
 ) -> tuple[set[str], set[int]]:
-    """Return the made-up names that made no difference, and the pages that say so.
-
-    No names where one of them made a difference.
-    """
+    """Return the made-up names, where none made a difference, and the pages that say so."""
     noise: set[str] = set()
     pages: set[int] = set()
     forms: dict[Location, Location] = {}
@@ -144,7 +104,7 @@ def _noise(
             continue
         names = {name_of(param) for param in location.params} & set(rare)
         bare = Location(
-            location.place, tuple([p for p in location.params if name_of(p) not in names])
+            location.address, tuple([p for p in location.params if name_of(p) not in names])
         )
         known = groups.pages.get(bare, NO_EVIDENCE)
         if known == NO_EVIDENCE:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.location import name_of
-from scrapy_urlcanon.learn.rule import Unexplained
-from scrapy_urlcanon.learn.skips import template_of
+from scrapy_urlcanon.learn.classes.skips import template_of
+from scrapy_urlcanon.learn.location import name_of, readable, reading_order
+from scrapy_urlcanon.learn.results.rule import Unexplained
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
-    from scrapy_urlcanon.learn.rule import LearnedRule
+    from scrapy_urlcanon.learn.results.rule import LearnedRule
 
 #: Differences of one domain that are told.
 MAX_DIFFERENCES = 5
@@ -54,13 +54,13 @@ def difference(one: Location, other: Location) -> str:
     """
     parts = [
         f"<{name}>"
-        for name, mine, theirs in zip(one.place._fields, one.place, other.place, strict=True)
+        for name, mine, theirs in zip(one.address._fields, one.address, other.address, strict=True)
         if mine != theirs
     ]
     mine, theirs = Counter(one.params), Counter(other.params)
-    names = {name_of(param) for param in (mine - theirs) + (theirs - mine)}
+    names = {readable(name_of(param)) for param in (mine - theirs) + (theirs - mine)}
     return " ".join(parts + sorted(names))
 
 
-def _length(location: Location) -> tuple[int, Location]:
-    return len(location.params), location
+def _length(location: Location) -> tuple[int, object]:
+    return len(location.params), reading_order(location)

@@ -10,64 +10,52 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.generalize import common
-from scrapy_urlcanon.learn.proposals import MIN_PROPOSERS, duplicates, pairs
-from scrapy_urlcanon.learn.template import Rewrite
+from scrapy_urlcanon.learn.candidates.templates import common
+from scrapy_urlcanon.learn.operations import RewriteTemplates
+from scrapy_urlcanon.learn.vocabulary import LANGUAGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scrapy_urlcanon.learn.groups import Groups
-from scrapy_urlcanon.learn.proposals import Candidate
+    from scrapy_urlcanon.learn.candidates import Candidate, Duplicates
 
 #: Characters of a beginning or an end that may be replaced.
 _MAX_LENGTH = 60
 
-#: A language stands at the beginning or at the end of a path; what is not translated now may be
-#: tomorrow.
-_LANGUAGE = re.compile("[a-z]{2}([-_][a-z]{2,4})?", re.IGNORECASE)
 _BORDER = re.compile("[^A-Za-z0-9%]")
 
 
-def substitution_proposals(groups: Groups) -> dict[Candidate, set[int]]:
-    """Return the substitutions that the site's duplicates suggest.
-
-    Each with the pages that suggest it.
-    """
-    found: dict[Candidate, set[int]] = {}
+def substitutions_of_paths(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
+    """Yield the substitutions that pairs of different depths suggest, each with the page."""
+    found: dict[Candidate, list[int]] = {}
     depths: dict[Candidate, set[int]] = {}
-    for page, locations in duplicates(groups):
-        for one, other in pairs(locations):
-            if one.params != other.params or one.place[:2] != other.place[:2]:
-                continue
-            paths = one.place.path, other.place.path
-            for source, target in (paths, paths[::-1]):
-                for rewrite in substitutions(source, target):
-                    found.setdefault((rewrite,), set()).add(page)
-                    depths.setdefault((rewrite,), set()).add(source.count("/"))
-    return {
-        candidate: pages
-        for candidate, pages in found.items()
-        if len(pages) >= MIN_PROPOSERS and len(depths[candidate]) > 1
-    }
+    for page, one, other in duplicates.pairs():
+        if one.params != other.params or one.address[:2] != other.address[:2]:
+            continue
+        paths = one.address.path, other.address.path
+        for source, target in (paths, paths[::-1]):
+            for rewrite in substitutions(source, target):
+                found.setdefault((rewrite,), []).append(page)
+                depths.setdefault((rewrite,), set()).add(source.count("/"))
+    for candidate, pages in found.items():
+        if len(depths[candidate]) > 1:
+            yield from ((candidate, page) for page in pages)
 
 
-def substitutions(source: str, target: str) -> Iterator[Rewrite]:
+def substitutions(source: str, target: str) -> Iterator[RewriteTemplates]:
     """Yield what replaces the beginning, or the end, of one path to make it the other.
 
     >>> list(substitutions("/print/a/b", "/a/b"))
-    [Rewrite(source='/print/{rest:path}', target='/{rest}')]
+    [RewriteTemplates(source='/print/{rest:path}', target='/{rest}')]
     >>> list(substitutions("/a/b.html.htm", "/a/b.html"))
-    [Rewrite(source='/{rest:path}.html.htm', target='/{rest}.html')]
+    [RewriteTemplates(source='/{rest:path}.html.htm', target='/{rest}.html')]
     """
-    if any(c in source + target for c in "{}"):
-        return
     segments, others = source.split("/")[1:], target.split("/")[1:]
     tail = common(segments[::-1], others[::-1])
     head, put = segments[: len(segments) - tail], others[: len(others) - tail]
     if tail and head and any(segments[len(head) :]) and _may_differ(head, put):
         before, after = ("".join(f"{segment}/" for segment in part) for part in (head, put))
-        yield Rewrite(f"/{before}{{rest:path}}", f"/{after}{{rest}}")
+        yield RewriteTemplates(f"/{before}{{rest:path}}", f"/{after}{{rest}}")
     # At a border of both; and one word more where the end is but dropped from within a segment,
     # or every `.htm` of the site would go.
     starts = [m.start() for m in _BORDER.finditer(source)]
@@ -82,12 +70,16 @@ def substitutions(source: str, target: str) -> Iterator[Rewrite]:
         start = starts.pop() if starts else 0
     end, instead = source[start:], target[start:]
     if start > 1 and end.strip("/") and _may_differ(end.split("/"), instead.split("/")):
-        yield Rewrite(f"/{{rest:path}}{end}", f"/{{rest}}{instead}")
+        yield RewriteTemplates(f"/{{rest:path}}{end}", f"/{{rest}}{instead}")
 
 
 def _may_differ(taken: list[str], put: list[str]) -> bool:
-    """Whether what is replaced is a literal of a site, and neither number nor language."""
+    """Tell whether what is replaced is a literal of a site, and neither number nor language.
+
+    A language stands at the beginning or at the end of a path; what is not translated now may be
+    tomorrow.
+    """
     words = [word for word in (*taken, *put) if word]
     return sum(map(len, words)) <= _MAX_LENGTH and not any(
-        _LANGUAGE.fullmatch(word) or any(c.isdigit() for c in word) for word in words
+        LANGUAGE.fullmatch(word.lower()) or any(c.isdigit() for c in word) for word in words
     )

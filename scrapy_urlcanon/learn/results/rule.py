@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from scrapy_urlcanon.canonicalizer.patterns import Pattern
+from scrapy_urlcanon.learn.scope import pattern_of
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
+
+Key = tuple[Pattern, str, str]
+"""Pattern, option and setting of a rule: rules with the same ones are one rule."""
 
 Kind = Literal["rewrite", "skip", "sink", "kept", "contradicted", "taken out"]
 """What a rule is: one of the three that are learned; or one that was in force in the crawls, that
@@ -61,6 +68,11 @@ class LearnedRule:
     was_in_force: bool = False
     """Whether crawls were made under it, which hides what it merges."""
 
+    @property
+    def key(self) -> Key:
+        """What makes it the same rule as another one."""
+        return key_of(self.pattern, self.option, self.setting)
+
     def is_off(self, turned_off: Collection[str]) -> bool:
         """Tell whether it is to be turned on by the user, as its option is one of *turned_off*.
 
@@ -106,6 +118,11 @@ class Learned:
         {'a.example': {'drop_params': ['sid', 'ref']}}
         """
         return as_rules(self.rules)
+
+
+def key_of(pattern: str, option: str, setting: Any) -> Key:
+    """Return what makes a rule the same as another one, however its pattern is written."""
+    return pattern_of(pattern), option, json.dumps(setting, sort_keys=True, ensure_ascii=False)
 
 
 def as_rules(rules: Iterable[LearnedRule]) -> dict[str, dict[str, Any]]:

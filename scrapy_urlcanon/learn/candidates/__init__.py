@@ -1,0 +1,63 @@
+"""Candidate rules: what the duplicates of a site suggest, to be tried on all its URLs."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.location import reading_order
+from scrapy_urlcanon.learn.operations import Operation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from scrapy_urlcanon.learn.groups import Groups
+    from scrapy_urlcanon.learn.location import Location
+
+Candidate = tuple[Operation, ...]
+"""Operations that are tried together, in this order."""
+
+#: Pages of one site that are looked at for candidates. Each candidate is tried on all URLs all
+#: the same.
+MAX_PAGES = 20_000
+
+#: A candidate that fewer pages suggest cannot reach any bound worth having.
+MIN_PROPOSERS = 3
+
+#: URLs of one page that are compared with each other.
+MAX_URLS = 12
+
+
+class Duplicates:
+    """The pages of a site that are still found under several URLs, sinks left out."""
+
+    def __init__(self, groups: Groups) -> None:
+        """Take a sample of them, where they are many."""
+        self.groups = groups
+        numbers = groups.duplicates()
+        self.count = min(len(numbers), MAX_PAGES)
+        if len(numbers) > MAX_PAGES:
+            # Page numbers follow the sorted URLs, so that an even sample reaches every part of the
+            # site.
+            step = len(numbers) / MAX_PAGES
+            numbers = [numbers[int(i * step)] for i in range(MAX_PAGES)]
+        self._numbers = numbers
+
+    def pairs(self) -> Iterator[tuple[int, Location, Location]]:
+        """Yield pairs of URLs of one page to compare, in their order, with the page."""
+        for page in self._numbers:
+            for one, other in pairs(sorted(self.groups.forms(page), key=reading_order)):
+                yield page, one, other
+
+
+def pairs(locations: Sequence[Location]) -> Iterator[tuple[Location, Location]]:
+    """Yield pairs of URLs to compare: all of a small cluster, the first ones of a larger one."""
+    yield from combinations(locations[:MAX_URLS], 2)
+
+
+def collect(proposals: Iterable[tuple[Candidate, int]]) -> dict[Candidate, set[int]]:
+    """Return the candidates, each with the pages that suggest it."""
+    found: dict[Candidate, set[int]] = {}
+    for candidate, page in proposals:
+        found.setdefault(candidate, set()).add(page)
+    return found

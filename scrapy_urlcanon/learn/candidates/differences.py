@@ -1,0 +1,135 @@
+"""Single options: the differences between URLs that show one page."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.location import name_of
+from scrapy_urlcanon.learn.operations import (
+    CollapseSlashes,
+    DropIndexFile,
+    DropParam,
+    DropPathParam,
+    DropRepeated,
+    DropValue,
+    LowerPath,
+    SetScheme,
+    StripTrailingSlash,
+    StripWww,
+)
+from scrapy_urlcanon.learn.vocabulary import is_protected, may_be_default
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy_urlcanon.learn.candidates import Candidate, Duplicates
+    from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.operations import Operation
+
+#: More parameters than this at once are no rule but another page.
+MAX_JOINT = 4
+
+_STRIP_WWW = StripWww()
+_INDEX_FILE = re.compile(r"[A-Za-z][\w-]{0,30}\.[A-Za-z]{2,5}", re.ASCII)
+
+
+def differing_options(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
+    """Yield the candidates that the differences of URLs suggest, each with the page."""
+    for page, one, other in duplicates.pairs():
+        for candidate in differences(one, other):
+            yield candidate, page
+
+
+def differences(one: Location, other: Location) -> Iterator[Candidate]:
+    """Yield what would make two URLs one: each difference alone, and all of them together.
+
+    >>> from scrapy_urlcanon.learn.location import locate
+    >>> one, other = locate("http://a.example/x?sid=1"), locate("http://a.example/x")
+    >>> for candidate in differences(one, other):
+    ...     print(*candidate)
+    DropParam(name='sid')
+    DropValue(name='sid', value='1')
+    """
+    outside = list(_host_differences(one, other))
+    path = _path_differences(one.address.path, other.address.path)
+    if path is None or (one.address.host != other.address.host and not outside):
+        return
+    outside += path
+    if one.params != other.params and set(one.params) == set(other.params):
+        outside.append(DropRepeated())
+    names, values = _param_differences(one.params, other.params)
+    if len(names) > MAX_JOINT:
+        return
+    by_name: list[Operation] = [DropParam(name) for name in names if not is_protected(name)]
+    whole = len(by_name) == len(names)
+    for operation in (*outside, *by_name, *values):
+        yield (operation,)
+    if whole and len(outside) + len(by_name) > 1:
+        if len(by_name) > 1:
+            yield tuple(by_name)
+        if outside:
+            yield (*outside, *by_name)
+    if len(values) > 1 or (values and outside):
+        yield (*outside, *values)
+
+
+def _host_differences(one: Location, other: Location) -> Iterator[Operation]:
+    if one.address.scheme != other.address.scheme:
+        yield SetScheme("https")
+    if one.address.host != other.address.host:
+        stripped = (_STRIP_WWW.apply(location).address.host for location in (one, other))
+        if len(set(stripped)) == 1:
+            yield _STRIP_WWW
+
+
+def _path_differences(one: str, other: str) -> list[Operation] | None:
+    """Return the operations that make two paths one, or None where there are none."""
+    if one == other:
+        return []
+    found: list[Operation] = []
+    if "//" in one + other:
+        found.append(CollapseSlashes())
+    if ";" in one + other:
+        found += [DropPathParam(name) for name in sorted(_path_params(one) ^ _path_params(other))]
+        names = sorted(_path_params(one) | _path_params(other))
+        found = found or [DropPathParam(name) for name in names]
+    for operation in found:
+        one, other = operation.on_path(one), operation.on_path(other)
+    if one != other and one.lower() == other.lower():
+        found.append(LowerPath())
+        return found
+    if one == other:
+        return found
+    if one.rstrip("/") == other.rstrip("/"):
+        found.append(StripTrailingSlash())
+        return found
+    shorter, longer = sorted((one, other), key=len)
+    directory, _, name = longer.rpartition("/")
+    if _INDEX_FILE.fullmatch(name) and shorter in {directory + "/", directory}:
+        found.append(DropIndexFile(name))
+        if shorter == directory:
+            found.append(StripTrailingSlash())
+        return found
+    return None
+
+
+def _path_params(path: str) -> set[str]:
+    return {name_of(param) for segment in path.split("/") for param in segment.split(";")[1:]}
+
+
+def _param_differences(
+    one: tuple[str, ...], other: tuple[str, ...]
+) -> tuple[list[str], list[Operation]]:
+    """Return the parameters that differ, and the default values that would explain it."""
+    if one == other:
+        return [], []
+    alone = set(one) ^ set(other)
+    names = sorted({name_of(param) for param in alone})
+    first, second = {name_of(param) for param in one}, {name_of(param) for param in other}
+    values: list[Operation] = []
+    for param in sorted(alone):
+        name, _, value = param.partition("=")
+        if not (name in first and name in second) and may_be_default(name, value):
+            values.append(DropValue(name, value))
+    return names, values

@@ -1,0 +1,113 @@
+"""Hosts of one registrable domain that show the same pages: mirrors, and users with a subdomain.
+
+That two hosts share some pages says little: the weblog of a shop has its imprint and its terms,
+and untranslated pages stand under every language. So a host is taken for another one only where
+the pages that both have are a good part of what it has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS, Candidate, Duplicates
+from scrapy_urlcanon.learn.operations import AliasHost, StripWww, SubdomainIntoPath
+from scrapy_urlcanon.learn.vocabulary import LANGUAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy_urlcanon.learn.location import Location
+
+#: Share of the pages of a host that must have been found on the other one. Half of a mirror is
+#: half seen in a crawl that saw half of each.
+MIN_COVERAGE = 0.25
+
+#: Subdomains that must have moved into the path before all of them are taken to have: five without
+#: a counter-example are right for over half of the others (95 % confidence).
+MIN_SUBDOMAINS = 5
+
+_WWW = re.compile("www[0-9]*")
+_WWW_LABEL = re.compile(r"^www[0-9]*\.")
+
+
+def label_of(host: str, domain: str) -> str:
+    """Return the one label before a registrable domain; empty where there is none, or ``www``."""
+    label = host.removesuffix("." + domain)
+    return "" if label == host or "." in label or _WWW.fullmatch(label) else label
+
+
+def other_hosts(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
+    """Yield the hosts that the site's duplicates suggest to be others, each with the page."""
+    domain = duplicates.groups.site.domain
+    aliases: dict[tuple[str, str], set[int]] = {}
+    moved: dict[tuple[str, str], set[int]] = {}
+    for page, one, other in _on_two_hosts(duplicates):
+        host, name = one.address.host, other.address.host
+        if one.address.path != other.address.path:
+            if label := _moved_label(one, other, domain):
+                moved.setdefault((label, name), set()).add(page)
+        elif _WWW_LABEL.sub("", host) != _WWW_LABEL.sub("", name) and not any(
+            LANGUAGE.fullmatch(label) for label in {*host.split(".")} ^ {*name.split(".")}
+        ):
+            aliases.setdefault((host, name), set()).add(page)
+    if not aliases and not moved:
+        return
+    sizes = Counter(location.address.host for location in duplicates.groups.pages)
+    found: dict[Candidate, set[int]] = {}
+    for (host, name), pages in aliases.items():
+        # Of two names of one machine the one that is linked most is its name.
+        if (-sizes[name], len(name), name) < (-sizes[host], len(host), host) and len(
+            pages
+        ) >= MIN_COVERAGE * sizes[host]:
+            found[AliasHost(host, name),] = pages
+    found.update(_moves(domain, moved, sizes))
+    for candidate, pages in found.items():
+        yield from ((candidate, page) for page in pages)
+
+
+def _on_two_hosts(duplicates: Duplicates) -> Iterator[tuple[int, Location, Location]]:
+    """Yield URLs of one page that differ in host and path alone, in both orders."""
+    for page, one, other in duplicates.pairs():
+        host, name = one.address.host, other.address.host
+        if (
+            host != name
+            and ":" not in host + name
+            and one.params == other.params
+            and one.address.scheme == other.address.scheme
+        ):
+            yield page, one, other
+            yield page, other, one
+
+
+def _moved_label(one: Location, other: Location, domain: str) -> str:
+    """Return the subdomain of one URL that is the first segment of the other; empty for none."""
+    label = label_of(one.address.host, domain)
+    is_moved = (
+        not LANGUAGE.fullmatch(label)
+        and other.address.host in {domain, "www." + domain}
+        and other.address.path == f"/{label}{one.address.path}"
+    )
+    return label if is_moved else ""
+
+
+def _moves(
+    domain: str, moved: dict[tuple[str, str], set[int]], sizes: Counter[str]
+) -> Iterator[tuple[Candidate, set[int]]]:
+    """Yield the subdomains that move into the path, one by one and, if there are many, all."""
+    for name in sorted({name for _, name in moved}):
+        prefix = name.removesuffix(domain)
+        # The host that the catalogue moves to is bare only where `www` is stripped.
+        first = () if prefix else (StripWww(),)
+        by_label = {label: pages for (label, to), pages in moved.items() if to == name}
+        if len(by_label) >= MIN_SUBDOMAINS:
+            labels = {
+                label_of(host, domain) for host, size in sizes.items() if size > MIN_PROPOSERS
+            }
+            but = tuple(sorted(labels - set(by_label) - {""}))
+            step = SubdomainIntoPath("*", domain, prefix, but)
+            yield (*first, step), set().union(*by_label.values())
+        for label, pages in sorted(by_label.items()):
+            if len(pages) >= MIN_COVERAGE * sizes[f"{label}.{domain}"]:
+                yield (*first, SubdomainIntoPath(label, domain, prefix)), pages

@@ -1,0 +1,391 @@
+"""From pairs of URLs that show one page to templates that turn the one into the other.
+
+As in DustBuster (Bar-Yossef, Keidar and Schonfeld 2007) a rule is a substitution seen in many
+pairs; as in the pattern tree of Lei et al. (2010) a token is a literal where few values make up
+most pairs, and a field elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain, count
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS, Candidate, Duplicates
+from scrapy_urlcanon.learn.location import name_of, readable_params, value_of
+from scrapy_urlcanon.learn.operations import RewriteTemplates
+from scrapy_urlcanon.learn.vocabulary import (
+    FIRST_PAGE,
+    NUMBER,
+    PART_OF_LISTING,
+    is_identifier,
+    is_number,
+    is_protected,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from scrapy_urlcanon.learn.location import Location
+
+#: Segments and parameters that a template may take out of the middle, and put in.
+MAX_PIECES = 6
+
+#: Segments of the path that a template may pass on.
+MAX_SEGMENTS = 8
+
+#: In place of the number of segments: the path is passed on as a whole.
+ANY_PATH = -1
+
+#: A value that makes up this share of a token's pairs is a literal.
+LITERAL_SHARE = 0.2
+
+#: Texts of this length are no slugs.
+_MAX_CODE = 3
+
+_NUMBERED = re.compile("([0-9]+)([-_,])")
+_NUMBER_LAST = re.compile(r"([-_,])([0-9]+)((?:\.[a-z]{2,5})?)$")
+_LOCALE = re.compile("[a-z]{2}[-_][A-Za-z]{2,4}")
+_WORD = re.compile("[^0-9.,_-]{3}")
+_FIELD = re.compile(r"\{[^{}]*\}")
+_ENDING = re.compile(r"\.[a-z]{2,5}$")
+
+
+class Field(NamedTuple):
+    """A place in the first template, for the text that tells one pair from another: its token."""
+
+    kind: str
+    """As in the text of a template: empty, or a colon and a class."""
+
+
+class Slug(NamedTuple):
+    """A place in the first template for a text that does not matter."""
+
+    kind: str = "slug"
+
+
+class Token(NamedTuple):
+    """A place in the second template: what the field of that number found."""
+
+    number: int
+
+
+TEXT, DIGITS = Field(""), Field(":digits")
+
+Pattern: TypeAlias = "tuple[str | Field | Slug, ...]"
+"""Literal texts and places, one field among them."""
+Filling: TypeAlias = "tuple[str | Token, ...]"
+"""Literal texts and what fields found."""
+Literals: TypeAlias = "tuple[str | Field, ...]"
+"""What stands for the tokens: a literal where one value makes up enough of the pairs."""
+
+
+class Skeleton(NamedTuple):
+    """What pairs of URLs have in common that one pair of templates may explain."""
+
+    head: int
+    """Segments before those that differ; :data:`ANY_PATH` where the path does not matter."""
+    tail: int
+    """Segments after them."""
+    middle: tuple[Pattern, ...]
+    """Segments that differ."""
+    params: tuple[tuple[str, Pattern], ...]
+    """Parameters that are taken, by name."""
+    target: tuple[Filling, ...]
+    """Segments that are put in."""
+    target_params: tuple[tuple[str, Filling], ...]
+    """Parameters that are put in, by name."""
+
+
+class _Pairs(NamedTuple):
+    """The pairs of one skeleton: the page of each, and its tokens."""
+
+    entries: list[tuple[int, tuple[str, ...]]]
+    depths: set[int]
+
+
+def pairs_of_templates(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
+    """Yield the pairs of templates that pairs of URLs suggest, each with the page."""
+    seen: dict[Skeleton, _Pairs] = {}
+    for page, one, other in duplicates.pairs():
+        for source, target in ((one, other), (other, one)):
+            for skeleton, tokens in skeletons(source, target):
+                known = seen.get(skeleton)
+                if known is None:
+                    known = seen[skeleton] = _Pairs([], set())
+                known.entries.append((page, tokens))
+                known.depths.add(source.address.path.count("/"))
+    for skeleton, (entries, depths) in seen.items():
+        if len({page for page, _ in entries}) < MIN_PROPOSERS:
+            continue
+        if skeleton.head == ANY_PATH and len(depths) == 1:
+            continue  # a narrower template says the same
+        for literals, pages in _split(entries, 0, ()):
+            rewrite = _rewrite(skeleton, literals)
+            if rewrite is not None and _is_plausible(rewrite):
+                yield from (((rewrite,), page) for page in pages)
+
+
+def _is_plausible(rewrite: RewriteTemplates) -> bool:
+    """Tell whether a pair of templates may say what is true of a site.
+
+    >>> _is_plausible(RewriteTemplates("/list/?C={_a}", "/list/?O=D"))
+    False
+    """
+    texts = rewrite.source, rewrite.target
+    # The number of one part of a listing neither goes nor comes: only that of the first may, or
+    # that of any.
+    before, after = (set(PART_OF_LISTING.findall(text)) for text in texts)
+    if any(part.isdigit() and part not in FIRST_PAGE for part in before ^ after):
+        return False
+    # One of many things is no other one of them: two revisions of a text are one page where nothing
+    # changed between them, and elsewhere not.
+    mine, theirs = (set(filter(is_identifier, re.split("[/?&=]", text))) for text in texts)
+    if mine - theirs and theirs - mine:
+        return False
+    # Where any value of a parameter goes, and another one comes out of nowhere, that the first
+    # makes no difference has to be shown of it by itself.
+    (path, _, query), (new_path, _, new_query) = (text.partition("?") for text in texts)
+    is_for_nothing = "={_" in query and new_query and "{" not in new_query
+    return not (is_for_nothing and path.count("/") == new_path.count("/"))
+
+
+def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tuple[str, ...]]]:
+    """Yield the ways to compute one URL from another, each with the tokens of the source.
+
+    >>> from scrapy_urlcanon.learn.location import locate
+    >>> one, other = locate("http://a.example/node/7/print"), locate("http://a.example/node/7")
+    >>> for skeleton, tokens in skeletons(one, other):
+    ...     print(skeleton.middle, skeleton.target, tokens)
+    ((Field(kind=''),),) () ('node', '7', 'print')
+    """
+    if source.address[:2] != target.address[:2]:
+        return
+    segments, others = source.address.path.split("/")[1:], target.address.path.split("/")[1:]
+    if len(segments) > MAX_SEGMENTS:
+        return
+    given, wanted = readable_params(source), readable_params(target)
+    taken = [param for param in given if param not in wanted]
+    put = [param for param in wanted if param not in given]
+    if segments == others and not put:
+        return  # dropping parameters is no template
+    head = common(segments, others)
+    tail = common(segments[head:][::-1], others[head:][::-1])
+    middle, others = segments[head : len(segments) - tail], others[head : len(others) - tail]
+    names = [name_of(param) for param in taken]
+    if (
+        len(middle) + len(taken) > MAX_PIECES
+        or len(others) + len(put) > MAX_PIECES
+        or len(set(names)) < len(names)
+        or any(is_protected(name) for name in names if _is_dropped(name, taken, put))
+    ):
+        return
+    pieces = [*middle, *map(value_of, taken)]
+    patterns, tokens, fillings = _explain(pieces, [*others, *map(value_of, put)])
+    new_values = fillings[len(others) :]
+    from_nowhere = any(not isinstance(part, Token) for part in map(_token_of, new_values))
+    if not (from_nowhere and len(put) > len(taken)):
+        skeleton = Skeleton(
+            head,
+            tail,
+            tuple(patterns[: len(middle)]),
+            tuple(zip(names, patterns[len(middle) :], strict=True)),
+            tuple(fillings[: len(others)]),
+            tuple(zip(map(name_of, put), new_values, strict=True)),
+        )
+        yield skeleton, (*segments[:head], *segments[len(segments) - tail :], *tokens)
+        if head == len(segments) and any(segments) and taken:
+            yield skeleton._replace(head=ANY_PATH), tuple(tokens)
+    if len(middle) == len(others) == 1 and not taken and not put:
+        outside = (*segments[:head], *segments[len(segments) - tail :])
+        slugs = _slugs(middle[0], others[0])
+        if slugs:
+            pattern, token, filling = slugs
+            yield Skeleton(head, tail, (pattern,), (), (filling,), ()), (*outside, token)
+
+
+def _token_of(filling: Filling) -> Token | None:
+    return next((part for part in filling if isinstance(part, Token)), None)
+
+
+def _slugs(one: str, other: str) -> tuple[Pattern, str, Filling] | None:
+    """Return what makes two segments one in which any text for readers will do.
+
+    That it does not matter is what the rule says, so that one for all of them is as good as each:
+    a hyphen. What is beside the text, a number or the ending of a file, is passed on.
+    """
+    if not one or not other or NUMBER.sub("0", one) == NUMBER.sub("0", other):
+        return None
+    first, last, ending = _NUMBERED.match(one), _NUMBER_LAST.search(one), _ENDING.search(one)
+    pattern: Pattern
+    filling: Filling
+    if first and other.startswith(first[0]):
+        before, after, token = first[0], "", first[1]
+        pattern, filling = (DIGITS, first[2], Slug()), (Token(0), first[2] + "-")
+    elif last and other.endswith(last[0]):
+        before, after, token = "", last[0], last[2]
+        pattern = (Slug(), last[1], DIGITS, last[3])
+        filling = ("-" + last[1], Token(0), last[3])
+    else:
+        end = ending[0] if ending and other.endswith(ending[0]) else ""
+        before, after, token = "", end, one.removesuffix(end)
+        pattern, filling = (TEXT, end), ("-" + end,)
+    if any(_is_code(slug.removeprefix(before).removesuffix(after)) for slug in (one, other)):
+        return None
+    return pattern, token, filling
+
+
+def _is_code(text: str) -> bool:
+    """Tell whether a text may be an abbreviation, a language or a number, and none for readers."""
+    return len(text) <= _MAX_CODE or bool(_LOCALE.fullmatch(text)) or not _WORD.search(text)
+
+
+def _is_dropped(name: str, taken: Sequence[str], put: Sequence[str]) -> bool:
+    values = {value_of(param) for param in taken if name_of(param) == name}
+    return not any(value in text for value in values for text in put)
+
+
+def common(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many items two sequences begin with in common."""
+    number = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        number += 1
+    return number
+
+
+def _explain(
+    pieces: Sequence[str], wanted: Sequence[str]
+) -> tuple[list[Pattern], list[str], list[Filling]]:
+    """Return patterns of the pieces, their tokens, and what is wanted in terms of these."""
+    patterns: list[Pattern] = [(DIGITS if is_number(piece) else TEXT,) for piece in pieces]
+    tokens = list(pieces)
+    fillings: list[Filling] = []
+    for want in wanted:
+        filling: Filling = (want,)
+        for number, piece in enumerate(pieces):
+            if not piece:
+                continue
+            if piece == want:
+                filling = (Token(number),)
+                break
+            if is_number(piece) and _is_token(piece, want):
+                before, after = want.split(piece, 1)
+                filling = (before, Token(number), after)
+                break
+            if want and _is_token(want, piece):
+                before, after = piece.split(want, 1)
+                field = DIGITS if is_number(want) else TEXT
+                patterns[number] = (*_around(before), field, *_around(after))
+                tokens[number] = want
+                filling = (Token(number),)
+                break
+            if NUMBER.sub("0", piece) == NUMBER.sub("0", want) != want:
+                numbers = NUMBER.findall(piece)
+                if len(numbers) == 1:
+                    before, after = piece.split(numbers[0], 1)
+                    patterns[number], tokens[number] = (before, DIGITS, after), numbers[0]
+                else:
+                    patterns[number] = (TEXT,)
+                break
+        fillings.append(filling)
+    return patterns, tokens, fillings
+
+
+def _is_token(part: str, text: str) -> bool:
+    """Tell whether a text has a part bounded by something other than what it is made of."""
+    start = text.find(part)
+    if start < 0:
+        return False
+    before, after = text[:start][-1:], text[start + len(part) :][:1]
+    same = str.isdigit if part.isdigit() else str.isalnum
+    return not (before and same(before)) and not (after and same(after))
+
+
+def _around(text: str) -> Pattern:
+    """Return what stands beside a token: its punctuation, and a slug that does not matter.
+
+    A text without a slug, or without punctuation, is a literal.
+    """
+    if not any(c.isalnum() for c in text):
+        return (text,)
+    if not text[0].isalnum():
+        return text[0], Slug()
+    return (Slug(), text[-1]) if not text[-1].isalnum() else (text,)
+
+
+def _split(
+    entries: Sequence[tuple[int, tuple[str, ...]]], position: int, literals: Literals
+) -> Iterator[tuple[Literals, set[int]]]:
+    """Yield which tokens are literals, for each part of the pairs that is large enough."""
+    pages = {page for page, _ in entries}
+    if len(pages) < MIN_PROPOSERS:
+        return
+    if position == len(entries[0][1]):
+        yield literals, pages
+        return
+    parts: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
+    for entry in entries:
+        parts.setdefault(entry[1][position], []).append(entry)
+    if len(parts) > 1:
+        field = DIGITS if all(map(is_number, parts)) else TEXT
+        yield from _split(entries, position + 1, (*literals, field))
+    for value in sorted(parts):
+        number = len({page for page, _ in parts[value]})
+        if number >= MIN_PROPOSERS and number >= LITERAL_SHARE * len(pages):
+            yield from _split(parts[value], position + 1, (*literals, value))
+
+
+def _rewrite(skeleton: Skeleton, literals: Literals) -> RewriteTemplates | None:
+    """Return the pair of templates; None where it would match every URL of that depth."""
+    head = max(skeleton.head, 0)
+    outside = head + skeleton.tail
+    passed = set(range(outside))
+    for filling in (*skeleton.target, *(filling for _, filling in skeleton.target_params)):
+        passed.update(outside + part.number for part in filling if isinstance(part, Token))
+    # A field that the target leaves out says so by its name.
+    names = ["" if i in passed else "_" for i in range(len(literals))]
+    names = [mark + chr(ord("a") + i) for i, mark in enumerate(names)]
+    slugs = (f"{{_{name}}}" for name in chain("stuvwx", map("s{}".format, count(1))))
+
+    def found(i: int) -> str:
+        literal = literals[i]
+        return literal if isinstance(literal, str) else f"{{{names[i]}}}"
+
+    def field(i: int) -> str:
+        literal = literals[i]
+        return literal if isinstance(literal, str) else f"{{{names[i]}{literal.kind}}}"
+
+    def pattern_of(pattern: Pattern, i: int) -> str:
+        return "".join(
+            part if isinstance(part, str) else next(slugs) if isinstance(part, Slug) else field(i)
+            for part in pattern
+        )
+
+    def filled(filling: Filling) -> str:
+        return "".join(
+            part if isinstance(part, str) else found(outside + part.number) for part in filling
+        )
+
+    middle = [pattern_of(pattern, outside + i) for i, pattern in enumerate(skeleton.middle)]
+    first = outside + len(middle)
+    query = [
+        f"{name}={pattern_of(pattern, first + i)}"
+        for i, (name, pattern) in enumerate(skeleton.params)
+    ]
+    source, target = "/{rest:path}", "/{rest}"
+    if skeleton.head != ANY_PATH:
+        ends = range(head), range(head, outside)
+        before, after = ([field(i) for i in end] for end in ends)
+        source = "/" + "/".join((*before, *middle, *after))
+        before, after = ([found(i) for i in end] for end in ends)
+        target = "/" + "/".join((*before, *map(filled, skeleton.target), *after))
+    if not query and ":digits}" not in source and not _FIELD.sub("", source).strip("/"):
+        return None
+    new_query = [f"{name}={filled(filling)}" for name, filling in skeleton.target_params]
+    return RewriteTemplates(_text(source, query), _text(target, new_query))
+
+
+def _text(path: str, query: Sequence[str]) -> str:
+    return path + ("?" + "&".join(query) if query else "")

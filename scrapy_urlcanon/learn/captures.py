@@ -1,0 +1,221 @@
+"""What was captured of one domain, and the pages that it amounts to."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
+from scrapy_urlcanon.learn.location import Address, Location, host_of, locate
+from scrapy_urlcanon.learn.semicolons import semicolon_hosts
+from scrapy_urlcanon.learn.simhash import SimhashIndex
+from scrapy_urlcanon.learn.site import NO_EVIDENCE, Site
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from scrapy_urlcanon.learn.observation import Observation
+
+_HAS_MAIN, _HAS_SIMHASH = 1, 2
+
+_END_OF_AUTHORITY = re.compile(r"[/?#\\]")
+
+
+class Captures:
+    """The observations of one domain, about 200 bytes each, in any order."""
+
+    __slots__ = ("_canonical", "_ends", "_flags", "_main", "_redirect", "_simhash", "_urls")
+
+    def __init__(self) -> None:
+        # One after the other: a million objects would take half as much again, and leave the
+        # memory in pieces when they go.
+        self._urls, self._flags = bytearray(), bytearray()
+        self._ends, self._main, self._simhash = array("Q"), array("Q"), array("Q")
+        self._canonical: dict[int, str] = {}
+        self._redirect: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def add(self, observation: Observation) -> None:
+        """Add a capture."""
+        flags = main = simhash = 0
+        if observation.has_content:
+            if observation.main_sha1:
+                flags |= _HAS_MAIN
+                main = _short(observation.main_sha1) ^ observation.title
+            if observation.simhash64 is not None:
+                flags |= _HAS_SIMHASH
+                # Near simhashes stay near under one title, and become far ones under two.
+                simhash = observation.simhash64 ^ observation.title
+        number = len(self)
+        if observation.canonical and observation.canonical != observation.url:
+            self._canonical[number] = observation.canonical
+        if observation.redirect:
+            self._redirect[number] = observation.redirect
+        self._urls += observation.url.encode("utf-8", "surrogatepass")
+        self._ends.append(len(self._urls))
+        self._main.append(main)
+        self._simhash.append(simhash)
+        self._flags.append(flags)
+
+    def extend(self, other: Captures) -> None:
+        """Add the captures of another."""
+        start, length = len(self), len(self._urls)
+        self._urls += other._urls
+        self._ends.extend(length + end for end in other._ends)
+        self._main += other._main
+        self._simhash += other._simhash
+        self._flags += other._flags
+        self._canonical.update((start + number, url) for number, url in other._canonical.items())
+        self._redirect.update((start + number, url) for number, url in other._redirect.items())
+
+    def site(self, domain: str) -> Site:
+        """Return what the captures amount to, and forget them: both would not fit side by side.
+
+        A URL that the canonicalizer cannot parse is left out: no rule touches it.
+        """
+        texts: dict[str, str] = {}
+        addresses: dict[Address, Address] = {}
+        urls, ends = bytes(self._urls), self._ends
+        self._urls, self._ends = bytearray(), array("Q")
+
+        def url_of(number: int, urls: bytes = urls, ends: array[int] = ends) -> bytes:
+            return urls[ends[number - 1] if number else 0 : ends[number]]
+
+        # Arrays, here and below: the numbers of a million rows as objects would take 32 MB. Bytes
+        # of UTF-8 are in the same order as the text.
+        order = array("l", sorted(range(len(ends)), key=url_of))
+        semicolons = (
+            semicolon_hosts(url_of(n).decode("utf-8", "surrogatepass") for n in range(len(ends)))
+            if b";" in urls
+            else frozenset()
+        )
+        locations: list[Location] = []
+        shares = texts.setdefault
+        evidence = array("l")
+        seen: dict[Location, int] = {}
+        declared: dict[int, Location] = {}
+        redirects: dict[int, Location] = {}
+        for number in order:
+            address, params = locate(url_of(number).decode("utf-8", "surrogatepass"), semicolons)
+            if not address.scheme:
+                continue
+            location = Location(
+                addresses.setdefault(address, address),
+                tuple([shares(param, param) for param in params]),
+            )
+            row = seen.setdefault(location, len(locations))
+            if row == len(locations):
+                locations.append(location)
+                evidence.append(number)
+            elif self._weight(number) < self._weight(evidence[row]):
+                evidence[row] = number
+            if number in self._canonical:
+                target = locate(self._canonical[number], semicolons)
+                # Where captures disagree, any fixed choice will do.
+                if target != location and target.address.scheme:
+                    declared[row] = max(declared.get(row, target), target)
+            if number in self._redirect:
+                target = locate(self._redirect[number], semicolons)
+                if target.address.scheme:
+                    redirects[row] = max(redirects.get(row, target), target)
+        del seen, addresses, texts, urls, ends, order, url_of
+        pages = self._pages(evidence)
+        return Site(domain, locations, pages, declared, redirects, semicolons)
+
+    def _weight(self, number: int) -> tuple[bool, int, bool, int]:
+        """Return what orders the captures of one URL: evidence first, then what was seen."""
+        flags = self._flags[number]
+        return (
+            not flags & _HAS_MAIN,
+            self._main[number],
+            not flags & _HAS_SIMHASH,
+            self._simhash[number],
+        )
+
+    def _pages(self, evidence: array[int]) -> array[int]:
+        """Return the page number of each row.
+
+        One page has equal digests, or simhashes near that of its first capture.
+        """
+        index = SimhashIndex(
+            self._simhash[number] for number in evidence if self._flags[number] & _HAS_SIMHASH
+        )
+        by_main: dict[int, int] = {}
+        pages = array("l")
+        count = 0
+        for number in evidence:
+            flags = self._flags[number]
+            page = by_main.get(self._main[number]) if flags & _HAS_MAIN else None
+            if page is None and flags & _HAS_SIMHASH:
+                page = index.find(self._simhash[number])
+            if page is None and flags:
+                page = count
+                count += 1
+                if flags & _HAS_SIMHASH:
+                    index.add(self._simhash[number], page)
+            if page is not None and flags & _HAS_MAIN:
+                by_main.setdefault(self._main[number], page)
+            pages.append(NO_EVIDENCE if page is None else page)
+        return pages
+
+
+def site_of(domain: str, observations: Iterable[Observation]) -> Site:
+    """Return the site that a domain's observations describe."""
+    captures = Captures()
+    for observation in observations:
+        captures.add(observation)
+    return captures.site(domain)
+
+
+_PRIME = (1 << 64) - 59
+
+
+def _short(digest: str) -> int:
+    """Return 64 bits of a digest, the same for any hash seed.
+
+    Two of a million different pages share them once in ten thousand crawls of that size.
+    """
+    try:
+        if len(digest) == 40:  # noqa: PLR2004 - a hexadecimal SHA-1
+            return int(digest, 16) % _PRIME
+    except ValueError:
+        pass
+    return int.from_bytes(
+        blake2b(digest.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
+    )
+
+
+def domain_of(url: str) -> str:
+    """Return the registrable domain of an absolute URL, or its host where it has none.
+
+    >>> domain_of("http://www.example.co.uk:8080/x"), domain_of("http://10.0.0.1/")
+    ('example.co.uk', '10.0.0.1')
+    """
+    return _domain_of_authority(_END_OF_AUTHORITY.split(url.partition("://")[2], maxsplit=1)[0])
+
+
+@lru_cache(maxsize=65536)
+def _domain_of_authority(authority: str) -> str:
+    address = locate(f"http://{authority}/").address
+    return domain_or_host(host_of(address)) if address.scheme else authority
+
+
+def by_domain(
+    observations: Iterable[Observation], domains: Collection[str] | None = None
+) -> dict[str, Captures]:
+    """Return the captures of each domain, or of those domains that are given."""
+    found: dict[str, Captures] = {}
+    for observation in observations:
+        domain = domain_of(observation.url)
+        captures = found.get(domain)
+        if captures is None:
+            if domains is not None and domain not in domains:
+                continue
+            captures = found[domain] = Captures()
+        captures.add(observation)
+    return found

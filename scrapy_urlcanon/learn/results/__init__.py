@@ -1,0 +1,1 @@
+"""What learning returns: rules with their evidence, and the file that they are written to."""

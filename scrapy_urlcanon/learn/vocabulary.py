@@ -1,0 +1,75 @@
+"""What the names and values of a URL say: parts of a listing, languages, identifiers."""
+
+from __future__ import annotations
+
+import re
+
+# Names of parameters that number the parts of a listing, say how long these are, or choose a
+# language. Where they make no difference in a crawl it is because a listing was short or a page not
+# yet translated, and that changes; only the number of a first page may be learned.
+PAGINATION = re.compile(
+    r"""(?:p|pg|pn|page|paged|pagina|pagenum|page_?no|page_?number|page_?index|seite|
+        start|offset|from|first|skip|begin|cursor|after|before|limitstart|startat|start_?index)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+PAGE_SIZE = re.compile(
+    r"limit|(?:(?:items|results|rows|posts)_?)?per_?page|page_?size|max[-_]?results|rpp",
+    re.IGNORECASE,
+)
+LANGUAGE_NAME = re.compile(
+    "l|lang|language|langue|lng|hl|locale|sprache|idioma|variant|uselang|setlang", re.IGNORECASE
+)
+
+FIRST_PAGE = frozenset(("", "0", "1"))
+"""Numbers of a first page."""
+
+PART_OF_LISTING = re.compile(
+    r"(?<![a-z])(?:page|paged|pagina|seite|pg|p)[-_/]?([0-9]+|\{_\w+:digits\})(?![0-9a-z])",
+    re.IGNORECASE,
+)
+"""What numbers the parts of a listing in a path, or in a template for it."""
+
+LANGUAGE = re.compile("[a-z]{2}([-_][a-z]{2,4})?")
+"""A language in a host or a path, in lower case."""
+
+NUMBER = re.compile("[0-9]+")
+
+# A number, a digest or token of sixteen characters or more, or a UUID.
+_IDENTIFIER = re.compile(
+    r"[0-9]+|(?=[a-z]*[0-9])[0-9a-z]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+    re.IGNORECASE,
+)
+
+
+def is_protected(name: str) -> bool:
+    """Tell whether a parameter numbers or sizes pages or chooses a language, by its name."""
+    return any(names.fullmatch(name) for names in (PAGINATION, PAGE_SIZE, LANGUAGE_NAME))
+
+
+def is_identifier(text: str) -> bool:
+    """Tell whether a text names one of many things, and none of a few by what it means.
+
+    What is learned of one of them says nothing of the others.
+
+    >>> is_identifier("42"), is_identifier("da39a3ee5e6b4b0d"), is_identifier("HEAD")
+    (True, True, False)
+    """
+    return bool(_IDENTIFIER.fullmatch(text))
+
+
+def is_number(text: str) -> bool:
+    """Tell whether a text is a number in ASCII digits."""
+    return text.isdigit() and text.isascii()
+
+
+def may_be_default(name: str, value: str) -> bool:
+    """Tell whether a value may be what a parameter means where it is not given.
+
+    A digest or a token may not: it is one of many, or another one in the next crawl.
+
+    >>> may_be_default("page", "1"), may_be_default("page", "7"), may_be_default("sort", "up")
+    (True, False, True)
+    """
+    if is_protected(name):
+        return bool(PAGINATION.fullmatch(name)) and value in FIRST_PAGE
+    return value.isdigit() or not is_identifier(value)

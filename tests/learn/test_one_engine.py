@@ -1,0 +1,168 @@
+"""A rule does in a crawl what its trial saw, and no URL is too odd to learn from."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.learn.synthetic import SyntheticSite
+from scrapy_urlcanon.canonicalizer.percent_encoding import encode_query_text
+from scrapy_urlcanon.learn import Learned, Observation, learn
+from scrapy_urlcanon.learn import operations as ops
+from scrapy_urlcanon.learn.captures import domain_of, site_of
+from scrapy_urlcanon.learn.location import locate, to_url
+from scrapy_urlcanon.learn.miner import Miner
+from scrapy_urlcanon.learn.results.accepted import Accepted, rules_of
+from scrapy_urlcanon.learn.results.rule import Evidence
+from scrapy_urlcanon.learn.results.rules_file import to_toml
+from scrapy_urlcanon.learn.scope import Scope
+from scrapy_urlcanon.library import Canonicalizer
+
+# Whatever a policy does without a rule, and nothing else.
+BASE = {"*": {}}
+
+SPECIAL = "\\*#?{}&=;%+/.:|!@[]\"' é\u0131\udc80\ufffd\x00\t"
+TEXTS = st.text(SPECIAL + "aA1", max_size=6) | st.text(max_size=4)
+NAMES = TEXTS | st.sampled_from(["id", "sid", "page", "q", "a%20b", "sig", "Expires"])
+
+
+def written(accepted):
+    """Return a canonicalizer loaded from the file that says what was accepted."""
+    rules = tuple(rules_of("shop.example", [accepted]))
+    with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
+        file.write(to_toml(Learned(rules)))
+        file.flush()
+        return Canonicalizer(BASE, preset="scrapy", rules_files=[file.name])
+
+
+def agree(accepted, urls):
+    """Assert that the file makes the same of the URLs as the trial did."""
+    canonicalizer = written(accepted)
+    for url in urls:
+        location = locate(url)
+        if location.address.scheme:
+            assert str(to_url(accepted.apply(location))) == canonicalizer.canonicalize(url), url
+
+
+def urls_of(text, names=NAMES):
+    """URLs of one site with odd texts in every place."""
+    param = st.tuples(names, text).map("=".join) | names
+    return st.builds(
+        "http{}://{}shop.example{}/{}?{}".format,
+        st.sampled_from(["", "s"]),
+        st.sampled_from(["", "www.", "www2.", "ann.", "b.", "x@"]),
+        st.sampled_from(["", ":80", ":8080"]),
+        st.lists(text, max_size=4).map("/".join),
+        st.lists(param, max_size=4).map("&".join),
+    )
+
+
+@pytest.mark.parametrize(
+    "mark", ["\\", "*", "%23", "#", "%3F", "?", "{", "}", "{a}", "%7B", "\\1\\"]
+)
+@pytest.mark.parametrize(
+    "shape", ["/{i}/slug{m}{j}", "/a{m}?b={j}{m}{i}", "/{i}?{m}={j}", "/{m}{i}/{j}"]
+)
+def test_marks_in_urls_are_texts(shape, mark):
+    """Whatever stands in a path, a name or a value is taken for itself."""
+    urls = [
+        "http://shop.example" + shape.format(i=i, j=j, m=mark) for i in range(20) for j in range(3)
+    ]
+    seen = [Observation(url, main_sha1=f"{i // 3:040x}") for i, url in enumerate(urls)]
+    learned = learn(seen)
+    Canonicalizer(learned.as_rules())
+
+
+@settings(max_examples=settings.default.max_examples // 3)
+@given(
+    fixed=st.lists(TEXTS, min_size=4, max_size=4),
+    shape=st.permutations([0, 1, 2, 3]),
+    odd=st.lists(urls_of(TEXTS), max_size=12),
+)
+def test_learning_raises_on_no_url(fixed, shape, odd):
+    """Any text in a path, a query or a host is learned from or left out."""
+    a, b, c, d = (fixed[i] for i in shape)
+    urls = [
+        f"http://{host}.example/{a}{i}/{b}?{c}={i}&{d}{j}"
+        for host in ("shop", f"{b}shop")
+        for i in range(5)
+        for j in (b, "x", c)
+    ]
+    seen = [Observation(url, main_sha1=f"{i // 3:040x}") for i, url in enumerate([*urls, *odd])]
+    to_toml(learn(seen))
+
+
+def spelled(text):
+    """Return a name or a value as it stands in a URL that was taken apart."""
+    return encode_query_text(text.encode(errors="replace").decode())
+
+
+SPELLED, VALUES = NAMES.map(spelled), TEXTS.map(spelled)
+OPERATIONS = st.one_of(
+    st.builds(ops.DropParam, SPELLED),
+    st.builds(ops.DropValue, SPELLED, VALUES),
+    st.builds(ops.KeepOnly, st.lists(SPELLED, max_size=3).map(tuple)),
+    st.builds(ops.DropIndexFile, st.sampled_from(["index.html", "a.b"])),
+    st.builds(ops.DropPathParam, NAMES),
+    st.sampled_from(
+        [
+            ops.StripTrailingSlash(),
+            ops.CollapseSlashes(),
+            ops.LowerPath(),
+            ops.DropRepeated(),
+            ops.StripWww(),
+            ops.SetScheme("https"),
+            ops.SetScheme("http"),
+            ops.AliasHost("b.shop.example", "shop.example"),
+            ops.SubdomainIntoPath("*", "shop.example", "www.", ("b",)),
+            ops.SubdomainIntoPath("ann", "shop.example", "www."),
+            ops.RewriteTemplates("/{a}/{b:digits}", "/{a}?id={b}"),
+            ops.RewriteTemplates("/{rest:path}?id={a}", "/{rest}/{a}"),
+            ops.RewriteTemplates("/{rest:path}/a", "/{rest}"),
+            ops.RewriteTemplates("/a/{_s}-{b:digits}", "/a/--{b}"),
+        ]
+    ),
+    st.builds(ops.RewriteTemplates, TEXTS.map("/{{a}}/{}".format), TEXTS.map("/{}{{a}}".format)),
+)
+ODD = urls_of(TEXTS | st.sampled_from(["index.html", "a;sid=1", "A%2f", "..", "", "12", "a"]))
+
+
+@given(
+    operation=OPERATIONS,
+    scope=st.sampled_from(
+        [
+            Scope("shop.example"),
+            Scope("shop.example", ("a",)),
+            Scope("www.shop.example"),
+            Scope("shop.example", (), "id=1"),
+        ]
+    ),
+    urls=st.lists(ODD, min_size=1, max_size=8),
+)
+def test_trial_of_an_operation_is_what_the_written_rule_does(operation, scope, urls):
+    """Each operation that can be said changes a URL as the canonicalizer does with its rule."""
+    if operation.is_valid:
+        agree(Accepted(scope, (operation,), Evidence()), urls)
+
+
+@cache
+def mined(seed):
+    """Return a part of the URLs of a site, and what is accepted of it."""
+    seen = SyntheticSite(seed).observations(400)
+    miner = Miner(site_of(domain_of(seen[0].url), seen))
+    miner.run()
+    assert miner.accepted
+    return [o.url for o in seen[::20]], miner.accepted
+
+
+@settings(max_examples=settings.default.max_examples // 6)
+@given(seed=st.integers(0, 9), odd=st.lists(ODD, max_size=20))
+def test_trial_of_what_is_learned_is_what_the_written_rule_does(seed, odd):
+    """Every rule of a site does to each of its URLs, and to odd ones, what its trial did."""
+    urls, found = mined(seed)
+    for accepted in found:
+        agree(accepted, [*urls, *odd])
