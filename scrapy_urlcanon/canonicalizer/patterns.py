@@ -12,8 +12,11 @@ from urllib.parse import quote
 from attrs import field, frozen
 
 from scrapy_urlcanon.canonicalizer.names import glob_matcher
-from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text, encode_path
-from scrapy_urlcanon.canonicalizer.rules.base import parameter
+from scrapy_urlcanon.canonicalizer.percent_encoding import (
+    decode_parameter,
+    decode_query_text,
+    encode_path,
+)
 from scrapy_urlcanon.canonicalizer.url import is_ip_address, normalize_host
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
@@ -127,7 +130,7 @@ class Pattern:
             return False
         if not self.conditions:
             return True
-        parameters = [parameter(piece) for piece in url.query or ()]
+        parameters = [decode_parameter(piece) for piece in url.query or ()]
         return all(
             any(name == condition.name and condition.matches(value) for name, value in parameters)
             for condition in self.conditions

@@ -231,3 +231,13 @@ def encode_parameter(piece: str) -> str:
     """
     name, equals, value = piece.partition("=")
     return encode_query_text(name) + equals + encode_query_text(value)
+
+
+def decode_parameter(piece: str) -> tuple[str, str]:
+    """Return name and value, decoded, of *piece*, a parameter of a query.
+
+    >>> decode_parameter("q=C%2B%2B+11")
+    ('q', 'C++ 11')
+    """
+    name, _, value = piece.partition("=")
+    return decode_query_text(name), decode_query_text(value)

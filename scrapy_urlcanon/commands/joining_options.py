@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_parameter
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
-from scrapy_urlcanon.canonicalizer.rules.base import parameter
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.canonicalizer.values import Choice, Flag, HostMap, NameList, NameMap
 
@@ -143,7 +143,9 @@ def _components(url: Url) -> Iterator[tuple[str, str | None]]:
 
 def _candidates(first: Url, second: Url) -> Iterator[tuple[str, Any]]:
     """Yield options with values that might join the two, the usual one of each option first."""
-    differing = set(map(parameter, first.query or ())) ^ set(map(parameter, second.query or ()))
+    differing = set(map(decode_parameter, first.query or ())) ^ set(
+        map(decode_parameter, second.query or ())
+    )
     names = _names(first, second, sorted({name for name, _ in differing}))
     # What is about two hosts alone comes last: there may be a rule for all of them.
     ranked = sorted(BY_NAME.items(), key=lambda item: isinstance(item[1].values, HostMap))

@@ -15,9 +15,13 @@ from urllib.parse import unquote
 
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.names import is_writable
-from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text, encode_query_text
+from scrapy_urlcanon.canonicalizer.percent_encoding import (
+    decode_parameter,
+    decode_query_text,
+    encode_query_text,
+)
 from scrapy_urlcanon.canonicalizer.rules import authority, path, query
-from scrapy_urlcanon.canonicalizer.rules.base import Option, ParameterRule, PathRule, parameter
+from scrapy_urlcanon.canonicalizer.rules.base import Option, ParameterRule, PathRule
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.rules.template import RewritePath
 from scrapy_urlcanon.canonicalizer.values import Setting
@@ -214,7 +218,11 @@ class _ParameterOperation(Operation):
     def apply(self, location: Location) -> Location:
         params, beginning, drops = location.params, self.beginning, self.rule.drops
         kept = tuple(
-            [p for p in params if not p.startswith(beginning) or drops(*parameter(p)) is None]
+            [
+                p
+                for p in params
+                if not p.startswith(beginning) or drops(*decode_parameter(p)) is None
+            ]
         )
         if len(kept) == len(params) or (self.rule.spares_signed and is_signed(params)):
             return location

@@ -4,6 +4,9 @@ In the foreign formats an exception takes a URL out of a rule. Our layers only k
 order of patterns: what a more specific pattern says wins. So an exception becomes a
 ``!name`` on its own pattern, and a rule on a pattern that would win over that one is
 dropped.
+
+A *scope* is a pattern of ours, in the readers of foreign rules too, whose *patterns* are those
+of the foreign format.
 """
 
 from __future__ import annotations
@@ -13,12 +16,10 @@ from typing import TYPE_CHECKING, Any
 from attrs import Factory, define
 
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern, with_parents
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-_NEUTRAL: dict[str, Any] = {"keep_params": None, "www": "keep", "trailing_slash": "keep"}
-"""The values with which an exception takes an option back."""
 
 
 @define
@@ -76,7 +77,7 @@ def compose(groups: Sequence[RuleGroup]) -> dict[str, dict[str, Any]]:
         taken_back = [f"!{name}" for name in back.names.get(scope, ())]
         names_here = [*taken_back, *dict.fromkeys(drops.get(scope, ()))]
         rule = {"drop_params": names_here} if names_here else {}
-        rule.update({option: _NEUTRAL[option] for option in back.options.get(scope, ())})
+        rule.update({option: BY_NAME[option].neutral for option in back.options.get(scope, ())})
         rule.update(options.get(scope, {}))
         if rule:
             rules[str(scope)] = rule

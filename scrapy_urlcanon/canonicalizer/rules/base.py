@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
-from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_parameter
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 
 if TYPE_CHECKING:
@@ -223,26 +223,16 @@ class ParameterRule(Rule):
     def apply(self, url: Url) -> Url:
         if url.query is None:
             return url
-        kept = tuple(piece for piece in url.query if self.drops(*parameter(piece)) is None)
+        kept = tuple(piece for piece in url.query if self.drops(*decode_parameter(piece)) is None)
         if len(kept) == len(url.query) or (self.spares_signed and is_signed(url.query)):
             return url
         return url._replace(query=kept or None)
 
     def layers(self, before: Url, after: Url) -> tuple[Layer, ...]:
         del after
-        return distinct(self.drops(*parameter(piece)) for piece in before.query or ())
+        return distinct(self.drops(*decode_parameter(piece)) for piece in before.query or ())
 
 
 def distinct(layers: Iterable[Layer | None]) -> tuple[Layer, ...]:
     """Return *layers* without None, each once, in their order."""
     return tuple(dict.fromkeys(layer for layer in layers if layer))
-
-
-def parameter(piece: str) -> tuple[str, str]:
-    """Return name and value, decoded, of a *piece* of a query.
-
-    >>> parameter("q=C%2B%2B+11")
-    ('q', 'C++ 11')
-    """
-    name, _, value = piece.partition("=")
-    return decode_query_text(name), decode_query_text(value)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from scrapy_urlcanon.canonicalizer.rules.base import parameter
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_parameter
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.report.section import Section
 
@@ -52,7 +52,9 @@ class Parameters(Section):
         self._pages: dict[tuple[str, str], int] = {}
 
     def note_page(self, canonical: str, domain: str) -> None:
-        for name, value in dict(parameter(piece) for piece in split(canonical).query or ()).items():
+        for name, value in dict(
+            decode_parameter(piece) for piece in split(canonical).query or ()
+        ).items():
             key = (domain, name)
             values = self._values.get(key)
             if values is None:
