@@ -32,6 +32,7 @@ ROOMS = (
 )
 LEVELS = {name: level for level, names in enumerate(ROOMS) for name in names}
 WITHOUT_SCRAPY = LEVELS["crawl"]
+MOST_MODULES = 25
 
 
 def module_name(path):
@@ -145,6 +146,13 @@ def test_module_above_the_crawl_imports_no_scrapy(module):
     """Only the Scrapy half, and what is below it, knows Scrapy and Twisted."""
     for imported, _ in imports(MODULES[module]):
         assert imported.partition(".")[0] not in {"scrapy", "twisted"}
+
+
+def test_no_folder_is_crowded():
+    """A folder can be taken in at a glance."""
+    folders = [PACKAGE, *(path for path in PACKAGE.rglob("*") if path.is_dir())]
+    modules = {folder.name: len(list(folder.glob("*.py"))) for folder in folders}
+    assert {name: count for name, count in modules.items() if count > MOST_MODULES} == {}
 
 
 def test_canonicalizer_works_without_scrapy_and_without_the_network():

@@ -33,7 +33,7 @@ PAGES = [
 
 FENCE = re.compile(r"^```(.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`([^`\n]+)`")
-DRAWN = re.compile(r"[\w/]+\.py\b")
+DRAWN = re.compile(r"\[\"([^<\"]+)<br>")
 FILE = re.compile(r"\w[\w.-]*/[\w./-]*|\w[\w-]*\.(?:py|md|cfg|ini|toml|txt)")
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 
