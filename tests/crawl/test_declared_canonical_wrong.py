@@ -1,0 +1,196 @@
+"""Pages that declare another page as their own lose none, whenever they begin to."""
+
+import logging
+
+import pytest
+from declaring_shop import (
+    AUDITED,
+    BOTH,
+    CANONICALS,
+    ON,
+    ORDERED,
+    SUBJECTS,
+    VARIANTS,
+    article,
+    articles,
+    assert_sums_agree,
+    declared,
+    liar_from,
+    respond_with,
+    shop,
+)
+from loopback import page
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE
+
+LIES = {
+    "page 1": (lambda n, _: f"/list{n // 10}", "/list{}?page={}"),
+    "page 1, by another name": (lambda n, _: f"/list{n // 10}", "/list{}?step={}"),
+    "home": (lambda _, __: "/", "/a{}/b{}"),
+    "home, by the query": (lambda _, __: "/", "/?x={}-{}"),
+    "one article": (lambda _, __: "/item0", "/a{}/b{}.html"),
+    "replytocom": (lambda n, _: f"/post{n // 10}", "/post{}?replytocom={}"),
+    "itself, with another number": (lambda n, _: f"/node/{n + 1}", "/node/{1}"),
+    "nothing that is there": (lambda n, _: f"/missing{n}", "/item{}?sid={}"),
+}
+
+
+@pytest.mark.parametrize("order", ["lies first", "canonicals first", "mixed"])
+@pytest.mark.parametrize("lie", LIES)
+@deferred_f_from_coro_f
+async def test_wrong_canonicals_lose_no_page(crawl, lie, order):
+    """Pages that all declare something else are never believed, whatever comes first."""
+    target, template = LIES[lie]
+    liars = {template.format(n // 10, n): target(n, template) for n in range(60)}
+    canonicals = [url for url in dict.fromkeys(liars.values()) if url != "/"]
+    levels = {
+        "lies first": (list(liars), canonicals),
+        "canonicals first": (canonicals, list(liars)),
+        "mixed": (list(liars)[:20], canonicals, list(liars)[20:]),
+    }[order]
+
+    def answer(request):
+        if request.target.startswith("/missing"):
+            return page("missing", status=404)
+        return article(request.target, liars.get(request.target, request.target))
+
+    site = respond_with(answer, *levels)
+    off, on = await crawl(site, ORDERED), await crawl(site, ON)
+    assert articles(on) == articles(off)
+    assert set(on.hits) == set(off.hits)
+
+
+@deferred_f_from_coro_f
+async def test_page_number_that_goes_is_never_believed(crawl):
+    """However many short listings show the same on every page: a long one does not."""
+    short = [f"/list{n}{query}" for n in range(20) for query in ("?page=2", "")]
+    long = [f"/list{n}" for n in range(20, 40)]
+
+    def answer(request):
+        subject = request.path if request.target in short else request.target
+        return article(subject, request.path)
+
+    site = respond_with(answer, short, [f"{url}?page=2" for url in long], long)
+    off, on = await crawl(site, ORDERED), await crawl(site, ON)
+    assert articles(on) == articles(off)
+    assert set(on.hits) == set(off.hits)
+
+
+@deferred_f_from_coro_f
+async def test_audit_finds_a_lie_that_begins_later(crawl, caplog):
+    """Its sample goes to the spider, nothing is believed any more, and the rest is let through."""
+    site = respond_with(liar_from(10), BOTH, VARIANTS, CANONICALS, CANONICALS)
+    off = await crawl(site, ORDERED)
+    with caplog.at_level(logging.WARNING, "scrapy_urlcanon"):
+        on = await crawl(site, AUDITED)
+    assert articles(on) == articles(off)
+    assert sorted(on.hits) == sorted(off.hits)
+    assert 1 <= on.figures["audit/false_merge"] == on.figures["audited"] <= 3
+    assert declared(on.figures)["distrusted"] == 1
+    assert any(f"{SITE}/item10" in record.getMessage() for record in caplog.records)
+    assert_sums_agree(on)
+
+
+@deferred_f_from_coro_f
+async def test_audit_of_what_is_right_costs_its_share(crawl):
+    """The page that the spider has does not come again, and nothing is distrusted."""
+    site = respond_with(shop, BOTH, VARIANTS, CANONICALS)
+    result = await crawl(site, AUDITED)
+    assert len(set(CANONICALS) & set(result.hits)) == result.figures["audited"] == 3
+    assert not set(CANONICALS) & set(result.pages)
+    assert result.figures["audit/rule/declared_canonical/site.example/rate"] == 0
+    assert "distrusted" not in declared(result.figures)
+
+
+@deferred_f_from_coro_f
+async def test_lie_that_shows_without_an_audit(crawl):
+    """A canonical URL that is fetched for another reason shows that all of them may lie."""
+    levels = (BOTH, [*VARIANTS, "/item9"], CANONICALS, ["/item9?sid=1"])
+    site = respond_with(liar_from(9), *levels)
+    off, on = await crawl(site, ORDERED), await crawl(site, ON)
+    assert articles(on) == articles(off)
+    assert declared(on.figures)["released"] == len(CANONICALS)
+
+
+@deferred_f_from_coro_f
+async def test_two_pages_that_declare_the_same_and_differ(crawl):
+    """One of them lies: the canonical URL is fetched, though it had been dropped."""
+
+    def answer(request):
+        subject = f"{request.path[1:]}{'other' * (request.query == 'sid=2')}"
+        return article(subject, request.path)
+
+    others = [url.replace("sid=1", "sid=2") for url in VARIANTS]
+    site = respond_with(answer, BOTH, VARIANTS, CANONICALS, others)
+    result = await crawl(site, ON)
+    assert set(CANONICALS) <= set(result.hits)
+
+
+@deferred_f_from_coro_f
+async def test_login_form_says_nothing(crawl):
+    """A form that is shown in the place of pages stands for none of them."""
+
+    def answer(request):
+        if request.target in VARIANTS:
+            return article("how to log in", request.path)
+        return shop(request)
+
+    site = respond_with(answer, BOTH, VARIANTS, CANONICALS)
+    result = await crawl(site, ON)
+    assert articles(result) >= SUBJECTS
+
+
+@deferred_f_from_coro_f
+async def test_login_form_is_no_evidence(crawl):
+    """That a page and what it declares both show the form counts once, for all pages."""
+
+    def answer(request):
+        is_proof = request.target in BOTH
+        return article("how to log in" if is_proof else request.path[1:], request.path)
+
+    result = await crawl(respond_with(answer, BOTH, VARIANTS, CANONICALS), ON)
+    assert set(CANONICALS) <= set(result.hits)
+
+
+@deferred_f_from_coro_f
+async def test_soft_404_refutes_nothing(crawl):
+    """A page that is missing for a while, and says so with a status of 200, is no other page."""
+    gone = [f"/gone{n}" for n in range(4)]
+    lost = [f"/item{n}?sid=1" for n in range(5, 10)]
+
+    def answer(request):
+        is_missing = request.target in {*gone, *lost}
+        return article("what is not here" if is_missing else request.path[1:], request.path)
+
+    found = [url.partition("?")[0] for url in lost]
+    levels = ([*BOTH, *gone, *found], lost, VARIANTS, CANONICALS)
+    result = await crawl(respond_with(answer, *levels), ON)
+    assert not set(CANONICALS) & set(result.hits)
+    assert "wrong" not in declared(result.figures)
+
+
+@deferred_f_from_coro_f
+async def test_variants_of_the_canonical_url(crawl):
+    """They are dropped with it; where it is released and fails, one of them gives the page."""
+    variants = [f"{url}?utm_source={n}" for url in CANONICALS for n in range(3)]
+
+    def answer(request):
+        if request.target in CANONICALS:
+            return page("missing", status=404)
+        return liar_from(9)(request) if "sid" in request.query else article(request.path[1:])
+
+    levels = (BOTH, [*VARIANTS, "/item9"], CANONICALS, variants, ["/item9?sid=1"])
+    result = await crawl(respond_with(answer, *levels), ON)
+    assert {f"item{n}" for n in range(10, 30)} <= articles(result)
+    assert len([hit for hit in result.hits if hit in variants]) == len(CANONICALS)
+    assert_sums_agree(result)
+
+
+@deferred_f_from_coro_f
+async def test_more_drops_than_are_remembered(crawl):
+    """Those that are forgotten are counted, and let through where they are linked again."""
+    levels = (BOTH, [*VARIANTS, "/item9"], CANONICALS, ["/item9?sid=1"], CANONICALS)
+    settings = {**ON, "URLCANON_AUDIT_MAX_PENDING": 5}
+    result = await crawl(respond_with(liar_from(9), *levels), settings)
+    assert declared(result.figures)["forgotten"] == len(CANONICALS) - 5
+    assert set(CANONICALS) <= set(result.hits)
