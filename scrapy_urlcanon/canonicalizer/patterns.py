@@ -122,11 +122,11 @@ class Pattern:
         >>> pattern.matches(split("http://www.example.com/forums?t=17"))
         False
         """
-        return _includes_host(self.host, url.host) and self.matches_on_its_host(url)
+        return includes_host(self.host, url.host) and self.matches_on_its_host(url)
 
     def matches_on_its_host(self, url: Url) -> bool:
         """Tell whether path and query of *url* match; its host is known to."""
-        if not _includes_path(self.path, url.path):
+        if not includes_path(self.path, url.path):
             return False
         if not self.conditions:
             return True
@@ -146,8 +146,8 @@ class Pattern:
         False
         """
         return (
-            _includes_host(self.host, other.host)
-            and _includes_path(self.path, other.path)
+            includes_host(self.host, other.host)
+            and includes_path(self.path, other.path)
             and all(
                 any(condition.covers(another) for another in other.conditions)
                 for condition in self.conditions
@@ -166,8 +166,8 @@ class Pattern:
         False
         """
         hosts, paths = (self.host, other.host), (self.path, other.path)
-        return (_includes_host(*hosts) or _includes_host(*reversed(hosts))) and (
-            _includes_path(*paths) or _includes_path(*reversed(paths))
+        return (includes_host(*hosts) or includes_host(*reversed(hosts))) and (
+            includes_path(*paths) or includes_path(*reversed(paths))
         )
 
 
@@ -212,15 +212,16 @@ class SitePattern:
         return is_of_site and self._fits(url.path)
 
 
-def _includes_host(host: str, other: str) -> bool:
+def includes_host(host: str, other: str) -> bool:
     """Tell whether a pattern for *host* is for *other*, a host or that of a pattern."""
     if host in (ANY_HOST, other):
         return True
-    # Nearly all are told apart by the first of the two.
-    return other.endswith(f".{host}") and host in with_parents(other)
+    if not other.endswith(f".{host}") or is_ip_address(other):
+        return False
+    return len(other) <= _LONGEST_HOST or host in with_parents(other)
 
 
-def _includes_path(prefix: str, path: str) -> bool:
+def includes_path(prefix: str, path: str) -> bool:
     """Tell whether *path* is *prefix* or below it."""
     return not prefix or path == prefix or path.startswith(f"{prefix}/")
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.canonicalizer.patterns import Pattern, parse_pattern
+from scrapy_urlcanon.canonicalizer.patterns import (
+    Pattern,
+    includes_host,
+    includes_path,
+    parse_pattern,
+)
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
 from scrapy_urlcanon.learn.location import host_of, readable
 
@@ -35,15 +40,12 @@ class Scope(NamedTuple):
 
     def holds(self, location: Location) -> bool:
         """Tell whether the URL is within the scope, as its pattern does."""
-        host = host_of(location.address)
-        if host != self.host and not host.endswith("." + self.host):
-            return False
-        if self.segments:
-            path = location.address.path
-            prefix = "/" + "/".join(self.segments)
-            if path != prefix and not path.startswith(prefix + "/"):
-                return False
-        return not self.condition or self.condition in location.params
+        address = location.address
+        return (
+            includes_host(self.host, host_of(address))
+            and includes_path("".join(f"/{segment}" for segment in self.segments), address.path)
+            and (not self.condition or self.condition in location.params)
+        )
 
     def contains(self, other: Scope) -> bool:
         """Tell whether all URLs of another scope are within this one.
