@@ -83,7 +83,8 @@ class Screen:
                 is_number = len(table.columns) < numbers
                 table.add_column(justify="right" if is_number else "left", overflow="fold")
             table.add_row(*map(_text, row))
-        self._print(Padding(table, (0, 0, 0, indent), expand=False))
+        # Padding measures a column in which nothing stands as less than it takes.
+        self._print(Padding(table, (0, 0, 0, indent), expand=False) if indent else table)
 
     def marked(self, first: str, second: str) -> Text:
         """Return both URLs in one, as :func:`marked`."""

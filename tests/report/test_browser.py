@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import time
+from base64 import b64decode
 from importlib.resources import files
 
 import pytest
@@ -17,7 +20,7 @@ from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl, Variant
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 CHROMEDRIVER = shutil.which("chromedriver")
 
-PHONE, DESKTOP = 360, 1200
+PHONE, PAPER, DESKTOP = 360, 720, 1200
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +35,8 @@ def browser():
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options, webdriver.ChromeService(CHROMEDRIVER))
+    # axe takes its time where other tests run beside it.
+    driver.set_script_timeout(120)
     yield driver
     driver.quit()
 
@@ -40,7 +45,7 @@ def browser():
 def show(browser, tmp_path):
     """Return a function that opens a report and returns the browser."""
 
-    def open_report(html, *, width=DESKTOP, scheme="light"):
+    def open_report(html, *, width=DESKTOP, scheme="light", motion="reduce", place=""):
         path = tmp_path / "report.html"
         path.write_text(html, encoding="utf-8")
         browser.execute_cdp_cmd(
@@ -53,14 +58,14 @@ def show(browser, tmp_path):
                 "features": [
                     {"name": "prefers-color-scheme", "value": scheme},
                     # Where the page glides, a click meets what has moved on.
-                    {"name": "prefers-reduced-motion", "value": "reduce"},
+                    {"name": "prefers-reduced-motion", "value": motion},
                 ]
             },
         )
         browser.get("about:blank")
         for log in ("browser", "performance"):
             browser.get_log(log)
-        browser.get(path.as_uri())
+        browser.get(path.as_uri() + place)
         return browser
 
     return open_report
@@ -76,6 +81,25 @@ def shop(shop_reports):
         Domain("arts.example", 900, 0, 900, {"www": 900}),
     )
     return to_html(evolve(report, contents={**report.contents, Domain: domains}))
+
+
+@pytest.fixture
+def many(report):
+    """Return a report of a thousand domains and a hundred pages, each of a height of its own."""
+    step = StepOnUrl("drop_params", "URLCANON_RULES['example.com']", "dropped")
+    groups = tuple(
+        Group(
+            f"http://example.com/{number}",
+            *("example.com", 10, 10),
+            tuple(
+                Variant(f"http://example.com/{number}?{'x' * 250}={n}", 1, (step,))
+                for n in range(number % 2 * 9 + 1)
+            ),
+        )
+        for number in range(100)
+    )
+    domains = tuple(Domain(f"{n:03}.example", 2000 - n, 0, 2000 - n, {}) for n in range(1000))
+    return to_html(evolve(report, contents=report.contents | {Domain: domains, Group: groups}))
 
 
 def css(browser, selector):
@@ -94,7 +118,9 @@ def requests(browser):
 
 
 def domains(browser):
-    return [row.get_attribute("data-name") for row in css(browser, "tr.domain")]
+    """Return the names of the domains that are visible."""
+    rows = "[...document.querySelectorAll('tr.domain')].filter((row) => row.offsetParent)"
+    return browser.execute_script(f"return {rows}.map((row) => row.dataset.name)")
 
 
 def test_nothing_is_loaded_and_nothing_complains(show, shop):
@@ -148,6 +174,58 @@ def test_link_of_an_option_opens_the_text_of_its_rule(show, shop):
     assert not css(browser, "#rule-drop_params .text")
     css(browser, "#options a[href='#rule-drop_params']")[0].click()
     assert "When it is wrong" in css(browser, "#rule-drop_params .text")[0].text
+
+
+TOP = "return document.querySelector(arguments[0]).getBoundingClientRect().top"
+
+
+def settled(browser, selector):
+    """Return where on the screen the element is once the page no longer moves."""
+    before, top = None, browser.execute_script(TOP, selector)
+    while before != top:
+        time.sleep(0.3)
+        before, top = top, browser.execute_script(TOP, selector)
+    return top
+
+
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_link_leads_to_its_place_at_the_first_click(show, many, width):
+    """Where the page glides too, and where it is opened at that place."""
+    for link in ("#pages", "#rule-tracking_params"):
+        browser = show(many, width=width, motion="no-preference")
+        browser.execute_script("arguments[0].click()", css(browser, f"a[href='{link}']")[0])
+        assert abs(settled(browser, link)) < 200
+    browser = show(many, width=width, motion="no-preference", place="#rule-drop_params")
+    assert abs(settled(browser, "#rule-drop_params")) < 200
+
+
+def test_domains_do_not_stand_before_the_pages(show, many):
+    """Ten are there at first, in whatever order, and the others when they are asked for."""
+    browser = show(many)
+    assert len(domains(browser)) == 10
+    css(browser, "th[data-key=name] button")[0].click()
+    assert domains(browser) == [f"{number:03}.example" for number in range(10)]
+    css(browser, "[data-more=domain]")[0].click()
+    assert len(domains(browser)) == 20
+    css(browser, "[data-filter=domain]")[0].send_keys("999")
+    assert domains(browser) == ["999.example"]
+
+
+def test_paper_is_filled(show, changed, report):
+    """What does not fit on a page begins there all the same: no page is left half empty."""
+    (group,) = report.rows(Group)
+    tall = Group(group.kept, group.domain, 99, 10, 5 * group.variants)
+    browser = show(to_html(changed(groups=20 * (tall,))), width=PAPER)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    browser.execute_script("for (const d of document.querySelectorAll('details')) d.open = true")
+    whole = browser.execute_script("return document.documentElement.scrollHeight")
+    # Of a page that is two thirds of the paper, the next one does not fit beneath it.
+    height = 1.5 * css(browser, ".group")[0].size["height"]
+    size = {"paperWidth": PAPER / 96, "paperHeight": height / 96}
+    margins = dict.fromkeys(("marginTop", "marginBottom", "marginLeft", "marginRight"), 0)
+    printed = browser.execute_cdp_cmd("Page.printToPDF", size | margins)
+    sheets = len(re.findall(rb"/Type\s*/Page\b", b64decode(printed["data"])))
+    assert sheets < 1.15 * whole / height + 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -161,8 +161,12 @@ def test_very_large_groups_come_first(changed, report):
     large = Group(group.kept, group.domain, 600, 256, group.variants)
     findings = findings_of(changed(groups=(large,)))
     assert findings[0].is_warning
-    assert "Up to 256 or more URLs" in findings[0].text
+    assert findings[0].text.startswith("At least 256 URLs of one page are a trap")
     assert findings[0].examples == (group.kept,)
+    page = Page(to_html(changed(groups=(large,))))
+    assert "for at least 256 other URLs" in " ".join(page.text.split())
+    smaller = Group(group.kept, group.domain, 600, 255, group.variants)
+    assert findings_of(changed(groups=(smaller,)))[0].text.startswith("Up to 255 URLs of one page")
 
 
 def test_text_of_a_rule_has_its_parts():

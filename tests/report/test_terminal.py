@@ -9,6 +9,7 @@ from rich.console import Console
 from scrapy_urlcanon.report.comparison import compare, show_comparison
 from scrapy_urlcanon.report.json_form import to_json
 from scrapy_urlcanon.report.screen import Screen, marked
+from scrapy_urlcanon.report.sections.domains import Domain
 from scrapy_urlcanon.report.sections.options import Option
 from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl, Variant
 from scrapy_urlcanon.report.terminal import show_report
@@ -38,6 +39,12 @@ def test_report_shows_figures_findings_and_pages(report):
         "5  http://example.com/a[-?sort=name-]  drop_params",
     ):
         assert line in text
+
+
+def test_domains_that_are_not_listed_are_summed_up(changed):
+    """Their figure is not followed by another one."""
+    domains = tuple(Domain(f"{number}.example", 2, 1, 1, {}) for number in range(29))
+    assert "38  on 19 other domains\n" in shown(show_report, changed(domains=domains))
 
 
 def test_difference_is_marked_by_colours_where_there_are_some(report):

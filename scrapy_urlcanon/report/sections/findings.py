@@ -96,11 +96,11 @@ def _large_groups(report: Report) -> Iterator[Finding]:
         key=lambda group: -group.urls,
     )
     if large:
-        more = " or more" if large[0].urls >= COUNTED_URLS else ""
+        most = f"{'At least' if large[0].urls >= COUNTED_URLS else 'Up to'} {large[0].urls} URLs"
         pages = count_of(len(large), "page has", "pages have")
         yield Finding(
             f"{pages} very many URLs",
-            f"Up to {large[0].urls}{more} URLs of one page are a trap that a rule has closed, or "
+            f"{most} of one page are a trap that a rule has closed, or "
             "the sign of a rule that merges too much. Open a few of them.",
             tuple(group.kept for group in large[:_LISTED]),
             is_warning=True,

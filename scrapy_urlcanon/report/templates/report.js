@@ -1,45 +1,45 @@
 "use strict";
 (() => {
-  const PAGE = 20;
+  const SHOWN = { domain: 10, group: 20 };
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   document.documentElement.classList.add("js");
 
   // Without this script everything is shown; with it, what matches, and some at a time.
-  for (const kind of ["domain", "group"]) {
+  for (const [kind, some] of Object.entries(SHOWN)) {
     const input = document.querySelector(`[data-filter="${kind}"]`);
     if (!input) continue;
-    const entries = all(`.${kind}`).map((element) => ({
-      element,
-      text: (element.dataset.name ?? element.textContent).toLowerCase(),
-    }));
+    const texts = new Map(
+      all(`.${kind}`).map((element) => [
+        element,
+        (element.dataset.name ?? element.textContent).toLowerCase(),
+      ]),
+    );
     const none = document.querySelector(`[data-none="${kind}"]`);
     const more = document.querySelector(`[data-more="${kind}"]`);
-    let limit = more ? PAGE : Infinity;
+    let limit = some;
     const show = () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       let matching = 0;
-      for (const { element, text } of entries) {
-        const matches = words.every((word) => text.includes(word));
+      // In the order of the page, which may have been sorted since.
+      for (const element of all(`.${kind}`)) {
+        const matches = words.every((word) => texts.get(element).includes(word));
         element.hidden = !matches || matching >= limit;
         matching += matches;
       }
       none.hidden = matching > 0;
-      if (more) {
-        const rest = matching - limit;
-        more.parentElement.hidden = rest <= 0;
-        more.textContent = `Show ${Math.min(PAGE, rest)} more of ${rest.toLocaleString("en")}`;
-      }
+      const rest = matching - limit;
+      more.parentElement.hidden = rest <= 0;
+      more.textContent = `Show ${Math.min(some, rest)} more of ${rest.toLocaleString("en")}`;
     };
     input.addEventListener("input", () => {
-      limit = more ? PAGE : Infinity;
+      limit = some;
       show();
     });
-    if (more) {
-      more.addEventListener("click", () => {
-        limit += PAGE;
-        show();
-      });
-    }
+    more.addEventListener("click", () => {
+      limit += some;
+      show();
+    });
+    document.addEventListener("sorted", show);
     show();
   }
 
@@ -66,16 +66,19 @@
           return ascending ? order : -order;
         });
         body.append(...rows);
+        document.dispatchEvent(new Event("sorted"));
       });
     }
   }
 
+  const target = () => document.getElementById(decodeURIComponent(location.hash.slice(1)));
   const open = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (target instanceof HTMLDetailsElement) target.open = true;
+    if (target() instanceof HTMLDetailsElement) target().open = true;
   };
   window.addEventListener("hashchange", open);
   open();
+  // What was hidden above has moved it since the browser went there.
+  target()?.scrollIntoView({ behavior: "instant" });
 
   // On paper nothing can be opened.
   window.addEventListener("beforeprint", () => {
