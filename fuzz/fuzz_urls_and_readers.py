@@ -13,6 +13,7 @@ import atheris
 
 with atheris.instrument_imports(include=["scrapy_urlcanon"]):
     from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.learn import Observation, learn
     from scrapy_urlcanon.redaction import redact
     from scrapy_urlcanon.rule_files.clean_param import read_clean_param
     from scrapy_urlcanon.rule_files.foreign import read_foreign
@@ -46,7 +47,19 @@ def fuzz_redact(data: atheris.FuzzedDataProvider) -> None:
         raise AssertionError(f"not idempotent: {shown!r}")
 
 
-TARGETS = (fuzz_canonicalize, fuzz_readers, fuzz_redact)
+def fuzz_learn(data: atheris.FuzzedDataProvider) -> None:
+    """Learn from any URLs; the configuration takes what is learned."""
+    shapes = [data.ConsumeUnicode(20) for _ in range(4)]
+    observations = [
+        Observation(f"http://a.example/{shape}{i}/{shapes[i % 4]}", main_sha1=f"{i:040x}")
+        for shape in shapes
+        for i in range(12)
+    ]
+    observations += [Observation(data.ConsumeUnicode(40), main_sha1=f"{i:040x}") for i in range(4)]
+    Canonicalizer(learn(observations).as_rules())
+
+
+TARGETS = (fuzz_canonicalize, fuzz_readers, fuzz_redact, fuzz_learn)
 
 
 def fuzz_one(data: bytes) -> None:

@@ -152,7 +152,7 @@ def test_trial_of_an_operation_is_what_the_written_rule_does(operation, scope, u
 @cache
 def mined(seed):
     """Return a part of the URLs of a site, and what is accepted of it."""
-    seen = SyntheticSite(seed).observations(400)
+    seen = list(SyntheticSite(seed).observations(400))
     miner = Miner(site_of(domain_of(seen[0].url), seen))
     miner.run()
     assert miner.accepted
