@@ -61,9 +61,7 @@ class Thresholds:
     def special(
         self, pages: int, lost: int, of_pages: int, of_lost: int, alternatives: int
     ) -> bool:
-        """Tell whether a part of a scope is really better than the scope that failed.
-
-        And not the luckiest of its parts.
+        """Tell whether a part of a scope that failed is really better, and not its luckiest part.
 
         A candidate that is wrong on one page of ten is right on six pages running every other
         time: some part will always look clean. So the part's record must be too good for the

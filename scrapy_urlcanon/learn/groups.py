@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.learn.location import name_of
-from scrapy_urlcanon.learn.operations import apply_all, handles_of
+from scrapy_urlcanon.learn.operation import apply_all, handles_of
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import NUMBER
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from scrapy_urlcanon.learn.location import Location
-    from scrapy_urlcanon.learn.operations import Operation
+    from scrapy_urlcanon.learn.operation import Operation
     from scrapy_urlcanon.learn.scope import Scope
     from scrapy_urlcanon.learn.site import Site
 

@@ -202,7 +202,9 @@ def _values(candidate: Candidate) -> int:
 
 
 def _growth(candidate: Candidate) -> int:
-    return max(step.growth for step in candidate)
+    """Return by how much a template makes URLs longer; -1 for other candidates."""
+    source, target = candidate[0].shapes
+    return len(target) - len(source) if target else -1
 
 
 def _worth_trying(candidates: list[Candidate]) -> Iterator[Candidate]:

@@ -1,19 +1,12 @@
-"""What a learned rule does to a URL: an option of the rule catalogue, with the setting on trial.
-
-An operation says which option it sets, to what, and where the URLs that it may change are to be
-found. What it does to them is done by the option itself, so that a rule does in a crawl what its
-trial saw. All that learning asks of an operation is here: a new one is one class.
-"""
+"""The operations that learning knows: each is one class, and its proposal in ``candidates``."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
-from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.names import is_writable
 from scrapy_urlcanon.canonicalizer.percent_encoding import (
     decode_parameter,
@@ -21,179 +14,23 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
     encode_query_text,
 )
 from scrapy_urlcanon.canonicalizer.rules import authority, path, query
-from scrapy_urlcanon.canonicalizer.rules.base import Option, ParameterRule, PathRule
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.rules.template import RewritePath
-from scrapy_urlcanon.canonicalizer.values import Setting
 from scrapy_urlcanon.learn.location import (
     Address,
     Location,
-    from_url,
-    host_of,
-    name_of,
-    to_url,
     value_of,
     with_path,
 )
+from scrapy_urlcanon.learn.operation import ANY, REPEATED, Operation
 from scrapy_urlcanon.learn.vocabulary import PART_OF_LISTING, may_be_default
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from scrapy_urlcanon.canonicalizer.rewrites import Rewrite
-    from scrapy_urlcanon.canonicalizer.rules import Rule
-
-_LAYER = Layer("learning")
-_MAX_PASSES = 10  # as in the canonicalizer
-
-ANY = "any"
-"""The mark that all URLs bear."""
-
-REPEATED = "repeated"
-"""The mark of those that have a parameter twice, with one value."""
-
-_Option = TypeVar("_Option", bound=Option)
-
-
-class Operation(ABC):
-    """One option with one setting; operations are compared by their fields, and hashable."""
-
-    option: ClassVar[type[Rule]]
-    is_fitted: ClassVar[bool] = False
-    """Whether a value, a host or literals were chosen by what was seen. Such a rule pays for it
-    with a page, as a parameter of a model does."""
-    is_host_wide: ClassVar[bool] = False
-    """Whether it makes two whole hosts one, or leaves both."""
-    is_for_path: ClassVar[bool] = False
-    """Whether it changes the path before templates look at it."""
-    is_template: ClassVar[bool] = False
-    """Whether it looks at what the options for the path leave."""
-    speaks_alone: ClassVar[bool] = False
-    """Whether it is the evidence of a candidate, whatever comes with it."""
-
-    @property
-    @abstractmethod
-    def setting(self) -> object:
-        """What stands in a rules file; lists and mappings of several rules unite."""
-
-    @property
-    @abstractmethod
-    def handle(self) -> str:
-        """A mark that every URL bears which the operation changes; see :func:`handles_of`."""
-
-    @cached_property
-    @abstractmethod
-    def rule(self) -> Rule:
-        """The option of the catalogue, prepared for the setting."""
-
-    @property
-    def is_valid(self) -> bool:
-        """Whether the configuration accepts the setting, and takes it for what is meant."""
-        return self.option.values.problem(self.setting) is None
-
-    @property
-    def drops(self) -> frozenset[str]:
-        """Names of the parameters that it drops, as they stand in URLs."""
-        return frozenset()
-
-    @property
-    def default(self) -> str | None:
-        """The one value with which it drops a parameter; None where any will do."""
-        return None
-
-    @property
-    def shapes(self) -> tuple[str, str]:
-        """The two templates without the classes of their fields; empty where there are none."""
-        return "", ""
-
-    @property
-    def growth(self) -> int:
-        """By how much it makes a URL longer."""
-        return -1
-
-    @property
-    def drops_parts(self) -> bool:
-        """Whether it drops the number of a part of a listing."""
-        return False
-
-    def as_seen(self, changed: Iterable[Location]) -> Operation:
-        """Return what it may be said to do, of all URLs that it was seen to change."""
-        del changed
-        return self
-
-    def on_path(self, path: str) -> str:
-        """Return what it makes of a path, or of the path of a template."""
-        return path
-
-    def after(self, step: Operation) -> Operation:
-        """Return what does the same to URLs that a change to the path came before."""
-        del step
-        return self
-
-    def apply(self, location: Location) -> Location:
-        """Return the changed URL, or the same object where there is nothing to change.
-
-        As the canonicalizer does: again, until nothing changes any more.
-        """
-        changed = location
-        for _ in range(_MAX_PASSES):
-            before, changed = changed, self._apply_once(changed)
-            if changed is before:
-                return changed
-        return location
-
-    def _apply_once(self, location: Location) -> Location:
-        url = to_url(location)
-        changed = self.rule.apply(url)
-        if changed is url or changed == url:
-            return location
-        new = from_url(changed)
-        return location if new == location else new
-
-
-def apply_all(operations: Iterable[Operation], location: Location) -> Location:
-    """Return what the operations, one after the other, make of a URL.
-
-    It is the same object where there is nothing to change.
-    """
-    for operation in operations:
-        location = operation.apply(location)
-    return location
-
-
-def handles_of(location: Location) -> Iterator[str]:
-    """Yield the marks by which operations find the URLs that they may change.
-
-    >>> from scrapy_urlcanon.learn.location import locate
-    >>> sorted(handles_of(locate("http://www.example.com/a/?b=1")))
-    ['/', '/a/', '2 segments', '?b', 'any', 'http', 'www', 'www.example.com']
-    """
-    address, params = location
-    path = address.path
-    host = host_of(address)
-    yield ANY
-    yield host
-    for param in params:
-        yield "?" + name_of(param)
-    if len(params) > 1 and len(set(params)) < len(params):
-        yield REPEATED
-    yield "/" + path.rpartition("/")[2]
-    yield path[: path.find("/", 1) + 1]
-    yield f"{path.count('/')} segments"
-    yield address.scheme
-    if host.startswith("www"):
-        yield "www"
-    if "//" in path:
-        yield "//"
-    if path != path.lower():
-        yield "upper case"
-    if ";" in path:
-        yield ";"
-
-
-def _prepared(option: type[_Option], setting: object, **others: str) -> _Option:
-    options = {name: Setting(value, _LAYER) for name, value in others.items()}
-    return option({option.name: option.values.merge(None, setting, _LAYER), **options})
+    from scrapy_urlcanon.canonicalizer.rules import ParameterRule
+    from scrapy_urlcanon.canonicalizer.rules.base import PathRule
 
 
 def _is_said(text: str) -> bool:
@@ -204,42 +41,30 @@ def _is_said(text: str) -> bool:
 class _ParameterOperation(Operation):
     """An option that drops parameters, each by itself."""
 
-    option: ClassVar[type[ParameterRule]]
-
-    @cached_property
-    def rule(self) -> ParameterRule:
-        return _prepared(self.option, self.setting)
-
     @property
     def beginning(self) -> str:
         """What every parameter begins with that may be dropped."""
         return ""
 
     def apply(self, location: Location) -> Location:
-        params, beginning, drops = location.params, self.beginning, self.rule.drops
+        rule = cast("ParameterRule", self.rule)
+        params, beginning = location.params, self.beginning
         kept = tuple(
             [
                 p
                 for p in params
-                if not p.startswith(beginning) or drops(*decode_parameter(p)) is None
+                if not p.startswith(beginning) or rule.drops(*decode_parameter(p)) is None
             ]
         )
-        if len(kept) == len(params) or (self.rule.spares_signed and is_signed(params)):
+        if len(kept) == len(params) or (rule.spares_signed and is_signed(params)):
             return location
         return Location(location.address, kept)
 
 
 @dataclass(frozen=True)
-class DropParam(_ParameterOperation):
-    """Drop a parameter, whatever its value."""
-
-    option = query.DropParams
+class _NamedParameterOperation(_ParameterOperation):
     name: str
     """As it stands in the URL, percent-encoded."""
-
-    @property
-    def setting(self) -> object:
-        return [decode_query_text(self.name)]
 
     @property
     def handle(self) -> str:
@@ -250,12 +75,23 @@ class DropParam(_ParameterOperation):
         return self.name + "="
 
     @property
-    def is_valid(self) -> bool:
-        return _is_said(self.name) and is_writable(decode_query_text(self.name))
-
-    @property
     def drops(self) -> frozenset[str]:
         return frozenset((self.name,))
+
+
+@dataclass(frozen=True)
+class DropParam(_NamedParameterOperation):
+    """Drop a parameter, whatever its value."""
+
+    option = query.DropParams
+
+    @property
+    def setting(self) -> object:
+        return [decode_query_text(self.name)]
+
+    @property
+    def is_valid(self) -> bool:
+        return _is_said(self.name) and is_writable(decode_query_text(self.name))
 
     def as_seen(self, changed: Iterable[Location]) -> Operation:
         """Return what drops the one value, where no other was seen.
@@ -270,12 +106,11 @@ class DropParam(_ParameterOperation):
 
 
 @dataclass(frozen=True)
-class DropValue(_ParameterOperation):
+class DropValue(_NamedParameterOperation):
     """Drop a parameter where it has its default value."""
 
     option = query.DefaultParams
     is_fitted = True
-    name: str
     value: str
 
     @property
@@ -283,20 +118,8 @@ class DropValue(_ParameterOperation):
         return {decode_query_text(self.name): decode_query_text(self.value)}
 
     @property
-    def handle(self) -> str:
-        return "?" + self.name
-
-    @property
-    def beginning(self) -> str:
-        return self.name + "="
-
-    @property
     def is_valid(self) -> bool:
         return _is_said(self.name) and _is_said(self.value)
-
-    @property
-    def drops(self) -> frozenset[str]:
-        return frozenset((self.name,))
 
     @property
     def default(self) -> str | None:
@@ -328,18 +151,13 @@ class KeepOnly(_ParameterOperation):
 class _PathOperation(Operation):
     """An option for the path."""
 
-    option: ClassVar[type[PathRule]]
     is_for_path = True
 
-    @cached_property
-    def rule(self) -> PathRule:
-        return _prepared(self.option, self.setting)
-
     def on_path(self, path: str) -> str:
-        return self.rule.path(path)
+        return cast("PathRule", self.rule).path(path)
 
     def _apply_once(self, location: Location) -> Location:
-        path = self.rule.path(location.address.path)
+        path = self.on_path(location.address.path)
         if path == location.address.path:
             return location
         new = with_path(location, path)
@@ -406,16 +224,8 @@ class DropPathParam(_PathOperation):
         return is_writable(unquote(self.name))
 
 
-class _UrlOperation(Operation):
-    """An option that has to see more than one component."""
-
-    @cached_property
-    def rule(self) -> Rule:
-        return _prepared(self.option, self.setting)
-
-
 @dataclass(frozen=True)
-class DropRepeated(_UrlOperation):
+class DropRepeated(Operation):
     """Drop parameters that the query has already."""
 
     option = query.RepeatedParams
@@ -423,7 +233,7 @@ class DropRepeated(_UrlOperation):
     handle = REPEATED
 
 
-class _HostOperation(_UrlOperation):
+class _HostOperation(Operation):
     """An option for what stands before the path."""
 
     @cached_property
@@ -489,7 +299,7 @@ class AliasHost(_HostOperation):
 
 
 @dataclass(frozen=True)
-class SubdomainIntoPath(_UrlOperation):
+class SubdomainIntoPath(Operation):
     """Make ``ann.example.com/x`` and ``www.example.com/ann/x`` one.
 
     >>> from scrapy_urlcanon.learn.location import locate
@@ -521,13 +331,13 @@ class SubdomainIntoPath(_UrlOperation):
     def handle(self) -> str:
         return ANY if self.label == "*" else f"{self.label}.{self.domain}"
 
-    @cached_property
-    def rule(self) -> Rule:
-        return _prepared(self.option, self.setting, www="keep" if self.prefix else "strip")
+    @property
+    def settings(self) -> dict[str, object]:
+        return {**super().settings, "www": "keep" if self.prefix else "strip"}
 
 
 @dataclass(frozen=True)
-class RewriteTemplates(_UrlOperation):
+class RewriteTemplates(Operation):
     """Rewrite path and query by a pair of templates.
 
     >>> from scrapy_urlcanon.learn.location import locate
@@ -568,11 +378,6 @@ class RewriteTemplates(_UrlOperation):
     @property
     def shapes(self) -> tuple[str, str]:
         return self.source.replace(":digits", "").replace(":path", ""), self.target
-
-    @property
-    def growth(self) -> int:
-        source, target = self.shapes
-        return len(target) - len(source)
 
     @property
     def drops_parts(self) -> bool:

@@ -32,7 +32,7 @@ PARTITIONS = 64
 class Partitions:
     """Observations by domain, on disk where they are more than :data:`MAX_HELD`.
 
-    To be used as a context manager, which deletes the files. They are in the directory that
+    It is a context manager, which deletes the files. They are in the directory that
     ``TMPDIR`` names, take about the room of the observations as text, and nobody else may read
     them.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.candidates import pairs
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
-from scrapy_urlcanon.learn.operations import apply_all
+from scrapy_urlcanon.learn.operation import apply_all
 from scrapy_urlcanon.learn.results.rule import Evidence
 from scrapy_urlcanon.learn.scope import Scope, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS

@@ -45,7 +45,7 @@ def allow_lists(
 ) -> Iterator[tuple[Scope, KeepOnly, set[int]]]:
     """Yield the lists of parameters to keep that the made-up names of a site suggest.
 
-    Each with its scope, the narrowest that has all of the evidence, and the pages that suggest it.
+    Each comes with the narrowest scope that has all of the evidence, and the pages that suggest it.
     The noise that is known by its name must be gone from the URLs; ``dropped`` tells, of a scope,
     what it is, as the list would bring it back.
     """

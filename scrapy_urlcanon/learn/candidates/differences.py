@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.candidates import Candidate, Duplicates
     from scrapy_urlcanon.learn.location import Location
-    from scrapy_urlcanon.learn.operations import Operation
+    from scrapy_urlcanon.learn.operation import Operation
 
 #: More parameters than this at once are no rule but another page.
 MAX_JOINT = 4

@@ -92,7 +92,7 @@ def sink_rules(
     return sure, unsure
 
 
-class _Class(NamedTuple):
+class _SinkClass(NamedTuple):
     """URLs of one place that show one page, or a page for each value of a few parameters."""
 
     scope: Scope
@@ -128,7 +128,7 @@ def _without(location: Location, names: Collection[str]) -> tuple[str, ...]:
     return tuple([param for param in location.params if name_of(param) not in names])
 
 
-def _classes(place: Address, locations: list[Location], groups: Groups) -> Iterator[_Class]:
+def _classes(place: Address, locations: list[Location], groups: Groups) -> Iterator[_SinkClass]:
     """Yield the classes of the URLs of one place, the largest first.
 
     A class shows one page, or a page for each value of some parameters, whatever the others.
@@ -156,15 +156,15 @@ def _classes(place: Address, locations: list[Location], groups: Groups) -> Itera
                 yield found._replace(dropped=dropped, pages=pages)
 
 
-def _class(scope: Scope, members: list[Location]) -> _Class:
+def _class(scope: Scope, members: list[Location]) -> _SinkClass:
     names = {name_of(param) for member in members for param in member.params}
-    return _Class(scope, members, frozenset(names - {name_of(scope.condition)}))
+    return _SinkClass(scope, members, frozenset(names - {name_of(scope.condition)}))
 
 
-def _indifferent(found: _Class, groups: Groups) -> tuple[frozenset[str], int]:
+def _indifferent(found: _SinkClass, groups: Groups) -> tuple[frozenset[str], int]:
     """Return the parameters of a class that make no difference, and how many pages it has.
 
-    One after the other, the one first that makes most URLs one; each must make some.
+    They are tried one after the other, first the one that makes most URLs one; each must make some.
     """
     known = [member for member in found.members if groups.pages[member] != NO_EVIDENCE]
     dropped: frozenset[str] = frozenset()

@@ -43,7 +43,7 @@ _MIN_MEMBERS = 4
 
 
 @dataclass(slots=True)
-class _Class:
+class _SkipClass:
     template: str
     members: list[Location] = field(default_factory=list)
     confirmed: set[int] = field(default_factory=set)
@@ -154,15 +154,15 @@ def skip_rules(
     return rules
 
 
-def _classes_of(likely: Iterable[Location], groups: Groups) -> dict[tuple[str, str], _Class]:
+def _classes_of(likely: Iterable[Location], groups: Groups) -> dict[tuple[str, str], _SkipClass]:
     """Return the classes that some URLs are in, by host and template, with all their members."""
-    classes: dict[tuple[str, str], _Class] = {}
+    classes: dict[tuple[str, str], _SkipClass] = {}
     # A place for any segment takes more than the segments with a number that made it one.
-    wide: dict[tuple[object, ...], list[tuple[Template, _Class]]] = {}
+    wide: dict[tuple[object, ...], list[tuple[Template, _SkipClass]]] = {}
     for location in likely:
         key = _key(location)
         if key[1] and key not in classes:
-            found = classes[key] = _Class(key[1])
+            found = classes[key] = _SkipClass(key[1])
             if found.is_wide:
                 wide.setdefault(_shape(location), []).append((parse_template(key[1]), found))
     for location in sorted(groups.pages, key=reading_order) if classes else ():
@@ -188,7 +188,7 @@ def _shape(location: Location) -> tuple[object, ...]:
 
 
 def _look(
-    found: _Class,
+    found: _SkipClass,
     groups: Groups,
     by_page: dict[int, list[Location]],
     declared: dict[Location, Location],
@@ -245,7 +245,7 @@ def _is_part(member: Location, other: Location) -> bool:
     )
 
 
-def _judge(found: _Class, thresholds: Thresholds) -> Evidence | None:
+def _judge(found: _SkipClass, thresholds: Thresholds) -> Evidence | None:
     """Return the evidence for a class if it is enough.
 
     Of a crawl that was cut short many URLs are missing, so that a page which is found elsewhere

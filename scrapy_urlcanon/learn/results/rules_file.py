@@ -1,7 +1,4 @@
-"""The learned rules as a TOML file for ``URLCANON_RULES_FILES``.
-
-With the evidence beside each rule.
-"""
+"""The learned rules as a TOML file for ``URLCANON_RULES_FILES``, each with its evidence."""
 
 from __future__ import annotations
 
@@ -27,12 +24,10 @@ _KINDS = {
 
 
 def to_toml(learned: Learned, *, turned_off: Collection[str] = ()) -> str:
-    """Return the rules as TOML.
-
-    The same text for the same rules, with the unsure ones commented out.
+    """Return the rules as TOML, with the unsure ones commented out.
 
     :param turned_off: options whose rules are commented out too, such as ``skip`` where nobody
-    asked for it.
+        asked for it.
 
     >>> from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule
     >>> evidence = Evidence(pages=12, merges=30, bound=0.78)

@@ -1,0 +1,171 @@
+"""What a learned rule does to a URL: an option of the rule catalogue, with the setting on trial.
+
+An operation says which option it sets, to what, and where the URLs that it may change are to be
+found. What it does to them is done by the option itself, so that a rule does in a crawl what its
+trial saw. All that learning asks of an operation is here.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from scrapy_urlcanon.canonicalizer.layers import Layer
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME
+from scrapy_urlcanon.learn.location import Location, from_url, host_of, name_of, to_url
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from scrapy_urlcanon.canonicalizer.rules import Rule
+
+_LAYER = Layer("learning")
+_MAX_PASSES = 10  # as in the canonicalizer
+
+ANY = "any"
+"""The mark that all URLs bear."""
+
+REPEATED = "repeated"
+"""The mark of those that have a parameter twice, with one value."""
+
+
+class Operation(ABC):
+    """One option with one setting; operations are compared by their fields, and hashable."""
+
+    option: ClassVar[type[Rule]]
+    is_fitted: ClassVar[bool] = False
+    """Whether a value, a host or literals were chosen by what was seen. Such a rule pays for it
+    with a page, as a parameter of a model does."""
+    is_host_wide: ClassVar[bool] = False
+    """Whether it makes two whole hosts one, or leaves both."""
+    is_for_path: ClassVar[bool] = False
+    """Whether it changes the path before templates look at it."""
+    is_template: ClassVar[bool] = False
+    """Whether it looks at what the options for the path leave."""
+    speaks_alone: ClassVar[bool] = False
+    """Whether it is the evidence of a candidate, whatever comes with it."""
+
+    @property
+    @abstractmethod
+    def setting(self) -> object:
+        """What stands in a rules file; lists and mappings of several rules unite."""
+
+    @property
+    @abstractmethod
+    def handle(self) -> str:
+        """A mark that every URL bears which the operation changes; see :func:`handles_of`."""
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The setting by the name of its option, with those that it comes with."""
+        return {self.option.name: self.setting}
+
+    @cached_property
+    def rule(self) -> Rule:
+        """The option of the catalogue, prepared for the setting."""
+        return self.option(
+            {
+                name: BY_NAME[name].values.merge(None, setting, _LAYER)
+                for name, setting in self.settings.items()
+            }
+        )
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the configuration accepts the setting, and takes it for what is meant."""
+        return self.option.values.problem(self.setting) is None
+
+    @property
+    def drops(self) -> frozenset[str]:
+        """Names of the parameters that it drops, as they stand in URLs."""
+        return frozenset()
+
+    @property
+    def default(self) -> str | None:
+        """The one value with which it drops a parameter; None where any will do."""
+        return None
+
+    @property
+    def shapes(self) -> tuple[str, str]:
+        """The two templates without the classes of their fields; empty where there are none."""
+        return "", ""
+
+    @property
+    def drops_parts(self) -> bool:
+        """Whether it drops the number of a part of a listing."""
+        return False
+
+    def as_seen(self, changed: Iterable[Location]) -> Operation:
+        """Return what it may be said to do, of all URLs that it was seen to change."""
+        del changed
+        return self
+
+    def on_path(self, path: str) -> str:
+        """Return what it makes of a path, or of the path of a template."""
+        return path
+
+    def after(self, step: Operation) -> Operation:
+        """Return what does the same to URLs that a change to the path came before."""
+        del step
+        return self
+
+    def apply(self, location: Location) -> Location:
+        """Return the changed URL, or the same object where there is nothing to change.
+
+        As in the canonicalizer, it is applied again until nothing changes any more.
+        """
+        changed = location
+        for _ in range(_MAX_PASSES):
+            before, changed = changed, self._apply_once(changed)
+            if changed is before:
+                return changed
+        return location
+
+    def _apply_once(self, location: Location) -> Location:
+        url = to_url(location)
+        changed = self.rule.apply(url)
+        if changed is url or changed == url:
+            return location
+        new = from_url(changed)
+        return location if new == location else new
+
+
+def apply_all(operations: Iterable[Operation], location: Location) -> Location:
+    """Return what the operations, one after the other, make of a URL.
+
+    It is the same object where there is nothing to change.
+    """
+    for operation in operations:
+        location = operation.apply(location)
+    return location
+
+
+def handles_of(location: Location) -> Iterator[str]:
+    """Yield the marks by which operations find the URLs that they may change.
+
+    >>> from scrapy_urlcanon.learn.location import locate
+    >>> sorted(handles_of(locate("http://www.example.com/a/?b=1")))
+    ['/', '/a/', '2 segments', '?b', 'any', 'http', 'www', 'www.example.com']
+    """
+    address, params = location
+    path = address.path
+    host = host_of(address)
+    yield ANY
+    yield host
+    for param in params:
+        yield "?" + name_of(param)
+    if len(params) > 1 and len(set(params)) < len(params):
+        yield REPEATED
+    yield "/" + path.rpartition("/")[2]
+    yield path[: path.find("/", 1) + 1]
+    yield f"{path.count('/')} segments"
+    yield address.scheme
+    if host.startswith("www"):
+        yield "www"
+    if "//" in path:
+        yield "//"
+    if path != path.lower():
+        yield "upper case"
+    if ";" in path:
+        yield ";"
