@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from scrapy_urlcanon.canonicalizer.rules import Rule
+    from scrapy_urlcanon.canonicalizer.url import Url
 
 _LAYER = Layer("learning")
 _MAX_PASSES = 10  # as in the canonicalizer
@@ -122,9 +123,13 @@ class Operation(ABC):
                 return changed
         return location
 
+    def change(self, url: Url) -> Url:
+        """Return what it makes of a URL at once."""
+        return self.rule.apply(url)
+
     def _apply_once(self, location: Location) -> Location:
         url = to_url(location)
-        changed = self.rule.apply(url)
+        changed = self.change(url)
         if changed is url or changed == url:
             return location
         new = from_url(changed)

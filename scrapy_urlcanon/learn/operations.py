@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.rewrites import Rewrite
     from scrapy_urlcanon.canonicalizer.rules import ParameterRule
     from scrapy_urlcanon.canonicalizer.rules.base import PathRule
+    from scrapy_urlcanon.canonicalizer.url import Url
 
 
 def _is_said(text: str) -> bool:
@@ -400,8 +401,6 @@ class RewriteTemplates(Operation):
         texts = (text.partition("?") for text in (self.source, self.target))
         return RewriteTemplates(*(step.on_path(path) + mark + query for path, mark, query in texts))
 
-    def _apply_once(self, location: Location) -> Location:
-        # Most URLs are told by their path, which takes a part of the time.
-        if self.rewrite.source.path.match(location.address.path) is None:
-            return location
-        return super()._apply_once(location)
+    def change(self, url: Url) -> Url:
+        # The option would follow it up at once, which is done here anyway.
+        return self.rewrite.apply(url)

@@ -91,10 +91,11 @@ def scopes_of(domain: str, address: Address) -> list[Scope]:
         for i in range(len(labels) - 1, -1, -1)
         if labels[i]
     ]
-    for i, segment in enumerate(address.path.split("/")[1:][:MAX_DEPTH], 1):
+    segments = tuple(address.path.split("/", MAX_DEPTH + 1)[1 : MAX_DEPTH + 1])
+    for i, segment in enumerate(segments, 1):
         if not segment:
             break
-        found.append(Scope(host, tuple(address.path.split("/")[1 : i + 1])))
+        found.append(Scope(host, segments[:i]))
     return found
 
 
