@@ -1,4 +1,4 @@
-"""Where a crawl is put together: makes every part of it, and says who hears of what."""
+"""Puts a crawl together: makes every part of it, and says who hears of what."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.crawl.checks.audit import Audit, AuditedPair
-    from scrapy_urlcanon.crawl.checks.contents import PageContents
     from scrapy_urlcanon.crawl.checks.declared_canonicals import DeclaredCanonicalPages
+    from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.record.recorder import Recorder
     from scrapy_urlcanon.crawl.recovery.job import JobRecovery
@@ -93,6 +93,7 @@ class Crawl:
         if self.fingerprinter:
             self._make_safeguards(self.fingerprinter)
             self._make_dropped(self.fingerprinter)
+        # The signals that these two listen to hold their receivers weakly.
         origins = self.canonicalizer.configuration.origins
         # A receiver of its signal costs every request more than its fingerprint.
         if any(Skip.name in rule_set.options for origin in origins for rule_set in origin):
@@ -126,7 +127,7 @@ class Crawl:
 
     def _make_checks(self, fingerprints: PageFingerprints, known: Representatives) -> None:
         """Make what compares the contents of pages, to see which are one."""
-        from scrapy_urlcanon.crawl.checks.contents import PageContents  # noqa: PLC0415
+        from scrapy_urlcanon.crawl.checks.page_contents import PageContents  # noqa: PLC0415
 
         settings = self.settings
         contents = PageContents(known, settings.audit_max_pages, settings.audit_max_size)
@@ -188,7 +189,7 @@ class Crawl:
             self.dropped.listeners.append(listener)
 
     def spider_opened(self, spider: Spider) -> None:
-        """Begin: the scheduler is open, and nothing was scheduled yet."""
+        """Begin the crawl: the scheduler is open, and nothing is scheduled yet."""
         if self.fingerprinter:
             self._first_urls.watch(self._crawler, self.fingerprinter)
         if self.job:

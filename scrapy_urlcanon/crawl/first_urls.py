@@ -31,7 +31,7 @@ class FirstUrls:
         self._seen: Container[bytes] | None = None
 
     def watch(self, crawler: Crawler, fingerprinter: RequestFingerprinterProtocol) -> None:
-        """Find out from now on which requests are scheduled; the scheduler is open.
+        """Begin to note which requests are scheduled; the scheduler has to be open.
 
         :param fingerprinter: that of the crawl.
         """

@@ -1,4 +1,4 @@
-"""What the scheduler's duplicate filter has seen: asks it, and has it take more for seen."""
+"""Reads what the scheduler's duplicate filter has seen, and records more in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests that are not scheduled: the page of their URL is always found elsewhere."""
+"""Skips requests whose page is always found under another URL."""
 
 from __future__ import annotations
 

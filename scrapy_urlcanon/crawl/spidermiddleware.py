@@ -34,13 +34,12 @@ logger = logging.getLogger(__name__)
 class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     """Replaces the URL of a request by its canonical URL, on the sites where that is on.
 
-    Everywhere else, and by default, the canonical URL is but a key: what is fetched is
-    the URL that the page linked. Where the canonical URL fails, that one is fetched too.
+    Everywhere else, and by default, the canonical URL is only a key, and the linked URL is
+    fetched. If a canonical URL fails, the linked one is fetched too.
 
-    Where ``URLCANON_RECORD_START`` is on it records start requests as seen. They are sent
-    with ``dont_filter`` all the same: none is dropped. Where ``URLCANON_DECLARED_CANONICAL``
-    is on it knows what the spider has got, and what that asks for. And in a job it knows when
-    all that the spider made of a response is scheduled.
+    It also records start requests as seen (``URLCANON_RECORD_START``), and tells which responses
+    the spider has (``URLCANON_DECLARED_CANONICAL``) and when its output is scheduled (jobs). None
+    of this drops a start request: they have ``dont_filter``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -82,7 +81,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             output.end()
 
     def _begin(self, response: Response | None) -> SpiderOutput | None:
-        """Take note that the spider has *response*; return who is to hear what it makes of it."""
+        """Note that the spider has *response*; return what is to be told of its output."""
         if self._declared_canonicals and response is not None:
             self._declared_canonicals.delivered(response)
         if self._job is None or response is None or response.request is None:

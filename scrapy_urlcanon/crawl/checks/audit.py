@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
-    from scrapy_urlcanon.crawl.checks.contents import PageContents
+    from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.representatives import Representatives
@@ -73,7 +73,7 @@ class AuditedRule(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Between which rates that of false merges is, with 95 % confidence."""
+        """The 95 % confidence interval of the rate of false merges."""
         return wilson_interval(self.false, self.audited)
 
 
@@ -85,7 +85,7 @@ class AuditedPair(NamedTuple):
     first: str
     """The URL that stood for it."""
     options: tuple[str, ...]
-    """To which the drop is due."""
+    """The options that the drop is due to."""
     domain: str
     is_same: bool
     """Whether both show one page."""
@@ -94,11 +94,10 @@ class AuditedPair(NamedTuple):
 class Audit:
     """Fetches some of the dropped variants and compares them with their representatives.
 
-    A variant that is the same page does not get to the spider. One that is another page
-    does, and counts against the options that merged the two; where the rate of that is,
-    with 95 % confidence, above ``URLCANON_AUDIT_MAX_FALSE``, the option is suspended for
-    the domain for the rest of the crawl, and the variants that it had dropped are let
-    through, as far as they are remembered.
+    The spider does not get a variant that is the same page. It gets one that is another page,
+    which counts against the options that merged the two. An option is suspended for a domain if
+    the rate of that is, with 95 % confidence, above ``URLCANON_AUDIT_MAX_FALSE``; then the
+    variants that it had dropped, and that are remembered, are scheduled again.
 
     :param on_audited: is called with each variant that was compared.
     """
@@ -162,7 +161,7 @@ class Audit:
                 self._stats.inc(Stat.AUDIT_GIVEN_UP, len(drops))
 
     def takes(self, drop: Drop, page: bytes) -> bool:
-        """Choose whether to compare *drop* with *page*, which was fetched, and tell."""
+        """Compare *drop* with *page*, which was fetched, if it is chosen; return whether it is."""
         if not _is_auditable(drop) or not self._choose(drop):
             return False
         self._send(page, drop)
@@ -270,7 +269,7 @@ class Audit:
             self._crawler.engine.crawl(with_url(drop.request, drop.request.url))
 
     def _take(self, option: str, domain: str) -> list[Drop]:
-        """Remove and return the drops that *option* on *domain* had a part in."""
+        """Remove and return the drops that are due to *option* on *domain*."""
         waiting = [drop for drops in self._waiting.values() for drop in drops]
         taken = [
             drop

@@ -14,7 +14,7 @@ _CLAIMS_ON_A_PAGE = 8
 
 
 class Way(NamedTuple):
-    """A way of declaring: what is right for some pages that declare so is so for others."""
+    """A way of declaring: if it is right for some pages, it is for all that declare so."""
 
     domain: str
     """A registrable domain: another site may do the same, and be wrong."""
@@ -34,7 +34,7 @@ class Claim(NamedTuple):
     """The URL that it declares."""
     way: Way
     callback: Hashable
-    """What of the spider got that page."""
+    """The callback that got that page."""
 
 
 class Belief:
@@ -81,7 +81,7 @@ class Belief:
 
 
 class Claims:
-    """What was declared of pages that were not seen yet, by the page.
+    """What pages declare about pages that were not seen yet.
 
     :param limit: of how many pages it is remembered, at least half and at most all.
     """
@@ -107,7 +107,7 @@ class Claims:
         return self._claims.pop(page) or ()
 
     def dispute(self, page: bytes) -> None:
-        """Note that not all that was declared of *page* can be right."""
+        """Note that some of what was declared of *page* is wrong."""
         self._disputed[page] = True
 
     def own(self, content: bytes, page: bytes) -> bytes | None:

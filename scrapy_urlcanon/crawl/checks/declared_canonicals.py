@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
     from scrapy_urlcanon.crawl.checks.audit import Audit, AuditedPair
-    from scrapy_urlcanon.crawl.checks.contents import PageContents
+    from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.representatives import Representatives
@@ -54,16 +54,13 @@ _OWN_RULES = frozenset({META_KEY, "verbatim_url"})
 class DeclaredCanonicalPages:
     """Drops a request whose URL a fetched page declares as its canonical URL.
 
-    That is believed of a way of declaring (:class:`.Belief`) once pages that declare so were
-    seen beside what they declare and showed the same. While it is not believed both are
-    fetched, as without this, which is where the evidence comes from; and it comes on, for
-    whatever is seen before the page that declares it.
+    A way of declaring is believed (:class:`.Belief`) once enough pages that declare so showed the
+    same as the pages that they declare. Until then both are fetched, and compared.
 
-    A request is dropped only if the callback that it is for has had the page. What was
-    dropped is let through where its way of declaring is not believed any more, or where two
-    pages that declare it differ.
+    A request is dropped only if its callback has had the page. What was dropped is scheduled
+    again if its way of declaring is no longer believed, or if two pages that declare it differ.
 
-    :param audit: what compares a sample of the drops with what they were dropped for.
+    :param audit: compares a sample of the drops with the pages that declared them.
     """
 
     def __init__(
@@ -118,7 +115,7 @@ class DeclaredCanonicalPages:
                 return
 
     def delivered(self, response: Response) -> None:
-        """Take note of what *response*, which a callback gets, declares.
+        """Note what *response*, which a callback gets, declares.
 
         Only of a success: a page of errors may declare the page that is missing.
         """
@@ -144,7 +141,7 @@ class DeclaredCanonicalPages:
             self._take(request, page, content, target, target_page)
 
     def dropped(self, drop: Drop) -> None:
-        """Have *drop* audited or remember it, if it is due to what a page declared."""
+        """Audit or remember *drop*, if a declared canonical URL is the reason for it."""
         page = drop.fingerprint
         claim = self._seen.get(page)
         if claim is None or DECLARED_CANONICAL not in drop.rules:
@@ -156,7 +153,7 @@ class DeclaredCanonicalPages:
             self._remember(drop)
 
     def audited(self, pair: AuditedPair) -> None:
-        """Take note of what the audit found."""
+        """Note what the audit found."""
         if DECLARED_CANONICAL not in pair.options:
             return
         page = self._fingerprints.fingerprint(Request(pair.url))
@@ -222,7 +219,7 @@ class DeclaredCanonicalPages:
         self._count(claim, content.digest if is_same else claim.content, same_page=is_same)
 
     def _compare_with_others(self, claim: Claim, content: PageDigest, page: bytes) -> None:
-        """Compare pages that declare the same *page*: where they differ not all are right."""
+        """Compare the pages that declare *page*: if they differ, one of them is wrong."""
         for other in self._claims.about(page):
             shown = self._contents.get(other.page)
             if shown and same_page(shown, content) is False:
@@ -265,7 +262,7 @@ class DeclaredCanonicalPages:
                 self._release(page)
 
     def _release(self, page: bytes) -> None:
-        """Let through what was dropped of *page*, if anything was and is remembered."""
+        """Schedule the requests for *page* that were dropped and are remembered."""
         requests = self._dropped.pop(page, None)
         if not requests:
             return
@@ -279,7 +276,7 @@ class DeclaredCanonicalPages:
             self._crawler.engine.crawl(with_url(request, request.url))
 
     def _callback(self, request: Request) -> Hashable:
-        """Return what of the spider *request* is for; a ``CrawlSpider`` has one for each rule."""
+        """Return the callback of *request*, and the rule if a ``CrawlSpider`` made it."""
         callback = request.callback or getattr(self._crawler.spider, "parse", None)
         return getattr(callback, "__qualname__", callback), request.meta.get("rule")
 

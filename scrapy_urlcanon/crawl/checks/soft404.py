@@ -1,4 +1,4 @@
-"""Contents that a site gives for pages which it has not."""
+"""Contents that a site shows in the place of pages that it does not have."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Uses(NamedTuple):
 
 
 class CommonContents:
-    """Knows which contents several pages have in common.
+    """Remembers which contents several pages have in common.
 
     A page that could not be found, one for which to log in and one that an error left
     empty look like this, with a status of 200: that two URLs give the same one says

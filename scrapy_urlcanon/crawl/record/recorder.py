@@ -36,7 +36,7 @@ _REMEMBERED_REDIRECTS = 100_000
 
 
 class Recorder:
-    """Keeps of each page that the crawl got what learning needs, and what the audit found.
+    """Stores what learning needs of each fetched page, and what the audit found.
 
     It says first which rules are in force, because what they merge will not be seen.
 

@@ -1,4 +1,4 @@
-"""Which rules of the files a crawl is made under, and which of them merged two URLs."""
+"""The rules of the rule files of a crawl, and which of them merged two URLs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lets a job go on after a kill without losing a page."""
+"""Resumes a job after a kill without losing a page."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ class SpiderOutput:
         self._open = 1
 
     def add(self, each: object) -> None:
-        """Take note of a request or an item that goes to the engine."""
+        """Note a request or an item that goes to the engine."""
         if isinstance(each, Request):
             self._open += 1
             self._recovery.expect(each, self)
 
     def end(self) -> None:
-        """Take note that there is no more."""
+        """Note that there is no more."""
         self.scheduled()
 
     def scheduled(self) -> None:
-        """Take note that one of the requests is scheduled."""
+        """Note that one of the requests is scheduled."""
         self._open -= 1
         if not self._open:
             self._recovery.done(self._request, fetched=self._fetched)
@@ -118,7 +118,7 @@ class JobRecovery:
         )
 
     def resume(self) -> None:
-        """Take up what the last run left; the spider is open."""
+        """Schedule what the last run left; the spider has to be open."""
         self._is_replaying = True
         try:
             if self._was_killed:
@@ -138,7 +138,7 @@ class JobRecovery:
             output.scheduled()
 
     def output_of(self, request: Request, *, fetched: bool) -> SpiderOutput:
-        """Return what is to be told of what the spider makes of the response to *request*."""
+        """Return what is to be told of the spider's output for *request*."""
         return SpiderOutput(self, request, fetched=fetched)
 
     def expect(self, request: Request, output: SpiderOutput) -> None:
@@ -192,7 +192,7 @@ class JobRecovery:
         return last not in {None, Kind.CLOSED}
 
     def _settle(self) -> Counter[bytes]:
-        """Settle what the runs before have settled, and return how often each was done."""
+        """Restore the outcomes of earlier runs, and return how often each request was done."""
         done: Counter[bytes] = Counter()
         for entry in self._journal:
             if entry.kind in {Kind.FETCHED, Kind.FAILED}:

@@ -79,7 +79,7 @@ class Representatives:
                 self.settle(source, fetched=fetched)
 
     def give_up(self) -> None:
-        """Take the pages as failed whose requests ended without a word.
+        """Note that the pages failed whose requests ended unnoticed.
 
         To be called when nothing is on its way any more. An exception of a middleware's
         ``process_response``, as for too many redirects, passes all other middlewares.

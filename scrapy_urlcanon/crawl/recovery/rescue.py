@@ -1,4 +1,4 @@
-"""Gives a page its other chance when the request that stood for it failed."""
+"""Fetches another URL of a page when the request that stood for it failed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Waiting:
         self.variants: dict[str, Request] = {}
         """The dropped requests by URL, in the order in which they came."""
         self.sources: set[bytes] = set()
-        """The pages that redirect here, whose outcome is the same."""
+        """The pages that redirect here: they have the same outcome."""
 
     def __len__(self) -> int:
         return len(self.variants) + len(self.sources)
@@ -60,9 +60,8 @@ class Waiting:
 class Rescue:
     """Fetches a dropped variant when the request that stood for its page fails for good.
 
-    One variant after another takes its place, with its own callback, meta and priority,
-    until one gives a page or none is left. Variants that come after the failure are let
-    through the same way.
+    One variant after another is sent, with its own callback, meta and priority, until one gives
+    a page or none is left. Variants that are dropped after the failure are sent the same way.
 
     :param limit: how many dropped requests may wait, in all; the oldest give way, and
         are counted in ``urlcanon/rescue/given_up``.
@@ -117,13 +116,13 @@ class Rescue:
             self._offer(page, variant)
 
     def restore(self, variant: Request) -> None:
-        """Take a request that waited when the job was stopped."""
+        """Let *variant* wait again: it did when the job was stopped."""
         page = self._fingerprints.page(variant)
         if page is not None:
             self._offer(page, variant)
 
     def add_original(self, request: Request) -> None:
-        """Add the URL that *request*, which failed, was rewritten from to what may be sent."""
+        """Let the URL that the failed *request* was rewritten from wait as a variant."""
         mark = mark_of(request, REWRITTEN)
         page = mark and self._fingerprints.page(request, mark["url"])
         if page and not self._representatives.outcome(page):
@@ -149,11 +148,11 @@ class Rescue:
             self._representatives.settle(source, fetched=fetched)
 
     def spider_idle(self) -> None:
-        """Send what waits for a request that ended without a word."""
+        """Send what waits for requests that ended unnoticed."""
         self._representatives.give_up()
 
     def _redirect_ended(self, request: Request, page: bytes) -> None:
-        """Take note that *request*, where a redirect led, is a duplicate of *page*."""
+        """Note that a redirect led to *request*, which is a duplicate of *page*."""
         outcome = self._representatives.outcome(page)
         for source in self._representatives.redirected_to(request):
             if source == page or outcome is not None:

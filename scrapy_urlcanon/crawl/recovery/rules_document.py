@@ -64,7 +64,7 @@ class RulesDocument:
 
     @property
     def digest(self) -> str:
-        """The same for the same rules, in hexadecimal; where a rule comes from is no matter."""
+        """A digest in hexadecimal: the same rules have the same one, wherever they come from."""
         origins = [
             [{**rule_set, "layer": None} for rule_set in origin] for origin in self.data["origins"]
         ]

@@ -103,7 +103,7 @@ def store_suspension(settings: BaseSettings, option: str, domain: str) -> None:
 def guard_stores(
     settings: BaseSettings, configuration: Configuration, mode: str, spider: str
 ) -> None:
-    """Say so where the HTTP cache or scrapy-deltafetch has fingerprints of other rules.
+    """Warn where the HTTP cache or scrapy-deltafetch has fingerprints of other rules.
 
     :param spider: the name of the spider: each has a store of its own.
     :raises ConfigurationError: if one has and *mode* is ``error``.
