@@ -32,7 +32,7 @@ ROOMS = (
 )
 LEVELS = {name: level for level, names in enumerate(ROOMS) for name in names}
 WITHOUT_SCRAPY = LEVELS["crawl"]
-MOST_MODULES = 25
+MOST_MODULES, MOST_LINES = 25, 500
 
 
 def module_name(path):
@@ -148,11 +148,13 @@ def test_module_above_the_crawl_imports_no_scrapy(module):
         assert imported.partition(".")[0] not in {"scrapy", "twisted"}
 
 
-def test_no_folder_is_crowded():
-    """A folder can be taken in at a glance."""
+def test_no_folder_is_crowded_and_no_module_long():
+    """Both can be taken in: 25 modules, 500 lines."""
     folders = [PACKAGE, *(path for path in PACKAGE.rglob("*") if path.is_dir())]
     modules = {folder.name: len(list(folder.glob("*.py"))) for folder in folders}
     assert {name: count for name, count in modules.items() if count > MOST_MODULES} == {}
+    lines = {name: path.read_bytes().count(b"\n") for name, path in MODULES.items()}
+    assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
 
 
 def test_canonicalizer_works_without_scrapy_and_without_the_network():
