@@ -11,6 +11,8 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.request import request_from_dict
 from sites import SITE, ClosedScheduler, FollowSpider, links, site
 
+from scrapy_urlcanon.crawl.seen import seen_fingerprints
+
 RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
 
 
@@ -300,3 +302,13 @@ async def test_first_url_of_a_page_is_known_in_a_resumed_job(crawl):
     await crawl(site(pages), settings)
     result = await crawl(site(pages), settings, start=[f"{SITE}/again"])
     assert result.figures["dropped/variant"] == 2
+
+
+def test_fingerprints_of_an_older_scrapy_are_read():
+    """Before Scrapy 2.19 the duplicate filter keeps them as texts in hexadecimal."""
+    dupefilter = RFPDupeFilter()
+    vars(dupefilter).pop("_fingerprints", None)
+    vars(dupefilter)["fingerprints"] = {b"seen".hex()}
+    seen = seen_fingerprints(dupefilter)
+    assert b"seen" in seen
+    assert b"other" not in seen
