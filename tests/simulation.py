@@ -21,6 +21,7 @@ from scrapy_urlcanon import (
     UrlCanonDownloaderMiddleware,
     UrlCanonSpiderMiddleware,
 )
+from scrapy_urlcanon.crawl.callbackmiddleware import UrlCanonCallbackMiddleware
 
 MAX_REDIRECTS = 5
 
@@ -48,15 +49,17 @@ class Simulation:
             },
         )
         self.crawler.spider = self.crawler._create_spider("simulated")
-        self.crawler.engine = self
+        self.crawler.engine = self.scraper = self.slot = self
+        self.active = set()
         self._dupefilter = RFPDupeFilter.from_crawler(self.crawler)
         self.df = self._dupefilter
         self.scheduler = self
         self._queue = deque()
         self._middleware = UrlCanonDownloaderMiddleware.from_crawler(self.crawler)
-        self._spider_middleware = None
-        with suppress(NotConfigured):
-            self._spider_middleware = UrlCanonSpiderMiddleware.from_crawler(self.crawler)
+        self._spider_middlewares = []
+        for kind in (UrlCanonSpiderMiddleware, UrlCanonCallbackMiddleware):
+            with suppress(NotConfigured):
+                self._spider_middlewares.append(kind.from_crawler(self.crawler))
 
     def crawl(self, request):
         """Do what ``ExecutionEngine.crawl`` does."""
@@ -106,10 +109,16 @@ class Simulation:
             self._middleware.process_response(request, response)
         except IgnoreRequest:
             return
+        self.active.add(request)
+        # The middleware for HTTP errors stands between the two.
+        for middleware in self._spider_middlewares[: None if name is not None else 1]:
+            middleware.process_spider_input(response)
         if name is not None:
             self.pages.append(name)
             output = map(Request, links)
-            if self._spider_middleware:
-                output = self._spider_middleware.process_spider_output(response, output)
+            for middleware in self._spider_middlewares:
+                if getattr(middleware, "process_spider_output", None):
+                    output = middleware.process_spider_output(response, output)
             for each in output:
                 self.crawl(each)
+        self.active.remove(request)

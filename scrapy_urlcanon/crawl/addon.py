@@ -8,10 +8,9 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.misc import load_object
 
-from scrapy_urlcanon.crawl.downloadermiddleware import UrlCanonDownloaderMiddleware
+from scrapy_urlcanon.crawl.components import add_middlewares
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
 from scrapy_urlcanon.crawl.settings import name_of, value_of
-from scrapy_urlcanon.crawl.spidermiddleware import UrlCanonSpiderMiddleware
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -37,15 +36,7 @@ class Addon:
         if not value_of("enabled", settings):
             raise NotConfigured
         self._take_over_fingerprinter(settings)
-        # Closest to the engine: it sees responses and exceptions after the redirect and
-        # retry middlewares have decided, and requests before another one drops them.
-        settings.setdefault_in_component_priority_dict(
-            "DOWNLOADER_MIDDLEWARES", UrlCanonDownloaderMiddleware, 40
-        )
-        # Closest to the engine: it sees the URLs as the other middlewares left them.
-        settings.setdefault_in_component_priority_dict(
-            "SPIDER_MIDDLEWARES", UrlCanonSpiderMiddleware, 20
-        )
+        add_middlewares(settings)
         # Most crawls write no report, and every crawl would wait for the import.
         if settings.get(name_of("report")):
             settings.setdefault_in_component_priority_dict("EXTENSIONS", load_object(REPORT), 0)

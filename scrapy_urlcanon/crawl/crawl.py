@@ -17,8 +17,7 @@ from scrapy_urlcanon.crawl.clean_param import CleanParamRules
 from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 from scrapy_urlcanon.crawl.first_urls import FirstUrls
-from scrapy_urlcanon.crawl.recovery.representatives import Representatives
-from scrapy_urlcanon.crawl.recovery.rescue import Rescue
+from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 from scrapy_urlcanon.crawl.rule_changes import RuleChanges
 from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
 from scrapy_urlcanon.crawl.skip import SkippedRequests
@@ -60,8 +59,7 @@ class Crawl:
     fingerprinter: PageFingerprints | None = None
     dropped: DroppedDuplicates | None = None
     recorder: Recorder | None = None
-    representatives: Representatives | None = None
-    rescue: Rescue | None = None
+    requests: PageRequests | None = None
     contents: PageContents | None = None
     audit: Audit | None = None
     declared_canonicals: DeclaredCanonicalPages | None = None
@@ -115,22 +113,18 @@ class Crawl:
             recovers = JobRecovery.is_possible(crawler.settings)
         if not (settings.rescue or compares or recovers):
             return
-        known = Representatives(fingerprints, settings.remembered_pages, self._on_settled)
-        self.representatives = known
-        if settings.rescue:
-            limit = settings.rescue_max_pending
-            self.rescue = Rescue(crawler, fingerprints, known, stats, limit)
+        self.requests = PageRequests(crawler, fingerprints, settings, stats, self._on_had)
         if compares:
-            self._make_checks(fingerprints, known)
+            self._make_checks(fingerprints, self.requests)
         if recovers:
-            self.job = JobRecovery(crawler, fingerprints, known, self.rescue, stats)
+            self.job = JobRecovery(crawler, fingerprints, self.requests, stats)
 
-    def _make_checks(self, fingerprints: PageFingerprints, known: Representatives) -> None:
+    def _make_checks(self, fingerprints: PageFingerprints, requests: PageRequests) -> None:
         """Make what compares the contents of pages, to see which are one."""
         from scrapy_urlcanon.crawl.checks.page_contents import PageContents  # noqa: PLC0415
 
         settings = self.settings
-        contents = PageContents(known, settings.audit_max_pages, settings.audit_max_size)
+        contents = PageContents(requests, settings.audit_max_pages, settings.audit_max_size)
         self.contents = contents
         if settings.audit:
             from scrapy_urlcanon.crawl.checks.audit import Audit  # noqa: PLC0415
@@ -140,7 +134,7 @@ class Crawl:
                 settings=settings,
                 canonicalizer=self.canonicalizer,
                 fingerprints=fingerprints,
-                representatives=known,
+                requests=requests,
                 contents=contents,
                 rule_changes=self.rule_changes,
                 stats=self.stats,
@@ -156,7 +150,7 @@ class Crawl:
                 settings=settings,
                 canonical_urls=self.canonical_urls,
                 fingerprints=fingerprints,
-                representatives=known,
+                requests=requests,
                 contents=contents,
                 rule_changes=self.rule_changes,
                 stats=self.stats,
@@ -208,6 +202,7 @@ class Crawl:
     # Who hears of what, in this order.
 
     def _make_dropped(self, fingerprints: PageFingerprints) -> None:
+        rescue = self.requests if self.settings.rescue else None
         declared = self.declared_canonicals
         self.dropped = DroppedDuplicates(
             self._crawler,
@@ -216,14 +211,12 @@ class Crawl:
             self._first_urls,
             self.stats,
             declared_by=declared.declared_by if declared else None,
-            listeners=[part.dropped for part in (self.rescue, self.audit, declared) if part],
+            listeners=[part.dropped for part in (rescue, self.audit, declared) if part],
         )
 
-    def _on_settled(self, page: bytes, fetched: bool) -> None:  # noqa: FBT001
-        if self.rescue:
-            self.rescue.settled(page, fetched)
+    def _on_had(self, page: bytes) -> None:
         if self.audit:
-            self.audit.settled(page, fetched)
+            self.audit.had(page)
 
     def _on_audited(self, pair: AuditedPair) -> None:
         if self.recorder:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
@@ -38,8 +37,7 @@ class UrlCanonDownloaderMiddleware:
         self._fingerprinter = crawl.fingerprinter
         self._stats = crawl.stats
         self._recorder = crawl.recorder
-        self._representatives = crawl.representatives
-        self._rescue = crawl.rescue
+        self._requests = crawl.requests
         self._contents = crawl.contents
         self._audit = crawl.audit
         self._job = crawl.job
@@ -52,8 +50,8 @@ class UrlCanonDownloaderMiddleware:
         """
         if self._job:
             self._job.begin(request)
-        if self._representatives and not mark_of(request, AUDIT):
-            self._representatives.begin(request)
+        if self._requests:
+            self._requests.sent(request)
         if self._records_start and _is_redirected_start(request):
             record_as_seen(self._crawler, request)
         # A retry comes here again.
@@ -76,7 +74,6 @@ class UrlCanonDownloaderMiddleware:
             self._audit.note(request, response)
         if self._contents:
             self._contents.note(request, response)
-        self._finish(request, fetched=response.status < HTTPStatus.BAD_REQUEST)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
@@ -88,15 +85,10 @@ class UrlCanonDownloaderMiddleware:
         if self._audit and mark_of(request, AUDIT):
             self._end_audit(self._audit, request, None)
         else:
-            self._finish(request, fetched=False)
+            if self._requests:
+                self._requests.failed(request)
             if self._job and request.errback is None:
                 self._job.done(request, fetched=False)
-
-    def _finish(self, request: Request, *, fetched: bool) -> None:
-        if self._rescue and not fetched:
-            self._rescue.add_original(request)
-        if self._representatives:
-            self._representatives.finish(request, fetched=fetched)
 
     def _end_audit(self, audit: Audit, request: Request, response: Response | None) -> None:
         if audit.is_known(request, response):

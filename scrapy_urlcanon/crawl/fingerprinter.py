@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.crawl.components import add_middlewares
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 
@@ -24,4 +25,7 @@ class RequestFingerprinter(PageFingerprints):
 
         :raises ConfigurationError: if the settings of the plugin are not valid.
         """
+        if not crawler.settings.frozen:
+            # Without the add-on too: by the fingerprint alone pages would be lost.
+            add_middlewares(crawler.settings)
         return Crawl.of(crawler, cls).fingerprinter_of(cls)

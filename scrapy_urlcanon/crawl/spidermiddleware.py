@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -49,10 +48,22 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         self._stats = crawl.stats
         self._declared_canonicals = crawl.declared_canonicals
         self._job = crawl.job
+        self._requests = crawl.requests
         self._rewrite = crawl.settings.rewrite
         self._records_start = crawl.settings.record_start
-        if not (self._rewrite or self._records_start or self._job or self._declared_canonicals):
+        has_output = self._rewrite or self._records_start or self._job or self._declared_canonicals
+        if not has_output and self._requests is None:
             raise NotConfigured
+        if not has_output:
+            # To pass on what callbacks yield costs more than all else.
+            self.process_spider_output = None  # type: ignore[method-assign,assignment]
+            self.process_spider_output_async = None  # type: ignore[method-assign,assignment]
+
+    def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
+        """Note that the spider's middlewares are at work on *response*."""
+        del spider
+        if self._requests:
+            self._requests.is_scraped(response)
 
     def process_spider_output(
         self, response: Response | None, result: Iterable[Any], spider: Spider | None = None
@@ -86,7 +97,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             self._declared_canonicals.delivered(response)
         if self._job is None or response is None or response.request is None:
             return None
-        fetched = response.status < HTTPStatus.BAD_REQUEST
+        fetched = self._requests is not None and self._requests.is_delivered(response.request)
         return self._job.output_of(response.request, fetched=fetched)
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:

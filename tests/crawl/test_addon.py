@@ -90,7 +90,7 @@ async def test_fallback_sees_headers_and_the_canonical_url(crawl):
         Request(f"{SITE}/?utm_source={n}", headers={"Accept-Language": language})
         for n, language in enumerate(["en", "fr", "en", "fr"])
     ]
-    result = await crawl(lambda _: page(""), {NAME: HeaderFingerprinter}, start=start)
+    result = await crawl(lambda _: page("a page"), {NAME: HeaderFingerprinter}, start=start)
     assert sorted(result.hits) == ["/?utm_source=0", "/?utm_source=1"]
 
 
@@ -145,7 +145,7 @@ async def test_bad_configuration_stops_the_crawl_before_the_first_request(crawl,
         "URLCANON_REWRITE": ["example.com/path"],
     }
     with pytest.raises(ConfigurationError) as caught:
-        await crawl(lambda request: hits.append(request) or page(""), settings)
+        await crawl(lambda request: hits.append(request) or page("a page"), settings)
     assert not hits
     message = str(caught.value)
     for expected in (

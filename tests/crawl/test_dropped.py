@@ -74,7 +74,7 @@ async def test_domains_beyond_the_top_are_counted_together(crawl):
     """Only the domains with the most drops have a figure of their own; the rest is `other`."""
     hosts = [f"host{n}.example" for n in range(25)]
     pages = {f"{SITE}/": links(*(f"http://{host}/{x}" for host in hosts for x in ("", "#a", "#b")))}
-    result = await crawl(lambda request: pages.get(request.url, page("")))
+    result = await crawl(lambda request: pages.get(request.url, page("a page")))
     domains = {k: v for k, v in result.figures.items() if k.startswith("dropped/domain/")}
     assert len(domains) == 21
     assert domains["dropped/domain/other"] == 10
@@ -93,7 +93,7 @@ async def test_what_scrapy_would_have_fetched_counts_each_url_once(crawl):
 @deferred_f_from_coro_f
 async def test_nothing_dropped_gives_zeros(crawl):
     """A crawl without duplicates has the figures all the same."""
-    result = await crawl(site({"/": page("")}))
+    result = await crawl(site({"/": page("a page")}))
     assert result.figures == {
         "requests": 1,
         "dropped": 0,
@@ -107,7 +107,7 @@ async def test_nothing_dropped_gives_zeros(crawl):
 async def test_dont_filter_is_not_filtered(crawl):
     """A request with dont_filter is fetched, whatever was seen before."""
     start = [Request(f"{SITE}/?sid={n}", dont_filter=True) for n in range(3)]
-    result = await crawl(lambda _: page(""), RULES, start=start)
+    result = await crawl(lambda _: page("a page"), RULES, start=start)
     assert len(result.hits) == 3
 
 
@@ -120,7 +120,7 @@ async def test_verbatim_url_is_a_page_of_its_own(crawl):
         Request(f"{SITE}/?sid=3"),
         Request(f"{SITE}/?sid=2", meta={"verbatim_url": True}),
     ]
-    result = await crawl(lambda _: page(""), RULES, start=start)
+    result = await crawl(lambda _: page("a page"), RULES, start=start)
     assert sorted(result.hits) == ["/?sid=1", "/?sid=2"]
 
 
@@ -133,7 +133,7 @@ async def test_meta_false_leaves_a_request_to_scrapy(crawl):
         Request(f"{SITE}/?sid=3", meta={"urlcanon": False}),
         Request(f"{SITE}/?sid=3#top", meta={"urlcanon": False}),
     ]
-    result = await crawl(lambda _: page(""), RULES, start=start)
+    result = await crawl(lambda _: page("a page"), RULES, start=start)
     assert sorted(result.hits) == ["/?sid=1", "/?sid=2", "/?sid=3"]
 
 
@@ -148,7 +148,7 @@ async def test_meta_options_are_the_strongest_layer(crawl):
         Request(f"{SITE}/?sid=3&x=3"),
         Request(f"{SITE}/?sid=4&x=3"),
     ]
-    result = await crawl(lambda _: page(""), RULES, start=start)
+    result = await crawl(lambda _: page("a page"), RULES, start=start)
     assert sorted(result.hits) == ["/?sid=1", "/?sid=2&x=1", "/?sid=3&x=3"]
     assert result.figures["dropped/rule/drop_params"] == 2
 
@@ -159,7 +159,7 @@ async def test_wrong_meta_options_lose_nothing(crawl, caplog):
     wrong = {"urlcanon": {"drop_parms": ["sid"]}}
     start = [Request(f"{SITE}/?sid={n}", meta=wrong) for n in range(3)]
     with caplog.at_level(logging.ERROR):
-        result = await crawl(lambda _: page(""), RULES, start=start)
+        result = await crawl(lambda _: page("a page"), RULES, start=start)
     assert len(result.hits) == 3
     (record,) = [r for r in caplog.records if r.name.startswith("scrapy_urlcanon")]
     assert "did you mean 'drop_params'?" in record.getMessage()
@@ -185,7 +185,7 @@ async def test_post_requests_differ_by_body(crawl):
         Request(f"{SITE}/?sid=3", method="POST", body=b"b"),
         Request(f"{SITE}/?sid=4", method="POST", body=b"a"),
     ]
-    result = await crawl(lambda _: page(""), RULES, start=start)
+    result = await crawl(lambda _: page("a page"), RULES, start=start)
     assert sorted(result.hits) == ["/?sid=1", "/?sid=2", "/?sid=3"]
 
 
@@ -263,7 +263,7 @@ async def test_variant_that_was_copied_is_a_variant(crawl, copy, settings):
 
     # The first one fails: what is dropped as another URL of the page gets its chance.
     result = await crawl(
-        site({"/": page(""), "/a?sid=1": page("a")}), {**RULES, **settings}, spider=Copying
+        site({"/": page("a page"), "/a?sid=1": page("a")}), {**RULES, **settings}, spider=Copying
     )
     assert result.figures["dropped/exact"] == 0
     assert result.figures["dropped/variant"] == result.figures["dropped/rule/drop_params"] == 1
@@ -287,7 +287,7 @@ async def test_request_that_was_copied_is_an_exact_duplicate_of_itself(crawl, co
                 yield Request(f"{SITE}/a")
 
     result = await crawl(
-        site({"/": page(""), "/a?sid=1": page("a")}), {**RULES, **settings}, spider=Copying
+        site({"/": page("a page"), "/a?sid=1": page("a")}), {**RULES, **settings}, spider=Copying
     )
     assert result.figures["dropped/exact"] == 2
     assert result.figures["dropped/variant"] == 1

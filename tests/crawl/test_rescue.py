@@ -4,6 +4,8 @@ import pytest
 from loopback import Fault, Response, page, redirect
 from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
 
@@ -221,13 +223,14 @@ async def test_off(crawl):
 
 
 @deferred_f_from_coro_f
-async def test_bound_gives_up_the_oldest_and_counts_it(crawl):
-    """Beyond URLCANON_RESCUE_MAX_PENDING the oldest waiting requests are forgotten."""
-    variants = [f"/{page_}?sid={n}" for page_ in "ab" for n in (1, 2, 3)]
-    pages = {"/": links(*variants), "/a?sid=2": page("a"), "/b?sid=2": page("b")}
-    result = await crawl(site(pages), {**RULES, "URLCANON_RESCUE_MAX_PENDING": 3})
-    assert result.pages == ["/", "/b?sid=2"]
-    assert result.figures["rescue/given_up"] == 2
+async def test_bound_gives_up_what_a_trap_has_most_of(crawl):
+    """Beyond URLCANON_RESCUE_MAX_PENDING the page with most waiting requests gives up its last."""
+    trap = [f"/trap?sid={n}" for n in range(20)]
+    pages = {"/": links("/a?sid=1", "/a?sid=2", *trap, "/b?sid=1", "/b?sid=2")}
+    pages |= {"/a?sid=2": page("a"), "/b?sid=2": page("b"), "/trap?sid=19": page("trap")}
+    result = await crawl(site(pages), {**RULES, "URLCANON_RESCUE_MAX_PENDING": 5})
+    assert result.pages == ["/", "/a?sid=2", "/b?sid=2"]
+    assert result.figures["rescue/given_up"] == 16
 
 
 @deferred_f_from_coro_f
@@ -283,3 +286,151 @@ async def test_meta_copied_by_the_spider_marks_nothing(crawl):
     }
     result = await crawl(site(pages), RULES, spider=Copying)
     assert result.hits == ["/", "/a?sid=1", "/a?sid=2", "/b?sid=1"]
+
+
+NOTHING = {
+    "an empty page": Response(headers=(("Content-Type", "text/html"),)),
+    "204": Response(204),
+    "300": Response(300, body=b"choose"),
+    "304": Response(304),
+    "302 without a location": Response(302, body=b"<p>moved"),
+    "302 to nowhere": Response(302, (("Location", "http://["),), b"<p>moved"),
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+@deferred_f_from_coro_f
+async def test_what_brings_the_callback_nothing_is_no_page(crawl, name):
+    """A page is had when content of it gets to the callback, not when something is downloaded."""
+    pages = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=1": NOTHING[name], "/a?sid=2": page("a")}
+    result = await crawl(site(pages), RULES)
+    assert "/a?sid=2" in result.pages
+    assert result.figures["rescued"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_what_the_spider_handles_is_had(crawl):
+    """A spider that says that it handles 404 has had the page with that."""
+    pages = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=2": page("a")}
+
+    class Handling(FollowSpider):
+        handle_httpstatus_list = (404,)
+
+    result = await crawl(site(pages), RULES, spider=Handling)
+    assert result.pages == ["/", "/a?sid=1"]
+
+
+@pytest.mark.parametrize("handled", [False, True])
+@deferred_f_from_coro_f
+async def test_redirect_that_is_not_followed_is_no_page(crawl, handled):
+    """With REDIRECT_ENABLED off a redirect brings a page only where the spider handles it."""
+    pages = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=1": redirect("/b"), "/a?sid=2": page("a")}
+
+    class Spider(FollowSpider):
+        handle_httpstatus_list = (301,) if handled else ()
+
+    result = await crawl(site(pages), {**RULES, "REDIRECT_ENABLED": False}, spider=Spider)
+    assert result.pages == (["/", "/a?sid=1"] if handled else ["/", "/a?sid=2"])
+
+
+@deferred_f_from_coro_f
+async def test_start_request_settles_nothing_for_the_rules_of_a_crawl_spider(crawl):
+    """What a start request got the callback of a rule has not; nor is it what it waits for."""
+    got = []
+
+    class Rules(CrawlSpider):
+        name = "rules"
+        rules = (Rule(LinkExtractor(), callback="parse_item", follow=True),)
+
+        def __init__(self, start=(), *args, **kwargs):
+            self.start_urls = start
+            super().__init__(*args, **kwargs)
+
+        def parse_item(self, response):
+            got.append(response.url.removeprefix(SITE))
+
+    pages = {"/": links("/f?utm_source=x", "/g"), "/g": links("/f"), "/f": page("f")}
+    start = [f"{SITE}/f", f"{SITE}/"]
+    await crawl(site(pages), RULES, start=start, spider=Rules)
+    assert sorted(got) == ["/f", "/g"]
+
+
+@deferred_f_from_coro_f
+async def test_second_callback_gets_its_page(crawl):
+    """Two variants for two callbacks are two pages for the spider."""
+    got = []
+
+    class Two(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": ""}
+            if response.url == f"{SITE}/":
+                yield response.follow("/a?sid=1")
+                yield response.follow("/a?sid=2", self.parse_item)
+                yield response.follow("/later")
+            elif response.url == f"{SITE}/later":
+                yield response.follow("/a?sid=3", self.parse_item)
+                yield response.follow("/a?sid=4", self.third)
+
+        def parse_item(self, response):
+            got.append(response.url.removeprefix(SITE))
+
+        def third(self, response):
+            got.append(response.url.removeprefix(SITE))
+
+    pages = {"/": page("home"), "/later": page("later")}
+    pages |= {f"/a?sid={n}": page("a") for n in range(5)}
+    result = await crawl(site(pages), RULES, spider=Two)
+    assert result.pages == ["/", "/a?sid=1", "/later"]
+    assert got == ["/a?sid=2", "/a?sid=4"]
+
+
+@deferred_f_from_coro_f
+async def test_callback_that_raises_gets_the_next_variant(crawl):
+    """It has not had the page: what it made of it is not whole."""
+
+    class Raising(FollowSpider):
+        def parse(self, response):
+            if response.url == f"{SITE}/a?sid=1":
+                raise ValueError
+            return super().parse(response)
+
+    pages = {"/": links("/a?sid=1", "/a?sid=2", "/a?sid=3")}
+    pages |= {f"/a?sid={n}": page("a") for n in (1, 2, 3)}
+    result = await crawl(site(pages), RULES, spider=Raising)
+    assert result.pages == ["/", "/a?sid=2"]
+    assert result.hits == ["/", "/a?sid=1", "/a?sid=2"]
+
+
+@deferred_f_from_coro_f
+async def test_rescue_that_redirects_to_another_variant_of_what_failed(crawl):
+    """What a rescue leads to is a variant as any other, and no rescue that was refused."""
+    pages = {
+        "/": links("/a?sid=1", "/a?sid=2"),
+        "/a?sid=1": redirect("/b?sid=1"),
+        "/a?sid=2": redirect("/b?sid=2"),
+        "/b?sid=2": page("b"),
+    }
+    result = await crawl(site(pages), RULES)
+    assert result.pages == ["/", "/b?sid=2"]
+
+
+@deferred_f_from_coro_f
+async def test_download_within_a_callback_settles_nothing(crawl):
+    """A page that a callback fetched for itself is not what a variant was dropped for."""
+    got = []
+
+    class Inline(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": ""}
+            if response.url == f"{SITE}/":
+                yield response.follow("/inline", self.parse_inline)
+
+        async def parse_inline(self, response):
+            got.append((await self.crawler.engine.download_async(Request(f"{SITE}/a"))).url)
+            for url in ("/a?sid=1", "/a"):
+                yield response.follow(url)
+
+    pages = {"/": page("home"), "/inline": page("inline"), "/a": page("a")}
+    result = await crawl(site(pages), RULES, spider=Inline)
+    assert got == [f"{SITE}/a"]
+    assert result.pages == ["/", "/a"]

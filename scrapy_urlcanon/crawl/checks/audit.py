@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
-    from scrapy_urlcanon.crawl.recovery.representatives import Representatives
+    from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
@@ -109,7 +109,7 @@ class Audit:
         settings: CrawlSettings,
         canonicalizer: Canonicalizer,
         fingerprints: PageFingerprints,
-        representatives: Representatives,
+        requests: PageRequests,
         contents: PageContents,
         rule_changes: RuleChanges,
         stats: CrawlStats,
@@ -119,7 +119,7 @@ class Audit:
         self._settings = settings
         self._canonicalizer = canonicalizer
         self._fingerprints = fingerprints
-        self._representatives = representatives
+        self._requests = requests
         self._contents = contents
         self._rule_changes = rule_changes
         self._stats = stats
@@ -147,12 +147,11 @@ class Audit:
         if not _is_auditable(drop) or DECLARED_CANONICAL in drop.rules:
             return
         page = self._fingerprints.page(drop.request)
-        outcome = page and self._representatives.outcome(page)
-        if page is None or outcome is False:
+        if page is None or self._requests.is_missed(page):
             return
         if not self._choose(drop):
             self._remember(drop)
-        elif outcome:
+        elif self._requests.is_had(page):
             self._send(page, drop)
         else:
             self._waiting.setdefault(page, []).append(drop)
@@ -167,15 +166,14 @@ class Audit:
         self._send(page, drop)
         return True
 
-    def settled(self, page: bytes, fetched: bool) -> None:  # noqa: FBT001
-        """Send the variants that wait for *page*, once it is *fetched*, by whatever request."""
-        if fetched:
-            for drop in self._waiting.pop(page, ()):
-                self._send(page, drop)
+    def had(self, page: bytes) -> None:
+        """Send the variants that wait for *page*, which a callback has, by whatever request."""
+        for drop in self._waiting.pop(page, ()):
+            self._send(page, drop)
 
     def note(self, request: Request, response: Response) -> None:
         """Note that *request* stands for its page, which the spider gets."""
-        page = self._representatives.page(request)
+        page = self._requests.page(request)
         if page is None or response.status >= HTTPStatus.BAD_REQUEST:
             return
         if page in self._waiting and mark_of(request, RESCUE):

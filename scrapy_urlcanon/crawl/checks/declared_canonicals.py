@@ -15,6 +15,7 @@ from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.checks.claims import Belief, Claim, Claims, Way
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, mark_of, marked, with_url
 from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.crawl.recovery.page_requests import callback_of
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import (
     DECLARED_CANONICAL,
@@ -28,8 +29,6 @@ from scrapy_urlcanon.pages.same_page import same_page
 from scrapy_urlcanon.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
-    from scrapy_urlcanon.crawl.recovery.representatives import Representatives
+    from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
@@ -70,7 +69,7 @@ class DeclaredCanonicalPages:
         settings: CrawlSettings,
         canonical_urls: CanonicalUrls,
         fingerprints: PageFingerprints,
-        representatives: Representatives,
+        requests: PageRequests,
         contents: PageContents,
         rule_changes: RuleChanges,
         stats: CrawlStats,
@@ -79,7 +78,7 @@ class DeclaredCanonicalPages:
         self._crawler = crawler
         self._canonical_urls = canonical_urls
         self._fingerprints = fingerprints
-        self._representatives = representatives
+        self._requests = requests
         self._contents = contents
         self._rule_changes = rule_changes
         self._stats = stats
@@ -102,7 +101,7 @@ class DeclaredCanonicalPages:
             return
         page = self._fingerprints.fingerprint(request)
         claims = self._claims.about(page)
-        callback = self._callback(request) if claims else None
+        callback = callback_of(request, self._crawler.spider) if claims else None
         for claim in claims:
             # The rules may have changed since, and what they make one page.
             is_about_it = self._fingerprints.page(request, claim.target) == page
@@ -128,11 +127,11 @@ class DeclaredCanonicalPages:
             or mark_of(request, AUDIT)
         ):
             return
-        page = self._representatives.page(request)
+        page = self._requests.page(request)
         content = page and self._contents.get(page)
         if not page or not content:
             return
-        for shown in {page, *self._representatives.redirected_to(request)}:
+        for shown in {page, *self._requests.redirected_to(request)}:
             for claim in self._claims.settle(shown):
                 self._compare(claim, content)
         target = page_of(response).canonical
@@ -194,7 +193,14 @@ class DeclaredCanonicalPages:
             self._stats.inc(Stat.DECLARED_IMPLAUSIBLE)
             return
         way = Way(domain, way_of(one, other))
-        claim = Claim(page, request.url, content.digest, target, way, self._callback(request))
+        claim = Claim(
+            page,
+            request.url,
+            content.digest,
+            target,
+            way,
+            callback_of(request, self._crawler.spider),
+        )
         known = self._contents.get(target_page)
         if known:
             self._compare(claim, known)
@@ -274,11 +280,6 @@ class DeclaredCanonicalPages:
         self._crawler.engine.crawl(marked(first, RELEASED))
         for request in others:
             self._crawler.engine.crawl(with_url(request, request.url))
-
-    def _callback(self, request: Request) -> Hashable:
-        """Return the callback of *request*, and the rule if a ``CrawlSpider`` made it."""
-        callback = request.callback or getattr(self._crawler.spider, "parse", None)
-        return getattr(callback, "__qualname__", callback), request.meta.get("rule")
 
     def _warn_of(self, claim: Claim) -> None:
         self._stats.inc(Stat.DECLARED_DISTRUSTED)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from scrapy_urlcanon.crawl.recovery.representatives import Representatives
+    from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 
 
 class PageContents:
@@ -25,8 +25,8 @@ class PageContents:
     :param max_size: up to which size of a body, in bytes, its text is read.
     """
 
-    def __init__(self, representatives: Representatives, max_pages: int, max_size: int) -> None:
-        self._representatives = representatives
+    def __init__(self, requests: PageRequests, max_pages: int, max_size: int) -> None:
+        self._requests = requests
         self._max_size = max_size
         self._contents: BoundedMapping[bytes, PageDigest] = BoundedMapping(max_pages)
         self.common = CommonContents(max_pages)
@@ -47,12 +47,12 @@ class PageContents:
 
         What an audit fetches is none: it may be another page than that of its fingerprint.
         """
-        page = self._representatives.page(request)
+        page = self._requests.page(request)
         if page is None or response.status >= HTTPStatus.BAD_REQUEST or mark_of(request, AUDIT):
             return
         content = self.read(response)
         if self._contents.get(page) is None:
             self.common.add(content, response.url)
         self._contents[page] = content
-        for source in self._representatives.redirected_to(request):
+        for source in self._requests.redirected_to(request):
             self._contents[source] = content

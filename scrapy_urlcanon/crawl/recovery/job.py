@@ -16,6 +16,7 @@ from scrapy.utils.request import request_from_dict
 
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.recovery.journal import Journal, Kind, Record
+from scrapy_urlcanon.crawl.recovery.page_requests import callback_of
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.stats import Stat
 
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
-    from scrapy_urlcanon.crawl.recovery.representatives import Representatives
-    from scrapy_urlcanon.crawl.recovery.rescue import Rescue
+    from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
@@ -82,14 +82,12 @@ class JobRecovery:
         self,
         crawler: Crawler,
         fingerprints: PageFingerprints,
-        representatives: Representatives,
-        rescue: Rescue | None,
+        requests: PageRequests,
         stats: CrawlStats,
     ) -> None:
         self._crawler = crawler
         self._fingerprints = fingerprints
-        self._representatives = representatives
-        self._rescue = rescue
+        self._requests = requests
         self._stats = stats
         self._directory = Path(crawler.settings["JOBDIR"])
         self._journal = Journal(self._directory / FILE)
@@ -157,16 +155,17 @@ class JobRecovery:
         """Write down that nothing more comes of *request*."""
         kind = Kind.FETCHED if fetched else Kind.FAILED
         fingerprint = self._fingerprints.fingerprint(request)
-        page = self._representatives.page(request) or b""
-        self._journal.add(Record(kind, fingerprint, b"" if page == fingerprint else page))
-        for source in self._representatives.redirected_to(request):
+        page = self._requests.page(request) or b""
+        callback = callback_of(request, self._crawler.spider)
+        self._journal.add(Record(kind, fingerprint, b"" if page == fingerprint else page, callback))
+        for source in self._requests.redirected_to(request):
             if source != fingerprint:
-                self._journal.add(Record(kind, source))
+                self._journal.add(Record(kind, source, callback=callback))
 
     def spider_closed(self, spider: Spider) -> None:
         """Write down what waits, and that the run ended in order."""
         del spider
-        for variant in self._rescue.waiting if self._rescue else ():
+        for variant in self._requests.waiting:
             self._add_request(Kind.WAITING, variant)
         self._journal.add(Record(Kind.CLOSED))
         self._journal.close()
@@ -198,7 +197,8 @@ class JobRecovery:
             if entry.kind in {Kind.FETCHED, Kind.FAILED}:
                 done[entry.fingerprint] += 1
                 fetched = entry.kind is Kind.FETCHED
-                self._representatives.settle(entry.page or entry.fingerprint, fetched=fetched)
+                page = entry.page or entry.fingerprint
+                self._requests.restore(page, entry.callback, fetched=fetched)
         return done
 
     def _replay(self) -> None:
@@ -252,8 +252,7 @@ class JobRecovery:
             elif entry.kind is Kind.WAITING:
                 waiting.append(entry)
         for entry in last_run:
-            if self._rescue:
-                self._rescue.restore(self._request(entry))
+            self._requests.offer(self._request(entry))
 
     def _request(self, entry: Record) -> Request:
         data: dict[str, Any] = entry.request or {}

@@ -45,6 +45,8 @@ class Record(NamedTuple):
     fingerprint: bytes = b""
     page: bytes = b""
     """The fingerprint of the page, where that of the request is its own."""
+    callback: str = ""
+    """For what of the spider the page was, as :func:`.callback_of` names it."""
     request: dict[str, Any] | None = None
     """As :meth:`scrapy.Request.to_dict` gives it, without what is empty."""
 

@@ -1,0 +1,395 @@
+"""The life of a page: who waits for it, who has had it, and what is to be fetched next.
+
+Everything that moves a state stands in this file. It knows no Scrapy: a page is a key (the
+fingerprint that all its URLs share), who asks for it is a name (that of a callback), and a request
+is whatever it is.
+
+Rules
+=====
+1. A page is *had* by a callback when the callback gets content of it: not when it was downloaded,
+   and not when another callback had it. Each pair of page and callback has a state. If the callback
+   raises it has not had the page after all.
+2. The duplicate filter *recorded* one request for the page, and drops all others. Until that one is
+   on its way nothing is known of the page, and what is dropped waits for it.
+3. A variant that is dropped is not given up while its callback has not had the page. It waits for
+   what is on its way, and takes its place when that ends and brought nothing.
+4. What redirects to a page shares its fate: it is had when that is, and missed when that is.
+
+States and events
+=================
+:data:`TRANSITIONS` is the whole of it, and :data:`DROPPED` says what becomes of a dropped variant
+in each state. ``docs/reliability.md`` draws both. The states are moved through the methods of
+:class:`PageLives`, and by nobody else.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import deque
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+
+
+class State(enum.Enum):
+    """What a callback knows of a page."""
+
+    UNKNOWN = 0
+    """Nothing was seen of it for this callback, or it is forgotten."""
+    HAD = 1
+    """The callback got its content."""
+    MISSED = 2
+    """Every request for it that ended brought nothing."""
+    EXPECTED = 3
+    """A request for it is on its way."""
+
+
+class Event(enum.Enum):
+    """What happens to the requests for a page."""
+
+    SENT = "sent"
+    """A request for it is on its way."""
+    GOT = "got"
+    """The callback gets content of it."""
+    RAISED = "raised"
+    """The callback that got it raised an exception."""
+    ENDED = "ended"
+    """A request for it ended, and its callback got no content."""
+
+
+class Fate(enum.Enum):
+    """What becomes of a dropped variant."""
+
+    FORGOTTEN = "forgotten"
+    WAITS = "waits"
+    FETCHED = "fetched"
+
+
+TRANSITIONS: Mapping[State, Mapping[Event, State]] = {
+    State.UNKNOWN: {
+        Event.SENT: State.EXPECTED,
+        Event.GOT: State.HAD,
+        Event.RAISED: State.MISSED,
+        Event.ENDED: State.MISSED,
+    },
+    State.EXPECTED: {
+        Event.SENT: State.EXPECTED,
+        Event.GOT: State.HAD,
+        Event.RAISED: State.MISSED,
+        Event.ENDED: State.MISSED,
+    },
+    State.HAD: {
+        Event.SENT: State.HAD,
+        Event.GOT: State.HAD,
+        Event.RAISED: State.MISSED,
+        Event.ENDED: State.HAD,
+    },
+    State.MISSED: {
+        Event.SENT: State.EXPECTED,
+        Event.GOT: State.HAD,
+        Event.RAISED: State.MISSED,
+        Event.ENDED: State.MISSED,
+    },
+}
+"""The state that each event leads to."""
+
+DROPPED: Mapping[State, Fate] = {
+    # What was recorded was for another callback, and nothing is on its way for this one.
+    State.UNKNOWN: Fate.FETCHED,
+    State.EXPECTED: Fate.WAITS,
+    State.HAD: Fate.FORGOTTEN,
+    State.MISSED: Fate.FETCHED,
+}
+"""What becomes of a variant that is dropped, once the recorded request is or was on its way."""
+
+_BRINGS_NOTHING = frozenset({State.UNKNOWN, State.MISSED})
+"""The states of a page that was asked for, in which nothing is on its way for the callback."""
+
+R = TypeVar("R")
+
+_RECORDED = 1
+_BITS = 2
+"""Of each page a number: one bit whether the recorded request is or was on its way, one to spare,
+and two for the state of each callback."""
+
+
+class _Waiting(Generic[R]):
+    """What waits for one page."""
+
+    __slots__ = ("sources", "variants")
+
+    def __init__(self) -> None:
+        self.variants: dict[Hashable, dict[str, R]] = {}
+        """The dropped requests by callback and URL, in the order in which they came."""
+        self.sources: set[tuple[bytes, Hashable]] = set()
+        """The pages that redirect here, each with its callback."""
+
+    def __len__(self) -> int:
+        return sum(map(len, self.variants.values()))
+
+
+class PageLives(Generic[R]):
+    """The lives of the pages of a crawl.
+
+    >>> fetched = []
+    >>> lives = PageLives(lambda page, request: not fetched.append(request))
+    >>> lives.sent(b"page", "parse")
+    >>> lives.dropped(b"page", "parse", "/?sid=2", "the request")
+    <Fate.WAITS: 'waits'>
+    >>> lives.ended(b"page", "parse")
+    >>> fetched, lives.state(b"page", "parse")
+    (['the request'], <State.EXPECTED: 3>)
+    >>> lives.got(b"page", "parse")
+    >>> lives.state(b"page", "parse")
+    <State.HAD: 1>
+
+    :param fetch: schedules a dropped request for a page, and tells whether the scheduler took it.
+    :param max_pages: of how many pages it is remembered who has had them, at least half and at
+        most all.
+    :param max_waiting: how many variants may wait, in all. Beyond, those of the page that has most
+        of them give way: a trap does not push out what waits for other pages.
+    """
+
+    def __init__(
+        self,
+        fetch: Callable[[bytes, R], bool],
+        *,
+        max_pages: int = 2_000_000,
+        max_waiting: int = 100_000,
+    ) -> None:
+        self._fetch = fetch
+        self._max_waiting = max_waiting
+        # Most pages have one callback, so that their numbers are those that Python keeps anyway.
+        self._known: BoundedMapping[bytes, int] = BoundedMapping(max_pages)
+        self._places: dict[Hashable, int] = {}
+        self._on_their_way: dict[bytes, dict[Hashable, int]] = {}
+        self.sends = 0
+        """How many requests were on their way so far: what tells the earlier from the later."""
+        self._waiting: dict[bytes, _Waiting[R]] = {}
+        self._count = 0
+        self._longest: list[tuple[int, bytes]] = []
+        self.given_up = 0
+        """How many variants wait no more, for lack of room."""
+
+    def state(self, page: bytes, callback: Hashable) -> State:
+        """Return what *callback* knows of *page*."""
+        known = State((self._known.get(page) or 0) >> self._place(callback) & 3)
+        if known is not State.HAD and callback in self._on_their_way.get(page, ()):
+            return State.EXPECTED
+        return known
+
+    def is_had(self, page: bytes) -> bool:
+        """Tell whether any callback has had *page*."""
+        return State.HAD in self._states(page)
+
+    def is_missed(self, page: bytes) -> bool:
+        """Tell whether all that was sent for *page* ended, and brought nothing to anybody."""
+        return page not in self._on_their_way and set(self._states(page)) == {State.MISSED}
+
+    @property
+    def waiting(self) -> Iterator[R]:
+        """The dropped requests that wait, those of one page in the order in which they came."""
+        for waiting in self._waiting.values():
+            for variants in waiting.variants.values():
+                yield from variants.values()
+
+    def sent(self, page: bytes, callback: Hashable, *, is_recorded: bool = True) -> None:
+        """Note that a request of *callback* for *page* is on its way.
+
+        :param is_recorded: whether it is the one that the duplicate filter recorded, and not one
+            that it never sees (``dont_filter``, a download within a callback).
+        """
+        if is_recorded:
+            self._known[page] = (self._known.get(page) or 0) | _RECORDED
+        self._move(page, callback, Event.SENT)
+
+    def got(self, page: bytes, callback: Hashable) -> bool:
+        """Note that *callback* gets content of *page*; tell whether it is for the first time.
+
+        What waits for the page goes on to wait until it is :meth:`confirmed` that it did not raise.
+        """
+        is_new = self.state(page, callback) is not State.HAD
+        self._move(page, callback, Event.GOT)
+        return is_new
+
+    def confirmed(self, page: bytes, callback: Hashable) -> None:
+        """Forget what waits for *page*, which *callback* got, and did not raise."""
+        waiting = self._waiting.get(page)
+        if waiting and self.state(page, callback) is State.HAD:
+            self._count -= len(waiting.variants.pop(callback, ()))
+            self._forget_if_empty(page, waiting)
+
+    def raised(self, page: bytes, callback: Hashable) -> None:
+        """Note that *callback*, which got *page* for the first time, raised an exception."""
+        self._move(page, callback, Event.RAISED)
+
+    def ended(self, page: bytes, callback: Hashable) -> None:
+        """Note that a request of *callback* for *page* ended, and brought it nothing."""
+        self._move(page, callback, Event.ENDED)
+
+    def dropped(self, page: bytes, callback: Hashable, url: str, request: R) -> Fate:
+        """Take *request* for *url*, dropped as a duplicate of *page*; tell what becomes of it."""
+        fate = DROPPED[self.state(page, callback)]
+        if fate is Fate.FETCHED and not self._is_recorded(page):
+            # It was dropped for a request that is not on its way yet.
+            fate = Fate.WAITS
+        if fate is Fate.WAITS:
+            self._wait(page, callback, url, request)
+        elif fate is Fate.FETCHED and not self._send(page, callback, request):
+            return Fate.FORGOTTEN
+        return fate
+
+    def redirected(self, page: bytes, callback: Hashable, sources: Iterable[bytes]) -> None:
+        """Note that requests for *sources* led to *page*, where the duplicate filter dropped them.
+
+        They share its fate. One that led back to where it came from brings nothing.
+        """
+        state = self.state(page, callback)
+        for source in sources:
+            if source == page or (state in _BRINGS_NOTHING and self._is_recorded(page)):
+                self.ended(source, callback)
+            elif state is State.HAD:
+                self.got(source, callback)
+                self.confirmed(source, callback)
+            else:
+                self._waiting_for(page).sources.add((source, callback))
+
+    def end_all(self, sends: int) -> None:
+        """End what is on its way and will not come: nothing is downloaded or scraped any more.
+
+        A request ends without a word where a middleware lets it vanish.
+
+        :param sends: the value of :attr:`sends` when that was so; what was sent since is coming.
+        """
+        for page, callbacks in tuple(self._on_their_way.items()):
+            for callback, number in tuple(callbacks.items()):
+                if number <= sends:
+                    self.ended(page, callback)
+
+    def _move(self, page: bytes, callback: Hashable, event: Event) -> None:
+        """Move the state of a page for a callback, and then those of what redirects there."""
+        moves = deque([(page, callback, event)])
+        first = page
+        while moves:
+            page, callback, event = moves.popleft()
+            state = self._set(page, callback, event)
+            if page in self._waiting:
+                moves += self._settle(page, callback, state)
+            if page != first and event is Event.GOT:
+                # It was had through another page: nothing can be taken back of it.
+                self.confirmed(page, callback)
+
+    def _settle(
+        self, page: bytes, callback: Hashable, state: State
+    ) -> Iterator[tuple[bytes, Hashable, Event]]:
+        """Send what waits and has nothing to wait for; yield the moves that follow."""
+        waiting = self._waiting[page]
+        # One for each callback: this one, where its request ended, and others, where it is now
+        # known that they were dropped for a request which is not theirs.
+        for other in tuple(waiting.variants) if self._is_recorded(page) else ():
+            if self.state(page, other) in _BRINGS_NOTHING:
+                self._send_next(page, other, waiting)
+        if self.state(page, callback) is not State.EXPECTED:
+            event = Event.GOT if state is State.HAD else Event.ENDED
+            for source in [source for source in waiting.sources if source[1] == callback]:
+                waiting.sources.remove(source)
+                yield (*source, event)
+        self._forget_if_empty(page, waiting)
+
+    def _forget_if_empty(self, page: bytes, waiting: _Waiting[R]) -> None:
+        if not waiting.variants and not waiting.sources:
+            self._waiting.pop(page, None)
+
+    def _send_next(self, page: bytes, callback: Hashable, waiting: _Waiting[R]) -> None:
+        variants = waiting.variants[callback]
+        while variants:
+            self._count -= 1
+            if self._send(page, callback, variants.pop(next(iter(variants)))):
+                break
+        if not variants:
+            del waiting.variants[callback]
+
+    def _send(self, page: bytes, callback: Hashable, request: R) -> bool:
+        """Have *request* fetched; return False where the scheduler had this very URL before."""
+        if not self._fetch(page, request):
+            return False
+        self._set(page, callback, Event.SENT)
+        return True
+
+    def _wait(self, page: bytes, callback: Hashable, url: str, request: R) -> None:
+        waiting = self._waiting_for(page)
+        variants = waiting.variants.setdefault(callback, {})
+        if url in variants:
+            return
+        variants[url] = request
+        self._count += 1
+        heappush(self._longest, (-len(waiting), page))
+        if self._count > self._max_waiting:
+            self._give_way()
+        if len(self._longest) > 2 * (len(self._waiting) + self._max_waiting):
+            self._longest = [(-len(w), page) for page, w in self._waiting.items()]
+            heapify(self._longest)
+
+    def _give_way(self) -> None:
+        """Give up the youngest variant of the page that has most of them."""
+        while True:
+            length, page = heappop(self._longest)
+            waiting = self._waiting.get(page)
+            if waiting is None or len(waiting) < -length:
+                # It has shrunk since.
+                if waiting:
+                    heappush(self._longest, (-len(waiting), page))
+                continue
+            callback = max(waiting.variants, key=lambda name: len(waiting.variants[name]))
+            variants = waiting.variants[callback]
+            variants.popitem()
+            if not variants:
+                del waiting.variants[callback]
+            self._count -= 1
+            self.given_up += 1
+            heappush(self._longest, (-len(waiting), page))
+            return
+
+    def _waiting_for(self, page: bytes) -> _Waiting[R]:
+        waiting = self._waiting.get(page)
+        if waiting is None:
+            waiting = self._waiting[page] = _Waiting()
+        return waiting
+
+    def _states(self, page: bytes) -> Iterator[State]:
+        """Yield the states of *page*, those that are known, for whatever callback."""
+        known = (self._known.get(page) or 0) >> _BITS
+        while known:
+            if known & 3:
+                yield State(known & 3)
+            known >>= 2
+
+    def _is_recorded(self, page: bytes) -> bool:
+        return bool((self._known.get(page) or 0) & _RECORDED)
+
+    def _place(self, callback: Hashable) -> int:
+        place = self._places.get(callback)
+        if place is None:
+            place = self._places[callback] = _BITS + 2 * len(self._places)
+        return place
+
+    def _set(self, page: bytes, callback: Hashable, event: Event) -> State:
+        """Move one state, and return it."""
+        state = TRANSITIONS[self.state(page, callback)][event]
+        if event is Event.SENT:
+            self.sends += 1
+            self._on_their_way.setdefault(page, {})[callback] = self.sends
+            return state
+        on_their_way = self._on_their_way.get(page)
+        if on_their_way:
+            on_their_way.pop(callback, None)
+            if not on_their_way:
+                del self._on_their_way[page]
+        place = self._place(callback)
+        known = self._known.get(page) or 0
+        self._known[page] = known & ~(3 << place) | state.value << place
+        return state

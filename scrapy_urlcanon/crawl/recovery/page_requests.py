@@ -1,0 +1,291 @@
+"""Tells the lives of the pages what becomes of requests, and has fetched what takes their place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+from scrapy.http import Response
+from scrapy.http.request import NO_CALLBACK
+
+from scrapy_urlcanon.crawl.own_requests import (
+    AUDIT,
+    MARK_KEY,
+    RESCUE,
+    REWRITTEN,
+    mark_of,
+    marked,
+    with_url,
+)
+from scrapy_urlcanon.crawl.recovery.page_lives import Fate, PageLives
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
+from scrapy_urlcanon.crawl.stats import Stat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+    from scrapy_urlcanon.crawl.settings import CrawlSettings
+    from scrapy_urlcanon.crawl.stats import CrawlStats
+
+# What the plugin, a redirect or a retry put there on the way.
+_OF_ANOTHER_URL = {
+    MARK_KEY,
+    "redirect_reasons",
+    "redirect_times",
+    "redirect_ttl",
+    "redirect_urls",
+    "retry_times",
+}
+_NOT_PLAIN = frozenset({MARK_KEY, "redirect_urls"})
+
+
+def callback_of(request: Request, spider: Spider | None) -> str:
+    """Return the name of what of *spider* a response to *request* is for.
+
+    A ``CrawlSpider`` has one for each of its rules. The same in the next run of a job.
+    """
+    callback = request.callback or getattr(spider, "parse", None)
+    name = getattr(callback, "__qualname__", None) or type(callback).__qualname__
+    rule = request.meta.get("rule")
+    return name if rule is None else f"{name}, rule {rule}"
+
+
+class PageRequests:
+    """Knows the page of each request, and moves the lives of the pages.
+
+    A page is known by the fingerprint that the requests for it share; retries of a request, and
+    what it is redirected to, are about its page too. Where a request brings its callback nothing,
+    one dropped variant after another takes its place, with its own callback, meta and priority,
+    until one brings the page or none is left.
+
+    :param on_had: is called with each page that a callback got.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        fingerprints: PageFingerprints,
+        settings: CrawlSettings,
+        stats: CrawlStats,
+        on_had: Callable[[bytes], None],
+    ) -> None:
+        self._crawler = crawler
+        self._fingerprints = fingerprints
+        self._settings = settings
+        self._stats = stats
+        self._on_had = on_had
+        self._lives: PageLives[Request] = PageLives(
+            self._fetch,
+            max_pages=settings.remembered_pages,
+            max_waiting=settings.rescue_max_pending,
+        )
+        # Of requests on their way: the rules may change before they come back.
+        self._pages: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
+        # The requests whose responses the spider is at work on, each with the pages that its
+        # callback got; None where it got nothing.
+        self._scraped: dict[Request, tuple[bytes, ...] | None] = {}
+        self._refused: Request | None = None
+        crawler.signals.connect(self.spider_error, signals.spider_error)
+        crawler.signals.connect(self.spider_idle, signals.spider_idle)
+        crawler.signals.connect(self.spider_closed, signals.spider_closed)
+
+    # What a request is about.
+
+    def page(self, request: Request) -> bytes | None:
+        """Return the page of *request*, under the rules of when it was sent."""
+        return self._pages.get(request) or self._fingerprints.page(request)
+
+    def redirected_to(self, request: Request) -> set[bytes]:
+        """Return the pages whose requests were redirected to *request*.
+
+        With its method: what it was before a redirect changed it is not known.
+        """
+        urls = request.meta.get("redirect_urls", ())
+        pages = (self._fingerprints.page(request, url) for url in urls)
+        return {page for page in pages if page}
+
+    def is_had(self, page: bytes) -> bool:
+        """Tell whether any callback has had *page*."""
+        return self._lives.is_had(page)
+
+    def is_missed(self, page: bytes) -> bool:
+        """Tell whether every request for *page* ended and brought nothing to anybody."""
+        return self._lives.is_missed(page)
+
+    # What happens to it.
+
+    def sent(self, request: Request) -> None:
+        """Note that *request* goes to the downloader."""
+        self._sweep()
+        if not _is_for_the_spider(request):
+            return
+        page = self._fingerprints.page(request)
+        if page is None:
+            return
+        self._pages[request] = page
+        callback = self._callback(request)
+        is_recorded = not request.dont_filter or self._settings.record_start
+        self._lives.sent(page, callback, is_recorded=is_recorded)
+        mark = mark_of(request, REWRITTEN)
+        if mark and mark["url"] == request.url and self._settings.rescue:
+            # Whatever becomes of the canonical URL, the one that the page linked is there.
+            self._lives.dropped(page, callback, mark["original"], _original(request))
+
+    def failed(self, request: Request) -> None:
+        """Note that *request* failed for good."""
+        if _is_for_the_spider(request):
+            self._end(request)
+
+    def is_scraped(self, response: Response) -> None:
+        """Note that the spider middlewares get *response*."""
+        if response.request is not None and _is_for_the_spider(response.request):
+            self._scraped[response.request] = None
+
+    def delivered(self, response: Response) -> None:
+        """Note that a callback gets *response*.
+
+        It has had the page if there is anything in it, or if the spider says that it handles what
+        is no success.
+        """
+        request = response.request
+        if request is None or not _is_for_the_spider(request):
+            return
+        is_success = response.status // 100 == 2  # noqa: PLR2004
+        if is_success and not response.body and request.method != "HEAD":
+            return
+        callback = self._callback(request)
+        pages = tuple(self._pages_of(request))
+        new = tuple(page for page in pages if self._lives.got(page, callback))
+        self._scraped[request] = new
+        if new and mark_of(request, RESCUE):
+            self._stats.inc(Stat.RESCUED)
+        for page in pages:
+            self._on_had(page)
+
+    def dropped(self, drop: Drop) -> None:
+        """Keep the dropped request, or have it fetched where its page is missed."""
+        request = drop.request
+        if drop.is_exact and _NOT_PLAIN.isdisjoint(request.meta):
+            # Nearly all drops: the very request that stands for its page.
+            return
+        self._sweep()
+        callback = self._callback(request)
+        if DECLARED_CANONICAL in drop.rules:
+            # What stands for it is another page, which the spider has.
+            for source in self.redirected_to(request):
+                self._lives.got(source, callback)
+            return
+        mark = mark_of(request, RESCUE) or mark_of(request, AUDIT)
+        if mark and mark["url"] == request.url:
+            self._refused = request
+            return
+        page = self._fingerprints.page(request)
+        if page is None:
+            return
+        variant = _original(request)
+        if variant is not request or not drop.is_exact:
+            self.offer(variant, page)
+        self._lives.redirected(page, callback, self.redirected_to(request))
+
+    def offer(self, variant: Request, page: bytes | None = None) -> Fate | None:
+        """Have *variant* wait for its page, or fetched if that is missed."""
+        page = page or self._fingerprints.page(variant)
+        if page is None:
+            return None
+        return self._lives.dropped(page, self._callback(variant), variant.url, variant)
+
+    def is_delivered(self, request: Request) -> bool:
+        """Tell whether the callback is at work on content that *request* brought."""
+        return self._scraped.get(request) is not None
+
+    def restore(self, page: bytes, callback: str, *, fetched: bool) -> None:
+        """Note what became of *page* in an earlier run of the job."""
+        self._lives.sent(page, callback)
+        (self._lives.got if fetched else self._lives.ended)(page, callback)
+
+    @property
+    def waiting(self) -> Iterator[Request]:
+        """The dropped requests that wait, in the order in which they came."""
+        return self._lives.waiting
+
+    def spider_error(self, response: object) -> None:
+        """Take back that the callback had a page: it raised, and may have had half of it."""
+        if isinstance(response, Response) and response.request is not None:
+            request = response.request
+            for page in self._scraped.pop(request, None) or ():
+                self._lives.raised(page, self._callback(request))
+
+    def spider_idle(self) -> None:
+        """End what ended without a word, so that what waits for it is fetched."""
+        sends = self._lives.sends
+        self._sweep()
+        self._lives.end_all(sends)
+
+    def spider_closed(self) -> None:
+        """Complete the stats."""
+        if self._lives.given_up:
+            self._stats.set(Stat.RESCUE_GIVEN_UP, self._lives.given_up)
+
+    def _sweep(self) -> None:
+        """End the requests whose response the spider is done with, and got nothing of."""
+        if not self._scraped:
+            return
+        slot = self._crawler.engine.scraper.slot
+        active = slot.active if slot else ()
+        for request, pages in tuple(self._scraped.items()):
+            if request in active:
+                continue
+            del self._scraped[request]
+            if pages is None:
+                self._end(request)
+            for page in pages or ():
+                self._lives.confirmed(page, self._callback(request))
+
+    def _end(self, request: Request) -> None:
+        callback = self._callback(request)
+        for page in self._pages_of(request):
+            self._lives.ended(page, callback)
+
+    def _pages_of(self, request: Request) -> Iterator[bytes]:
+        page = self.page(request)
+        if page:
+            yield page
+        yield from self.redirected_to(request) - {page}
+
+    def _callback(self, request: Request) -> str:
+        return callback_of(request, self._crawler.spider)
+
+    def _fetch(self, page: bytes, variant: Request) -> bool:
+        """Schedule *variant*, and tell whether the scheduler took it."""
+        del page
+        copy = marked(variant, RESCUE)
+        self._crawler.engine.crawl(copy)
+        if self._refused is copy:
+            # It was sent before.
+            self._refused = None
+            return False
+        self._stats.inc(Stat.RESCUE_SENT)
+        return True
+
+
+def _is_for_the_spider(request: Request) -> bool:
+    """Tell whether a callback of the spider waits for the page of *request*.
+
+    Not so for a robots.txt and the images of a pipeline, nor for what is fetched to be compared.
+    """
+    return request.callback is not NO_CALLBACK and not mark_of(request, AUDIT)
+
+
+def _original(request: Request) -> Request:
+    """Return *request* as it was before it was rewritten, or itself if it was not."""
+    mark = mark_of(request, REWRITTEN)
+    if mark is None:
+        return request
+    meta = {key: value for key, value in request.meta.items() if key not in _OF_ANOTHER_URL}
+    return with_url(request, mark["original"], meta=meta)

@@ -1,0 +1,255 @@
+"""The life of a page: a variant is given up only when its callback has had the page."""
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from scrapy_urlcanon.crawl.recovery.page_lives import (
+    DROPPED,
+    TRANSITIONS,
+    Event,
+    Fate,
+    PageLives,
+    State,
+)
+
+PAGE, OTHER = b"page", b"other"
+
+
+class Fetched:
+    """Lives, and what they have fetched."""
+
+    def __init__(self, *, refuses=(), **limits):
+        self.urls = []
+        self.lives = PageLives(self._fetch, **limits)
+        self._refuses = refuses
+
+    def _fetch(self, _page, request):
+        if request in self._refuses or request in self.urls:
+            return False
+        self.urls.append(request)
+        return True
+
+    def drop(self, url, page=PAGE, callback="parse"):
+        return self.lives.dropped(page, callback, url, url)
+
+
+def test_every_event_leads_somewhere_in_every_state():
+    """The tables are whole: no event finds a state that does not know it."""
+    assert set(TRANSITIONS) == set(DROPPED) == set(State)
+    assert all(set(row) == set(Event) for row in TRANSITIONS.values())
+
+
+def test_variant_takes_the_place_of_what_brought_nothing():
+    """One after the other, until one brings the page; the rest are forgotten."""
+    crawl = Fetched()
+    crawl.lives.sent(PAGE, "parse")
+    assert [crawl.drop(f"/{n}") for n in range(3)] == [Fate.WAITS] * 3
+    crawl.lives.ended(PAGE, "parse")
+    crawl.lives.ended(PAGE, "parse")
+    assert crawl.urls == ["/0", "/1"]
+    assert crawl.lives.got(PAGE, "parse")
+    assert not crawl.lives.got(PAGE, "parse")
+    assert crawl.drop("/3") is Fate.FORGOTTEN
+    assert list(crawl.lives.waiting) == ["/2"]
+    crawl.lives.confirmed(PAGE, "parse")
+    assert list(crawl.lives.waiting) == []
+
+
+def test_callback_that_raises_has_not_had_the_page():
+    """The next variant is fetched, and its callback may fare better with that."""
+    crawl = Fetched()
+    crawl.lives.sent(PAGE, "parse")
+    crawl.drop("/1")
+    crawl.lives.got(PAGE, "parse")
+    crawl.lives.raised(PAGE, "parse")
+    assert crawl.urls == ["/1"]
+    crawl.lives.got(PAGE, "parse")
+    crawl.lives.confirmed(PAGE, "parse")
+    assert crawl.lives.state(PAGE, "parse") is State.HAD
+
+
+def test_page_is_missed_when_nobody_had_it_and_nothing_comes():
+    """It is had when anybody had it."""
+    crawl = Fetched()
+    assert not crawl.lives.is_missed(PAGE)
+    crawl.lives.sent(PAGE, "parse")
+    crawl.lives.ended(PAGE, "parse")
+    assert crawl.lives.is_missed(PAGE)
+    crawl.lives.sent(PAGE, "parse_item")
+    assert not crawl.lives.is_missed(PAGE)
+    crawl.lives.got(PAGE, "parse_item")
+    assert crawl.lives.is_had(PAGE)
+    assert not crawl.lives.is_missed(PAGE)
+
+
+def test_variant_after_the_failure_is_fetched():
+    """Where everything failed the next variant is sent at once, and those behind it wait."""
+    crawl = Fetched()
+    crawl.lives.sent(PAGE, "parse")
+    crawl.lives.ended(PAGE, "parse")
+    assert [crawl.drop("/1"), crawl.drop("/2")] == [Fate.FETCHED, Fate.WAITS]
+
+
+def test_what_one_callback_had_another_has_not():
+    """A callback gets its page, whether it asked before the other had it or after."""
+    crawl = Fetched()
+    crawl.lives.sent(PAGE, "parse")
+    assert crawl.drop("/1", callback="parse_item") is Fate.FETCHED
+    crawl.lives.got(PAGE, "parse")
+    crawl.lives.got(PAGE, "parse_item")
+    assert crawl.drop("/2", callback="third") is Fate.FETCHED
+    assert crawl.drop("/3", callback="parse_item") is Fate.FORGOTTEN
+
+
+def test_recorded_request_shows_for_which_callback_it_was():
+    """The variants of another one need a request of their own from then on."""
+    crawl = Fetched()
+    crawl.drop("/1", callback="parse")
+    crawl.drop("/2", callback="parse_item")
+    crawl.lives.sent(PAGE, "parse")
+    assert crawl.urls == ["/2"]
+    crawl.lives.ended(PAGE, "parse")
+    assert crawl.urls == ["/2", "/1"]
+
+
+def test_what_was_never_recorded_settles_nothing():
+    """A start request, or a download within a callback, is not what variants are dropped for."""
+    crawl = Fetched()
+    crawl.lives.sent(PAGE, "start", is_recorded=False)
+    crawl.lives.got(PAGE, "start")
+    assert crawl.drop("/1") is Fate.WAITS
+    crawl.lives.sent(PAGE, "parse", is_recorded=False)
+    crawl.lives.ended(PAGE, "parse")
+    assert crawl.urls == []
+    crawl.lives.sent(PAGE, "parse")
+    crawl.lives.ended(PAGE, "parse")
+    assert crawl.urls == ["/1"]
+
+
+def test_redirect_shares_the_fate_of_its_target():
+    """It is had when the target is; where the target is missed its own variants have their turn."""
+    crawl = Fetched()
+    crawl.lives.sent(PAGE, "parse")
+    crawl.lives.sent(OTHER, "parse")
+    crawl.drop("/page?2")
+    crawl.lives.redirected(OTHER, "parse", [PAGE])
+    assert crawl.lives.state(PAGE, "parse") is State.EXPECTED
+    crawl.lives.ended(OTHER, "parse")
+    assert crawl.urls == ["/page?2"]
+    crawl.lives.redirected(OTHER, "parse", [PAGE])
+    assert crawl.lives.state(PAGE, "parse") is State.MISSED
+
+
+@pytest.mark.parametrize("had", [True, False])
+def test_pages_that_redirect_to_each_other_end(had):
+    """A circle is settled once, whatever becomes of it."""
+    crawl = Fetched()
+    for page, target in ((PAGE, OTHER), (OTHER, PAGE)):
+        crawl.lives.sent(page, "parse")
+        crawl.lives.redirected(target, "parse", [page])
+    (crawl.lives.got if had else crawl.lives.ended)(PAGE, "parse")
+    expected = State.HAD if had else State.MISSED
+    assert [crawl.lives.state(page, "parse") for page in (PAGE, OTHER)] == [expected] * 2
+
+
+def test_what_vanished_is_ended():
+    """A request that a middleware let vanish gives its place to a variant."""
+    crawl = Fetched()
+    crawl.lives.sent(PAGE, "parse")
+    crawl.drop("/1")
+    crawl.lives.end_all(crawl.lives.sends)
+    assert crawl.urls == ["/1"]
+    crawl.lives.end_all(crawl.lives.sends)
+    assert crawl.lives.state(PAGE, "parse") is State.MISSED
+
+
+def test_trap_does_not_push_out_what_waits_for_other_pages():
+    """Beyond the bound the page with most variants gives up its youngest."""
+    crawl = Fetched(max_waiting=100)
+    crawl.lives.sent(b"victim", "parse")
+    crawl.drop("/good", page=b"victim")
+    crawl.lives.sent(PAGE, "parse")
+    for number in range(1000):
+        crawl.drop(f"/trap?{number}")
+    assert crawl.lives.given_up == 901
+    assert len(list(crawl.lives.waiting)) == 100
+    crawl.lives.ended(b"victim", "parse")
+    crawl.lives.ended(PAGE, "parse")
+    assert crawl.urls == ["/good", "/trap?0"]
+
+
+class Lives(RuleBasedStateMachine):
+    """Requests are sent, dropped, redirected and ended in any order; nothing is lost."""
+
+    pages = st.sampled_from([PAGE, OTHER, b"third"])
+    callbacks = st.sampled_from(["parse", "parse_item"])
+
+    def __init__(self):
+        super().__init__()
+        self.crawl = Fetched()
+        self.lives = self.crawl.lives
+        self.dropped = {}
+        self.sent = set()
+
+    @rule(page=pages, callback=callbacks, recorded=st.booleans())
+    def send(self, page, callback, recorded):
+        self.lives.sent(page, callback, is_recorded=recorded)
+        if recorded:
+            self.sent.add(page)
+
+    @rule(page=pages, callback=callbacks, raises=st.booleans())
+    def get(self, page, callback, raises):
+        if self.lives.got(page, callback) and raises:
+            self.lives.raised(page, callback)
+        else:
+            self.lives.confirmed(page, callback)
+
+    @rule(page=pages, callback=callbacks)
+    def end(self, page, callback):
+        self.lives.ended(page, callback)
+
+    @rule(page=pages, callback=callbacks, number=st.integers(0, 5))
+    def drop(self, page, callback, number):
+        url = f"/{page.decode()}/{callback}?{number}"
+        had = self.lives.state(page, callback) is State.HAD
+        fate = self.crawl.drop(url, page, callback)
+        assert fate is Fate.FORGOTTEN or not had
+        assert fate is not Fate.FORGOTTEN or had or url in self.crawl.urls
+        self.dropped.setdefault((page, callback), set()).add(url)
+
+    @rule(page=pages, source=pages, callback=callbacks)
+    def redirect(self, page, source, callback):
+        self.lives.redirected(page, callback, [source])
+
+    @rule()
+    def idle(self):
+        self.lives.end_all(self.lives.sends)
+
+    @invariant()
+    def what_waits_has_somebody_to_wait_for(self):
+        """Check that a variant waits for what is on its way, or was not sent yet, or may raise."""
+        for url in self.lives.waiting:
+            _, page, rest = url.split("/")
+            page = page.encode()
+            if page in self.sent:
+                assert self.lives.state(page, rest.partition("?")[0]) is State.EXPECTED
+
+    @invariant()
+    def what_is_neither_had_nor_expected_was_tried_in_every_way(self):
+        """Check that a page which its callback missed for good has no variant left."""
+        for (page, callback), urls in self.dropped.items():
+            if page in self.sent and self.lives.state(page, callback) is State.MISSED:
+                assert not urls & set(self.lives.waiting)
+
+    def teardown(self):
+        for _ in range(20):
+            self.lives.end_all(self.lives.sends)
+        for (page, callback), urls in self.dropped.items():
+            if page in self.sent and self.lives.state(page, callback) is not State.HAD:
+                assert urls <= set(self.crawl.urls)
+
+
+TestLives = Lives.TestCase
+TestLives.settings = settings(max_examples=300, stateful_step_count=30)
