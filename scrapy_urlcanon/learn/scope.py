@@ -75,7 +75,7 @@ class Scope(NamedTuple):
         return all(self.segments) and "*" not in self.host + said and "\ufffd" not in said
 
 
-def scopes_of(domain: str, address: Address) -> list[Scope]:
+def scopes_of(domain: str, address: Address) -> tuple[Scope, ...]:
     """Return the scopes that hold an address, the widest first.
 
     >>> from scrapy_urlcanon.learn.location import Address
@@ -84,19 +84,21 @@ def scopes_of(domain: str, address: Address) -> list[Scope]:
     ['example.com', 'www.example.com', 'www.example.com/a/', 'www.example.com/a/b.html']
     """
     host = host_of(address)
-    labels = host.removesuffix(domain).rstrip(".").split(".")
-    found = [Scope(domain)]
-    found += [
-        Scope(".".join(labels[i:]) + "." + domain)
-        for i in range(len(labels) - 1, -1, -1)
-        if labels[i]
-    ]
     segments = tuple(address.path.split("/", MAX_DEPTH + 1)[1 : MAX_DEPTH + 1])
-    for i, segment in enumerate(segments, 1):
-        if not segment:
-            break
-        found.append(Scope(host, segments[:i]))
-    return found
+    if "" in segments:
+        segments = segments[: segments.index("")]
+    if len(segments) < MAX_DEPTH:
+        return _scopes_of(domain, host, segments)
+    # The deepest ones are too many to be shared.
+    return *_scopes_of(domain, host, segments[:-1]), Scope(host, segments)
+
+
+@lru_cache(4096)
+def _scopes_of(domain: str, host: str, segments: tuple[str, ...]) -> tuple[Scope, ...]:
+    labels = host.removesuffix(domain).rstrip(".").split(".")
+    hosts = (".".join((*labels[i:], domain)) for i in range(len(labels) - 1, -1, -1) if labels[i])
+    sections = (Scope(host, segments[:i]) for i in range(1, len(segments) + 1))
+    return Scope(domain), *map(Scope, hosts), *sections
 
 
 @lru_cache(4096)

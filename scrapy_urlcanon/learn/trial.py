@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.confidence import lower_bound
-from scrapy_urlcanon.learn.candidates import pairs
+from scrapy_urlcanon.learn.candidates import common, pairs
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
 from scrapy_urlcanon.learn.operation import apply_all
 from scrapy_urlcanon.learn.results.rule import Evidence
@@ -204,14 +204,13 @@ class Trial:
                     return {}
         return parts
 
-    def _scopes(self, merge: Merge) -> list[Scope]:
+    def _scopes(self, merge: Merge) -> tuple[Scope, ...]:
         """Return the scopes that hold all URLs which the candidate changes, the widest first."""
-        common: list[Scope] | None = None
-        for source in merge.sources:
-            if source in self.changes:
-                scopes = scopes_of(self._groups.site.domain, source.address)
-                common = scopes if common is None else [s for s in common if s in scopes]
-        return common or []
+        found: tuple[Scope, ...] | None = None
+        for address in {source.address for source in merge.sources if source in self.changes}:
+            scopes = scopes_of(self._groups.site.domain, address)
+            found = scopes if found is None else found[: common(found, scopes)]
+        return found or ()
 
     def _holds(self, tally: Tally, alternatives: int, thresholds: Thresholds) -> bool:
         pages, lost = tally.support(thresholds) - self._fitted, tally.lost

@@ -61,3 +61,13 @@ def collect(proposals: Iterable[tuple[Candidate, int]]) -> dict[Candidate, set[i
     for candidate, page in proposals:
         found.setdefault(candidate, set()).add(page)
     return found
+
+
+def common(one: Sequence[object], other: Sequence[object]) -> int:
+    """Return how many items two sequences begin with in common."""
+    number = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        number += 1
+    return number

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.candidates.templates import common
+from scrapy_urlcanon.learn.candidates import common
 from scrapy_urlcanon.learn.operations import RewriteTemplates
 from scrapy_urlcanon.learn.vocabulary import LANGUAGE
 

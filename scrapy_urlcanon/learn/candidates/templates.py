@@ -11,7 +11,7 @@ import re
 from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS, Candidate, Duplicates
+from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS, Candidate, Duplicates, common
 from scrapy_urlcanon.learn.location import name_of, readable_params, value_of
 from scrapy_urlcanon.learn.operations import RewriteTemplates
 from scrapy_urlcanon.learn.vocabulary import (
@@ -243,16 +243,6 @@ def _is_code(text: str) -> bool:
 def _is_dropped(name: str, taken: Sequence[str], put: Sequence[str]) -> bool:
     values = {value_of(param) for param in taken if name_of(param) == name}
     return not any(value in text for value in values for text in put)
-
-
-def common(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return how many items two sequences begin with in common."""
-    number = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        number += 1
-    return number
 
 
 def _explain(
