@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from itertools import product
 from typing import TYPE_CHECKING
 
 from attrs import field, frozen
@@ -19,10 +17,11 @@ from scrapy_urlcanon.canonicalizer.templates import (
     parse_target,
     parse_template,
 )
-from scrapy_urlcanon.canonicalizer.url import Url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from scrapy_urlcanon.canonicalizer.url import Url
 
 # What such a place takes in a path is often text for readers; the others are identifiers.
 _DESCRIPTIVE = frozenset({SEGMENT, "slug", PATH})
@@ -166,91 +165,3 @@ def follow(url: Url, rewrites: Sequence[Rewrite]) -> Iterator[tuple[Rewrite, Url
                 yield rewrite, url
         if url == start:
             return
-
-
-def find_unsettled(rewrites: Sequence[Rewrite]) -> list[Url] | None:
-    """Return a URL that *rewrites* change again and again, with what becomes of it, or None.
-
-    They are tried on samples of their own shapes. What the samples do not show is found
-    for each URL by the limit on the number of passes.
-    """
-    if not any(_may_follow(first, second) for first, second in product(rewrites, repeat=2)):
-        return None
-    words = _words(rewrites)
-    for rewrite in rewrites:
-        for sample in _samples(rewrite.source, words):
-            way = [sample, *(url for _, url in follow(sample, rewrites))]
-            if next(follow(way[-1], rewrites), None):
-                return way
-    return None
-
-
-def _may_follow(first: Rewrite, second: Rewrite) -> bool:
-    """Tell whether *second* may change what *first* made."""
-    # A parameter that a pair takes away is not there for it a second time.
-    if first is second and not first.source.params.keys() <= first.target.params.keys():
-        return False
-    return _may_fit(first.target.path, second.source.path)
-
-
-def _may_fit(made: TextTemplate, shape: TextTemplate) -> bool:
-    """Tell whether a text of the shape *made* may have the other *shape*.
-
-    Nearly always the literal texts at their beginnings or ends rule it out.
-    """
-    for end in (0, -1):
-        one, other = made.parts[end], shape.parts[end]
-        if not isinstance(one, str) or not isinstance(other, str):
-            continue
-        if end == 0 and not one.startswith(other) and not other.startswith(one):
-            return False
-        if end == -1 and not one.endswith(other) and not other.endswith(one):
-            return False
-    return True
-
-
-def _words(rewrites: Sequence[Rewrite]) -> list[str]:
-    """Return texts to fill places with: two of no meaning, and what the templates say."""
-    literal = (
-        word
-        for rewrite in rewrites
-        for template in (rewrite.source, rewrite.target)
-        for part in template.path.parts
-        if isinstance(part, str)
-        for word in re.findall("[A-Za-z0-9]+", part)
-    )
-    return ["x1", "y2", *list(dict.fromkeys(literal))[:4]]
-
-
-def _samples(template: Template, words: list[str]) -> Iterator[Url]:
-    """Yield URLs of the shape *template*: with equal and with different texts in its places."""
-    places = template.places
-    for turn in range(len(words)):
-        for step in (0, 1):
-            found = {
-                place.name: _sample(place, words, turn + step * position)
-                for position, place in enumerate(places)
-            }
-            url = Url(
-                "http",
-                None,
-                "host.invalid",
-                None,
-                _filled(template.path, found),
-                tuple(f"{name}={_filled(shape, found)}" for name, shape in template.params.items())
-                or None,
-                None,
-            )
-            if template.match(url):
-                yield url
-
-
-def _sample(place: Place, words: list[str], number: int) -> str:
-    if place.choices:
-        return place.choices[number % len(place.choices)]
-    word = words[number % len(words)]
-    return word if place.takes(word) else str(number + 1)
-
-
-def _filled(shape: TextTemplate, found: Mapping[str, str]) -> str:
-    return "".join(found[p.name] if isinstance(p, Place) else p for p in shape.parts)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attrs import field, frozen
 
 from scrapy_urlcanon.canonicalizer.names import Entry
-from scrapy_urlcanon.canonicalizer.rewrites import Rewrite, find_unsettled, parse_rewrite
+from scrapy_urlcanon.canonicalizer.rewrites import Rewrite, parse_rewrite
+from scrapy_urlcanon.canonicalizer.settling import find_unsettled
 from scrapy_urlcanon.canonicalizer.templates import TemplateError, parse_template
 from scrapy_urlcanon.canonicalizer.url import normalize_host
 from scrapy_urlcanon.exceptions import UnparsableUrlError, did_you_mean
@@ -261,6 +262,7 @@ class RewriteList(ValueType):
             return _expected(self, value)
         problems: list[str] = []
         rewrites: list[Rewrite] = []
+        sources: set[str] = set()
         for item in value:
             try:
                 rewrite = _rewrite(item)
@@ -269,8 +271,9 @@ class RewriteList(ValueType):
                 continue
             if rewrite is None:
                 continue
-            if any(rewrite.source.text == other.source.text for other in rewrites):
+            if rewrite.source.text in sources:
                 problems.append(f"two pairs begin with {rewrite.source.text!r}")
+            sources.add(rewrite.source.text)
             rewrites.append(rewrite)
         way = None if problems else find_unsettled(rewrites)
         if way:
