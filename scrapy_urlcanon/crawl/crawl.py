@@ -18,6 +18,7 @@ from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 from scrapy_urlcanon.crawl.first_urls import FirstUrls
 from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
+from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
 from scrapy_urlcanon.crawl.rule_changes import RuleChanges
 from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
 from scrapy_urlcanon.crawl.skip import SkippedRequests
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.record.recorder import Recorder
     from scrapy_urlcanon.crawl.recovery.job import JobRecovery
+    from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules
 
     F = TypeVar("F", bound=PageFingerprints)
 
@@ -64,6 +66,7 @@ class Crawl:
     audit: Audit | None = None
     declared_canonicals: DeclaredCanonicalPages | None = None
     job: JobRecovery | None = None
+    _job_rules: JobRules | None = None
 
     def __init__(
         self, crawler: Crawler, fingerprinter_class: type[PageFingerprints] | None
@@ -73,6 +76,7 @@ class Crawl:
         # Not for a command or a shell, which have no spider yet.
         self._is_job = bool(crawler.settings["JOBDIR"]) and crawler.spider is not None
         self.stats = CrawlStats(crawler)
+        self.unwritten = UnwrittenFiles(self.stats)
         self.canonicalizer = Canonicalizer.from_configuration(self._guarded_configuration())
         self.canonical_urls = CanonicalUrls(self.canonicalizer, self.stats)
         self._first_urls = FirstUrls()
@@ -117,7 +121,7 @@ class Crawl:
         if compares:
             self._make_checks(fingerprints, self.requests)
         if recovers:
-            self.job = JobRecovery(crawler, fingerprints, self.requests, stats)
+            self.job = JobRecovery(crawler, fingerprints, self.requests, stats, self.unwritten)
 
     def _make_checks(self, fingerprints: PageFingerprints, requests: PageRequests) -> None:
         """Make what compares the contents of pages, to see which are one."""
@@ -231,10 +235,8 @@ class Crawl:
             self.dropped.forget()
 
     def _on_suspension(self, option: str, domain: str) -> None:
-        if self._is_job:
-            from scrapy_urlcanon.crawl.recovery.stored_rules import store_suspension  # noqa: PLC0415
-
-            store_suspension(self._crawler.settings, option, domain)
+        if self._job_rules:
+            self._job_rules.suspend(option, domain)
 
     # What the rules and the fingerprinter are made of.
 
@@ -244,11 +246,12 @@ class Crawl:
         configuration, mode = self.settings.configuration, self.settings.job_rules
         if spider is None or not (self._is_job or any(map(settings.getbool, STORES))):
             return configuration
-        from scrapy_urlcanon.crawl.recovery.stored_rules import guard_job, guard_stores  # noqa: PLC0415
+        from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules, guard_stores  # noqa: PLC0415
 
         if self._is_job:
-            configuration = guard_job(settings, configuration, mode)
-        guard_stores(settings, configuration, mode, spider.name)
+            self._job_rules = JobRules(settings, self.unwritten)
+            configuration = self._job_rules.guard(configuration, mode)
+        guard_stores(settings, configuration, mode, spider.name, self.unwritten)
         return configuration
 
     def _make_fallback(self) -> RequestFingerprinterProtocol:
@@ -264,11 +267,10 @@ class Crawl:
 
     def _resume_suspensions(self) -> None:
         """Suspend what the audit had suspended when the job was interrupted."""
-        if self._is_job:
-            from scrapy_urlcanon.crawl.recovery.stored_rules import stored_suspensions  # noqa: PLC0415
-
-            for option, domain in stored_suspensions(self._crawler.settings):
+        if self._job_rules:
+            for option, domain in self._job_rules.suspended:
                 self.rule_changes.suspend(option, domain)
+            self._crawler.signals.connect(self._job_rules.spider_closed, signals.spider_closed)
 
 
 def _class_in_settings(crawler: Crawler) -> type[PageFingerprints] | None:

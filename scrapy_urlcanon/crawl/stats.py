@@ -108,10 +108,13 @@ class Stat(Enum):
     JOB_RECOVERED = "job/recovered"
     """Requests that were scheduled again because the run before was killed."""
     JOB_FETCHED_TWICE = "job/fetched_twice"
-    """At most so many of the requests of a resumed job had been sent by a run before."""
+    """At most so many of the requests of a job that was killed had been sent by a run before."""
     JOB_UNSERIALIZABLE = "job/unserializable"
     """Requests that cannot be written to the journal of a job: more is fetched again after a
     kill."""
+    JOB_UNWRITTEN = "job/unwritten"
+    """Records and files of a job that could not be written, as on a full disk; the log says which
+    file."""
 
     def key(self, **names: str) -> str:
         """Return the key in Scrapy's stats.

@@ -1,6 +1,9 @@
 """A job, an HTTP cache and a deltafetch store are told when the rules that made them changed."""
 
+import errno
+import json
 import logging
+import os
 from pathlib import Path
 
 import pytest
@@ -8,7 +11,9 @@ from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
 
+from scrapy_urlcanon.crawl.recovery import stored_rules
 from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.files import write_atomically
 
 PAGES = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=1": page("a"), "/a?sid=2": page("a")}
 OLD = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
@@ -19,6 +24,11 @@ JOB = {"JOBDIR": "job", "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueu
 def write(path, text):
     """Write *text* to the file at *path*."""
     Path(path).write_text(text, encoding="utf-8")
+
+
+def content_of(path):
+    """Return the text of the file at *path*."""
+    return Path(path).read_text(encoding="utf-8")
 
 
 def messages(caplog, level=logging.WARNING):
@@ -99,6 +109,98 @@ async def test_damaged_file_is_as_none(crawl, caplog):
     write("job/urlcanon.json", '{"rules": ')
     await crawl(site(PAGES), {**OLD, **JOB})
     assert len(messages(caplog)) == 1
+
+
+RULES = {"preset": "safe", "preset_values": {}, "tracking_params": [], "origins": []}
+BROKEN = [
+    "",
+    "\0\1binary",
+    "[" * 100_000,
+    "[]",
+    "null",
+    "{}",
+    json.dumps({"version": 2, "rules": RULES, "suspended": []}),
+    json.dumps({"rules": [], "suspended": []}),
+    json.dumps({"rules": {"preset": "safe"}, "suspended": []}),
+    json.dumps({"rules": {**RULES, "origins": [7]}, "suspended": []}),
+    json.dumps({"rules": {**RULES, "origins": [[{"pattern": 1}]]}, "suspended": []}),
+    json.dumps({"rules": RULES, "suspended": 7}),
+    json.dumps({"rules": RULES, "suspended": [["a", 7]]}),
+    json.dumps({"rules": RULES, "suspended": [["a"]]}),
+]
+
+
+@pytest.mark.parametrize("content", BROKEN)
+@deferred_f_from_coro_f
+async def test_broken_rules_of_a_job(crawl, caplog, content):
+    """One message says which file and what was expected, and the crawl goes on."""
+    await crawl(site(PAGES), {**OLD, **JOB})
+    write("job/urlcanon.json", content)
+    result = await crawl(site(PAGES), {**OLD, **JOB}, start=(f"{SITE}/a?sid=3",))
+    (message,) = messages(caplog)
+    assert message.startswith("job/urlcanon.json cannot be read: expected the JSON that")
+    assert "2 stored fingerprints" in message
+    assert not any(record.exc_info for record in caplog.records)
+    assert result.stats["finish_reason"] == "finished"
+    caplog.clear()
+    await crawl(site(PAGES), {**OLD, **JOB})
+    assert messages(caplog) == []
+
+
+@pytest.mark.parametrize("mode", ["keep", "error"])
+@pytest.mark.parametrize(
+    "rules",
+    [
+        7,
+        {**RULES, "preset": "gone"},
+        {**RULES, "origins": [[{"layer": "x", "pattern": "//", "options": {}}]]},
+        {**RULES, "origins": [[{"layer": "x", "pattern": "a.example", "options": {"drop": 1}}]]},
+    ],
+)
+@deferred_f_from_coro_f
+async def test_rules_that_cannot_be_kept_stop_the_crawl(crawl, mode, rules):
+    """What was asked for cannot be done: the crawl does not begin."""
+    await crawl(site(PAGES), {**OLD, **JOB})
+    write("job/urlcanon.json", json.dumps({"rules": rules, "suspended": []}))
+    with pytest.raises(ConfigurationError):
+        await crawl(site(PAGES), {**OLD, **JOB, "URLCANON_JOB_RULES": mode})
+
+
+@deferred_f_from_coro_f
+async def test_rules_that_cannot_be_written(crawl, caplog, monkeypatch):
+    """It is said once, and tried again at the end."""
+    tried = []
+
+    def full(path, text):
+        tried.append(path)
+        if len(tried) < 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write_atomically(path, text)
+
+    monkeypatch.setattr(stored_rules, "write_atomically", full)
+    urls = [f"/p?id={n}" for n in range(8)]
+    settings = {
+        **JOB,
+        "URLCANON_RULES": {"site.example": {"drop_params": ["id"]}},
+        "URLCANON_AUDIT": 1e-9,
+    }
+    respond = site({"/": links(*urls), **{url: page(f"<title>{url}</title>") for url in urls}})
+    result = await crawl(respond, settings)
+    assert len(result.pages) == 9
+    assert result.figures["job/unwritten"] == 2
+    (said,) = [message for message in messages(caplog) if "cannot be written" in message]
+    assert said.startswith("job/urlcanon.json cannot be written: No space left on device.")
+    assert "drop_params" in content_of("job/urlcanon.json")
+
+
+@pytest.mark.parametrize(
+    "stored", [b"\0\x14" + b"x" * 20, b"ab" * 20 + b"\n", b"cd" * 20 + b"\r\n"]
+)
+def test_fingerprints_of_any_scrapy_are_counted(tmp_path, stored):
+    """Before Scrapy 2.16 they were lines in hexadecimal."""
+    path = tmp_path / "requests.seen"
+    path.write_bytes(stored * 1_000)
+    assert stored_rules._stored_fingerprints(path) == 1_000
 
 
 @deferred_f_from_coro_f

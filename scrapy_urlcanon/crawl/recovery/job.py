@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
-from collections import Counter
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -15,25 +16,34 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.request import request_from_dict
 
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
-from scrapy_urlcanon.crawl.recovery.journal import Journal, Kind, Record
-from scrapy_urlcanon.crawl.recovery.page_requests import callback_of
+from scrapy_urlcanon.crawl.recovery.journal import OUTCOMES, Journal, Kind, Record
+from scrapy_urlcanon.crawl.recovery.page_requests import OF_ANOTHER_URL, callback_of
+from scrapy_urlcanon.crawl.recovery.replay import Replay
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
+    from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
 
 FILE = "urlcanon.journal"
+_QUEUE = Path("requests.queue", "active.json")
+# What is put there while a request is on its way.
+_ADDED_TO_META = OF_ANOTHER_URL | {
+    "_auth_proxy",
+    "download_latency",
+    "download_slot",
+    "download_timeout",
+    "proxy",
+}
 _EMPTY: tuple[object, ...] = (None, b"", [], {}, 0, False)
 
 
@@ -76,6 +86,9 @@ class JobRecovery:
     was in it: the next run takes those pages for fetched. After a kill both are discarded
     here, and made anew from the journal: what was done is recorded as seen, and all else
     is scheduled again.
+
+    Nothing is written before the spider is opened: a run that fails to start leaves the job as it
+    was.
     """
 
     def __init__(
@@ -84,21 +97,26 @@ class JobRecovery:
         fingerprints: PageFingerprints,
         requests: PageRequests,
         stats: CrawlStats,
+        unwritten: UnwrittenFiles,
     ) -> None:
         self._crawler = crawler
         self._fingerprints = fingerprints
         self._requests = requests
         self._stats = stats
+        self._unwritten = unwritten
         self._directory = Path(crawler.settings["JOBDIR"])
         self._journal = Journal(self._directory / FILE)
         self._begun_before: set[bytes] = set()
         self._outputs: WeakKeyDictionary[Request, SpiderOutput] = WeakKeyDictionary()
-        self._is_replaying = False
+        # As the requests came from the scheduler: other middlewares add to their meta.
+        self._identities: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
+        self._replayed: Request | None = None
         self._was_killed = self._read()
         if self._was_killed:
+            # The scheduler reads them before the spider is opened.
             shutil.rmtree(self._directory / "requests.queue", ignore_errors=True)
             (self._directory / "requests.seen").unlink(missing_ok=True)
-        self._journal.open().add(Record(Kind.OPENED))
+        self._stored_queue = self._state_of_queue()
         crawler.signals.connect(self.request_scheduled, signals.request_scheduled)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
@@ -107,28 +125,38 @@ class JobRecovery:
         """Tell whether it is Scrapy's own scheduler that is to be restored.
 
         One that stores elsewhere, as that of scrapy-redis, outlives a kill by itself. And a
-        job that began without a journal has no record of what its queue holds.
+        job that began without a journal, or with one that cannot be read, has no record of what
+        its queue holds.
         """
+        if not issubclass(load_object(settings["SCHEDULER"]), Scheduler):
+            return False
         directory = Path(settings["JOBDIR"])
-        begins = not (directory / "requests.seen").exists()
-        return issubclass(load_object(settings["SCHEDULER"]), Scheduler) and (
-            begins or (directory / FILE).exists()
-        )
+        path = directory / FILE
+        if not path.exists():
+            return not (directory / "requests.seen").exists()
+        problem = Journal.problem_of(path)
+        if problem:
+            logger.error(
+                "%(path)s is no journal that this version can read: %(problem)s. The job goes on "
+                "without one. If its last run was killed, pages may be missing: begin a new job.",
+                {"path": path, "problem": problem},
+            )
+        return not problem
 
     def resume(self) -> None:
         """Schedule what the last run left; the spider has to be open."""
-        self._is_replaying = True
         try:
-            if self._was_killed:
-                self._replay()
-            else:
-                self._restore_waiting()
-        finally:
-            self._is_replaying = False
+            self._journal.open()
+        except OSError as error:
+            self._note(error)
+        if self._was_killed:
+            self._replay()
+        else:
+            self._restore_waiting()
 
     def request_scheduled(self, request: Request) -> None:
         """Write down that *request* goes to the scheduler."""
-        if self._is_replaying or not self._add_request(Kind.SCHEDULED, request):
+        if request is self._replayed or not self._add_request(Kind.SCHEDULED, request):
             # What cannot be written down has to be yielded again: its response is not done.
             return
         output = self._outputs.pop(request, None)
@@ -149,114 +177,177 @@ class JobRecovery:
         if fingerprint in self._begun_before and "retry_times" not in request.meta:
             self._begun_before.remove(fingerprint)
             self._stats.inc(Stat.JOB_FETCHED_TWICE)
-        self._journal.add(Record(Kind.BEGUN, fingerprint))
+        if request.dont_filter:
+            self._identities[request] = self._identity(request)
+        self._add(Record(Kind.BEGUN, fingerprint))
 
     def done(self, request: Request, *, fetched: bool) -> None:
         """Write down that nothing more comes of *request*."""
         kind = Kind.FETCHED if fetched else Kind.FAILED
         fingerprint = self._fingerprints.fingerprint(request)
-        page = self._requests.page(request) or b""
         callback = callback_of(request, self._crawler.spider)
-        self._journal.add(Record(kind, fingerprint, b"" if page == fingerprint else page, callback))
-        for source in self._requests.redirected_to(request):
-            if source != fingerprint:
-                self._journal.add(Record(kind, source, callback=callback))
+        identity = b""
+        if request.dont_filter:
+            identity = self._identities.get(request) or self._identity(request)
+        if mark_of(request, AUDIT):
+            # It says nothing of what the callback has had of the page.
+            self._add(Record(kind, fingerprint, b"", callback, identity))
+            return
+        page = self._requests.page(request) or b""
+        if page == fingerprint:
+            page = b""
+        self._add(Record(kind, fingerprint, page, callback, identity))
+        for url in request.meta.get("redirect_urls", ()):
+            source = self._fingerprints.page(request, url)
+            if source and source != fingerprint:
+                identity = self._identity(request, url) if request.dont_filter else b""
+                self._add(Record(kind, source, b"", callback, identity))
 
     def spider_closed(self, spider: Spider) -> None:
         """Write down what waits, and that the run ended in order."""
         del spider
         for variant in self._requests.waiting:
             self._add_request(Kind.WAITING, variant)
-        self._journal.add(Record(Kind.CLOSED))
+        if self._has_stored_queue():
+            self._add(Record(Kind.CLOSED))
         self._journal.close()
+
+    # What is written.
 
     def _add_request(self, kind: Kind, request: Request) -> bool:
         try:
             data = request.to_dict(spider=self._crawler.spider)
             fingerprint = self._fingerprints.fingerprint(request)
-            self._journal.add(Record(kind, fingerprint, request=_without_empty(data)))
-        except Exception:  # noqa: BLE001 - as many as there are things that cannot be pickled
+            return self._add(Record(kind, fingerprint, request=_without_empty(data)))
+        except ValueError:
             # Scrapy keeps such a request in memory, and says so.
             self._stats.inc(Stat.JOB_UNSERIALIZABLE)
             return False
+
+    def _add(self, record: Record) -> bool:
+        """Tell whether *record* could be written."""
+        try:
+            self._journal.add(record)
+        except OSError as error:
+            self._note(error)
+            return False
         return True
+
+    def _note(self, error: OSError) -> None:
+        consequence = "The crawl goes on. If it is killed, more is fetched again."
+        self._unwritten.note(self._journal.path, error, consequence)
+
+    def _identity(self, request: Request, url: str | None = None) -> bytes:
+        """Return what *request* and its retries have in common.
+
+        :param url: another URL than that of *request*, which redirected to it.
+        """
+        meta = {key: value for key, value in request.meta.items() if key not in _ADDED_TO_META}
+        callback = callback_of(request, self._crawler.spider)
+        text = repr(
+            (url or request.url, callback, request.cb_kwargs, sorted(meta.items(), key=repr))
+        )
+        return blake2b(text.encode(errors="replace"), digest_size=8).digest()
+
+    def _state_of_queue(self) -> tuple[int, int] | None:
+        """Return what tells one writing of the state of Scrapy's queue from another."""
+        try:
+            stat = (self._directory / _QUEUE).stat()
+        except OSError:
+            return None
+        return stat.st_mtime_ns, stat.st_size
+
+    def _has_stored_queue(self) -> bool:
+        """Tell whether Scrapy has stored its queue: a full disk may have kept it from that."""
+        path = self._directory / _QUEUE
+        try:
+            json.loads(path.read_text(encoding="utf-8"))
+            is_stored = self._state_of_queue() != self._stored_queue
+        except (OSError, ValueError):
+            is_stored = False
+        if not is_stored:
+            error = OSError("Scrapy has not stored its queue")
+            self._unwritten.note(path, error, "The next run makes it anew from the journal.")
+        return is_stored
+
+    # What is read.
 
     def _read(self) -> bool:
         """Tell whether the last run was killed, and note what it had begun."""
-        last = None
-        for entry in self._journal:
-            last = entry.kind
-            if entry.kind is Kind.BEGUN:
-                self._begun_before.add(entry.fingerprint)
-        return last not in {None, Kind.CLOSED}
+        journal = self._journal
+        journal.scan(self._note_begun)
+        if not journal.path.exists() or (journal.last_kind is Kind.CLOSED and not journal.problem):
+            self._begun_before.clear()
+            return False
+        if not journal.problem:
+            # Where a callback is gone, what yields the request is done again.
+            journal.scan(self._request)
+        if journal.problem:
+            logger.warning(
+                "%(path)s can be read up to a record only: %(problem)s. What came after it is "
+                "done again.",
+                {"path": journal.path, "problem": journal.problem},
+            )
+        return True
 
-    def _settle(self) -> Counter[bytes]:
-        """Restore the outcomes of earlier runs, and return how often each request was done."""
-        done: Counter[bytes] = Counter()
+    def _note_begun(self, entry: Record) -> None:
+        if entry.kind is Kind.BEGUN:
+            self._begun_before.add(entry.fingerprint)
+
+    def _settle(self) -> None:
+        """Restore the outcomes of earlier runs."""
         for entry in self._journal:
-            if entry.kind in {Kind.FETCHED, Kind.FAILED}:
-                done[entry.fingerprint] += 1
-                fetched = entry.kind is Kind.FETCHED
-                page = entry.page or entry.fingerprint
+            if entry.kind in OUTCOMES:
+                page, fetched = entry.page or entry.fingerprint, entry.kind is Kind.FETCHED
                 self._requests.restore(page, entry.callback, fetched=fetched)
-        return done
 
     def _replay(self) -> None:
-        done = self._settle()
-        total = len(done)
+        """Schedule what was not done when the run was killed."""
+        self._settle()
+        replay = Replay(self._journal, self._request, self._identity, self._crawler.spider)
         # All that was done is seen, before anything can be taken for a variant of it.
-        first_urls: dict[bytes, str] = {}
-        for entry, request in self._scheduled():
-            fingerprint = entry.fingerprint
-            if not request.dont_filter and done[fingerprint] and fingerprint not in first_urls:
-                done[fingerprint] -= 1
-                first_urls[fingerprint] = request.url
-                record_as_seen(self._crawler, request)
-        again: set[bytes] = set()
-        for entry, request in self._scheduled():
-            fingerprint = entry.fingerprint
-            if first_urls.get(fingerprint) == request.url and not request.dont_filter:
-                continue
-            if request.dont_filter and done[fingerprint]:
-                done[fingerprint] -= 1
-                continue
-            is_retry = "retry_times" in request.meta
-            if is_retry and (fingerprint in first_urls or fingerprint in again):
-                continue
-            # An audit has lost what it was to be compared with.
-            if mark_of(request, AUDIT):
-                continue
-            again.add(fingerprint)
+        for request in replay.recorded():
+            record_as_seen(self._crawler, request)
+        again = set()
+        for request in replay.undone():
+            again.add(self._fingerprints.fingerprint(request))
+            self._replayed = request
             self._crawler.engine.crawl(request)
+        self._replayed = None
+        # The last run may have been killed after the canonical URL failed, and before the one
+        # that was linked took its place.
+        for request in replay.rewritten:
+            self._requests.offer_original(request)
         self._stats.set(Stat.JOB_RECOVERED, len(again))
         logger.warning(
             "The job in JOBDIR was killed. %(done)d of its requests were done; %(again)d are "
             "scheduled again.",
-            {"done": total, "again": len(again)},
+            {"done": replay.done, "again": len(again)},
             extra={"spider": self._crawler.spider},
         )
 
-    def _scheduled(self) -> Iterator[tuple[Record, Request]]:
-        for entry in self._journal:
-            if entry.kind is Kind.SCHEDULED:
-                yield entry, self._request(entry)
-
     def _restore_waiting(self) -> None:
+        """Have the variants wait that waited when the last run ended."""
         self._settle()
         waiting: list[Record] = []
-        last_run: list[Record] = []
         for entry in self._journal:
             if entry.kind is Kind.OPENED:
-                # The last one is that of this run.
-                last_run, waiting = waiting, []
+                waiting.clear()
             elif entry.kind is Kind.WAITING:
                 waiting.append(entry)
-        for entry in last_run:
-            self._requests.offer(self._request(entry))
+        for entry in waiting:
+            request = self._request(entry)
+            if request is not None:
+                self._requests.offer(request)
 
-    def _request(self, entry: Record) -> Request:
-        data: dict[str, Any] = entry.request or {}
-        return request_from_dict(data, spider=self._crawler.spider)
+    def _request(self, entry: Record) -> Request | None:
+        """Return the request of *entry*, if it has one.
+
+        :raises Exception: if it cannot be made any more.
+        """
+        if entry.request is None:
+            return None
+        return request_from_dict(entry.request, spider=self._crawler.spider)
 
 
 def _without_empty(data: dict[str, Any]) -> dict[str, Any]:

@@ -1,22 +1,27 @@
-"""The journal of a job: what was scheduled, begun and done, in a file that survives a kill."""
+"""The journal of a job: what was scheduled, begun and done, in a file that survives a kill.
+
+The file is a line that names its format, and then records: the length and the checksum of what
+follows, four bytes each, and a pickled tuple. What was made of a page is written before the page
+is written down as done. So the records up to any point are a journal, and what cannot be read
+ends it.
+"""
 
 from __future__ import annotations
 
 import enum
-import logging
+import errno
+import os
 import pickle
 import struct
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from zlib import crc32
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from typing_extensions import Self
-
-logger = logging.getLogger(__name__)
-
-_SIZE = struct.Struct(">L")
+FORMAT = b"urlcanon journal 2\n"
+_HEADER = struct.Struct(">LL")
 
 
 class Kind(enum.IntEnum):
@@ -38,6 +43,10 @@ class Kind(enum.IntEnum):
     """A dropped variant waits for its representative, at the end of a run."""
 
 
+OUTCOMES = frozenset({Kind.FETCHED, Kind.FAILED})
+_HAVE_REQUEST = {Kind.SCHEDULED, Kind.WAITING}
+
+
 class Record(NamedTuple):
     """One entry of the journal."""
 
@@ -47,6 +56,8 @@ class Record(NamedTuple):
     """The fingerprint of the page, where that of the request is its own."""
     callback: str = ""
     """For what of the spider the page was, as :func:`.callback_of` names it."""
+    identity: bytes = b""
+    """Of a request with ``dont_filter``: which of those for the page it was."""
     request: dict[str, Any] | None = None
     """As :meth:`scrapy.Request.to_dict` gives it, without what is empty."""
 
@@ -55,20 +66,83 @@ class Journal:
     """A file of records to which one is added at a time.
 
     Each is given to the operating system at once: whatever becomes of this process, the
-    record is there. The file grows by some 200 bytes for each request.
+    record is there. It is not forced to the disk, and a crash of the machine may cost the last
+    ones. The file grows by some 200 bytes for each request.
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
+        self.problem: str | None = None
+        """Why the rest of the file cannot be read, after :meth:`scan`."""
+        self.last_kind: Kind | None = None
+        """That of the last record, after :meth:`scan`."""
         self._file: BinaryIO | None = None
+        # Where the records end, where the last one begins, and where they ended at first.
+        self._end = self._last = self._readable = 0
+        self._is_torn = False
 
-    def open(self) -> Self:
-        """Begin to add, after the last whole record: a kill may have left half of one."""
-        end = self._end()
-        # The file stays open for as long as the crawl runs.
-        self._file = self._path.open("ab", buffering=0)
-        self._file.truncate(end)
-        return self
+    @staticmethod
+    def problem_of(path: Path) -> str | None:
+        """Say why the file at *path* is no journal of this version, or return None.
+
+        An empty file is one in which nothing could be written yet.
+        """
+        try:
+            with path.open("rb") as file:
+                begins = file.read(len(FORMAT))
+        except OSError as error:
+            return str(error.strerror or error)
+        if FORMAT.startswith(begins):
+            return None
+        return f"expected a file that begins with {FORMAT.decode().strip()!r}"
+
+    def scan(self, check: Callable[[Record], object]) -> None:
+        """Find out where the records end: at the first that is not whole or not understood.
+
+        :param check: is called with each record, and raises if it cannot be used.
+        """
+        self.problem = self.last_kind = None
+        self._end = self._last = self._readable = 0
+        if not self.path.exists():
+            return
+        with self.path.open("rb") as file:
+            if file.read(len(FORMAT)) != FORMAT:
+                return
+            self._end = self._readable = file.tell()
+            while header := file.read(_HEADER.size):
+                try:
+                    record = _decode(header, file)
+                    check(record)
+                except Exception as error:  # noqa: BLE001 - as many as can come of any bytes
+                    self.problem = f"{error or type(error).__name__} (at byte {self._end})"
+                    return
+                self._last = self._end
+                self._end = self._readable = file.tell()
+                self.last_kind = record.kind
+
+    def __iter__(self) -> Iterator[Record]:
+        """Yield the records that the scan found, and none that were added since."""
+        if not self._readable:
+            return
+        with self.path.open("rb") as file:
+            file.seek(len(FORMAT))
+            while file.tell() < self._readable:
+                yield _decode(file.read(_HEADER.size), file)
+
+    def open(self) -> None:
+        """Begin to add, after the last record that the scan found.
+
+        :raises OSError: if that cannot be written down; it is tried again with each record.
+        """
+        self._is_torn = True
+        try:
+            self.add(Record(Kind.OPENED))
+        except OSError:
+            if self.last_kind is Kind.CLOSED:
+                # The job is not to look closed while it runs; a file can always be cut.
+                self._end = self._last
+                self._mend()
+            raise
 
     def close(self) -> None:
         """Add no more."""
@@ -77,35 +151,52 @@ class Journal:
         self._file = None
 
     def add(self, record: Record) -> None:
-        """Add *record*.
+        """Add *record*, or nothing at all.
 
-        :raises Exception: if its request cannot be pickled; nothing is added.
+        :raises ValueError: if its request cannot be pickled.
+        :raises OSError: if it cannot be written.
         """
-        if self._file is None:
-            return
         kind, *rest = record
-        data = pickle.dumps((int(kind), *rest), protocol=4)
-        self._file.write(_SIZE.pack(len(data)) + data)
+        try:
+            data = pickle.dumps((int(kind), *rest), protocol=4)
+        except Exception as error:
+            # As many as there are things that cannot be pickled.
+            raise ValueError(str(error)) from error
+        written = _HEADER.pack(len(data), crc32(data)) + data
+        if not self._end:
+            written = FORMAT + written
+        file = self._mend()
+        self._is_torn = True
+        if file.write(written) != len(written):
+            # A full disk takes what it has room for.
+            self._mend()
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+        self._is_torn = False
+        self._end += len(written)
 
-    def __iter__(self) -> Iterator[Record]:
-        """Yield the records, up to the first that is not whole."""
-        for kind, *rest in self._read():
-            yield Record(Kind(kind), *rest)
+    def _mend(self) -> BinaryIO:
+        """Return the file, cut off after its last whole record."""
+        if self._file is None:
+            # It stays open for as long as the crawl runs.
+            self._file = self.path.open("ab", buffering=0)
+        if self._is_torn:
+            self._file.truncate(self._end)
+            self._is_torn = False
+        return self._file
 
-    def _read(self) -> Iterator[tuple[Any, ...]]:
-        for data in self._chunks():
-            yield pickle.loads(data)  # noqa: S301 - a job is trusted, as Scrapy's queue is
 
-    def _chunks(self) -> Iterator[bytes]:
-        if not self._path.exists():
-            return
-        with self._path.open("rb") as file:
-            while len(header := file.read(_SIZE.size)) == _SIZE.size:
-                (size,) = _SIZE.unpack(header)
-                data = file.read(size)
-                if len(data) < size:
-                    return
-                yield data
-
-    def _end(self) -> int:
-        return sum(_SIZE.size + len(data) for data in self._chunks())
+def _decode(header: bytes, file: BinaryIO) -> Record:
+    if len(header) < _HEADER.size:
+        raise ValueError("half a record")
+    size, checksum = _HEADER.unpack(header)
+    data = file.read(size)
+    if len(data) < size:
+        raise ValueError("half a record")
+    if crc32(data) != checksum:
+        raise ValueError("a record with a wrong checksum")
+    kind, *rest = pickle.loads(data)  # noqa: S301 - a job is trusted, as Scrapy's queue is
+    record = Record(Kind(kind), *rest)
+    expected = (bytes, bytes, str, bytes, dict if record.kind in _HAVE_REQUEST else type(None))
+    if len(rest) != len(expected) or not all(map(isinstance, rest, expected)):
+        raise ValueError("a record of another shape")
+    return record

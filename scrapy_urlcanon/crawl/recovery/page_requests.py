@@ -33,15 +33,17 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
-# What the plugin, a redirect or a retry put there on the way.
-_OF_ANOTHER_URL = {
-    MARK_KEY,
-    "redirect_reasons",
-    "redirect_times",
-    "redirect_ttl",
-    "redirect_urls",
-    "retry_times",
-}
+OF_ANOTHER_URL = frozenset(
+    {
+        MARK_KEY,
+        "redirect_reasons",
+        "redirect_times",
+        "redirect_ttl",
+        "redirect_urls",
+        "retry_times",
+    }
+)
+"""Keys of the meta of a request that say nothing of what it was made of."""
 _NOT_PLAIN = frozenset({MARK_KEY, "redirect_urls"})
 
 
@@ -171,7 +173,7 @@ class PageRequests:
     def dropped(self, drop: Drop) -> None:
         """Keep the dropped request, or have it fetched where its page is missed."""
         request = drop.request
-        if drop.is_exact and _NOT_PLAIN.isdisjoint(request.meta):
+        if drop.is_exact and is_plain(request):
             # Nearly all drops: the very request that stands for its page.
             return
         self._sweep()
@@ -199,6 +201,11 @@ class PageRequests:
         if page is None:
             return None
         return self._lives.dropped(page, self._callback(variant), variant.url, variant)
+
+    def offer_original(self, request: Request) -> None:
+        """Have the URL that *request* was rewritten from wait for its page, as when it was sent."""
+        if mark_of(request, REWRITTEN) and self._settings.rescue:
+            self.offer(_original(request), self._fingerprints.page(request))
 
     def is_delivered(self, request: Request) -> bool:
         """Tell whether the callback is at work on content that *request* brought."""
@@ -239,7 +246,8 @@ class PageRequests:
         slot = self._crawler.engine.scraper.slot
         active = slot.active if slot else ()
         for request, pages in tuple(self._scraped.items()):
-            if request in active:
+            # What is fetched instead may be dropped, and that sweeps too.
+            if request in active or request not in self._scraped:
                 continue
             del self._scraped[request]
             if pages is None:
@@ -274,6 +282,11 @@ class PageRequests:
         return True
 
 
+def is_plain(request: Request) -> bool:
+    """Tell whether *request* is as it was made: not by the plugin, nor by a redirect."""
+    return _NOT_PLAIN.isdisjoint(request.meta)
+
+
 def _is_for_the_spider(request: Request) -> bool:
     """Tell whether a callback of the spider waits for the page of *request*.
 
@@ -287,5 +300,5 @@ def _original(request: Request) -> Request:
     mark = mark_of(request, REWRITTEN)
     if mark is None:
         return request
-    meta = {key: value for key, value in request.meta.items() if key not in _OF_ANOTHER_URL}
+    meta = {key: value for key, value in request.meta.items() if key not in OF_ANOTHER_URL}
     return with_url(request, mark["original"], meta=meta)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import re
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.settings import DELTAFETCH, HTTPCACHE
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.files import write_atomically
+from scrapy_urlcanon.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,88 +23,176 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
 
 logger = logging.getLogger(__name__)
 
 ERROR, KEEP = "error", "keep"
 FILE = "urlcanon.json"
-# Scrapy 2.19 stores 20 bytes for a fingerprint, after two for their number.
+_VERSION = 1
+_SHOWN = 200
 _BYTES_PER_FINGERPRINT = 22
+_LONGEST_LINE = 42
+_HEXADECIMAL = re.compile(rb"[0-9a-f]{40}\r?\n")
 
 
 class StoredRules:
     """The file beside a store that says which rules its fingerprints are of."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         self.document: RulesDocument | None = None
         """The rules; None where there is no file, or none that can be read."""
         self.suspended: list[tuple[str, str]] = []
         """Pairs of an option and the domain on which the audit turned it off."""
+        self.problem: str | None = None
+        """Why there is a file that cannot be read."""
         try:
-            stored = json.loads(path.read_text(encoding="utf-8"))
-            self.document = RulesDocument(stored["rules"])
-            self.suspended = [(option, domain) for option, domain in stored["suspended"]]
-        except (OSError, ValueError, KeyError, TypeError):
+            self.document, self.suspended = _parse(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
             pass
+        # As many as there are things that are wrong with what others have written there.
+        except Exception as error:  # noqa: BLE001
+            reason = "it is nested too deep" if isinstance(error, RecursionError) else error
+            self.problem = (
+                f"{path} cannot be read: expected the JSON that scrapy-urlcanon writes there, "
+                f"version {_VERSION}, but {redact(str(reason))[:_SHOWN]}"
+            )
+
+    def configuration(self, document: RulesDocument) -> Configuration:
+        """Return the configuration of *document*, which was read.
+
+        :raises ConfigurationError: if it is not valid: the file was changed by hand, or written
+            by another version that knows other options.
+        """
+        try:
+            configuration = document.configuration()
+            if configuration.preset not in configuration.catalogue.presets:
+                raise ValueError(f"there is no preset {configuration.preset!r}")
+            for rule_set in chain.from_iterable(configuration.origins):
+                configuration.overrides(str(self.path), rule_set.options)
+        except ConfigurationError:
+            raise
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            message = f"expected rules as scrapy-urlcanon writes them ({error!r})"
+            raise ConfigurationError([Problem(str(self.path), message)]) from error
+        return configuration
 
     def save(self) -> None:
-        """Write the file, at once and as a whole."""
+        """Write the file, at once and as a whole.
+
+        :raises OSError: if it cannot be written.
+        """
         if self.document is None:
             return
         stored = {
+            "version": _VERSION,
             "digest": self.document.digest,
             "rules": self.document.data,
             "suspended": sorted(self.suspended),
         }
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(self._path, json.dumps(stored, indent=1))
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.path, json.dumps(stored, indent=1))
 
 
-def guard_job(settings: BaseSettings, configuration: Configuration, mode: str) -> Configuration:
-    """Return the rules for a crawl with a ``JOBDIR``: *configuration*, or those it began with.
+def _parse(text: str) -> tuple[RulesDocument, list[tuple[str, str]]]:
+    """Return what is stored.
 
-    :param mode: the value of ``URLCANON_JOB_RULES``.
-    :raises ConfigurationError: if the rules changed and *mode* is ``error``.
+    :raises Exception: of whatever kind, if it is not as it was written.
     """
-    directory = Path(settings["JOBDIR"])
-    stored = StoredRules(directory / FILE)
-    document = RulesDocument.of(configuration)
-    seen = directory / "requests.seen"
-    size = seen.stat().st_size if seen.exists() else 0
-    if size and (stored.document is None or stored.document.digest != document.digest):
-        message = (
-            f"{_change(stored.document, document)} since the job in JOBDIR began: its "
-            f"{size // _BYTES_PER_FINGERPRINT} stored fingerprints are of other rules, so "
-            "that pages may be fetched again, or taken for seen"
-        )
-        if mode == ERROR:
-            raise ConfigurationError([Problem("URLCANON_JOB_RULES", message)])
-        if mode == KEEP and stored.document is not None:
-            logger.info("%s. It goes on with the rules that it began with.", message)
-            return stored.document.configuration()
-        logger.warning("%s.", message)
-    if stored.document is None or stored.document.digest != document.digest:
-        stored.document, stored.suspended = document, []
-        stored.save()
-    return configuration
+    stored = json.loads(text)
+    if not isinstance(stored, dict):
+        raise TypeError(f"got {type(stored).__name__}")
+    missing = {"rules", "suspended"} - stored.keys()
+    if missing:
+        raise ValueError(f"there is no {min(missing)!r}")
+    version = stored.get("version", _VERSION)
+    if version != _VERSION:
+        raise ValueError(f"its version is {version!r}")
+    document = RulesDocument(stored["rules"])
+    try:
+        # What is asked of it later.
+        document.changes(RulesDocument({**document.data, "digest": document.digest}))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError("its 'rules' have another shape") from error
+    suspended = [(option, domain) for option, domain in stored["suspended"]]
+    if not all(isinstance(each, str) for pair in suspended for each in pair):
+        raise TypeError("'suspended' is no list of pairs of texts")
+    return document, suspended
 
 
-def stored_suspensions(settings: BaseSettings) -> list[tuple[str, str]]:
-    """Return what the audit suspended before the job was interrupted: options and domains."""
-    return StoredRules(Path(settings["JOBDIR"]) / FILE).suspended
+class JobRules:
+    """The rules of a job, in its directory."""
 
+    def __init__(self, settings: BaseSettings, unwritten: UnwrittenFiles) -> None:
+        self._directory = Path(settings["JOBDIR"])
+        self._stored = StoredRules(self._directory / FILE)
+        self._unwritten = unwritten
+        self._is_saved = True
 
-def store_suspension(settings: BaseSettings, option: str, domain: str) -> None:
-    """Note that *option* is off on *domain* for as long as the job goes on."""
-    stored = StoredRules(Path(settings["JOBDIR"]) / FILE)
-    if (option, domain) not in stored.suspended:
-        stored.suspended.append((option, domain))
-        stored.save()
+    def guard(self, configuration: Configuration, mode: str) -> Configuration:
+        """Return the rules to crawl under: *configuration*, or those that the job began with.
+
+        :param mode: the value of ``URLCANON_JOB_RULES``.
+        :raises ConfigurationError: if the rules changed and *mode* is ``error``, or if it is
+            ``keep`` and those that are to be kept cannot be read.
+        """
+        stored = self._stored
+        document = RulesDocument.of(configuration)
+        count = _stored_fingerprints(self._directory / "requests.seen")
+        has_changed = stored.document is None or stored.document.digest != document.digest
+        if count and has_changed:
+            message = (
+                f"{_change(stored, document)} since the job in JOBDIR began: its {count} stored "
+                "fingerprints are of other rules, so that pages may be fetched again, or taken "
+                "for seen"
+            )
+            if mode == ERROR or (mode == KEEP and stored.problem):
+                raise ConfigurationError([Problem("URLCANON_JOB_RULES", message)])
+            if mode == KEEP and stored.document is not None:
+                logger.info("%s. It goes on with the rules that it began with.", message)
+                return stored.configuration(stored.document)
+            logger.warning("%s.", message)
+        elif stored.problem:
+            logger.warning("%s. It is written anew.", stored.problem)
+        if has_changed:
+            stored.document, stored.suspended = document, []
+            self.save()
+        return configuration
+
+    @property
+    def suspended(self) -> tuple[tuple[str, str], ...]:
+        """What the audit suspended before the job was interrupted: options and domains."""
+        return tuple(self._stored.suspended)
+
+    def suspend(self, option: str, domain: str) -> None:
+        """Note that *option* is off on *domain* for as long as the job goes on."""
+        if (option, domain) not in self._stored.suspended:
+            self._stored.suspended.append((option, domain))
+            self.save()
+
+    def save(self) -> None:
+        """Write the rules and what is suspended, as far as the disk takes it."""
+        try:
+            self._stored.save()
+            self._is_saved = True
+        except OSError as error:
+            self._is_saved = False
+            consequence = "The crawl goes on; it is tried again when it ends."
+            self._unwritten.note(self._stored.path, error, consequence)
+
+    def spider_closed(self) -> None:
+        """Write what could not be written before."""
+        if not self._is_saved:
+            self.save()
 
 
 def guard_stores(
-    settings: BaseSettings, configuration: Configuration, mode: str, spider: str
+    settings: BaseSettings,
+    configuration: Configuration,
+    mode: str,
+    spider: str,
+    unwritten: UnwrittenFiles,
 ) -> None:
     """Warn where the HTTP cache or scrapy-deltafetch has fingerprints of other rules.
 
@@ -122,13 +213,16 @@ def guard_stores(
             continue
         if is_used:
             message = (
-                f"{_change(stored.document, document)} since the store of {name} was made: "
+                f"{_change(stored, document)} since the store of {name} was made: "
                 "what it has of a page whose fingerprint changed is not found any more"
             )
             problems.append(Problem("URLCANON_JOB_RULES", message))
         if not is_used or mode != ERROR:
             stored.document = document
-            stored.save()
+            try:
+                stored.save()
+            except OSError as error:
+                unwritten.note(path, error, "A change of the rules will not be noticed.")
     if problems and mode == ERROR:
         raise ConfigurationError(problems)
     for problem in problems:
@@ -144,7 +238,24 @@ def _stores(settings: BaseSettings) -> Iterator[tuple[str, Path]]:
         yield "scrapy-deltafetch", Path(data_path(directory))
 
 
-def _change(old: RulesDocument | None, new: RulesDocument) -> str:
-    if old is None:
+def _stored_fingerprints(path: Path) -> int:
+    """Return how many fingerprints Scrapy has stored in the file at *path*.
+
+    Before Scrapy 2.16 each is a line in hexadecimal; since then it is 20 bytes, after two for
+    their number.
+    """
+    try:
+        with path.open("rb") as file:
+            line = _HEXADECIMAL.match(file.read(_LONGEST_LINE))
+        size = path.stat().st_size
+    except OSError:
+        return 0
+    return -(-size // (len(line[0]) if line else _BYTES_PER_FINGERPRINT))
+
+
+def _change(old: StoredRules, new: RulesDocument) -> str:
+    if old.problem:
+        return f"{old.problem}, so that the rules may have changed"
+    if old.document is None:
         return "scrapy-urlcanon was turned on"
-    return f"The canonicalization rules changed ({', '.join(old.changes(new))})"
+    return f"The canonicalization rules changed ({', '.join(old.document.changes(new))})"

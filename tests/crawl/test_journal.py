@@ -1,0 +1,262 @@
+"""The journal of a job: what is whole is read, and what cannot be written stops nothing."""
+
+import errno
+import json
+import logging
+import os
+import pickle
+import struct
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+from loopback import page
+from scrapy import Request
+from scrapy.core.scheduler import Scheduler
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, links, site
+
+from scrapy_urlcanon.crawl.recovery.journal import Journal, Kind, Record
+
+JOB = {"JOBDIR": "job", "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
+PAGES = {"/": links("/a", "/b", "/c"), "/a": links("/d?sid=1", "/d?sid=2")}
+PAGES |= {url: page(url) for url in ("/b", "/c", "/d?sid=1", "/d?sid=2")}
+FILE = Path("job/urlcanon.journal")
+
+
+class FullDisk:
+    """Stands for the file of a journal on a disk that takes only so many bytes."""
+
+    def __init__(self, file, room):
+        self._file = file
+        self.room = room
+
+    def write(self, data):
+        """Write as much of *data* as there is room for, as a disk does."""
+        if not self.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written = self._file.write(data[: self.room])
+        self.room -= written
+        return written
+
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+
+
+def record(*, fingerprint=b"x" * 20):
+    """Return a record of a request that was sent."""
+    return Record(Kind.BEGUN, fingerprint)
+
+
+def written(*records, path):
+    """Write a journal of *records*."""
+    journal = Journal(path)
+    journal.open()
+    for each in records:
+        journal.add(each)
+    journal.close()
+
+
+def scanned(path):
+    """Return the journal at *path*, and its records."""
+    journal = Journal(path)
+    journal.scan(lambda _: None)
+    return journal, list(journal)
+
+
+def put(content):
+    """Let the job begin with a journal of this *content*."""
+    FILE.parent.mkdir(exist_ok=True)
+    FILE.write_bytes(content)
+
+
+def content_of():
+    """Return what the journal of the job has."""
+    return FILE.read_bytes()
+
+
+def errors(caplog):
+    """Return the warnings and errors that were logged, but for the summary."""
+    found = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+    assert not any(r.exc_info for r in caplog.records)
+    return found
+
+
+def test_short_write_is_undone(tmp_path):
+    """Where there is room for half a record none of it stays, and the next one follows."""
+    journal = Journal(tmp_path / "journal")
+    journal.open()
+    size = journal.path.stat().st_size
+    disk = journal._file = FullDisk(journal._file, room=10)
+    for _ in range(2):
+        with pytest.raises(OSError, match="No space left"):
+            journal.add(record())
+        assert journal.path.stat().st_size == size
+    disk.room = 1_000
+    journal.add(record(fingerprint=b"y" * 20))
+    journal.close()
+    journal, records = scanned(tmp_path / "journal")
+    assert [each.fingerprint[:1] for each in records] == [b"", b"y"]
+    assert journal.problem is None
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        b"\0\0",
+        struct.pack(">LL", 1_000_000, 7) + b"half",
+        struct.pack(">LL", 4, 7) + b"data",
+        b"\0" * 4_096,
+        *(
+            struct.pack(">LL", len(data), crc32(data)) + data
+            for data in (
+                b"no pickle",
+                pickle.dumps("no tuple"),
+                pickle.dumps((99, b"", b"", "", b"", None)),
+                pickle.dumps((int(Kind.SCHEDULED), b"", b"", "", b"", None)),
+                pickle.dumps((int(Kind.BEGUN), "text", b"", "", b"", None)),
+                pickle.dumps((int(Kind.BEGUN), b"", b"")),
+                b"cno_such_module\nname\n.",
+            )
+        ),
+    ],
+)
+def test_tail_that_cannot_be_read_ends_the_journal(tmp_path, tail):
+    """It is read up to there, and cut off where the next run goes on."""
+    path = tmp_path / "journal"
+    written(record(), path=path)
+    whole = path.read_bytes()
+    path.write_bytes(whole + tail)
+    journal, records = scanned(path)
+    assert [each.kind for each in records] == [Kind.OPENED, Kind.BEGUN]
+    assert f"at byte {len(whole)}" in journal.problem
+    journal.open()
+    journal.close()
+    journal, records = scanned(path)
+    assert [each.kind for each in records] == [Kind.OPENED, Kind.BEGUN, Kind.OPENED]
+    assert journal.problem is None
+
+
+def test_job_that_could_not_be_opened_does_not_look_closed(tmp_path, monkeypatch):
+    """Where not even the beginning of a run can be written, the end of the last one goes."""
+    path = tmp_path / "journal"
+    written(record(), Record(Kind.CLOSED), path=path)
+    journal, _ = scanned(path)
+    assert journal.last_kind is Kind.CLOSED
+    mend = Journal._mend
+    monkeypatch.setattr(Journal, "_mend", lambda self: FullDisk(mend(self), room=0))
+    with pytest.raises(OSError, match="No space left"):
+        journal.open()
+    journal.close()
+    assert scanned(path)[0].last_kind is Kind.BEGUN
+
+
+@deferred_f_from_coro_f
+async def test_full_disk_stops_no_crawl(crawl, caplog, monkeypatch):
+    """What cannot be written is said once, and counted; the crawl goes on without it."""
+    mend = Journal._mend
+    disks = []
+
+    def full(self):
+        if not disks:
+            disks.append(FullDisk(mend(self), room=700))
+        return disks[0] if mend(self) else None
+
+    monkeypatch.setattr(Journal, "_mend", full)
+    result = await crawl(site(PAGES), JOB)
+    assert len(result.pages) == 5
+    (message,) = errors(caplog)
+    assert "job/urlcanon.journal cannot be written: No space left on device" in message
+    assert result.figures["job/unwritten"] > 5
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\x00\x01\x02binary", b"urlcanon journal 1\n", b"\0\0\0\x0a" + b"old format", b"{}" * 999],
+)
+@deferred_f_from_coro_f
+async def test_journal_of_another_form_is_left_alone(crawl, caplog, content):
+    """One message says which file and what was expected, and the job goes on without it."""
+    put(content)
+    result = await crawl(site(PAGES), JOB)
+    assert len(result.pages) == 5
+    (message,) = errors(caplog)
+    assert message.startswith("job/urlcanon.journal is no journal that this version can read")
+    assert "urlcanon journal 2" in message
+    assert content_of() == content
+
+
+@deferred_f_from_coro_f
+async def test_journal_that_is_a_directory(crawl, caplog):
+    """It is said as of any file that cannot be read."""
+    os.makedirs(FILE)  # noqa: PTH103 - within a coroutine
+    result = await crawl(site(PAGES), JOB)
+    assert len(result.pages) == 5
+    (message,) = errors(caplog)
+    assert "Is a directory" in message
+
+
+@deferred_f_from_coro_f
+async def test_record_of_a_callback_that_is_gone(crawl, caplog):
+    """Its page is fetched again, by what yields it now."""
+    await crawl(site(PAGES), JOB)
+    _, records = scanned(FILE)
+    broken = []
+    for each in records[:-1]:
+        request = each.request
+        if request and request["url"].endswith("/b"):
+            request = {**request, "callback": "parse_renamed"}
+        broken.append(each._replace(request=request))
+    put(b"")
+    written(*broken[1:], path=FILE)
+    result = await crawl(site(PAGES), JOB)
+    assert {"/", "/b", "/c"} <= set(result.pages)
+    assert any("parse_renamed" in message for message in errors(caplog))
+
+
+@deferred_f_from_coro_f
+async def test_run_that_does_not_start_is_no_kill(crawl, caplog):
+    """A component that fails before the spider is opened leaves the job as it was."""
+    await crawl(site(PAGES), JOB)
+    before = content_of()
+    with pytest.raises(ZeroDivisionError):
+        await crawl(site(PAGES), {**JOB, "EXTENSIONS": {Broken: 1}})
+    assert content_of() == before
+    caplog.clear()
+    result = await crawl(site(PAGES), JOB)
+    assert errors(caplog) == []
+    assert "job/recovered" not in result.figures
+
+
+@deferred_f_from_coro_f
+async def test_page_is_fetched_twice_only_after_a_kill(crawl):
+    """The start page of a job that ended in order is Scrapy's to send again."""
+    start = [Request(f"{SITE}/", dont_filter=True)]
+    await crawl(site(PAGES), JOB, start=start)
+    result = await crawl(site(PAGES), JOB, start=start)
+    assert result.hits == ["/"]
+    assert "job/fetched_twice" not in result.figures
+
+
+@deferred_f_from_coro_f
+async def test_job_whose_queue_is_not_stored_is_made_anew(crawl, monkeypatch, caplog):
+    """Where Scrapy cannot write the state of its queue, the next run has it from the journal."""
+    settings = {**JOB, "CONCURRENT_REQUESTS": 1}
+
+    def torn(_, directory, state):
+        (Path(directory) / "active.json").write_text(json.dumps(state)[:1])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Scheduler, "_write_dqs_state", torn)
+        first = await crawl(site(PAGES), {**settings, "CLOSESPIDER_PAGECOUNT": 1})
+    assert any("has not stored its queue" in r.getMessage() for r in caplog.records)
+    second = await crawl(site(PAGES), settings)
+    assert {*first.pages, *second.pages} >= {"/", "/a", "/b", "/c"}
+    assert second.figures["job/recovered"]
+
+
+class Broken:
+    """An extension that cannot be made."""
+
+    def __init__(self):
+        raise ZeroDivisionError
