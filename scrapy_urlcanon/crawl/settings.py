@@ -221,6 +221,9 @@ class CrawlSettings:
     """Fetch a dropped variant where the request that stood for it fails."""
     rescue_max_pending: int = _setting(_count, default=100_000)
     """How many dropped requests may wait for the outcome of another one."""
+    pending_max_bytes: int = _setting(_count, default=100_000_000)
+    """About how many bytes those that wait may take, with their `meta`; and as many those that are
+    remembered for the audit, and those for declared canonicals."""
     remembered_pages: int = _setting(_count, default=2_000_000)
     """Of how many pages it is remembered whether they were fetched."""
     audit: float = _setting(_share, default=0.0)

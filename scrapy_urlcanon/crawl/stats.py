@@ -52,7 +52,7 @@ class Stat(Enum):
     """Dropped variants that were sent for that."""
     RESCUE_GIVEN_UP = "rescue/given_up"
     """Dropped variants that cannot be sent any more: more were waiting than
-    `URLCANON_RESCUE_MAX_PENDING`."""
+    `URLCANON_RESCUE_MAX_PENDING`, or they took more than `URLCANON_PENDING_MAX_BYTES`."""
     AUDITED = "audited"
     """Dropped variants that `URLCANON_AUDIT` had fetched and compared with the page that was
     kept."""
@@ -76,7 +76,7 @@ class Stat(Enum):
     """Dropped variants that were fetched because their option was turned off."""
     AUDIT_FORGOTTEN = "audit/forgotten"
     """Dropped variants that could not be fetched then: more were dropped than
-    `URLCANON_AUDIT_MAX_PENDING`."""
+    `URLCANON_AUDIT_MAX_PENDING`, or they took more than `URLCANON_PENDING_MAX_BYTES`."""
     AUDIT_GIVEN_UP = "audit/given_up"
     """Variants chosen to be compared for which there was no room to wait for their page."""
     DECLARED = "declared_canonical/declared"

@@ -13,6 +13,7 @@ from scrapy import Request, signals
 
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.confidence import wilson_interval
+from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of, marked, with_url
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
@@ -22,6 +23,7 @@ from scrapy_urlcanon.redaction import redact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from collections.abc import Set as AbstractSet
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -132,6 +134,8 @@ class Audit:
         self._waiting: OrderedDict[bytes, list[Drop]] = OrderedDict()
         # Dropped, by URL: to be let through where their rule is suspended.
         self._remembered: OrderedDict[str, Drop] = OrderedDict()
+        self._held = HeldBytes(parts_of)
+        self._count_of_waiting = 0
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     @property
@@ -154,10 +158,7 @@ class Audit:
         elif self._requests.is_had(page):
             self._send(page, drop)
         else:
-            self._waiting.setdefault(page, []).append(drop)
-            if len(self._waiting) > self._settings.audit_max_pending:
-                _, drops = self._waiting.popitem(last=False)
-                self._stats.inc(Stat.AUDIT_GIVEN_UP, len(drops))
+            self._wait(page, drop)
 
     def takes(self, drop: Drop, page: bytes) -> bool:
         """Compare *drop* with *page*, which was fetched, if it is chosen; return whether it is."""
@@ -169,6 +170,8 @@ class Audit:
     def had(self, page: bytes) -> None:
         """Send the variants that wait for *page*, which a callback has, by whatever request."""
         for drop in self._waiting.pop(page, ()):
+            self._count_of_waiting -= 1
+            self._held.remove(drop.request)
             self._send(page, drop)
 
     def note(self, request: Request, response: Response) -> None:
@@ -178,8 +181,7 @@ class Audit:
             return
         if page in self._waiting and mark_of(request, RESCUE):
             # This one stands for the page now.
-            drops = self._waiting[page]
-            self._waiting[page] = [drop for drop in drops if drop.request.url != request.url]
+            self._stop_waiting(page, {request.url})
 
     def is_known(self, request: Request, response: Response | None) -> bool:
         """Tell whether the spider has the page of an audited *request* already.
@@ -276,9 +278,9 @@ class Audit:
         ]
         urls = {drop.request.url for drop in taken}
         for url in urls:
-            self._remembered.pop(url, None)
-        for page, drops in self._waiting.items():
-            self._waiting[page] = [drop for drop in drops if drop.request.url not in urls]
+            self._forget(url)
+        for page in tuple(self._waiting):
+            self._stop_waiting(page, urls)
         return taken
 
     def _choose(self, drop: Drop) -> bool:
@@ -290,16 +292,55 @@ class Audit:
         digest = blake2b(drop.request.url.encode(errors="replace"), digest_size=8).digest()
         return int.from_bytes(digest, "big") < self._settings.audit * 2**64
 
+    def _wait(self, page: bytes, drop: Drop) -> None:
+        """Have *drop* wait for *page*; the oldest give way where there is no room."""
+        self._waiting.setdefault(page, []).append(drop)
+        self._count_of_waiting += 1
+        self._held.add(drop.request)
+        self._make_room()
+
+    def _stop_waiting(self, page: bytes, urls: AbstractSet[str]) -> None:
+        """Have those of *urls* wait no more for *page*."""
+        left = []
+        for drop in self._waiting[page]:
+            if drop.request.url in urls:
+                self._count_of_waiting -= 1
+                self._held.remove(drop.request)
+            else:
+                left.append(drop)
+        self._waiting[page] = left
+        if not left:
+            del self._waiting[page]
+
     def _remember(self, drop: Drop) -> None:
         if drop.request.url in self._remembered:
             return
         self._remembered[drop.request.url] = drop
-        if len(self._remembered) > self._settings.audit_max_pending:
-            self._remembered.popitem(last=False)
+        self._held.add(drop.request)
+        self._make_room()
+
+    def _forget(self, url: str) -> None:
+        drop = self._remembered.pop(url, None)
+        if drop:
+            self._held.remove(drop.request)
+
+    def _make_room(self) -> None:
+        """Forget, and then give up, the oldest where they are too many or take too much memory."""
+        most = self._settings.audit_max_pending
+        max_bytes = self._settings.pending_max_bytes
+        while self._remembered and (len(self._remembered) > most or self._held.total > max_bytes):
+            self._forget(next(iter(self._remembered)))
             self._stats.inc(Stat.AUDIT_FORGOTTEN)
+        while self._waiting and (self._count_of_waiting > most or self._held.total > max_bytes):
+            page, drops = next(iter(self._waiting.items()))
+            self._count_of_waiting -= 1
+            self._held.remove(drops.pop(0).request)
+            self._stats.inc(Stat.AUDIT_GIVEN_UP)
+            if not drops:
+                del self._waiting[page]
 
     def _send(self, page: bytes, drop: Drop) -> None:
-        self._remembered.pop(drop.request.url, None)
+        self._forget(drop.request.url)
         copy = marked(
             drop.request,
             AUDIT,

@@ -13,6 +13,7 @@ from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.checks.claims import Belief, Claim, Claims, Way
+from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, mark_of, marked, with_url
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.recovery.page_requests import callback_of
@@ -84,6 +85,7 @@ class DeclaredCanonicalPages:
         self._stats = stats
         self._audit = audit
         self._max_pending = settings.audit_max_pending
+        self._max_bytes = settings.pending_max_bytes
         limit = settings.audit_max_pages
         self._belief = Belief(limit)
         self._claims = Claims(limit)
@@ -91,6 +93,7 @@ class DeclaredCanonicalPages:
         self._seen: BoundedMapping[bytes, Claim] = BoundedMapping(limit)
         # What it dropped for that, by page and URL: to be let through.
         self._dropped: OrderedDict[bytes, dict[str, Request]] = OrderedDict()
+        self._held = HeldBytes(parts_of)
         self._has_dupefilter = True
 
     def scheduled(self, request: Request) -> None:
@@ -162,7 +165,7 @@ class DeclaredCanonicalPages:
         if not pair.is_same:
             # The spider has got it.
             self._seen.pop(page)
-            self._dropped.pop(page, None)
+            self._take_dropped(page)
         self._count(claim, page, same_page=pair.is_same)
 
     def declared_by(self, fingerprint: bytes) -> str | None:
@@ -255,11 +258,21 @@ class DeclaredCanonicalPages:
     def _remember(self, drop: Drop) -> None:
         request, page = drop.request, drop.fingerprint
         requests = self._dropped.setdefault(page, {})
-        if len(requests) < _URLS_OF_A_PAGE:
-            requests.setdefault(request.url, request)
-        if len(self._dropped) > self._max_pending:
-            self._dropped.popitem(last=False)
+        if len(requests) < _URLS_OF_A_PAGE and request.url not in requests:
+            requests[request.url] = request
+            self._held.add(request)
+        while self._dropped and (
+            len(self._dropped) > self._max_pending or self._held.total > self._max_bytes
+        ):
+            self._take_dropped(next(iter(self._dropped)))
             self._stats.inc(Stat.DECLARED_FORGOTTEN)
+
+    def _take_dropped(self, page: bytes) -> list[Request]:
+        """Remove and return the requests for *page* that were dropped and are remembered."""
+        requests = list(self._dropped.pop(page, {}).values())
+        for request in requests:
+            self._held.remove(request)
+        return requests
 
     def _release_what_is_not_believed(self, domain: str) -> None:
         for page in tuple(self._dropped):
@@ -269,12 +282,12 @@ class DeclaredCanonicalPages:
 
     def _release(self, page: bytes) -> None:
         """Schedule the requests for *page* that were dropped and are remembered."""
-        requests = self._dropped.pop(page, None)
+        requests = self._take_dropped(page)
         if not requests:
             return
         self._seen.pop(page)
         self._stats.inc(Stat.DECLARED_RELEASED)
-        first, *others = requests.values()
+        first, *others = requests
         # The dupefilter has the page as seen. It drops the others again, as variants of the
         # first one, which wait for what becomes of that.
         self._crawler.engine.crawl(marked(first, RELEASED))

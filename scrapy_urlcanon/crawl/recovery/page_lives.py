@@ -30,6 +30,7 @@ from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.held_bytes import HeldBytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
@@ -120,16 +121,15 @@ and two for the state of each callback."""
 class _Waiting(Generic[R]):
     """What waits for one page."""
 
-    __slots__ = ("sources", "variants")
+    __slots__ = ("size", "sources", "variants")
 
     def __init__(self) -> None:
+        self.size = 0
+        """About how many bytes the requests take."""
         self.variants: dict[Hashable, dict[str, R]] = {}
         """The dropped requests by callback and URL, in the order in which they came."""
         self.sources: set[tuple[bytes, Hashable]] = set()
         """The pages that redirect here, each with its callback."""
-
-    def __len__(self) -> int:
-        return sum(map(len, self.variants.values()))
 
 
 class PageLives(Generic[R]):
@@ -150,8 +150,10 @@ class PageLives(Generic[R]):
     :param fetch: schedules a dropped request for a page, and tells whether the scheduler took it.
     :param max_pages: of how many pages it is remembered who has had them, at least half and at
         most all.
-    :param max_waiting: how many variants may wait, in all. Beyond, those of the page that has most
-        of them give way: a trap does not push out what waits for other pages.
+    :param max_waiting: how many variants may wait, in all. Beyond, those of the page that takes
+        most memory for them give way: a trap does not push out what waits for other pages.
+    :param max_bytes: about how many bytes they may take, in all.
+    :param parts: returns what a request holds, so that it can be weighed.
     """
 
     def __init__(
@@ -160,9 +162,13 @@ class PageLives(Generic[R]):
         *,
         max_pages: int = 2_000_000,
         max_waiting: int = 100_000,
+        max_bytes: int = 100_000_000,
+        parts: Callable[[R], Iterable[object]] = lambda request: (request,),
     ) -> None:
         self._fetch = fetch
         self._max_waiting = max_waiting
+        self._max_bytes = max_bytes
+        self._held = HeldBytes(parts)
         # Most pages have one callback, so that their numbers are those that Python keeps anyway.
         self._known: BoundedMapping[bytes, int] = BoundedMapping(max_pages)
         self._places: dict[Hashable, int] = {}
@@ -171,7 +177,7 @@ class PageLives(Generic[R]):
         """How many requests were on their way so far: what tells the earlier from the later."""
         self._waiting: dict[bytes, _Waiting[R]] = {}
         self._count = 0
-        self._longest: list[tuple[int, bytes]] = []
+        self._largest: list[tuple[int, bytes]] = []
         self.given_up = 0
         """How many variants wait no more, for lack of room."""
 
@@ -220,7 +226,8 @@ class PageLives(Generic[R]):
         """Forget what waits for *page*, which *callback* got, and did not raise."""
         waiting = self._waiting.get(page)
         if waiting and self.state(page, callback) is State.HAD:
-            self._count -= len(waiting.variants.pop(callback, ()))
+            for request in waiting.variants.pop(callback, {}).values():
+                self._release(waiting, request)
             self._forget_if_empty(page, waiting)
 
     def raised(self, page: bytes, callback: Hashable) -> None:
@@ -307,8 +314,9 @@ class PageLives(Generic[R]):
     def _send_next(self, page: bytes, callback: Hashable, waiting: _Waiting[R]) -> None:
         variants = waiting.variants[callback]
         while variants:
-            self._count -= 1
-            if self._send(page, callback, variants.pop(next(iter(variants)))):
+            request = variants.pop(next(iter(variants)))
+            self._release(waiting, request)
+            if self._send(page, callback, request):
                 break
         if not variants:
             del waiting.variants[callback]
@@ -327,32 +335,41 @@ class PageLives(Generic[R]):
             return
         variants[url] = request
         self._count += 1
-        heappush(self._longest, (-len(waiting), page))
-        if self._count > self._max_waiting:
-            self._give_way()
-        if len(self._longest) > 2 * (len(self._waiting) + self._max_waiting):
-            self._longest = [(-len(w), page) for page, w in self._waiting.items()]
-            heapify(self._longest)
+        waiting.size += self._held.add(request)
+        heappush(self._largest, (-waiting.size, page))
+        while self._count > self._max_waiting or self._held.total > self._max_bytes:
+            if not self._give_way():
+                break
+        if len(self._largest) > 2 * (len(self._waiting) + self._max_waiting):
+            self._largest = [(-w.size, page) for page, w in self._waiting.items()]
+            heapify(self._largest)
 
-    def _give_way(self) -> None:
-        """Give up the youngest variant of the page that has most of them."""
-        while True:
-            length, page = heappop(self._longest)
+    def _give_way(self) -> bool:
+        """Give up the youngest variant of the page that takes most memory; tell if there is one."""
+        while self._largest:
+            size, page = heappop(self._largest)
             waiting = self._waiting.get(page)
-            if waiting is None or len(waiting) < -length:
+            if waiting is None or not waiting.variants:
+                continue
+            if waiting.size < -size:
                 # It has shrunk since.
-                if waiting:
-                    heappush(self._longest, (-len(waiting), page))
+                heappush(self._largest, (-waiting.size, page))
                 continue
             callback = max(waiting.variants, key=lambda name: len(waiting.variants[name]))
             variants = waiting.variants[callback]
-            variants.popitem()
+            _, request = variants.popitem()
             if not variants:
                 del waiting.variants[callback]
-            self._count -= 1
+            self._release(waiting, request)
             self.given_up += 1
-            heappush(self._longest, (-len(waiting), page))
-            return
+            heappush(self._largest, (-waiting.size, page))
+            return True
+        return False
+
+    def _release(self, waiting: _Waiting[R], request: R) -> None:
+        """Count *request*, which waits no more, out."""
+        self._count -= 1
+        waiting.size -= self._held.remove(request)
 
     def _waiting_for(self, page: bytes) -> _Waiting[R]:
         waiting = self._waiting.get(page)

@@ -9,6 +9,7 @@ from scrapy import signals
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
+from scrapy_urlcanon.crawl.held_bytes import parts_of
 from scrapy_urlcanon.crawl.own_requests import (
     AUDIT,
     MARK_KEY,
@@ -86,6 +87,8 @@ class PageRequests:
             self._fetch,
             max_pages=settings.remembered_pages,
             max_waiting=settings.rescue_max_pending,
+            max_bytes=settings.pending_max_bytes,
+            parts=parts_of,
         )
         # Of requests on their way: the rules may change before they come back.
         self._pages: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()

@@ -1,0 +1,106 @@
+"""Dropped requests are kept for later only as far as memory allows, whatever they hold."""
+
+import tracemalloc
+
+import pytest
+from loopback import page
+from scrapy import Request
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import FollowSpider, links
+
+from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of, weigh
+from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
+
+RULES = {"site.example": {"drop_params": ["sid"]}}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: bytes(200_000),
+        lambda: "text" * 50_000,
+        lambda: {"rows": [str(n) * 20 for n in range(2_000)]},
+        lambda: [{"id": n, "text": f"{n}" * 30} for n in range(1_000)],
+        lambda: {"deep": {"er": {"still": ({"a": bytes(100_000)},)}}},
+    ],
+)
+def test_estimate_is_near_what_is_taken(make):
+    """Between half and twice of the memory that is allocated."""
+    make()
+    tracemalloc.start()
+    value = make()
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert taken / 2 < weigh(value) < taken * 2
+
+
+def test_estimate_of_what_contains_itself_ends():
+    """A cycle, or a million elements, takes no longer."""
+    cycle = []
+    cycle.append(cycle)
+    assert weigh(cycle) < 1000
+    wide = [[[0] * 1000 for _ in range(1000)]] * 1000
+    assert weigh(wide) > 1000
+
+
+def test_what_requests_share_counts_once():
+    """The item that all links of a page take along is there once, until the last is gone."""
+    held = HeldBytes(parts_of)
+    item = {"text": "x" * 1_000_000}
+    requests = [Request(f"http://a.example/{n}", meta={"item": item}) for n in range(100)]
+    for request in requests:
+        held.add(request)
+    assert 1_000_000 < held.total < 1_500_000
+    for request in requests[1:]:
+        held.remove(request)
+    assert 1_000_000 < held.total < 1_010_000
+    held.remove(requests[0])
+    assert held.total == 0
+
+
+def test_bytes_of_what_waits_are_bounded_and_a_trap_gives_way():
+    """The page that takes most gives its youngest up; what waits for others stays."""
+    lives = PageLives(lambda *_: True, max_bytes=1_000_000, parts=lambda request: request)
+    for name in (b"victim", b"trap"):
+        lives.sent(name, "parse")
+    victim = ("/victim", bytes(10_000))
+    lives.dropped(b"victim", "parse", "/victim", victim)
+    for number in range(500):
+        url = f"/trap?{number}"
+        lives.dropped(b"trap", "parse", url, (url, bytes(100_000)))
+    kept = list(lives.waiting)
+    assert victim in kept
+    assert 5 < len(kept) < 11
+    assert lives.given_up == 501 - len(kept)
+
+
+class HeavySpider(FollowSpider):
+    """Gives each request 100 kB to carry."""
+
+    def parse(self, response):
+        """Yield what the base class does, each request heavier."""
+        for result in super().parse(response):
+            if isinstance(result, Request):
+                result.meta["heavy"] = bytes(100_000)
+            yield result
+
+
+@pytest.mark.parametrize("audit", [1e-9, 1.0])
+@deferred_f_from_coro_f
+async def test_audit_keeps_no_more_bytes_than_it_may(crawl, audit):
+    """What is forgotten or given up for lack of memory is counted."""
+    urls = [f"/p?sid={n}" for n in range(100)]
+    home = links(*urls)
+    result = await crawl(
+        lambda request: home if request.target == "/" else page("<title>One</title><p>page"),
+        {
+            "URLCANON_RULES": RULES,
+            "URLCANON_AUDIT": audit,
+            "URLCANON_RESCUE": False,
+            "URLCANON_PENDING_MAX_BYTES": 2_000_000,
+            "CONCURRENT_REQUESTS": 1,
+        },
+        spider=HeavySpider,
+    )
+    lost = result.figures.get("audit/forgotten", 0) + result.figures.get("audit/given_up", 0)
+    assert 75 < lost < 85
