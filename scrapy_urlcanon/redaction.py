@@ -1,11 +1,12 @@
 """What no report and no log is to show of a URL: credentials and session ids.
 
 :func:`redact` is for text that is kept or sent around; :func:`visible` makes sure that it
-shows as what it is; :func:`shown_url` does both for reports.
+shows as what it is; :func:`shown_url` does both, for reports, logs and rules files.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from itertools import pairwise
@@ -145,8 +146,36 @@ def visible(text: str) -> str:
     )
 
 
+def visible_lines(text: str) -> str:
+    r"""Return *text*, which may have several lines, each :func:`visible`.
+
+    >>> visible_lines("one\n\x1b[2Jtwo")
+    'one\n%1B[2Jtwo'
+    """
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def visible_json(document: str) -> str:
+    r"""Return *document*, valid JSON, with what has no shape of its own escaped.
+
+    It says the same: such characters stand in nothing but texts, apart from the ends of lines.
+
+    >>> visible_json('{"a": "\u202eb"}')
+    '{"a": "\\u202eb"}'
+    """
+    return "\n".join(
+        "".join(
+            json.dumps(character)[1:-1]
+            if unicodedata.category(character) in _SHAPELESS
+            else character
+            for character in line
+        )
+        for line in document.split("\n")
+    )
+
+
 def shown_url(url: str) -> str:
-    """Return *url* as a report shows it: redacted, visible, and shortened where very long.
+    """Return *url* as it is shown: redacted, visible, and shortened where very long.
 
     >>> shown_url("http://example.com/?sid=1&id=2")
     'http://example.com/?sid=***&id=2'

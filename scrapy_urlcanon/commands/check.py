@@ -9,6 +9,7 @@ from scrapy.spiderloader import get_spider_loader
 from scrapy_urlcanon.commands.base import Action, settings_of_spider
 from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
+from scrapy_urlcanon.redaction import visible
 from scrapy_urlcanon.rule_files.loading import RulesFile
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ that it does not name yet. Prints every problem; the exit status is 1 if there i
         problems = list(_problems_of_spiders(settings))
         if problems:
             raise ConfigurationError(problems)
-        print("\n".join(_summary(configuration)))  # noqa: T201
+        print("\n".join(map(visible, _summary(configuration))))  # noqa: T201
         return 0
 
 

@@ -11,6 +11,7 @@ from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.commands.base import Action, add_spider_argument, canonicalizer_of
 from scrapy_urlcanon.commands.joining_options import pair
+from scrapy_urlcanon.redaction import visible_json
 from scrapy_urlcanon.report.screen import Screen
 
 if TYPE_CHECKING:
@@ -83,11 +84,11 @@ def _print_json(canonicalizer: Canonicalizer, urls: Iterable[str], *, is_pair: b
             for s in explanation.steps
         ]
         document = {**asdict(explanation, recurse=False), "steps": steps}
-        print(json.dumps(document, ensure_ascii=False))  # noqa: T201
+        print(visible_json(json.dumps(document, ensure_ascii=False)))  # noqa: T201
     if is_pair:
         both = pair(canonicalizer, *urls)
         verdict = {"are_one": both.are_one, "rules": both.rules, "joined_by": both.joined_by}
-        print(json.dumps(verdict, ensure_ascii=False))  # noqa: T201
+        print(visible_json(json.dumps(verdict, ensure_ascii=False)))  # noqa: T201
 
 
 def _print_text(canonicalizer: Canonicalizer, urls: Iterable[str], *, is_pair: bool) -> None:

@@ -27,6 +27,7 @@ from scrapy_urlcanon.learn.captures import domain_of
 from scrapy_urlcanon.learn.readers import crawls_of
 from scrapy_urlcanon.learn.results.in_force import combine
 from scrapy_urlcanon.learn.results.rules_file import to_json, to_toml, write_toml
+from scrapy_urlcanon.redaction import visible_lines
 from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.rule_files.discarder_writer import to_duplicate_url_discarder
 from scrapy_urlcanon.rule_files.loading import files_of, load_configuration
@@ -137,13 +138,13 @@ there is no observation in any of them.
             if not learned.urls:
                 raise InputError(_nothing(domains, skipped))
         except LearnError as error:
-            print(error, file=sys.stderr)  # noqa: T201
+            print(visible_lines(str(error)), file=sys.stderr)  # noqa: T201
             return 1
         turned_off = () if arguments.skip else (Skip.name,)
         try:
             left_out = _write(learned, output, arguments.export_discarder, turned_off)
         except OSError as error:
-            print(error, file=sys.stderr)  # noqa: T201
+            print(visible_lines(str(error)), file=sys.stderr)  # noqa: T201
             return 1
         if arguments.json:
             print(to_json(learned), end="")  # noqa: T201

@@ -12,6 +12,7 @@ from scrapy.exceptions import UsageError
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.discovery import classes_in
 from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.redaction import visible_lines
 
 
 @cache
@@ -57,7 +58,7 @@ class Command(ScrapyCommand):
         try:
             self.exitcode = opts.action.run(opts, self.settings)
         except ConfigurationError as error:
-            print(error, file=sys.stderr)  # noqa: T201
+            print(visible_lines(str(error)), file=sys.stderr)  # noqa: T201
             self.exitcode = 1
         except BrokenPipeError:
             # The reader of a pipe has seen enough. Python would complain at exit.

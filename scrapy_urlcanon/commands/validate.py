@@ -16,6 +16,7 @@ from scrapy_urlcanon.commands.checked_rules import show_checks
 from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.exceptions import LearnError
+from scrapy_urlcanon.redaction import shown_url, visible_json, visible_lines
 from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.rule_files.loading import load_configuration
 from scrapy_urlcanon.validate.rule_check import RuleCheck, checks_of
@@ -76,7 +77,7 @@ Templates of `skip` are not validated: nothing computes where their pages are.
         try:
             urls = [item.url for item in observations_of(arguments.observations, Counter())]
         except LearnError as error:
-            print(error, file=sys.stderr)  # noqa: T201
+            print(visible_lines(str(error)), file=sys.stderr)  # noqa: T201
             return 1
         checks = checks_of(configuration, urls, most=arguments.pairs)
         for name, value in SETTINGS.items():
@@ -104,8 +105,8 @@ def _to_json(checks: Iterable[RuleCheck]) -> str:
             "right": check.right,
             "wrong": check.wrong,
             "not_comparable": check.unjudged,
-            "example": check.example,
+            "example": check.example and list(map(shown_url, check.example)),
         }
         for check in checks
     ]
-    return json.dumps(found, indent=2, ensure_ascii=False)
+    return visible_json(json.dumps(found, indent=2, ensure_ascii=False))

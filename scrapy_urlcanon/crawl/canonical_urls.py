@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.crawl.settings import META_KEY
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.exceptions import ConfigurationError
-from scrapy_urlcanon.redaction import redact
+from scrapy_urlcanon.redaction import shown_url, visible_lines
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -56,7 +56,7 @@ class CanonicalUrls:
                 self._reported_meta.add(str(error))
                 logger.error(  # noqa: TRY400
                     "No rules for %(request)s, because of its meta: %(error)s",
-                    {"request": redact(request.url), "error": error},
+                    {"request": shown_url(request.url), "error": visible_lines(str(error))},
                 )
             return None
 

@@ -10,6 +10,7 @@ from scrapy import signals
 
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
+from scrapy_urlcanon.redaction import shown_url
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -56,6 +57,8 @@ class CleanParamRules:
         self._stats.inc(Stat.CLEAN_PARAM_TAKEN, len(declared.rules))
         self._stats.inc(Stat.CLEAN_PARAM_NOT_TAKEN, len(declared.problems))
         for problem in declared.problems:
-            logger.info("Clean-param of %(url)s: %(problem)s", {"url": url, "problem": problem})
+            logger.info(
+                "Clean-param of %(url)s: %(problem)s", {"url": shown_url(url), "problem": problem}
+            )
         if declared.rules:
             self._rule_changes.declare(url, declared)

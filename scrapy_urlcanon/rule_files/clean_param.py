@@ -32,6 +32,7 @@ from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.canonicalizer.patterns import SitePattern
+from scrapy_urlcanon.redaction import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +88,7 @@ class CleanParamProblem:
     """Why."""
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.text}: {self.reason}"
+        return f"line {self.line}: {visible(self.text)}: {self.reason}"
 
 
 @frozen

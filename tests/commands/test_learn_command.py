@@ -85,7 +85,7 @@ def test_what_is_left_is_told(tmp_path):
         "domain": "a.example",
         "difference": "token v",
         "urls": 1,
-        "example": list(urls),
+        "example": [urls[0], "http://a.example/?token=***&v=2"],
     }
 
 

@@ -52,6 +52,18 @@ async def test_names_that_select_content_are_reported_and_not_taken(crawl, caplo
 
 
 @deferred_f_from_coro_f
+async def test_what_a_robots_txt_says_does_not_command_the_terminal(crawl, caplog):
+    """Escapes, and marks that turn the direction of writing, are shown as what they are."""
+    robots = "Clean-param: page\u202e\x1b[2J\x9b2J=1 /".encode()
+    with caplog.at_level(logging.INFO, "scrapy_urlcanon"):
+        await crawl(_site(robots, "/a"), ON)
+    (message,) = [
+        record.getMessage() for record in caplog.records if "Clean-param of" in record.getMessage()
+    ]
+    assert "page%E2%80%AE%1B[2J%C2%9B2J=1" in message
+
+
+@deferred_f_from_coro_f
 async def test_off_by_default(crawl):
     """Without the setting nothing that a site declares has an effect."""
     respond = _site(b"Clean-param: sid /", "/a?sid=1", "/a?sid=2")

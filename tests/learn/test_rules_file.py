@@ -4,6 +4,7 @@ import pytest
 
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule
+from scrapy_urlcanon.learn.results.rule import Unexplained
 from scrapy_urlcanon.learn.results.rules_file import to_json, to_toml, write_toml
 
 try:
@@ -58,6 +59,36 @@ def test_evidence_cannot_end_its_comment():
         Learned((rule("drop_params", ["x"], examples=(("http://a.example/\nx = 1", "y"),)),))
     )
     assert tomllib.loads(text) == {"a.example": {"drop_params": ["x"]}}
+
+
+SECRET_PAIR = (
+    "http://me:hunter2@a.example/?access_token=s3cr3t&x=1",
+    "http://a.example/\u202egpj.exe\x1b[2J\x9b2J;jsessionid=s3cr3t",
+)
+
+
+@pytest.mark.parametrize("write", [to_toml, to_json])
+def test_what_is_written_is_redacted_and_visible(write):
+    """No credential and no token of an example is written, and nothing that a terminal obeys."""
+    found = rule("drop_params", ["x"], examples=(SECRET_PAIR,))
+    text = write(
+        Learned(
+            (found,),
+            (found,),
+            unexplained=(Unexplained("a.example", "\u202ex", 2, SECRET_PAIR),),
+        )
+    )
+    assert "a.example/?access_token=***&x=1" in text
+    for hidden in ("hunter2", "s3cr3t", "\u202e", "\x1b", "\x9b"):
+        assert hidden not in text
+
+
+def test_settings_are_escaped_and_mean_the_same():
+    """A name with characters that have no shape is written so that one sees them."""
+    names = ["\u202ea", "b\x9b", "c\U000e0041", "ü\x7f", "\u00a0"]
+    text = to_toml(Learned((rule("drop_params", names),)))
+    assert tomllib.loads(text) == {"a.example": {"drop_params": names}}
+    assert text.replace("\n", "").isprintable()
 
 
 def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch):

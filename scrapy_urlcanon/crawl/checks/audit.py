@@ -19,7 +19,7 @@ from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.pages.same_page import same_page
-from scrapy_urlcanon.redaction import redact
+from scrapy_urlcanon.redaction import shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -254,8 +254,8 @@ class Audit:
                 "false": found.false,
                 "low": 100 * low,
                 "high": 100 * high,
-                "first": redact(urls[-2]),
-                "second": redact(urls[-1]),
+                "first": shown_url(urls[-2]),
+                "second": shown_url(urls[-1]),
                 "advice": " Correct its rule." if option in BY_NAME else "",
             },
             extra={"spider": self._crawler.spider},

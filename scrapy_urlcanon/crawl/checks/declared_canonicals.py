@@ -27,7 +27,7 @@ from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.learn.canonicals import is_implausible, way_of
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.pages.same_page import same_page
-from scrapy_urlcanon.redaction import redact
+from scrapy_urlcanon.redaction import shown_url
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -302,8 +302,8 @@ class DeclaredCanonicalPages:
             "was dropped for them, as far as it is remembered, is fetched.",
             {
                 "domain": claim.way.domain,
-                "source": redact(claim.url),
-                "target": redact(claim.target),
+                "source": shown_url(claim.url),
+                "target": shown_url(claim.target),
             },
             extra={"spider": self._crawler.spider},
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.learn.results.rule import IN_FORCE
+from scrapy_urlcanon.redaction import shown_url, visible_json
 
 if TYPE_CHECKING:
     import os
@@ -74,7 +75,10 @@ def write_toml(
 
 
 def to_json(learned: Learned) -> str:
-    """Return everything that was learned as JSON, for machines; keys are sorted."""
+    """Return everything that was learned as JSON, for machines; keys are sorted.
+
+    Examples are redacted, as those in :func:`to_toml`.
+    """
 
     def entry(rule: LearnedRule) -> dict[str, Any]:
         return {
@@ -90,7 +94,7 @@ def to_json(learned: Learned) -> str:
             "in_force": rule.was_in_force,
             "audited": rule.evidence.audited,
             "other_pages": rule.evidence.others,
-            "examples": [list(pair) for pair in rule.evidence.examples],
+            "examples": [list(map(shown_url, pair)) for pair in rule.evidence.examples],
         }
 
     document = {
@@ -99,9 +103,12 @@ def to_json(learned: Learned) -> str:
         "redundant": learned.redundant,
         "rules": [entry(rule) for rule in learned.rules],
         "unsure": [entry(rule) for rule in learned.unsure],
-        "unexplained": [left._asdict() for left in learned.unexplained],
+        "unexplained": [
+            left._asdict() | {"example": list(map(shown_url, left.example))}
+            for left in learned.unexplained
+        ],
     }
-    return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return visible_json(json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False)) + "\n"
 
 
 def _summary(learned: Learned) -> str:
@@ -168,8 +175,8 @@ def _comments(rule: LearnedRule) -> list[str]:
     is_other = rule.kind in IN_FORCE and evidence.others
     for one, other in evidence.examples:
         lines += [
-            f"#   {_printable(one)}",
-            f"#     {'is not' if is_other else '='} {_printable(other)}",
+            f"#   {shown_url(one)}",
+            f"#     {'is not' if is_other else '='} {shown_url(other)}",
         ]
     return lines
 
@@ -178,11 +185,6 @@ def _audited(evidence: Evidence) -> str:
     if not evidence.audited:
         return "none audited"
     return f"{evidence.audited} audited, {evidence.audited - evidence.others} the same"
-
-
-def _printable(url: str) -> str:
-    """Return a URL that cannot end the comment that it stands in."""
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in url)
 
 
 def _value(value: object) -> str:
@@ -198,4 +200,7 @@ def _text(value: object) -> str:
     """
     if isinstance(value, bool):
         return str(value).lower()
-    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+    text = json.dumps(str(value), ensure_ascii=False)
+    if text.isascii():
+        return text.replace("\x7f", "\\u007f")
+    return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in text)
