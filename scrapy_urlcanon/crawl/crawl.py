@@ -79,7 +79,7 @@ class Crawl:
         self.unwritten = UnwrittenFiles(self.stats)
         self.canonicalizer = Canonicalizer.from_configuration(self._guarded_configuration())
         self.canonical_urls = CanonicalUrls(self.canonicalizer, self.stats)
-        self._first_urls = FirstUrls()
+        self.first_urls = FirstUrls()
         self._fallback = self._make_fallback()
         if fingerprinter_class:
             self.fingerprinter = self._make(fingerprinter_class)
@@ -189,7 +189,8 @@ class Crawl:
     def spider_opened(self, spider: Spider) -> None:
         """Begin the crawl: the scheduler is open, and nothing is scheduled yet."""
         if self.fingerprinter:
-            self._first_urls.watch(self._crawler, self.fingerprinter)
+            self.first_urls.watch(self._crawler, self.fingerprinter, self._on_foreign_filter)
+            self._keep_apart_what_is_stored()
         if self.job:
             self.job.resume()
         in_use = type(self._crawler.request_fingerprinter)
@@ -212,11 +213,23 @@ class Crawl:
             self._crawler,
             self.canonicalizer,
             fingerprints,
-            self._first_urls,
+            self.first_urls,
             self.stats,
             declared_by=declared.declared_by if declared else None,
             listeners=[part.dropped for part in (rescue, self.audit, declared) if part],
         )
+
+    def _on_foreign_filter(self) -> None:
+        name = self._crawler.settings["DUPEFILTER_CLASS"]
+        logger.warning(
+            "The duplicate filter %(filter)s does not ask for the fingerprints of "
+            "scrapy-urlcanon: the canonicalization rules have no effect, and what it drops is not "
+            "counted. Use one that asks crawler.request_fingerprinter, as Scrapy's own does.",
+            {"filter": name if isinstance(name, str) else global_object_name(name)},
+            extra={"spider": self._crawler.spider},
+        )
+        if self.dropped:
+            self.dropped.disown()
 
     def _on_had(self, page: bytes) -> None:
         if self.audit:
@@ -263,7 +276,21 @@ class Crawl:
         return made
 
     def _make(self, kind: type[F]) -> F:
-        return kind(self.canonicalizer, self.canonical_urls, self._first_urls, self._fallback)
+        return kind(self.canonicalizer, self.canonical_urls, self.first_urls, self._fallback)
+
+    def _keep_apart_what_is_stored(self) -> None:
+        """See to those who store by fingerprint what is not the same for all URLs of a page."""
+        settings = self._crawler.settings
+        if settings.getbool("HTTPCACHE_ENABLED"):
+            from scrapy_urlcanon.crawl.recovery.cached_failures import (  # noqa: PLC0415
+                keep_failures_apart,
+            )
+
+            keep_failures_apart(self._crawler)
+        if settings.getwithbase("ITEM_PIPELINES"):
+            from scrapy_urlcanon.crawl.media import leave_media_alone  # noqa: PLC0415
+
+            leave_media_alone(self._crawler, self._fallback)
 
     def _resume_suspensions(self) -> None:
         """Suspend what the audit had suspended when the job was interrupted."""

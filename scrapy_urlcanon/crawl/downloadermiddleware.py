@@ -35,6 +35,7 @@ class UrlCanonDownloaderMiddleware:
     def __init__(self, crawler: Crawler, crawl: Crawl) -> None:
         self._crawler = crawler
         self._fingerprinter = crawl.fingerprinter
+        self._first_urls = crawl.first_urls
         self._stats = crawl.stats
         self._recorder = crawl.recorder
         self._requests = crawl.requests
@@ -48,6 +49,8 @@ class UrlCanonDownloaderMiddleware:
 
         It is counted where it follows a redirect to its own canonical form.
         """
+        if self._first_urls.question:
+            self._first_urls.question.look_back()
         if self._job:
             self._job.begin(request)
         if self._requests:

@@ -85,6 +85,7 @@ class DroppedDuplicates:
         self._stats = stats
         self._declared_by = declared_by
         self.listeners = listeners
+        self._is_ours = True
         # Until they are written to the stats, whose collector takes longer than all else.
         self._exact = self._variants = 0
         self._rules: Counter[str] = Counter()
@@ -98,6 +99,10 @@ class DroppedDuplicates:
     def request_dropped(self, request: Request, spider: Spider) -> None:
         """Count *request*, which the scheduler did not accept."""
         del spider
+        if self._first_urls.question:
+            self._first_urls.question.look_back()
+        if not self._is_ours:
+            return
         drop = self._attribute(request)
         self._domains[drop.domain] += 1
         if drop.is_exact:
@@ -111,6 +116,13 @@ class DroppedDuplicates:
             self._write_counts()
         for listener in self.listeners:
             listener(drop)
+
+    def disown(self) -> None:
+        """Count nothing: it is not by our fingerprints that requests are dropped."""
+        self._is_ours = False
+        self._exact = self._variants = 0
+        for counts in (self._rules, self._domains, self._scrapy_would_keep):
+            counts.clear()
 
     def _write_counts(self) -> None:
         self._stats.set(Stat.DROPPED, self._exact + self._variants)

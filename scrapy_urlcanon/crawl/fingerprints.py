@@ -6,6 +6,7 @@ from hashlib import sha1
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
 
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY, reason_for_own_fingerprint, with_url
@@ -60,6 +61,7 @@ class PageFingerprints:
             self._fallback_is_default
             and request.method == "GET"
             and not request.body
+            and request.callback is not NO_CALLBACK
             and _SPECIAL_META.isdisjoint(request.meta)
         ):
             # Nothing but the URL counts. To remember what each request came to would cost
@@ -85,11 +87,24 @@ class PageFingerprints:
             known = self._fingerprints[request] = self._fingerprint(request)
         return known
 
+    def is_asked_for(self, url: str, *, forget: bool = False) -> bool:
+        """Tell whether the fingerprint of a plain request for *url* was asked for of late.
+
+        :param forget: whether not to know it any more.
+        """
+        is_known = url in self._memo
+        if forget:
+            self._memo.pop(url, None)
+        return is_known
+
     def forget(self) -> None:
         """Forget the fingerprints of other requests than those under way: the rules changed."""
         self._memo.clear()
 
     def _fingerprint(self, request: Request) -> bytes:
+        if request.callback is NO_CALLBACK:
+            # A file of a pipeline, or a robots.txt: what is no page no rule makes one.
+            return self._fallback.fingerprint(request)
         canonical = self._canonical_urls.of(request)
         if canonical is None:
             self._canonical_urls.note_untouched(request.url)

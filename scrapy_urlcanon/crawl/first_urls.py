@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from scrapy import signals
 
@@ -16,7 +16,19 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.utils.request import RequestFingerprinterProtocol
 
+
+class AskedFingerprinter(Protocol):
+    """A fingerprinter that knows for which URLs it was asked of late."""
+
+    def fingerprint(self, request: Request) -> bytes:
+        """Return the fingerprint of *request*."""
+
+    def is_asked_for(self, url: str, *, forget: bool = False) -> bool:
+        """Tell whether the fingerprint of a plain request for *url* was asked for of late."""
+
+
 _REMEMBERED = 1_000_000
+_UNASKED = 3
 
 
 class FirstUrls:
@@ -29,11 +41,16 @@ class FirstUrls:
     def __init__(self) -> None:
         self._urls: dict[bytes, str] = {}
         self._seen: Container[bytes] | None = None
+        self.question: DoesItAsk | None = None
+        """Whether the duplicate filter asks for our fingerprints, where that is not known."""
 
-    def watch(self, crawler: Crawler, fingerprinter: RequestFingerprinterProtocol) -> None:
+    def watch(
+        self, crawler: Crawler, fingerprinter: AskedFingerprinter, on_foreign: Callable[[], None]
+    ) -> None:
         """Begin to note which requests are scheduled; the scheduler has to be open.
 
         :param fingerprinter: that of the crawl.
+        :param on_foreign: is called where the duplicate filter turns out not to ask it.
         """
         dupefilter = dupefilter_of(crawler)
         self._seen = seen_fingerprints(dupefilter)
@@ -42,12 +59,14 @@ class FirstUrls:
             return
         scheduled = self._seen = set[bytes]()
         fingerprint = _Scheduled(fingerprinter, self._urls, scheduled).fingerprint
+        question = self.question = DoesItAsk(fingerprinter, on_foreign)
 
         def request_scheduled(request: Request) -> None:
             if not request.dont_filter:
                 if len(scheduled) >= _REMEMBERED:
                     scheduled.clear()
                 scheduled.add(fingerprint(request))
+                question.scheduled(request)
 
         # Every request pays for this signal, more than for its fingerprint.
         crawler.signals.connect(request_scheduled, signals.request_scheduled, weak=False)
@@ -71,6 +90,37 @@ class FirstUrls:
     def of(self, fingerprint: bytes) -> str | None:
         """Return the first URL under *fingerprint*; None where it was a canonical one."""
         return self._urls.get(fingerprint)
+
+
+class DoesItAsk:
+    """Finds out from the first requests whether the duplicate filter asks for our fingerprints."""
+
+    def __init__(self, fingerprints: AskedFingerprinter, on_foreign: Callable[[], None]) -> None:
+        self._fingerprints = fingerprints
+        self._on_foreign = on_foreign
+        self._last = ""
+        self._unasked: int | None = 0
+        """For how many requests it did not ask; None once it is decided."""
+
+    def scheduled(self, request: Request) -> None:
+        """Take note that *request* goes to the scheduler now, and look back at the last one."""
+        self.look_back()
+        if self._unasked is None:
+            return
+        # Of any other request it is not known by its URL whether it was asked for.
+        is_known = self._fingerprints.is_asked_for(request.url, forget=True)
+        self._last = request.url if is_known else ""
+
+    def look_back(self) -> None:
+        """Look whether the fingerprint of the last request was asked for since."""
+        if self._unasked is None or not self._last:
+            return
+        was_asked = self._fingerprints.is_asked_for(self._last)
+        self._last = ""
+        self._unasked = None if was_asked else self._unasked + 1
+        if self._unasked == _UNASKED:
+            self._unasked = None
+            self._on_foreign()
 
 
 class _Scheduled:

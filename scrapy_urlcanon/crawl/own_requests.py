@@ -23,6 +23,8 @@ AUDIT: Final = "audit"
 """A variant that is fetched to compare it with the page that stands for it."""
 RELEASED: Final = "released"
 """A canonical URL that is fetched because what declared it is not believed any more."""
+OWN_URL: Final = "own URL"
+"""What became of one URL, which says nothing of the others of its page."""
 REWRITTEN: Final = "rewritten"
 """A request for the canonical URL, made of one for another URL."""
 
@@ -72,6 +74,6 @@ def reason_for_own_fingerprint(request: Request) -> str | None:
     if not isinstance(mark, dict):
         return None
     reason = mark.get("reason")
-    if reason in {RESCUE, RELEASED} and mark.get("url") == request.url:
+    if reason in {RESCUE, RELEASED, OWN_URL} and mark.get("url") == request.url:
         return str(reason)
     return f"{AUDIT} of {mark['url']}" if mark_of(request, AUDIT) else None

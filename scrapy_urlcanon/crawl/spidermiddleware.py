@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+from scrapy.utils.url import url_is_from_any_domain
 
 from scrapy_urlcanon.canonicalizer.patterns import with_parents
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
@@ -131,6 +132,14 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             return request
         canonical = self._canonical_urls.of(request)
         if canonical is None or canonical == request.url:
+            return request
+        allowed = getattr(self.crawler.spider, "allowed_domains", None)
+        if (
+            allowed
+            and url_is_from_any_domain(request.url, allowed)
+            and not url_is_from_any_domain(canonical, allowed)
+        ):
+            # It would be refused before anybody could see that it was.
             return request
         self._stats.inc(Stat.REWRITTEN)
         return marked(request, REWRITTEN, canonical, original=request.url)

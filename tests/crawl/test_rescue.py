@@ -1,10 +1,14 @@
 """A page whose representative fails is fetched through one of its dropped variants."""
 
+from typing import ClassVar
+
 import pytest
 from loopback import Fault, Response, page, redirect
 from scrapy import Request
+from scrapy.dupefilters import BaseDupeFilter
 from scrapy.exceptions import IgnoreRequest
 from scrapy.linkextractors import LinkExtractor
+from scrapy.pipelines.files import FilesPipeline
 from scrapy.spiders import CrawlSpider, Rule
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
@@ -434,3 +438,139 @@ async def test_download_within_a_callback_settles_nothing(crawl):
     result = await crawl(site(pages), RULES, spider=Inline)
     assert got == [f"{SITE}/a"]
     assert result.pages == ["/", "/a"]
+
+
+@deferred_f_from_coro_f
+async def test_depth_counts_from_where_a_page_is_linked_nearest(crawl):
+    """A variant at a lesser depth is not dropped for one that was reached by a long way."""
+    pages = {
+        "/": links("/1", "/a?sid=1"),
+        "/1": links("/2"),
+        "/2": links("/a?sid=2"),
+        "/a?sid=1": links("/beyond"),
+        "/a?sid=2": links("/beyond"),
+        "/beyond": links("/end"),
+        "/end": page("end"),
+    }
+    deep_first = {"SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.LifoMemoryQueue"}
+    for order in ({}, deep_first):
+        result = await crawl(site(pages), {**RULES, **order, "DEPTH_LIMIT": 3})
+        assert {"/beyond", "/end"} <= set(result.pages)
+
+
+@deferred_f_from_coro_f
+async def test_depth_of_a_page_that_was_had_deeper(crawl):
+    """It is fetched again: the limit cut off what is within it from here."""
+    pages = {
+        "/": links("/1", "/late"),
+        "/1": links("/a?sid=2"),
+        "/late": links("/a?sid=1"),
+        "/a?sid=1": links("/beyond"),
+        "/a?sid=2": links("/beyond"),
+        "/beyond": page("beyond"),
+    }
+
+    class Shallow(FollowSpider):
+        def parse(self, response):
+            for each in super().parse(response):
+                if isinstance(each, Request) and response.url == f"{SITE}/late":
+                    yield each.replace(meta={"depth_reset": True})
+                else:
+                    yield each
+
+    result = await crawl(site(pages), {**RULES, "DEPTH_LIMIT": 2}, spider=Shallow)
+    assert "/beyond" in result.pages
+
+
+@deferred_f_from_coro_f
+async def test_failure_is_cached_for_its_own_url_only(crawl):
+    """A start request is not answered with what another URL of the page failed with."""
+    for failure in (page("gone", status=404), redirect("/log-in")):
+        pages = {"/a?sid=1": failure, "/a?sid=2": page("a"), "/log-in": page("who?")}
+        settings = {**RULES, "HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": f"cache{failure.status}"}
+        start = [Request(f"{SITE}/a?sid={n}", dont_filter=True) for n in (1, 2)]
+        for _ in ("cold", "warm"):
+            result = await crawl(site(pages), settings, start=start)
+            assert "/a?sid=2" in result.pages
+        assert result.hits == []
+
+
+class Foreign(BaseDupeFilter):
+    """A duplicate filter that goes by the URL as it is."""
+
+    def __init__(self):
+        self._seen = set()
+
+    def request_seen(self, request):
+        if request.url in self._seen:
+            return True
+        self._seen.add(request.url)
+        return False
+
+    def log(self, request, spider):
+        """Say nothing."""
+
+
+@deferred_f_from_coro_f
+async def test_duplicate_filter_that_does_not_ask_is_told(crawl, caplog):
+    """Nothing is merged then, and what it drops is not counted as ours."""
+    urls = [f"/a?sid={n}" for n in range(5)]
+    pages = {"/": links(*urls, *urls, *urls), **{url: page("a") for url in urls}}
+    with caplog.at_level("WARNING", "scrapy_urlcanon"):
+        result = await crawl(site(pages), {**RULES, "DUPEFILTER_CLASS": Foreign})
+    assert result.pages == ["/", *urls]
+    assert result.figures["dropped"] == 0
+    (warning,) = [record.getMessage() for record in caplog.records]
+    assert "Foreign does not ask" in warning
+
+
+@deferred_f_from_coro_f
+async def test_rewriting_does_not_lead_out_of_the_allowed_domains(crawl):
+    """A host that the spider may not visit is not put in the place of one that it may."""
+
+    class Www(FollowSpider):
+        allowed_domains = ("www.site.example",)
+
+    pages = {f"http://www.site.example{path}": links("/b") for path in ("/", "/b")}
+    settings = {"URLCANON_RULES": {"*": {"www": "strip"}}, "URLCANON_REWRITE": True}
+    result = await crawl(site(pages), settings, start=["http://www.site.example/"], spider=Www)
+    assert result.pages == ["http://www.site.example/", "http://www.site.example/b"]
+
+
+class MemoryFiles(FilesPipeline):
+    """Keeps which item got which file."""
+
+    got: ClassVar[list] = []
+
+    def get_media_requests(self, item, _info):
+        return [Request(item["file"])] if item.get("file") else []
+
+    def item_completed(self, results, item, _info):
+        if item.get("file"):
+            self.got.append((item["file"].removeprefix(SITE), [ok for ok, _ in results]))
+        return item
+
+
+@pytest.mark.parametrize("cache", [False, True])
+@deferred_f_from_coro_f
+async def test_files_of_items_go_by_no_rule(crawl, cache):
+    """An item gets its own file, whatever became of another one that a rule would make it."""
+    MemoryFiles.got.clear()
+
+    class Items(FollowSpider):
+        def parse(self, response):
+            for url in ("/f.png?utm_source=x", "/f.png", "/g.png?sid=1", "/g.png?sid=2"):
+                yield {"url": response.url, "text": "", "file": f"{SITE}{url}"}
+
+    pages = {"/": page("home"), "/f.png": page("f")}
+    pages |= {f"/g.png?sid={n}": page(f"g{n}") for n in (1, 2)}
+    settings = {**RULES, "ITEM_PIPELINES": {MemoryFiles: 1}, "FILES_STORE": "files"}
+    settings |= {"HTTPCACHE_ENABLED": cache, "HTTPCACHE_DIR": "cache"}
+    result = await crawl(site(pages), settings, spider=Items)
+    assert sorted(MemoryFiles.got) == [
+        ("/f.png", [True]),
+        ("/f.png?utm_source=x", [False]),
+        ("/g.png?sid=1", [True]),
+        ("/g.png?sid=2", [True]),
+    ]
+    assert {"/g.png?sid=1", "/g.png?sid=2"} <= set(result.hits)

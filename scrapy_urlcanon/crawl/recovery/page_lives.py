@@ -312,14 +312,14 @@ class PageLives(Generic[R]):
             self._waiting.pop(page, None)
 
     def _send_next(self, page: bytes, callback: Hashable, waiting: _Waiting[R]) -> None:
-        variants = waiting.variants[callback]
+        variants = waiting.variants.get(callback)
         while variants:
             request = variants.pop(next(iter(variants)))
             self._release(waiting, request)
             if self._send(page, callback, request):
                 break
         if not variants:
-            del waiting.variants[callback]
+            waiting.variants.pop(callback, None)
 
     def _send(self, page: bytes, callback: Hashable, request: R) -> bool:
         """Have *request* fetched; return False where the scheduler had this very URL before."""

@@ -9,6 +9,7 @@ from scrapy import signals
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.held_bytes import parts_of
 from scrapy_urlcanon.crawl.own_requests import (
     AUDIT,
@@ -96,6 +97,10 @@ class PageRequests:
         # callback got; None where it got nothing.
         self._scraped: dict[Request, tuple[bytes, ...] | None] = {}
         self._refused: Request | None = None
+        # Where the depth is limited: the least depth at which each page was asked for.
+        self._depths: BoundedMapping[bytes, int] | None = None
+        if crawler.settings.getint("DEPTH_LIMIT"):
+            self._depths = BoundedMapping(settings.remembered_pages)
         crawler.signals.connect(self.spider_error, signals.spider_error)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -134,16 +139,21 @@ class PageRequests:
         if page is None:
             return
         self._pages[request] = page
+        self._is_less_deep(page, request)
         callback = self._callback(request)
-        is_recorded = not request.dont_filter or self._settings.record_start
-        self._lives.sent(page, callback, is_recorded=is_recorded)
         mark = mark_of(request, REWRITTEN)
-        if mark and mark["url"] == request.url and self._settings.rescue:
+        is_rewritten = mark is not None and mark["url"] == request.url
+        is_recorded = not request.dont_filter or is_rewritten or self._settings.record_start
+        self._lives.sent(page, callback, is_recorded=is_recorded)
+        if mark and is_rewritten and self._settings.rescue:
             # Whatever becomes of the canonical URL, the one that the page linked is there.
             self._lives.dropped(page, callback, mark["original"], _original(request))
 
     def failed(self, request: Request) -> None:
         """Note that *request* failed for good."""
+        if request not in self._pages:
+            # Another middleware refused it before it came here.
+            self.sent(request)
         if _is_for_the_spider(request):
             self._end(request)
 
@@ -164,8 +174,14 @@ class PageRequests:
         is_success = response.status // 100 == 2  # noqa: PLR2004
         if is_success and not response.body and request.method != "HEAD":
             return
+        if request not in self._pages:
+            self.sent(request)
         callback = self._callback(request)
         pages = tuple(self._pages_of(request))
+        if self._depths is not None:
+            # What it links counts from the least depth at which the page was linked.
+            depths = [depth for page in pages if (depth := self._depths.get(page)) is not None]
+            request.meta["depth"] = min([request.meta.get("depth", 0), *depths])
         new = tuple(page for page in pages if self._lives.got(page, callback))
         self._scraped[request] = new
         if new and mark_of(request, RESCUE):
@@ -203,6 +219,10 @@ class PageRequests:
         page = page or self._fingerprints.page(variant)
         if page is None:
             return None
+        if self._is_less_deep(page, variant) and self._lives.is_had(page):
+            # The limit cut off what is within it from here.
+            self._fetch(page, variant)
+            return Fate.FETCHED
         return self._lives.dropped(page, self._callback(variant), variant.url, variant)
 
     def offer_original(self, request: Request) -> None:
@@ -268,6 +288,16 @@ class PageRequests:
         if page:
             yield page
         yield from self.redirected_to(request) - {page}
+
+    def _is_less_deep(self, page: bytes, request: Request) -> bool:
+        """Note at which depth *page* is asked for; tell whether it was asked for deeper before."""
+        if self._depths is None:
+            return False
+        depth = request.meta.get("depth", 0)
+        before = self._depths.get(page)
+        if before is None or depth < before:
+            self._depths[page] = depth
+        return before is not None and depth < before
 
     def _callback(self, request: Request) -> str:
         return callback_of(request, self._crawler.spider)
