@@ -1,0 +1,1 @@
+"""Random sites, crawled with the plugin off and on: see :mod:`differential.law`."""

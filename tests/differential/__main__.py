@@ -1,0 +1,114 @@
+"""Crawls random sites off and on: ``python -m differential --seeds 1000``."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections import Counter
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from twisted.internet import asyncioreactor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from differential.case import Case
+
+
+def main() -> None:
+    """Crawl the cases of as many seeds as are asked for; the exit status tells whether one failed."""
+    parser = argparse.ArgumentParser(prog="python -m differential", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=1_000, help="how many (1,000)")
+    parser.add_argument("--first", type=int, default=0, help="the first one (0)")
+    parser.add_argument("--keep-going", action="store_true", help="do not shrink, only count")
+    parser.add_argument(
+        "--fair", action="store_true", help="crawl without the plugin only, in several orders"
+    )
+    parser.add_argument("--shrink", type=int, default=10, help="how many failures (10)")
+    arguments = parser.parse_args()
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    asyncioreactor.install(loop)
+    sys.exit(loop.run_until_complete(_run(arguments)))
+
+
+async def _run(arguments: argparse.Namespace) -> int:
+    from differential.features import features  # noqa: PLC0415
+    from differential.generator import generate  # noqa: PLC0415
+    from differential.law import judge  # noqa: PLC0415
+
+    say = sys.stdout.write
+    if arguments.fair:
+        return await _check_fairness(arguments)
+    begun = monotonic()
+    seeds = range(arguments.first, arguments.first + arguments.seeds)
+    say(f"Crawling {len(seeds):,} random sites, each with the plugin off and on ...\n")
+    cases: Counter[str] = Counter()
+    failed: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
+    failures: list[int] = []
+    for number, seed in enumerate(seeds, start=1):
+        case = generate(seed)
+        verdict = await judge(case)
+        names = features(case)
+        cases.update(names)
+        totals.update(
+            promised=verdict.promised,
+            lost=len(verdict.lost),
+            gained=verdict.gained,
+            off=len(verdict.hits[0]),
+            on=len(verdict.hits[1]),
+        )
+        if verdict.failed:
+            failed.update(names)
+            failures.append(seed)
+            say(f"  seed {seed}: {_problem(verdict)}\n")
+        if number % 100 == 0:
+            say(f"{number:,} sites, {len(failures):,} failed, {monotonic() - begun:.0f} s\n")
+            sys.stdout.flush()
+    if not arguments.keep_going:
+        await _show(failures[: arguments.shrink], generate, say)
+    say("\nsites  failed  with\n")
+    for name, count in sorted(cases.items()):
+        say(f"{count:5,}  {failed[name]:6,}  {name}\n")
+    say(
+        f"\n{len(seeds):,} sites in {monotonic() - begun:.0f} s; requests: {totals['off']:,} off,"
+        f" {totals['on']:,} on. Pages and files promised: {totals['promised']:,},"
+        f" lost: {totals['lost']:,}; got only with the plugin: {totals['gained']:,}."
+        f" Sites where something is lost or broken: {len(failures):,}.\n"
+    )
+    return bool(failures)
+
+
+async def _check_fairness(arguments: argparse.Namespace) -> int:
+    from differential.generator import generate  # noqa: PLC0415
+    from differential.law import chance  # noqa: PLC0415
+
+    unfair = 0
+    for seed in range(arguments.first, arguments.first + arguments.seeds):
+        lost = await chance(generate(seed))
+        if lost:
+            unfair += 1
+            sys.stdout.write(f"  seed {seed}: Scrapy alone may lose {lost[:4]}\n")
+    sys.stdout.write(f"{arguments.seeds:,} sites, {unfair:,} that are not fair\n")
+    return bool(unfair)
+
+
+def _problem(verdict) -> str:
+    if verdict.lost:
+        return "lost " + ", ".join(f"{pair[1]} for {pair[0]}" for _, pair, _ in verdict.lost[:4])
+    return verdict.errors[0].strip().splitlines()[-1]
+
+
+async def _show(seeds: list[int], generate: Callable[[int], Case], say) -> None:
+    from differential.shrinking import explained  # noqa: PLC0415
+
+    for seed in seeds:
+        say(f"\nSeed {seed}, as small as it goes:\n{await explained(generate(seed))}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

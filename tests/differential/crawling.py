@@ -1,0 +1,172 @@
+"""Crawls a case, with the plugin or without it, and tells what the spider got."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+
+from differential.case import MAX_REDIRECTS, Case, key
+from differential.server import Handler, Server
+from differential.spiders import Files, Interfering, Picky, PlainSpider, RuleSpider
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+_SECONDS = 20
+_FIXED = {
+    "DOWNLOAD_HANDLERS_BASE": {"http": Handler, "https": Handler},
+    "EXTENSIONS_BASE": {},
+    "COOKIES_ENABLED": False,
+    "LOG_ENABLED": False,
+    "TELNETCONSOLE_ENABLED": False,
+    "REDIRECT_MAX_TIMES": MAX_REDIRECTS,
+    "RETRY_TIMES": 0,
+    "CONCURRENT_REQUESTS": 1,
+    "DOWNLOAD_DELAY": 0,
+    "MEDIA_ALLOW_REDIRECTS": True,
+}
+_INTERFERING: dict[int, type] = {}
+
+
+@dataclass
+class Got:
+    """What came of a crawl."""
+
+    pairs: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Callback and page, or ``item of p1`` and file, and the URL that it first came by."""
+    delivered: defaultdict[tuple[str, str], set[str]] = field(
+        default_factory=lambda: defaultdict(set)
+    )
+    """The pages that were got for a callback and the URL that the spider asked for."""
+    by_url: defaultdict[tuple[str, str], set[str]] = field(
+        default_factory=lambda: defaultdict(set)
+    )
+    """The pages that were got for a callback and the URL at which the response was."""
+    dropped: defaultdict[tuple[str, str], set[str]] = field(
+        default_factory=lambda: defaultdict(set)
+    )
+    """Where a request that the spider made led to, when it was dropped as a duplicate there."""
+    hits: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    """Tracebacks of the plugin, and what else is not as it should be."""
+
+    def add(self, callback: str, name: str, url: str) -> None:
+        """Note that *callback* got the page *name*."""
+        self.pairs.setdefault((callback, name), url)
+
+    def deliver(self, callback: str, name: str, response: Response) -> None:
+        """Note that *callback* got *response*, which shows the page *name*."""
+        self.add(callback, name, response.url)
+        origin = response.meta.get("origin")
+        if origin:
+            self.delivered[callback, key(origin[1])].add(name)
+        self.by_url[callback, key(response.url)].add(name)
+
+    def request_dropped(self, request: Any) -> None:
+        """Note that *request* was dropped."""
+        origin = request.meta.get("origin")
+        if origin and key(origin[1]) != key(request.url):
+            self.dropped[origin[0], key(origin[1])].add(key(request.url))
+
+    def pages_of(self, callback: str, url: str) -> set[str]:
+        """Return what *callback* got, at some time, for having asked for *url*."""
+        asked = callback, key(url)
+        names = set(self.delivered[asked])
+        for target in self.dropped[asked]:
+            names |= self.by_url[callback, target] | self.delivered[callback, target]
+        return names
+
+
+class _Errors(logging.Handler):
+    """Keeps the tracebacks that go through the plugin."""
+
+    def __init__(self, found: list[str]) -> None:
+        super().__init__(logging.ERROR)
+        self._found = found
+
+    def emit(self, record: logging.LogRecord) -> None:
+        trace = record.exc_info and record.exc_info[2]
+        if trace is None:
+            return
+        frames = traceback.extract_tb(trace)
+        # An exception of a callback comes by our middleware too.
+        if frames and "scrapy_urlcanon" in frames[-1].filename:
+            self._found.append("".join(traceback.format_exception(*record.exc_info)))
+
+
+async def crawl_all(case: Case, *, plugin: bool) -> list[Got]:
+    """Crawl *case* as often as it says, in one directory; return what each crawl got."""
+    server = Server(case)
+    with TemporaryDirectory() as directory:
+        return [
+            await _crawl(case, server, Path(directory), plugin=plugin) for _ in range(case.crawls)
+        ]
+
+
+async def _crawl(case: Case, server: Server, directory: Path, *, plugin: bool) -> Got:
+    got = Got()
+    settings = _settings(case, directory, plugin=plugin)
+    spider = RuleSpider if case.spider == "crawl" else PlainSpider
+    crawler = Crawler(spider, settings)
+    crawler.signals.connect(got.request_dropped, signals.request_dropped)
+    errors = _Errors(got.errors)
+    logging.getLogger().addHandler(errors)
+    logging.disable(logging.WARNING)
+    before = len(server.hits)
+    try:
+        crawl = crawler.crawl(case=case, server=server, got=got)
+        await asyncio.wait_for(_future(crawl), _SECONDS)
+    except (TimeoutError, asyncio.TimeoutError):
+        got.errors.append("The crawl does not end.")
+        await maybe_deferred_to_future(crawler.stop())
+    finally:
+        logging.disable(logging.NOTSET)
+        logging.getLogger().removeHandler(errors)
+    if server.is_endless:
+        got.errors.append("The crawl makes too many requests.")
+    got.hits = server.hits[before:]
+    return got
+
+
+def _future(crawl: Any) -> Any:
+    return maybe_deferred_to_future(crawl) if isinstance(crawl, Deferred) else crawl
+
+
+def _settings(case: Case, directory: Path, *, plugin: bool) -> dict[str, Any]:
+    settings = {**_FIXED, **case.settings}
+    for name in ("JOBDIR", "HTTPCACHE_DIR"):
+        if settings.get(name):
+            settings[name] = str(directory / name)
+    priorities = {each.priority for each in case.interferences if each.where != "input"}
+    settings["DOWNLOADER_MIDDLEWARES"] = {_interfering(each): each for each in priorities}
+    if any(each.where in {"input", "link"} for each in case.interferences):
+        settings["SPIDER_MIDDLEWARES"] = {Picky: 500}
+    if any(page.files for page in case.pages.values()):
+        settings["ITEM_PIPELINES"] = {Files: 1}
+        settings["FILES_STORE"] = "memory://files"
+    if plugin:
+        settings.update(case.plugin)
+        for name in ("URLCANON_RECORD", "URLCANON_REPORT"):
+            if settings.get(name):
+                settings[name] = str(directory / settings[name])
+        settings.setdefault("ADDONS", {"scrapy_urlcanon.Addon": 500})
+    return settings
+
+
+def _interfering(priority: int) -> type:
+    if priority not in _INTERFERING:
+        _INTERFERING[priority] = type(
+            f"Interfering{priority}", (Interfering,), {"priority": priority}
+        )
+    return _INTERFERING[priority]

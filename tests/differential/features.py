@@ -1,0 +1,99 @@
+"""Names what a case has, to count by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from differential.case import identity, redirect_target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from differential.case import Answer, Case
+
+
+def features(case: Case) -> set[str]:
+    """Return what *case* has, one short name for each."""
+    return {*_of_links(case), *_of_answers(case), *_of_pages(case), *_of_settings(case)}
+
+
+def _of_links(case: Case) -> Iterator[str]:
+    for link in case.links():
+        if link.method == "POST":
+            yield "POST"
+        if link.mirror:
+            yield "errback asks for another URL"
+        if link.meta:
+            yield "meta passed on"
+        if link.rules is not None:
+            yield "rules of one request"
+        if link.priority:
+            yield "priorities"
+    if any(link.dont_filter for page in case.pages.values() for link in page.links):
+        yield "dont_filter"
+    if len(case.start) > 1:
+        yield "several start requests"
+    if len({link.callback for link in case.links()}) > 1:
+        yield "several callbacks"
+    yield "CrawlSpider" if case.spider == "crawl" else "plain Spider"
+
+
+def _of_answers(case: Case) -> Iterator[str]:
+    for url, answer in case.answers.items():
+        yield _name(url, answer)
+        if answer.times:
+            yield "fault for some time"
+
+
+def _name(url: str, answer: Answer) -> str:
+    if answer.reset:
+        return "connection error"
+    if answer.refresh:
+        return "meta refresh"
+    target = redirect_target(url, answer)
+    if target:
+        to_itself = identity(url) == identity(target)
+        return "redirect to another URL of the page" if to_itself else "redirect to another page"
+    if answer.location is not None:
+        return "redirect with an unusable Location"
+    if answer.status == 200:  # noqa: PLR2004
+        return "empty body" if answer.body == "empty" else "error page with 200"
+    return f"status {answer.status}"
+
+
+def _of_pages(case: Case) -> Iterator[str]:
+    for page in case.pages.values():
+        if page.files:
+            yield "files of items"
+        if page.inline:
+            yield "inline download"
+        if page.raises:
+            yield "callback raises"
+        if page.canonical:
+            yield "declared canonicals"
+    for each in case.interferences:
+        yield f"middleware, {each.where}: {each.action}"
+    if case.robots:
+        yield "robots.txt"
+    if case.allowed_domains:
+        yield "allowed_domains"
+    if case.handled:
+        yield "handle_httpstatus_list"
+    if case.delays:
+        yield "delays"
+
+
+def _of_settings(case: Case) -> Iterator[str]:
+    for name, value in {**case.settings, **case.plugin}.items():
+        if name in {"URLCANON_RULES", "URLCANON_SPIDER_RULES"}:
+            yield from (f"rule {option}" for rules in value.values() for option in rules)
+        elif name in {"HTTPCACHE_DIR", "SCHEDULER_DISK_QUEUE", "HTTPCACHE_ENABLED"}:
+            pass
+        elif name == "SCHEDULER_MEMORY_QUEUE":
+            yield "first in, first out"
+        elif isinstance(value, (bool, str)) and name not in {"URLCANON_PRESET"}:
+            yield name if value is not False else f"{name} off"
+        else:
+            yield f"{name} {value}"
+    if case.settings.get("HTTPCACHE_ENABLED"):
+        yield "HTTP cache, cold and warm" if case.crawls > 1 else "HTTP cache"

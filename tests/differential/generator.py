@@ -1,0 +1,348 @@
+"""Makes a case of a seed.
+
+Each case has a handful of the features below and nothing of the others: what goes wrong shows
+where two or three of them meet, and a site that has all of them hides it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from scrapy_urlcanon import Canonicalizer
+
+from differential.case import CALLBACKS, Answer, Case, Interference, Link, Page
+from differential.decoration import DECORATIONS, HOST, merged
+from differential.fairness import made_fair
+
+_FAULTS = {
+    "404": lambda _: Answer(404),
+    "410": lambda _: Answer(410),
+    "500": lambda _: Answer(500),
+    "503": lambda _: Answer(503),
+    "403": lambda _: Answer(403),
+    "connection reset": lambda _: Answer(reset=True),
+    "empty": lambda _: Answer(body="empty"),
+    "204": lambda _: Answer(204, body="empty"),
+    "304": lambda _: Answer(304, body="empty"),
+    "300": lambda _: Answer(300),
+    "no Location": lambda r: Answer(r.choice((301, 302))),
+    "unusable Location": lambda r: Answer(
+        302, location=r.choice(("", "http://[", "mailto:a@b", "javascript:void(0)"))
+    ),
+    "error page with 200": lambda _: Answer(body="error"),
+}
+_TEMPORARY = (Answer(503, times=1), Answer(reset=True, times=1), Answer(500, times=2))
+_SOFT = ("log-in", "offline", "not found")
+_CHANCES = {
+    # What many crawls have is tried often, what few have less so.
+    "faults": 0.7,
+    "redirects": 0.5,
+    "cross redirects": 0.25,
+    "refreshes": 0.15,
+    "redirects off": 0.1,
+    "temporary": 0.2,
+    "soft": 0.1,
+    "callbacks by page": 0.3,
+    "callbacks by URL": 0.2,
+    "crawl spider": 0.2,
+    "several starts": 0.3,
+    "dont_filter": 0.25,
+    "post": 0.1,
+    "mirrors": 0.15,
+    "meta": 0.2,
+    "priorities": 0.15,
+    "own rules": 0.1,
+    "files": 0.3,
+    "inline": 0.25,
+    "interference": 0.3,
+    "raises": 0.1,
+    "robots": 0.15,
+    "clean_param": 0.1,
+    "offsite": 0.2,
+    "depth": 0.15,
+    "handled": 0.1,
+    "rewrite": 0.3,
+    "cache": 0.25,
+    "audit": 0.2,
+    "declared": 0.2,
+    "record": 0.1,
+    "record_start": 0.1,
+    "job": 0.1,
+    "report": 0.05,
+    "concurrency": 0.3,
+    "fifo": 0.4,
+    "delays": 0.2,
+    "async": 0.1,
+    "fallback": 0.1,
+    "no add-on": 0.05,
+    "layers": 0.15,
+    "own filter": 0.05,
+}
+
+
+def generate(seed: int) -> Case:
+    """Return the case of *seed*."""
+    return _Generator(seed).case()
+
+
+class _Generator:
+    def __init__(self, seed: int) -> None:
+        self.random = Random(seed)
+        self.has = {
+            name for name, chance in _CHANCES.items() if self.random.random() < chance
+        }
+        names = self.random.sample(sorted(DECORATIONS), self.random.randint(1, 4))
+        if not {"drop_params", "tracking_params", "www"} & set(names):
+            names.append("drop_params")
+        self.decorations = [DECORATIONS[name] for name in names]
+        self.preset = self.random.choice(("scrapy", "safe", "safe", "safe", "aggressive"))
+        self.rules = merged([each.rules for each in self.decorations])
+        self.pages = [f"p{number}" for number in range(self.random.randint(3, 7))]
+        self.files = [f"f{number}" for number in range(2)] if "files" in self.has else []
+        canonicalizer = Canonicalizer({"*": self.rules}, preset=self.preset)
+        self.urls: dict[str, list[str]] = {}
+        for name in (*self.pages, *self.files):
+            urls = [f"http://{HOST}/{name}"]
+            urls += [self.decorated(urls[0]) for _ in range(self.random.randint(1, 4))]
+            self.urls[name] = list(dict.fromkeys((*urls, canonicalizer.canonicalize(urls[-1]))))
+        self.callbacks = self._callbacks()
+
+    def decorated(self, url: str) -> str:
+        for each in self.random.sample(
+            self.decorations, self.random.randint(1, min(2, len(self.decorations)))
+        ):
+            url = each.add(url, self.random)
+        return url
+
+    def url(self, name: str) -> str:
+        return self.random.choice(self.urls[name])
+
+    def some(self, items: Any, chance: float) -> list[Any]:
+        return [item for item in items if self.random.random() < chance]
+
+    def _callbacks(self) -> dict[str, str]:
+        """Return the callback for each URL."""
+        random, result = self.random, {}
+        for urls in self.urls.values():
+            callback = random.choice(CALLBACKS)
+            for url in urls:
+                if "callbacks by URL" in self.has:
+                    callback = random.choice(CALLBACKS[:2])
+                elif "callbacks by page" not in self.has:
+                    callback = "parse"
+                result[url] = callback
+        return result
+
+    def link(self, url: str) -> Link:
+        random, has = self.random, self.has
+        link = Link(url, self.callbacks[url])
+        if "crawl spider" in has:
+            return link
+        if "dont_filter" in has and random.random() < 0.15:
+            link = replace(link, dont_filter=True)
+        if "post" in has and random.random() < 0.2:
+            link = replace(link, method="POST", callback="parse")
+        if "mirrors" in has and random.random() < 0.3:
+            name = next(name for name, urls in self.urls.items() if url in urls)
+            link = replace(link, mirror=self.url(name))
+        if "meta" in has and random.random() < 0.6:
+            link = replace(link, meta="all")
+        if "priorities" in has:
+            link = replace(link, priority=random.randint(-2, 2))
+        if "own rules" in has and random.random() < 0.4:
+            link = replace(
+                link, rules=random.choice((False, {"drop_params": ["view"]}, {"fragment": "keep"}))
+            )
+        return link
+
+    def case(self) -> Case:
+        pages = {name: self._page(number) for number, name in enumerate(self.pages)}
+        case = Case(pages=pages, start=self._start(), answers=self._answers())
+        case = self._with_site(case)
+        case = self._with_spider(case)
+        case = self._with_scrapy(case)
+        return made_fair(self._with_plugin(case))
+
+    def _page(self, number: int) -> Page:
+        random, has = self.random, self.has
+        targets = [self.pages[(number + 1) % len(self.pages)]]
+        targets += random.choices(self.pages, k=random.randint(0, 2))
+        urls = [url for name in targets for url in self.some(self.urls[name], 0.6)]
+        if number == 0:
+            urls += [self.url(name) for name in self.pages[1:]]
+        random.shuffle(urls)
+        return Page(
+            links=tuple(self.link(url) for url in dict.fromkeys(urls)),
+            files=tuple(self._files()) if self.files and random.random() < 0.6 else (),
+            inline=(
+                (self.url(random.choice(self.pages)),)
+                if "inline" in has and "crawl spider" not in has and random.random() < 0.4
+                else ()
+            ),
+            canonical=self._canonical(self.pages[number]),
+            raises="raises" in has and random.random() < 0.2,
+        )
+
+    def _files(self) -> list[str]:
+        names = self.random.choices([*self.files, *self.files, self.pages[-1]], k=2)
+        return [self.url(name) for name in dict.fromkeys(names)]
+
+    def _canonical(self, name: str) -> str:
+        if "declared" not in self.has:
+            return ""
+        # Either all pages lie in one way, or none does.
+        lies = len(self.pages) % 2
+        return f"http://{HOST}/{self.pages[0] if lies else name}"
+
+    def _start(self) -> tuple[Link, ...]:
+        random, has = self.random, self.has
+        names = [self.pages[0]]
+        if "several starts" in has:
+            names += random.choices(self.pages, k=random.randint(1, 3))
+        links = [self.link(self.url(name)) for name in names]
+        if "several starts" in has:
+            links.append(self.link(random.choice(self.urls[names[-1]])))
+        if "crawl spider" in has:
+            links = [Link(link.url, "start") for link in links]
+        filtered = "several starts" in has and random.random() < 0.2
+        return tuple(replace(link, dont_filter=not filtered, mirror="") for link in links)
+
+    def _answers(self) -> dict[str, Answer]:
+        random, has = self.random, self.has
+        answers = {}
+        share = random.choice((0.2, 0.4, 0.6))
+        kinds = random.sample(sorted(_FAULTS), 3)
+        for name, urls in self.urls.items():
+            for url in urls:
+                choices = []
+                if "faults" in has:
+                    choices += [_FAULTS[kind](random) for kind in kinds]
+                if "redirects" in has:
+                    choices += [self._redirect(self.url(name)) for _ in range(2)]
+                if "cross redirects" in has:
+                    choices.append(self._redirect(self.url(random.choice(self.pages))))
+                if "refreshes" in has:
+                    choices.append(Answer(refresh=self.url(name)))
+                if "temporary" in has:
+                    choices += _TEMPORARY
+                if "soft" in has:
+                    choices.append(Answer(body=random.choice(_SOFT)))
+                if choices and random.random() < share:
+                    answers[url] = random.choice(choices)
+        return answers
+
+    def _redirect(self, target: str) -> Answer:
+        return Answer(self.random.choice((301, 302, 303, 307, 308)), location=target)
+
+    def _with_site(self, case: Case) -> Case:
+        random, has = self.random, self.has
+        every = [url for urls in self.urls.values() for url in urls]
+        robots, settings = {}, dict(case.settings)
+        if "robots" in has or "clean_param" in has:
+            settings["ROBOTSTXT_OBEY"] = True
+            for host in (HOST, f"www.{HOST}"):
+                lines = ["User-agent: *"]
+                if "robots" in has:
+                    lines += self.some(("Disallow: /*sid=1", "Disallow: /item/"), 0.5)
+                    lines += [f"Disallow: /{name}?" for name in self.some(self.pages[1:], 0.2)]
+                    lines += [f"Disallow: /{name}$" for name in self.some(self.pages[1:], 0.2)]
+                if "clean_param" in has:
+                    lines += ["Clean-param: view /"]
+                robots[host] = "\n".join([*lines, ""])
+        domains: tuple[str, ...] = ()
+        if "offsite" in has:
+            domains = random.choice(((HOST,), (f"www.{HOST}",), (HOST, "mirror.example")))
+        delays = {}
+        if "delays" in has:
+            delays = {url: random.choice((0.001, 0.002, 0.004)) for url in self.some(every, 0.4)}
+        return replace(
+            case, robots=robots, settings=settings, allowed_domains=domains, delays=delays
+        )
+
+    def _with_spider(self, case: Case) -> Case:
+        random, has = self.random, self.has
+        every = [url for urls in self.urls.values() for url in urls]
+        interferences = []
+        if "interference" in has:
+            priority = random.choice((10, 30, 50, 500, 650, 950))
+            for url in random.sample(every, min(len(every), random.randint(1, 3))):
+                where = random.choice(("request", "request", "response", "response", "exception"))
+                where = random.choice((where, where, where, "input", "link"))
+                action = random.choice(("ignore", "raise", "page", "error", "request"))
+                other = self.url(next(name for name, urls in self.urls.items() if url in urls))
+                if action == "request" and other == url:
+                    action = "ignore"
+                interferences.append(Interference(where, url, action, other, priority))
+        spider = "crawl" if "crawl spider" in has else "plain"
+        handled: tuple[int, ...] = ()
+        if "handled" in has:
+            handled = random.choice(((404,), (301, 302), (500, 503, 410)))
+        return replace(case, interferences=tuple(interferences), spider=spider, handled=handled)
+
+    def _with_scrapy(self, case: Case) -> Case:
+        random, has = self.random, self.has
+        settings = dict(case.settings)
+        if "redirects off" in has:
+            settings["REDIRECT_ENABLED"] = False
+        if "temporary" in has:
+            settings["RETRY_TIMES"] = 5
+        elif random.random() < 0.2:
+            settings["RETRY_ENABLED"] = False
+        if "depth" in has:
+            settings["DEPTH_LIMIT"] = random.randint(1, 4)
+        if "concurrency" in has:
+            settings["CONCURRENT_REQUESTS"] = 8
+        if "fifo" in has:
+            settings["SCHEDULER_MEMORY_QUEUE"] = "scrapy.squeues.FifoMemoryQueue"
+            settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
+        if "cache" in has:
+            settings |= {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": True}
+            if random.random() < 0.4:
+                settings["HTTPCACHE_POLICY"] = "scrapy.extensions.httpcache.RFC2616Policy"
+            if random.random() < 0.2:
+                settings["HTTPCACHE_STORAGE"] = "scrapy.extensions.httpcache.DbmCacheStorage"
+        if "job" in has:
+            settings["JOBDIR"] = True
+        if "own filter" in has:
+            settings["DUPEFILTER_CLASS"] = "differential.spiders.UrlFilter"
+        crawls = 2 if "cache" in has and "job" not in has else 1
+        return replace(case, settings=settings, crawls=crawls)
+
+    def _with_plugin(self, case: Case) -> Case:
+        random, has = self.random, self.has
+        pattern = random.choice(("*", "*", "site.example"))
+        plugin: dict[str, Any] = {}
+        if pattern == "*" or not {"host_aliases"} & self.rules.keys():
+            plugin["URLCANON_RULES"] = {pattern: self.rules}
+        else:
+            plugin["URLCANON_RULES"] = {"*": self.rules}
+        if "layers" in has:
+            plugin["URLCANON_SPIDER_RULES"] = plugin.pop("URLCANON_RULES")
+        if self.preset != "safe":
+            plugin["URLCANON_PRESET"] = self.preset
+        if "rewrite" in has:
+            plugin["URLCANON_REWRITE"] = random.choice((True, True, [HOST]))
+        if "audit" in has:
+            plugin["URLCANON_AUDIT"] = random.choice((0.2, 1.0))
+        if "declared" in has and random.random() < 0.8:
+            plugin["URLCANON_DECLARED_CANONICAL"] = True
+        if "record" in has:
+            plugin["URLCANON_RECORD"] = "seen.db"
+        if "report" in has:
+            plugin["URLCANON_REPORT"] = "report.json"
+        if "record_start" in has:
+            plugin["URLCANON_RECORD_START"] = True
+        if "clean_param" in has:
+            plugin["URLCANON_CLEAN_PARAM"] = True
+        if "job" in has and random.random() < 0.3:
+            plugin["URLCANON_JOB_JOURNAL"] = False
+        if "fallback" in has:
+            plugin["URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS"] = (
+                "differential.spiders.OwnFingerprinter"
+            )
+        if "no add-on" in has:
+            plugin["ADDONS"] = {}
+            plugin["REQUEST_FINGERPRINTER_CLASS"] = "scrapy_urlcanon.RequestFingerprinter"
+        return replace(case, plugin=plugin)

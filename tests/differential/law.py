@@ -1,0 +1,170 @@
+"""What the plugin must not lose, precisely.
+
+**The law.** A case is crawled with the plugin off and on. Whatever the spider gets without
+the plugin it gets with it: each pair of a callback and a page, each file of the item of a page,
+each page that a callback downloads while it runs. A page is what the site knows it as, not a
+URL. It is got where a response with its content reaches the callback: with a status from 200 to
+299, or one that the spider says that it handles. A callback that raises has got its page.
+
+**What is not compared**: by which of its URLs a page comes, how often, in which order; what is
+not content (an empty body, an error page, a log-in form, which many URLs show); calls of
+errbacks, since a request that is not made cannot fail.
+
+**What is not promised.** A page is promised only if a chain of links leads there of which each
+link alone is enough: whoever asks for that URL, for that callback, gets it. So, without loss of
+anything that the plugin could know:
+
+- Where the URLs of a page show different things (one redirects to another page, or shows a
+  log-in form with status 200), the rules are wrong about them: nothing is promised of that page.
+  Where all that show anything show one other page, that one is promised.
+- Links that are found only on a page that is not promised are not promised.
+
+**Fair by construction.** Scrapy alone loses pages to chance, and a case in which it may proves
+nothing. So these hold of every case (:mod:`differential.fairness`): one URL is asked for by one
+callback; redirects lead to a URL for the same callback; with ``DEPTH_LIMIT`` each URL is reached
+at one depth; what fails for some time fails less often than it is retried; chains of redirects
+are shorter than ``REDIRECT_MAX_TIMES``, or loops. Then what Scrapy alone gets does not depend on
+the order of responses.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon import Canonicalizer
+
+from differential.case import CALLBACKS, identity
+from differential.crawling import Got, crawl_all
+
+if TYPE_CHECKING:
+    from differential.case import Case, Link
+
+Pair = tuple[str, str]
+_QUEUES = {
+    name: {
+        "SCHEDULER_MEMORY_QUEUE": f"scrapy.squeues.{name}MemoryQueue",
+        "SCHEDULER_DISK_QUEUE": f"scrapy.squeues.Pickle{name}DiskQueue",
+    }
+    for name in ("Lifo", "Fifo")
+}
+ORDERS = [
+    {**queues, "CONCURRENT_REQUESTS": concurrency}
+    for queues in _QUEUES.values()
+    for concurrency in (1, 8)
+]
+
+
+@dataclass
+class Verdict:
+    """What came of both crawls of a case."""
+
+    lost: list[tuple[int, Pair, str]] = field(default_factory=list)
+    """The number of the crawl, callback and page, and the URL by which it came without us."""
+    gained: int = 0
+    """How many pairs came only with the plugin."""
+    promised: int = 0
+    hits: tuple[list[str], list[str]] = ((), ())
+    """What the site was asked for, without the plugin and with it."""
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the law is broken."""
+        return bool(self.lost or self.errors)
+
+
+async def judge(case: Case) -> Verdict:
+    """Crawl *case* without the plugin and with it, and compare."""
+    without = await crawl_all(case, plugin=False)
+    verdict = Verdict()
+    if any(got.errors for got in without):
+        # Endless without the plugin too: nothing can be said.
+        return verdict
+    try:
+        with_plugin = await crawl_all(case, plugin=True)
+    except Exception as error:  # noqa: BLE001
+        verdict.errors.append(repr(error))
+        return verdict
+    for number, (off, on) in enumerate(zip(without, with_plugin, strict=True)):
+        pairs = promised(case, off)
+        verdict.promised += len(pairs)
+        verdict.lost += [
+            (number, pair, off.pairs[pair]) for pair in sorted(pairs - on.pairs.keys())
+        ]
+        verdict.gained += len(on.pairs.keys() - off.pairs.keys())
+        verdict.errors += on.errors
+    verdict.hits = tuple(
+        [url for got in side for url in got.hits] for side in (without, with_plugin)
+    )
+    return verdict
+
+
+def promised(case: Case, off: Got) -> set[Pair]:
+    """Return the pairs of *off* that no chance was needed for."""
+    unambiguous = unambiguous_pages(case)
+    found: set[Pair] = set()
+    to_follow = [pair for link in case.start for pair in _pairs(link, case, off, unambiguous)]
+    while to_follow:
+        pair = to_follow.pop()
+        if pair in found:
+            continue
+        found.add(pair)
+        page = case.pages.get(pair[1])
+        if page is None:
+            continue
+        for link in page.links:
+            to_follow += _pairs(link, case, off, unambiguous)
+        for urls, callback in ((page.files, f"item of {pair[1]}"), (page.inline, "inline")):
+            found |= {
+                (callback, unambiguous[name])
+                for name in map(identity, urls)
+                if name in unambiguous and (callback, unambiguous[name]) in off.pairs
+            }
+    return found
+
+
+def _pairs(link: Link, case: Case, off: Got, unambiguous: dict[str, str]) -> list[Pair]:
+    name = unambiguous.get(identity(link.url) or "")
+    callback = link.callback
+    if case.spider == "crawl" and callback not in CALLBACKS:
+        callback = "start"
+    return [
+        (callback, name)
+        for url in (link.url, link.mirror)
+        if name and url and name in off.pages_of(callback, url)
+    ]
+
+
+def unambiguous_pages(case: Case) -> dict[str, str]:
+    """Return the one page that the URLs of each page show, where they show one."""
+    urls = set(case.urls())
+    if case.plugin.get("URLCANON_REWRITE"):
+        rules = case.plugin.get("URLCANON_RULES") or case.plugin.get("URLCANON_SPIDER_RULES", {})
+        canonicalizer = Canonicalizer(rules, preset=case.plugin.get("URLCANON_PRESET", "safe"))
+        urls |= {canonicalizer.canonicalize(url) for url in urls}
+    outcomes = defaultdict(set)
+    for url in urls:
+        name = identity(url)
+        end = case.shown(url)
+        if name and end:
+            outcomes[name].add(end)
+    return {
+        name: next(iter(shown))
+        for name, shown in outcomes.items()
+        if len(shown) == 1 and shown <= {*map(identity, urls)}
+    }
+
+
+async def chance(case: Case) -> list[Pair]:
+    """Return what Scrapy alone loses of what is promised, where it crawls in another order.
+
+    There is to be nothing: else the law would ask for what depends on chance.
+    """
+    pairs = promised(case, (await crawl_all(replace(case, crawls=1), plugin=False))[0])
+    lost = []
+    for settings in ORDERS:
+        other = replace(case, crawls=1, settings={**case.settings, **settings})
+        lost += pairs - (await crawl_all(other, plugin=False))[0].pairs.keys()
+    return sorted(lost)

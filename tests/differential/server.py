@@ -1,0 +1,108 @@
+"""A site without a network: a download handler that answers, and keeps what it was asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import HtmlResponse, Response, TextResponse
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.task import deferLater
+
+from differential.case import Answer, Page, identity, key
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+    from differential.case import Case
+
+_LIMIT = 3_000
+_SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ha", "ji", "ko", "lu", "me", "ni", "po", "ru", "ta")
+
+
+class Server:
+    """Answers as the site of *case*; one of these serves all crawls of one side."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._asked: Counter[str] = Counter()
+        self.hits: list[str] = []
+        """What was asked for, in order."""
+        self.is_endless = False
+        """Whether that was too much."""
+
+    def respond(self, request: Request) -> Response:
+        """Answer *request*.
+
+        :raises OSError: if the connection is to be reset.
+        """
+        url = request.url
+        self.hits.append(url)
+        if len(self.hits) > _LIMIT:
+            self.is_endless = True
+            raise IgnoreRequest
+        parts = urlsplit(url)
+        if parts.path == "/robots.txt":
+            text = self._case.robots.get(parts.hostname or "")
+            if text is None:
+                return Response(url, status=404)
+            return TextResponse(url, body=text.encode(), headers={"Content-Type": "text/plain"})
+        answer = self._case.answer(url)
+        if answer is not None and answer.times:
+            self._asked[key(url)] += 1
+            if self._asked[key(url)] > answer.times:
+                answer = None
+        return reply(self._case, request, answer)
+
+
+def reply(case: Case, request: Request, answer: Answer | None) -> Response:
+    """Return the response of *request*, with its page where there is no *answer*."""
+    name = identity(request.url)
+    if answer is None:
+        answer = Answer(body="page") if name else Answer(404)
+    elif answer.status in case.handled:
+        answer = Answer(answer.status, answer.location, body="page")
+    if answer.reset:
+        raise ConnectionResetError
+    headers = {"Content-Type": "text/html", "Cache-Control": "max-age=1000"}
+    if answer.location is not None:
+        headers["Location"] = answer.location
+    if answer.refresh:
+        body = f'<meta http-equiv="refresh" content="0; url={answer.refresh}">'
+    elif answer.body == "page" and name:
+        body = markup(name, case.pages.get(name, Page()))
+    elif answer.body in {"empty", "error"}:
+        body = "" if answer.body == "empty" else "<title>Error</title>Something went wrong."
+    else:
+        body = markup(answer.body, Page())
+    return HtmlResponse(request.url, answer.status, headers, body.encode(), encoding="utf-8")
+
+
+def markup(name: str, page: Page) -> str:
+    """Return the HTML of the page that is known as *name*."""
+    random = Random(name)
+    words = " ".join("".join(random.choices(_SYLLABLES, k=3)) for _ in range(60))
+    canonical = f'<link rel="canonical" href="{page.canonical}">' if page.canonical else ""
+    links = "".join(f'<a class="{each.callback}" href="{each.url}">go</a>' for each in page.links)
+    return (
+        f'<html><head><meta name="page" content="{name}"><title>{name} {words[:12]}</title>'
+        f"{canonical}</head><body><p>{words}</p>{links}</body></html>"
+    )
+
+
+class Handler(BaseDownloadHandler):
+    """Fetches from the server of the spider."""
+
+    async def download_request(self, request: Request) -> Response:
+        """Return the response of the site."""
+        from twisted.internet import reactor  # noqa: PLC0415
+
+        spider = self.crawler.spider
+        delay = spider.case.delays.get(key(request.url))
+        if delay:
+            await maybe_deferred_to_future(deferLater(reactor, delay, lambda: None))
+        return spider.server.respond(request)
