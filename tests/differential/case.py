@@ -78,7 +78,8 @@ class Interference:
 
     where: str
     """``request``, ``response`` or ``exception`` of a downloader middleware, ``input`` of a
-    spider middleware, ``link``: a request for it is removed from the output."""
+    spider middleware, ``link``: a request for it is removed from the output; or the callback
+    of the spider itself, which raises: ``callback``."""
     url: str
     action: str = "ignore"
     """``ignore``, ``raise``, ``page``: answer with the page, ``error``: answer with a 404,
@@ -105,7 +106,7 @@ class Case:
     """The spider's ``handle_httpstatus_list``."""
     allowed_domains: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
-    """Of both crawls: ``JOBDIR`` and ``HTTPCACHE_DIR`` are directories of each one's own."""
+    """Of both crawls; ``JOBDIR`` stands for a directory of each one's own."""
     plugin: dict[str, Any] = field(default_factory=dict)
     """Of the crawl with the plugin."""
     crawls: int = 1
@@ -175,8 +176,6 @@ class Case:
         if answer is None or answer.times or answer.status in self.handled:
             return identity(url)
         if answer.reset or answer.status != 200 or answer.body == "empty":  # noqa: PLR2004
-            return None
-        if answer.body == "error":
             return None
         return identity(url) if answer.body == "page" else answer.body
 

@@ -36,6 +36,7 @@ _FIXED = {
     "DOWNLOAD_DELAY": 0,
     "MEDIA_ALLOW_REDIRECTS": True,
 }
+_NO_DOWNLOAD = {"input", "link", "callback"}
 _INTERFERING: dict[int, type] = {}
 
 
@@ -145,10 +146,10 @@ def _future(crawl: Any) -> Any:
 
 def _settings(case: Case, directory: Path, *, plugin: bool) -> dict[str, Any]:
     settings = {**_FIXED, **case.settings}
-    for name in ("JOBDIR", "HTTPCACHE_DIR"):
-        if settings.get(name):
-            settings[name] = str(directory / name)
-    priorities = {each.priority for each in case.interferences if each.where != "input"}
+    settings["HTTPCACHE_DIR"] = str(directory / "cache")
+    if settings.get("JOBDIR"):
+        settings["JOBDIR"] = str(directory / "job")
+    priorities = {each.priority for each in case.interferences if each.where not in _NO_DOWNLOAD}
     settings["DOWNLOADER_MIDDLEWARES"] = {_interfering(each): each for each in priorities}
     if any(each.where in {"input", "link"} for each in case.interferences):
         settings["SPIDER_MIDDLEWARES"] = {Picky: 500}

@@ -87,7 +87,7 @@ def _of_settings(case: Case) -> Iterator[str]:
     for name, value in {**case.settings, **case.plugin}.items():
         if name in {"URLCANON_RULES", "URLCANON_SPIDER_RULES"}:
             yield from (f"rule {option}" for rules in value.values() for option in rules)
-        elif name in {"HTTPCACHE_DIR", "SCHEDULER_DISK_QUEUE", "HTTPCACHE_ENABLED"}:
+        elif name in {"SCHEDULER_DISK_QUEUE", "HTTPCACHE_ENABLED"}:
             pass
         elif name == "SCHEDULER_MEMORY_QUEUE":
             yield "first in, first out"

@@ -34,6 +34,7 @@ _FAULTS = {
     "error page with 200": lambda _: Answer(body="error"),
 }
 _TEMPORARY = (Answer(503, times=1), Answer(reset=True, times=1), Answer(500, times=2))
+_TRAP = 60
 _SOFT = ("log-in", "offline", "not found")
 _CHANCES = {
     # What many crawls have is tried often, what few have less so.
@@ -79,6 +80,7 @@ _CHANCES = {
     "no add-on": 0.05,
     "layers": 0.15,
     "own filter": 0.05,
+    "trap": 0.05,
 }
 
 
@@ -94,9 +96,9 @@ class _Generator:
             name for name, chance in _CHANCES.items() if self.random.random() < chance
         }
         names = self.random.sample(sorted(DECORATIONS), self.random.randint(1, 4))
-        if not {"drop_params", "tracking_params", "www"} & set(names):
+        if not {"tracking_params", "www"} & set(names) or "trap" in self.has:
             names.append("drop_params")
-        self.decorations = [DECORATIONS[name] for name in names]
+        self.decorations = [DECORATIONS[name] for name in dict.fromkeys(names)]
         self.preset = self.random.choice(("scrapy", "safe", "safe", "safe", "aggressive"))
         self.rules = merged([each.rules for each in self.decorations])
         self.pages = [f"p{number}" for number in range(self.random.randint(3, 7))]
@@ -149,7 +151,7 @@ class _Generator:
             link = replace(link, mirror=self.url(name))
         if "meta" in has and random.random() < 0.6:
             link = replace(link, meta="all")
-        if "priorities" in has:
+        if "priorities" in has or "depth" in has:
             link = replace(link, priority=random.randint(-2, 2))
         if "own rules" in has and random.random() < 0.4:
             link = replace(
@@ -170,11 +172,14 @@ class _Generator:
         targets = [self.pages[(number + 1) % len(self.pages)]]
         targets += random.choices(self.pages, k=random.randint(0, 2))
         urls = [url for name in targets for url in self.some(self.urls[name], 0.6)]
-        if number == 0:
+        if number == 0 and "depth" not in has:
             urls += [self.url(name) for name in self.pages[1:]]
         random.shuffle(urls)
+        links = [self.link(url) for url in dict.fromkeys(urls)]
+        if number == 0 and "trap" in has:
+            links += [Link(f"http://{HOST}/p99?sid={n}") for n in range(_TRAP)]
         return Page(
-            links=tuple(self.link(url) for url in dict.fromkeys(urls)),
+            links=tuple(links),
             files=tuple(self._files()) if self.files and random.random() < 0.6 else (),
             inline=(
                 (self.url(random.choice(self.pages)),)
@@ -298,7 +303,7 @@ class _Generator:
             settings["SCHEDULER_MEMORY_QUEUE"] = "scrapy.squeues.FifoMemoryQueue"
             settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
         if "cache" in has:
-            settings |= {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": True}
+            settings["HTTPCACHE_ENABLED"] = True
             if random.random() < 0.4:
                 settings["HTTPCACHE_POLICY"] = "scrapy.extensions.httpcache.RFC2616Policy"
             if random.random() < 0.2:
@@ -328,6 +333,9 @@ class _Generator:
             plugin["URLCANON_AUDIT"] = random.choice((0.2, 1.0))
         if "declared" in has and random.random() < 0.8:
             plugin["URLCANON_DECLARED_CANONICAL"] = True
+        if "trap" in has:
+            # More than the other pages have URLs, less than the trap has.
+            plugin["URLCANON_RESCUE_MAX_PENDING"] = _TRAP - 10
         if "record" in has:
             plugin["URLCANON_RECORD"] = "seen.db"
         if "report" in has:

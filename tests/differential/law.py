@@ -34,6 +34,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.exceptions import ConfigurationError
 
 from differential.case import CALLBACKS, identity
 from differential.crawling import Got, crawl_all
@@ -49,11 +50,13 @@ _QUEUES = {
     }
     for name in ("Lifo", "Fifo")
 }
-ORDERS = [
-    {**queues, "CONCURRENT_REQUESTS": concurrency}
-    for queues in _QUEUES.values()
-    for concurrency in (1, 8)
-]
+ORDERS = {
+    "lifo": {**_QUEUES["Lifo"], "CONCURRENT_REQUESTS": 1},
+    "lifo8": {**_QUEUES["Lifo"], "CONCURRENT_REQUESTS": 8},
+    "fifo": {**_QUEUES["Fifo"], "CONCURRENT_REQUESTS": 1},
+    "fifo8": {**_QUEUES["Fifo"], "CONCURRENT_REQUESTS": 8},
+}
+"""Settings for the orders in which a site may be crawled."""
 
 
 @dataclass
@@ -65,9 +68,13 @@ class Verdict:
     gained: int = 0
     """How many pairs came only with the plugin."""
     promised: int = 0
+    pairs: set[Pair] = field(default_factory=set)
+    """What the spider got without the plugin."""
     hits: tuple[list[str], list[str]] = ((), ())
     """What the site was asked for, without the plugin and with it."""
     errors: list[str] = field(default_factory=list)
+    refused: bool = False
+    """Whether the plugin does not crawl with these settings, and says why."""
 
     @property
     def failed(self) -> bool:
@@ -75,8 +82,11 @@ class Verdict:
         return bool(self.lost or self.errors)
 
 
-async def judge(case: Case) -> Verdict:
-    """Crawl *case* without the plugin and with it, and compare."""
+async def judge(case: Case, *, everything: bool = False) -> Verdict:
+    """Crawl *case* without the plugin and with it, and compare.
+
+    :param everything: whether all that comes without the plugin is taken as promised.
+    """
     without = await crawl_all(case, plugin=False)
     verdict = Verdict()
     if any(got.errors for got in without):
@@ -84,12 +94,16 @@ async def judge(case: Case) -> Verdict:
         return verdict
     try:
         with_plugin = await crawl_all(case, plugin=True)
+    except ConfigurationError:
+        verdict.refused = True
+        return verdict
     except Exception as error:  # noqa: BLE001
         verdict.errors.append(repr(error))
         return verdict
     for number, (off, on) in enumerate(zip(without, with_plugin, strict=True)):
-        pairs = promised(case, off)
+        pairs = set(off.pairs) if everything else promised(case, off)
         verdict.promised += len(pairs)
+        verdict.pairs |= off.pairs.keys()
         verdict.lost += [
             (number, pair, off.pairs[pair]) for pair in sorted(pairs - on.pairs.keys())
         ]
@@ -164,7 +178,7 @@ async def chance(case: Case) -> list[Pair]:
     """
     pairs = promised(case, (await crawl_all(replace(case, crawls=1), plugin=False))[0])
     lost = []
-    for settings in ORDERS:
+    for settings in ORDERS.values():
         other = replace(case, crawls=1, settings={**case.settings, **settings})
         lost += pairs - (await crawl_all(other, plugin=False))[0].pairs.keys()
     return sorted(lost)

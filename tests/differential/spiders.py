@@ -99,6 +99,9 @@ class Taking:
 
     def output(self, response: Response, page: Page):
         """Yield what a callback makes of *page*."""
+        for each in self.case.interferences:
+            if each.where == "callback" and key(each.url) == key(response.url):
+                raise ValueError
         if page.files:
             yield {"file_urls": list(page.files), "page": shown(response)}
         for link in page.links:

@@ -1,0 +1,368 @@
+"""What each fault took, said as a crawl with the plugin off against one with it on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from scrapy.utils.defer import deferred_f_from_coro_f
+
+from differential.case import MAX_REDIRECTS, Answer, Case, Interference, Link, Page
+from differential.law import ORDERS, judge
+from differential.shrinking import as_code
+
+SITE = "http://site.example"
+SID = {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
+REWRITE = {**SID, "URLCANON_REWRITE": True}
+NOT_HAD = {
+    "404": Answer(404),
+    "503": Answer(503),
+    "reset": Answer(reset=True),
+    "300": Answer(300),
+    "301 that is not followed": Answer(301, location=f"{SITE}/p9"),
+    "302 without Location": Answer(302),
+    "302 with an empty Location": Answer(302, location=""),
+    "302 with a broken Location": Answer(302, location="http://["),
+    "302 to another scheme": Answer(302, location="mailto:a@site.example"),
+    "304": Answer(304, body="empty"),
+    "204": Answer(204, body="empty"),
+    "empty": Answer(body="empty"),
+}
+
+
+@pytest.fixture(params=["lifo", "fifo"])
+def order(request):
+    """Return settings for an order of requests, one at a time."""
+    return ORDERS[request.param]
+
+
+def links(*urls, **attributes):
+    """Return requests for *urls*, paths of the site."""
+    return tuple(Link(url if "://" in url else f"{SITE}{url}", **attributes) for url in urls)
+
+
+def starts(*urls, **attributes):
+    """Return start requests as Scrapy makes them of ``start_urls``."""
+    return links(*urls, dont_filter=True, **attributes)
+
+
+async def check(case, *wanted):
+    """Check that the spider gets *wanted* without the plugin, and with it all that it got."""
+    verdict = await judge(case, everything=True)
+    assert verdict.promised, "nothing is got without the plugin"
+    missing = [(number, *pair) for number, pair, _ in verdict.lost]
+    assert not missing, f"lost: {missing}\n{as_code(case)}\non: {verdict.hits[1]}"
+    assert not verdict.errors, verdict.errors[0]
+    for pair in wanted:
+        assert pair in verdict.pairs, f"{pair} does not come without the plugin"
+
+
+# A page fetched for anybody counts as fetched for everybody.
+
+
+@deferred_f_from_coro_f
+async def test_start_page_that_a_rule_is_for(order):
+    """A start request for a page takes it from no rule of a CrawlSpider."""
+    case = Case(
+        pages={"p0": Page(links=links("/p1?utm_source=x", "/p1"))},
+        start=starts("/p1", "/p0", callback="start"),
+        answers={f"{SITE}/p1?utm_source=x": Answer(404)},
+        spider="crawl",
+        settings=order,
+    )
+    await check(case, ("parse", "p1"))
+
+
+@pytest.mark.parametrize("first", ["dont_filter", "inline", "file", "start"])
+@deferred_f_from_coro_f
+async def test_page_that_somebody_else_had(order, first):
+    """What was fetched for somebody else does not stand for a page whose variant fails."""
+    url = f"{SITE}/p1"
+    other = Link(url, "parse_b", dont_filter=True)
+    pages = {
+        "p0": Page(
+            links=(*([other] if first == "dont_filter" else []), *links("/p2")),
+            inline=(url,) if first == "inline" else (),
+            files=(url,) if first == "file" else (),
+        ),
+        "p2": Page(links=links("/p1?sid=1", "/p1?sid=2")),
+    }
+    start = (*([other] if first == "start" else []), *starts("/p0"))
+    case = Case(
+        pages, start, {f"{SITE}/p1?sid=1": Answer(404)}, plugin=SID, settings=order
+    )
+    await check(case, ("parse", "p1"))
+
+
+# Media pipelines.
+
+
+@deferred_f_from_coro_f
+async def test_file_whose_variant_failed(order):
+    """The failure of one URL of a file is not the failure of another one."""
+    case = Case(
+        pages={
+            "p0": Page(links=links("/p1", "/p2")),
+            "p1": Page(files=(f"{SITE}/f1?utm_source=x",)),
+            "p2": Page(files=(f"{SITE}/f1",)),
+        },
+        start=starts("/p0"),
+        answers={f"{SITE}/f1?utm_source=x": Answer(404)},
+        settings=order,
+    )
+    await check(case, ("item of p2", "f1"))
+
+
+@deferred_f_from_coro_f
+async def test_files_that_a_wrong_rule_merges(order):
+    """Each item gets its own file, even if a rule takes both for one."""
+    case = Case(
+        pages={
+            "p0": Page(links=links("/p1", "/p2")),
+            "p1": Page(files=(f"{SITE}/f1",)),
+            "p2": Page(files=(f"{SITE}/f2",)),
+        },
+        start=starts("/p0"),
+        settings=order,
+        plugin={"URLCANON_RULES": {"*": {"rewrite_path": [["/f2", "/f1"]]}}},
+    )
+    await check(case, ("item of p1", "f1"), ("item of p2", "f2"))
+
+
+# Other components.
+
+
+@deferred_f_from_coro_f
+async def test_filter_that_asks_no_fingerprinter(order):
+    """With a duplicate filter that goes by URLs every page comes."""
+    case = _first_fails(Answer(404))
+    settings = {**order, "DUPEFILTER_CLASS": "differential.spiders.UrlFilter"}
+    await check(replace(case, settings=settings), ("parse", "p1"))
+
+
+@deferred_f_from_coro_f
+async def test_fingerprinter_alone(order):
+    """Without the add-on the crawl is complete, or refused."""
+    plugin = {
+        **SID,
+        "ADDONS": {},
+        "REQUEST_FINGERPRINTER_CLASS": "scrapy_urlcanon.RequestFingerprinter",
+    }
+    case = replace(_first_fails(Answer(404)), plugin=plugin, settings=order)
+    verdict = await judge(case)
+    assert verdict.refused or not verdict.failed
+
+
+# What is no page.
+
+
+def _first_fails(answer, later=False):
+    """Return a case in which one URL of a page gives *answer*, and another one the page."""
+    both = links("/p1?sid=1", "/p2") if later else links("/p1?sid=1", "/p1?sid=2")
+    pages = {"p0": Page(links=both), "p2": Page(links=links("/p1?sid=2"))}
+    return Case(pages, starts("/p0"), {f"{SITE}/p1?sid=1": answer}, plugin=SID)
+
+
+@pytest.mark.parametrize("later", [False, True], ids=["together", "later"])
+@pytest.mark.parametrize("answer", NOT_HAD)
+@deferred_f_from_coro_f
+async def test_answer_that_is_no_page(order, answer, later):
+    """What did not reach the callback as content is not had: another variant is fetched."""
+    case = _first_fails(NOT_HAD[answer], later)
+    settings = {**order, "REDIRECT_ENABLED": "not followed" not in answer}
+    await check(replace(case, settings=settings), ("parse", "p1"))
+
+
+@pytest.mark.parametrize("priority", [10, 30, 500])
+@pytest.mark.parametrize("where", ["request", "response", "input"])
+@pytest.mark.parametrize("action", ["ignore", "raise"])
+@deferred_f_from_coro_f
+async def test_response_that_a_middleware_keeps(order, where, action, priority):
+    """Whatever keeps one variant from the callback, another one is fetched."""
+    case = replace(
+        _first_fails(Answer(body="page")),
+        interferences=(Interference(where, f"{SITE}/p1?sid=1", action, priority=priority),),
+        settings=order,
+    )
+    await check(case, ("parse", "p1"))
+
+
+@pytest.mark.parametrize("priority", [10, 30, 500])
+@pytest.mark.parametrize("where", ["request", "response"])
+@deferred_f_from_coro_f
+async def test_middleware_that_asks_for_another_variant(order, where, priority):
+    """A request that a middleware replaces by another URL of the page is no duplicate of it."""
+    url, other = f"{SITE}/p1?sid=1", f"{SITE}/p1?sid=2"
+    case = Case(
+        pages={"p0": Page(links=links("/p1?sid=1"))},
+        start=starts("/p0"),
+        interferences=(Interference(where, url, "request", other, priority),),
+        plugin=SID,
+        settings=order,
+    )
+    await check(case, ("parse", "p1"))
+
+
+# A rescue that redirects.
+
+
+@deferred_f_from_coro_f
+async def test_rescue_that_redirects(order):
+    """A rescued variant whose redirect leads to a variant of what failed gets the page."""
+    case = Case(
+        pages={"p0": Page(links=links("/p1?sid=1", "/p1?sid=2"))},
+        start=starts("/p0"),
+        answers={
+            f"{SITE}/p1?sid=1": Answer(301, location=f"{SITE}/p2?sid=1"),
+            f"{SITE}/p2?sid=1": Answer(404),
+            f"{SITE}/p1?sid=2": Answer(301, location=f"{SITE}/p2?sid=2"),
+        },
+        plugin=SID,
+        settings=order,
+    )
+    await check(case, ("parse", "p2"))
+
+
+# Bounds.
+
+
+@deferred_f_from_coro_f
+async def test_trap_evicts_no_other_page(order):
+    """A page of many variants takes the waiting ones of no other page."""
+    trap = tuple(f"/p2?sid={number}" for number in range(40))
+    case = Case(
+        pages={"p0": Page(links=links("/p1?sid=1", "/p1?sid=2", *trap))},
+        start=starts("/p0"),
+        answers={f"{SITE}/p1?sid=1": Answer(404)},
+        plugin={**SID, "URLCANON_RESCUE_MAX_PENDING": 20},
+        settings=order,
+    )
+    await check(case, ("parse", "p1"))
+
+
+# Depth, callbacks.
+
+
+@deferred_f_from_coro_f
+async def test_variant_that_is_less_deep(order):
+    """What the limit of depth keeps from one variant comes by another one, less deep."""
+    case = Case(
+        pages={
+            "p0": Page(links=(*links("/p4", priority=-9), *links("/p1"))),
+            "p1": Page(links=links("/p2")),
+            "p2": Page(links=links("/p3?sid=1")),
+            "p4": Page(links=links("/p3?sid=2")),
+            "p3": Page(links=links("/p5")),
+        },
+        start=starts("/p0"),
+        plugin=SID,
+        settings={**order, "DEPTH_LIMIT": 3},
+    )
+    await check(case, ("parse", "p5"))
+
+
+@deferred_f_from_coro_f
+async def test_second_callback(order):
+    """Two variants for two callbacks: each of them gets the page."""
+    case = Case(
+        pages={"p0": Page(links=(*links("/p1?sid=1"), *links("/p1?sid=2", callback="parse_b")))},
+        start=starts("/p0"),
+        plugin=SID,
+        settings=order,
+    )
+    await check(case, ("parse", "p1"), ("parse_b", "p1"))
+
+
+@deferred_f_from_coro_f
+async def test_callback_that_raises_on_the_first_variant(order):
+    """What the callback would have made of another variant is not lost."""
+    case = Case(
+        pages={
+            "p0": Page(links=links("/p1?sid=1", "/p1?sid=2")),
+            "p1": Page(links=links("/p2")),
+        },
+        start=starts("/p0"),
+        interferences=(Interference("callback", f"{SITE}/p1?sid=1", "raise"),),
+        plugin=SID,
+        settings=order,
+    )
+    await check(case, ("parse", "p2"))
+
+
+# Rewriting.
+
+CHAIN = {
+    f"{SITE}/p1?view={number}": Answer(302, location=f"{SITE}/p1?view={number + 1}")
+    for number in range(MAX_REDIRECTS + 2)
+}
+REFUSED = {
+    "redirect to itself": {f"{SITE}/p1": Answer(301, location=f"{SITE}/p1")},
+    "too many redirects": {f"{SITE}/p1": Answer(302, location=f"{SITE}/p1?view=0"), **CHAIN},
+    "redirect offsite": {f"{SITE}/p1": Answer(302, location="http://other.example/p1")},
+    "no Location": {f"{SITE}/p1": Answer(302)},
+    "404": {f"{SITE}/p1": Answer(404)},
+    "empty": {f"{SITE}/p1": Answer(body="empty")},
+    "204": {f"{SITE}/p1": Answer(204, body="empty")},
+    "ignored": {},
+}
+
+
+@pytest.mark.parametrize("is_start", [False, True], ids=["link", "start"])
+@pytest.mark.parametrize("reason", REFUSED)
+@deferred_f_from_coro_f
+async def test_canonical_url_that_does_not_reach_the_callback(order, reason, is_start):
+    """The linked URL is fetched whenever the canonical one does not reach the callback."""
+    ignored = Interference("response", f"{SITE}/p1", "ignore", priority=500)
+    case = Case(
+        pages={"p0": Page(links=links("/p1?sid=1")), "p1": Page(links=links("/p2"))},
+        start=starts("/p1?sid=1") if is_start else starts("/p0"),
+        answers=REFUSED[reason],
+        interferences=(ignored,) if reason == "ignored" else (),
+        allowed_domains=("site.example",),
+        plugin=REWRITE,
+        settings=order,
+    )
+    await check(case, ("parse", "p1"), ("parse", "p2"))
+
+
+@pytest.mark.parametrize("is_start", [False, True], ids=["filtered", "start"])
+@deferred_f_from_coro_f
+async def test_canonical_host_that_is_not_allowed(order, is_start):
+    """With www stripped and only www allowed, what is linked is fetched."""
+    site = "http://www.site.example"
+    case = Case(
+        pages={"p0": Page(links=links(f"{site}/p1")), "p1": Page(links=links(f"{site}/p2"))},
+        start=starts(f"{site}/p0") if is_start else links(f"{site}/p0"),
+        allowed_domains=("www.site.example",),
+        plugin={"URLCANON_RULES": {"*": {"www": "strip"}}, "URLCANON_REWRITE": True},
+        settings=order,
+    )
+    await check(case, ("parse", "p1"), ("parse", "p2"))
+
+
+# The HTTP cache.
+
+FAILURES = {
+    "404": Answer(404),
+    "503": Answer(503),
+    "log-in": Answer(301, location=f"{SITE}/p9"),
+    "empty": Answer(body="empty"),
+}
+
+
+@pytest.mark.parametrize("rewrite", [False, True], ids=["", "rewrite"])
+@pytest.mark.parametrize("is_start", [False, True], ids=["dont_filter", "start"])
+@pytest.mark.parametrize("failure", FAILURES)
+@deferred_f_from_coro_f
+async def test_failure_is_cached_for_its_own_url(order, failure, is_start, rewrite):
+    """One variant is not answered with the failure of another one, cold or warm."""
+    both = links("/p1?sid=1", "/p1?sid=2", dont_filter=True)
+    case = Case(
+        pages={"p0": Page(links=both), "p1": Page(links=links("/p2"))},
+        start=both if is_start else links("/p0"),
+        answers={f"{SITE}/p1?sid=1": FAILURES[failure], f"{SITE}/p1": Answer(404)},
+        plugin=REWRITE if rewrite else SID,
+        settings={**order, "HTTPCACHE_ENABLED": True},
+        crawls=2,
+    )
+    await check(case, ("parse", "p1"), ("parse", "p2"))

@@ -1,0 +1,26 @@
+"""Random sites: what comes without the plugin comes with it (:mod:`differential.law`)."""
+
+import pytest
+from scrapy.utils.defer import deferred_f_from_coro_f
+
+from differential.generator import generate
+from differential.law import chance, judge
+from differential.shrinking import explained
+
+SEEDS = 200
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+@deferred_f_from_coro_f
+async def test_nothing_is_lost(seed):
+    """The same pages get to the same callbacks, and the same files to the same items."""
+    case = generate(seed)
+    if (await judge(case)).failed:
+        pytest.fail(f"Seed {seed}, as small as it goes:\n{await explained(case)}", pytrace=False)
+
+
+@pytest.mark.parametrize("seed", range(SEEDS, SEEDS + 10))
+@deferred_f_from_coro_f
+async def test_law_asks_for_nothing_that_depends_on_chance(seed):
+    """What is promised of a site comes without the plugin in whatever order it is crawled."""
+    assert not await chance(generate(seed))
