@@ -175,7 +175,7 @@ class Case:
                 return identity(url)
         if answer is None or answer.times or answer.status in self.handled:
             return identity(url)
-        if answer.reset or answer.status != 200 or answer.body == "empty":  # noqa: PLR2004
+        if answer.reset or answer.status != 200 or answer.body == "empty":
             return None
         return identity(url) if answer.body == "page" else answer.body
 

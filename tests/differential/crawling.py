@@ -50,9 +50,7 @@ class Got:
         default_factory=lambda: defaultdict(set)
     )
     """The pages that were got for a callback and the URL that the spider asked for."""
-    by_url: defaultdict[tuple[str, str], set[str]] = field(
-        default_factory=lambda: defaultdict(set)
-    )
+    by_url: defaultdict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     """The pages that were got for a callback and the URL at which the response was."""
     dropped: defaultdict[tuple[str, str], set[str]] = field(
         default_factory=lambda: defaultdict(set)

@@ -53,7 +53,6 @@ def _query(*parameters: str) -> Callable[[str, Random], str]:
     return decorate
 
 
-
 DECORATIONS = {
     "drop_params": Decoration(_query("sid=1", "sid=2", "sid=3"), {"drop_params": ["sid"]}),
     "tracking_params": Decoration(_query("utm_source=x", "gclid=1"), {}),
@@ -72,7 +71,7 @@ DECORATIONS = {
     "subdomain_to_path": Decoration(
         lambda url, random: (
             _host("u1.")(url, random)
-            if random.random() < 0.5  # noqa: PLR2004
+            if random.random() < 0.5
             else _path(lambda path: f"/u1{path}")(_host("www.")(url, random), random)
         ),
         {"subdomain_to_path": ["u1"]},
@@ -99,9 +98,7 @@ DECORATIONS = {
     "rewrite_path": Decoration(
         _path(lambda path: f"/item{path}"), {"rewrite_path": [["/item/{id}", "/{id}"]]}
     ),
-    "nested_url": Decoration(
-        lambda url, _: f"http://{HOST}/out/{url}", {"nested_url": "unwrap"}
-    ),
+    "nested_url": Decoration(lambda url, _: f"http://{HOST}/out/{url}", {"nested_url": "unwrap"}),
     "fragment": Decoration(lambda url, _: f"{url.partition('#')[0]}#top", {}),
     "percent_encoding": Decoration(
         _path(lambda path: path[:-2] + "%" + f"{ord(path[-2]):02x}" + path[-1]), {}

@@ -237,5 +237,3 @@ def _linked_as(case: Case, name: str, one: str) -> str:
             if one in seen:
                 return key(link.url)
     raise AssertionError((name, one))
-
-

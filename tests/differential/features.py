@@ -56,31 +56,26 @@ def _name(url: str, answer: Answer) -> str:
         return "redirect to another URL of the page" if to_itself else "redirect to another page"
     if answer.location is not None:
         return "redirect with an unusable Location"
-    if answer.status == 200:  # noqa: PLR2004
+    if answer.status == 200:
         return "empty body" if answer.body == "empty" else "error page with 200"
     return f"status {answer.status}"
 
 
 def _of_pages(case: Case) -> Iterator[str]:
-    for page in case.pages.values():
-        if page.files:
-            yield "files of items"
-        if page.inline:
-            yield "inline download"
-        if page.raises:
-            yield "callback raises"
-        if page.canonical:
-            yield "declared canonicals"
+    pages = case.pages.values()
+    having = {
+        "files of items": any(page.files for page in pages),
+        "inline download": any(page.inline for page in pages),
+        "callback raises": any(page.raises for page in pages),
+        "declared canonicals": any(page.canonical for page in pages),
+        "robots.txt": case.robots,
+        "allowed_domains": case.allowed_domains,
+        "handle_httpstatus_list": case.handled,
+        "delays": case.delays,
+    }
+    yield from (name for name, given in having.items() if given)
     for each in case.interferences:
         yield f"middleware, {each.where}: {each.action}"
-    if case.robots:
-        yield "robots.txt"
-    if case.allowed_domains:
-        yield "allowed_domains"
-    if case.handled:
-        yield "handle_httpstatus_list"
-    if case.delays:
-        yield "delays"
 
 
 def _of_settings(case: Case) -> Iterator[str]:
@@ -91,7 +86,7 @@ def _of_settings(case: Case) -> Iterator[str]:
             pass
         elif name == "SCHEDULER_MEMORY_QUEUE":
             yield "first in, first out"
-        elif isinstance(value, (bool, str)) and name not in {"URLCANON_PRESET"}:
+        elif isinstance(value, (bool, str)) and name != "URLCANON_PRESET":
             yield name if value is not False else f"{name} off"
         else:
             yield f"{name} {value}"

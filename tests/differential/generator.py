@@ -10,11 +10,10 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-from scrapy_urlcanon import Canonicalizer
-
 from differential.case import CALLBACKS, Answer, Case, Interference, Link, Page
 from differential.decoration import DECORATIONS, HOST, merged
 from differential.fairness import made_fair
+from scrapy_urlcanon import Canonicalizer
 
 _FAULTS = {
     "404": lambda _: Answer(404),
@@ -82,6 +81,32 @@ _CHANCES = {
     "own filter": 0.05,
     "trap": 0.05,
 }
+_SCRAPY_SETTINGS: dict[str, dict[str, Any]] = {
+    "redirects off": {"REDIRECT_ENABLED": False},
+    "concurrency": {"CONCURRENT_REQUESTS": 8},
+    "fifo": {
+        "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+        "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+    },
+    "cache": {"HTTPCACHE_ENABLED": True},
+    "job": {"JOBDIR": True},
+    "own filter": {"DUPEFILTER_CLASS": "differential.spiders.UrlFilter"},
+}
+_PLUGIN_SETTINGS: dict[str, dict[str, Any]] = {
+    # More than the other pages have URLs, less than the trap has.
+    "trap": {"URLCANON_RESCUE_MAX_PENDING": _TRAP - 10},
+    "record": {"URLCANON_RECORD": "seen.db"},
+    "report": {"URLCANON_REPORT": "report.json"},
+    "record_start": {"URLCANON_RECORD_START": True},
+    "clean_param": {"URLCANON_CLEAN_PARAM": True},
+    "fallback": {
+        "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS": "differential.spiders.OwnFingerprinter"
+    },
+    "no add-on": {
+        "ADDONS": {},
+        "REQUEST_FINGERPRINTER_CLASS": "scrapy_urlcanon.RequestFingerprinter",
+    },
+}
 
 
 def generate(seed: int) -> Case:
@@ -92,9 +117,7 @@ def generate(seed: int) -> Case:
 class _Generator:
     def __init__(self, seed: int) -> None:
         self.random = Random(seed)
-        self.has = {
-            name for name, chance in _CHANCES.items() if self.random.random() < chance
-        }
+        self.has = {name for name, chance in _CHANCES.items() if self.random.random() < chance}
         names = self.random.sample(sorted(DECORATIONS), self.random.randint(1, 4))
         if not {"tracking_params", "www"} & set(names) or "trap" in self.has:
             names.append("drop_params")
@@ -289,42 +312,30 @@ class _Generator:
     def _with_scrapy(self, case: Case) -> Case:
         random, has = self.random, self.has
         settings = dict(case.settings)
-        if "redirects off" in has:
-            settings["REDIRECT_ENABLED"] = False
         if "temporary" in has:
             settings["RETRY_TIMES"] = 5
         elif random.random() < 0.2:
             settings["RETRY_ENABLED"] = False
         if "depth" in has:
             settings["DEPTH_LIMIT"] = random.randint(1, 4)
-        if "concurrency" in has:
-            settings["CONCURRENT_REQUESTS"] = 8
-        if "fifo" in has:
-            settings["SCHEDULER_MEMORY_QUEUE"] = "scrapy.squeues.FifoMemoryQueue"
-            settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
+        for name, values in _SCRAPY_SETTINGS.items():
+            if name in has:
+                settings |= values
         if "cache" in has:
-            settings["HTTPCACHE_ENABLED"] = True
             if random.random() < 0.4:
                 settings["HTTPCACHE_POLICY"] = "scrapy.extensions.httpcache.RFC2616Policy"
             if random.random() < 0.2:
                 settings["HTTPCACHE_STORAGE"] = "scrapy.extensions.httpcache.DbmCacheStorage"
-        if "job" in has:
-            settings["JOBDIR"] = True
-        if "own filter" in has:
-            settings["DUPEFILTER_CLASS"] = "differential.spiders.UrlFilter"
         crawls = 2 if "cache" in has and "job" not in has else 1
         return replace(case, settings=settings, crawls=crawls)
 
     def _with_plugin(self, case: Case) -> Case:
         random, has = self.random, self.has
-        pattern = random.choice(("*", "*", "site.example"))
-        plugin: dict[str, Any] = {}
-        if pattern == "*" or not {"host_aliases"} & self.rules.keys():
-            plugin["URLCANON_RULES"] = {pattern: self.rules}
-        else:
-            plugin["URLCANON_RULES"] = {"*": self.rules}
-        if "layers" in has:
-            plugin["URLCANON_SPIDER_RULES"] = plugin.pop("URLCANON_RULES")
+        pattern = random.choice(("*", "*", HOST))
+        if "host_aliases" in self.rules:
+            pattern = "*"
+        setting = "URLCANON_SPIDER_RULES" if "layers" in has else "URLCANON_RULES"
+        plugin: dict[str, Any] = {setting: {pattern: self.rules}}
         if self.preset != "safe":
             plugin["URLCANON_PRESET"] = self.preset
         if "rewrite" in has:
@@ -333,24 +344,9 @@ class _Generator:
             plugin["URLCANON_AUDIT"] = random.choice((0.2, 1.0))
         if "declared" in has and random.random() < 0.8:
             plugin["URLCANON_DECLARED_CANONICAL"] = True
-        if "trap" in has:
-            # More than the other pages have URLs, less than the trap has.
-            plugin["URLCANON_RESCUE_MAX_PENDING"] = _TRAP - 10
-        if "record" in has:
-            plugin["URLCANON_RECORD"] = "seen.db"
-        if "report" in has:
-            plugin["URLCANON_REPORT"] = "report.json"
-        if "record_start" in has:
-            plugin["URLCANON_RECORD_START"] = True
-        if "clean_param" in has:
-            plugin["URLCANON_CLEAN_PARAM"] = True
         if "job" in has and random.random() < 0.3:
             plugin["URLCANON_JOB_JOURNAL"] = False
-        if "fallback" in has:
-            plugin["URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS"] = (
-                "differential.spiders.OwnFingerprinter"
-            )
-        if "no add-on" in has:
-            plugin["ADDONS"] = {}
-            plugin["REQUEST_FINGERPRINTER_CLASS"] = "scrapy_urlcanon.RequestFingerprinter"
+        for name, values in _PLUGIN_SETTINGS.items():
+            if name in has:
+                plugin |= values
         return replace(case, plugin=plugin)

@@ -33,11 +33,10 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon import Canonicalizer
-from scrapy_urlcanon.exceptions import ConfigurationError
-
 from differential.case import CALLBACKS, identity
 from differential.crawling import Got, crawl_all
+from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
     from differential.case import Case, Link

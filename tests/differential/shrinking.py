@@ -50,35 +50,37 @@ def _nth(cases: Iterator[Case], position: int) -> Case | None:
 def _without_parts(case: Case) -> Iterator[Case]:
     for name in list(case.pages)[::-1]:
         yield _without_page(case, name)
-    for attribute in ("answers", "settings", "plugin", "robots", "delays"):
-        mapping = getattr(case, attribute)
-        if len(mapping) > 1:
-            yield replace(case, **{attribute: {}})
-        for name in mapping:
-            smaller = {k: v for k, v in mapping.items() if k != name}
-            yield replace(case, **{attribute: smaller})
     if case.crawls > 1:
         yield replace(case, crawls=1)
+    for attribute in ("answers", "settings", "plugin", "robots", "delays"):
+        for fewer in _fewer(getattr(case, attribute)):
+            yield replace(case, **{attribute: fewer})
     for attribute in ("interferences", "start", "handled", "allowed_domains"):
-        values = getattr(case, attribute)
-        for number in range(len(values)):
-            yield replace(case, **{attribute: values[:number] + values[number + 1 :]})
+        for fewer in _fewer(getattr(case, attribute)):
+            yield replace(case, **{attribute: fewer})
     for name, page in case.pages.items():
         for attribute in ("links", "files", "inline"):
-            values = getattr(page, attribute)
-            half = len(values) // 2
-            if half > 1:
-                yield _with_page(case, name, replace(page, **{attribute: values[:half]}))
-                yield _with_page(case, name, replace(page, **{attribute: values[half:]}))
-            for number in range(len(values)):
-                fewer = values[:number] + values[number + 1 :]
+            for fewer in _fewer(getattr(page, attribute)):
                 yield _with_page(case, name, replace(page, **{attribute: fewer}))
+    yield from _without_rules(case)
+
+
+def _without_rules(case: Case) -> Iterator[Case]:
     for setting in ("URLCANON_RULES", "URLCANON_SPIDER_RULES"):
         for pattern, rules in case.plugin.get(setting, {}).items():
-            for option in rules:
-                fewer = {k: v for k, v in rules.items() if k != option}
-                plugin = {**case.plugin, setting: {pattern: fewer}}
-                yield replace(case, plugin=plugin)
+            for fewer in _fewer(rules):
+                yield replace(case, plugin={**case.plugin, setting: {pattern: fewer}})
+
+
+def _fewer(values: Any) -> Iterator[Any]:
+    """Yield *values*, a tuple or a mapping, without one half, the other, and each of them."""
+    entries = list(values.items()) if isinstance(values, dict) else list(values)
+    half = len(entries) // 2
+    if half > 1:
+        yield type(values)(entries[:half])
+        yield type(values)(entries[half:])
+    for number in range(len(entries)):
+        yield type(values)(entries[:number] + entries[number + 1 :])
 
 
 def _with_plainer_parts(case: Case) -> Iterator[Case]:
@@ -168,12 +170,10 @@ def _code(value: Any, indent: str) -> str:
 
 def _lines(opening: str, parts: list[str], closing: str, indent: str) -> str:
     short = opening + ", ".join(parts) + closing
-    if len(short) + len(indent) < 88 and "\n" not in short:  # noqa: PLR2004
+    if len(short) + len(indent) < 88 and "\n" not in short:
         return short
     deeper = indent + "    "
     return opening + "".join(f"\n{deeper}{part}," for part in parts) + f"\n{indent}{closing}"
-
-
 
 
 async def explained(case: Case) -> str:

@@ -125,7 +125,7 @@ class PlainSpider(Taking, Spider):
         for url in page.inline:
             try:
                 answer = await self.crawler.engine.download_async(Request(url))
-            except Exception:  # noqa: BLE001, S112
+            except Exception:  # noqa: BLE001
                 continue
             name = shown(answer)
             if name and answer.status == 200:
@@ -295,8 +295,6 @@ class Files(FilesPipeline):
             if is_there:
                 got.add(f"item of {item['page']}", file["checksum"], file["url"])
         return item
-
-
 
 
 class UrlFilter(BaseDupeFilter):

@@ -88,9 +88,7 @@ async def test_page_that_somebody_else_had(order, first):
         "p2": Page(links=links("/p1?sid=1", "/p1?sid=2")),
     }
     start = (*([other] if first == "start" else []), *starts("/p0"))
-    case = Case(
-        pages, start, {f"{SITE}/p1?sid=1": Answer(404)}, plugin=SID, settings=order
-    )
+    case = Case(pages, start, {f"{SITE}/p1?sid=1": Answer(404)}, plugin=SID, settings=order)
     await check(case, ("parse", "p1"))
 
 
@@ -156,7 +154,7 @@ async def test_fingerprinter_alone(order):
 # What is no page.
 
 
-def _first_fails(answer, later=False):
+def _first_fails(answer, *, later=False):
     """Return a case in which one URL of a page gives *answer*, and another one the page."""
     both = links("/p1?sid=1", "/p2") if later else links("/p1?sid=1", "/p1?sid=2")
     pages = {"p0": Page(links=both), "p2": Page(links=links("/p1?sid=2"))}
@@ -168,7 +166,7 @@ def _first_fails(answer, later=False):
 @deferred_f_from_coro_f
 async def test_answer_that_is_no_page(order, answer, later):
     """What did not reach the callback as content is not had: another variant is fetched."""
-    case = _first_fails(NOT_HAD[answer], later)
+    case = _first_fails(NOT_HAD[answer], later=later)
     settings = {**order, "REDIRECT_ENABLED": "not followed" not in answer}
     await check(replace(case, settings=settings), ("parse", "p1"))
 
