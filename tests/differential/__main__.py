@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from differential.case import Case
+    from differential.law import Verdict
 
 
 def main() -> None:
@@ -23,6 +24,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1_000, help="how many (1,000)")
     parser.add_argument("--first", type=int, default=0, help="the first one (0)")
     parser.add_argument("--keep-going", action="store_true", help="do not shrink, only count")
+    parser.add_argument(
+        "--always", action="append", default=[], help="a feature of the generator that all have"
+    )
     parser.add_argument(
         "--fair", action="store_true", help="crawl without the plugin only, in several orders"
     )
@@ -45,15 +49,15 @@ async def _run(arguments: argparse.Namespace) -> int:
     begun = monotonic()
     seeds = range(arguments.first, arguments.first + arguments.seeds)
     say(f"Crawling {len(seeds):,} random sites, each with the plugin off and on ...\n")
-    cases: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     failed: Counter[str] = Counter()
     totals: Counter[str] = Counter()
     failures: list[int] = []
     for number, seed in enumerate(seeds, start=1):
-        case = generate(seed)
+        case = generate(seed, *arguments.always)
         verdict = await judge(case)
         names = features(case)
-        cases.update(names)
+        counts.update(names)
         totals.update(
             promised=verdict.promised,
             lost=len(verdict.lost),
@@ -69,9 +73,10 @@ async def _run(arguments: argparse.Namespace) -> int:
             say(f"{number:,} sites, {len(failures):,} failed, {monotonic() - begun:.0f} s\n")
             sys.stdout.flush()
     if not arguments.keep_going:
-        await _show(failures[: arguments.shrink], generate, say)
+        cases_of = [(seed, generate(seed, *arguments.always)) for seed in failures]
+        await _show(cases_of[: arguments.shrink], say)
     say("\nsites  failed  with\n")
-    for name, count in sorted(cases.items()):
+    for name, count in sorted(counts.items()):
         say(f"{count:5,}  {failed[name]:6,}  {name}\n")
     say(
         f"\n{len(seeds):,} sites in {monotonic() - begun:.0f} s; requests: {totals['off']:,} off,"
@@ -88,7 +93,7 @@ async def _check_fairness(arguments: argparse.Namespace) -> int:
 
     unfair = 0
     for seed in range(arguments.first, arguments.first + arguments.seeds):
-        lost = await chance(generate(seed))
+        lost = await chance(generate(seed, *arguments.always))
         if lost:
             unfair += 1
             sys.stdout.write(f"  seed {seed}: Scrapy alone may lose {lost[:4]}\n")
@@ -96,17 +101,17 @@ async def _check_fairness(arguments: argparse.Namespace) -> int:
     return bool(unfair)
 
 
-def _problem(verdict) -> str:
+def _problem(verdict: Verdict) -> str:
     if verdict.lost:
         return "lost " + ", ".join(f"{pair[1]} for {pair[0]}" for _, pair, _ in verdict.lost[:4])
     return verdict.errors[0].strip().splitlines()[-1]
 
 
-async def _show(seeds: list[int], generate: Callable[[int], Case], say) -> None:
+async def _show(failed: list[tuple[int, Case]], say: Callable[[str], object]) -> None:
     from differential.shrinking import explained  # noqa: PLC0415
 
-    for seed in seeds:
-        say(f"\nSeed {seed}, as small as it goes:\n{await explained(generate(seed))}\n")
+    for seed, case in failed:
+        say(f"\nSeed {seed}, as small as it goes:\n{await explained(case)}\n")
         sys.stdout.flush()
 
 

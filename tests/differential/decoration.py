@@ -21,7 +21,7 @@ class Decoration(NamedTuple):
 
 
 def _host(prefix: str, suffix: str = "") -> Callable[[str, Random], str]:
-    return lambda url, _: url.replace(f"//{HOST}", f"//{prefix}{HOST}{suffix}")
+    return lambda url, _: url.replace(f"//{HOST}/", f"//{prefix}{HOST}{suffix}/")
 
 
 def _scheme(url: str, _: Random) -> str:

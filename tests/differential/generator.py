@@ -33,7 +33,8 @@ _FAULTS = {
     "error page with 200": lambda _: Answer(body="error"),
 }
 _TEMPORARY = (Answer(503, times=1), Answer(reset=True, times=1), Answer(500, times=2))
-_TRAP = 60
+_TRAP = 50
+_ALIASED = "p50"
 _SOFT = ("log-in", "offline", "not found")
 _CHANCES = {
     # What many crawls have is tried often, what few have less so.
@@ -79,7 +80,8 @@ _CHANCES = {
     "no add-on": 0.05,
     "layers": 0.15,
     "own filter": 0.05,
-    "trap": 0.05,
+    "trap": 0.03,
+    "alias": 0.15,
 }
 _SCRAPY_SETTINGS: dict[str, dict[str, Any]] = {
     "redirects off": {"REDIRECT_ENABLED": False},
@@ -109,15 +111,20 @@ _PLUGIN_SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def generate(seed: int) -> Case:
-    """Return the case of *seed*."""
-    return _Generator(seed).case()
+FEATURES = tuple(_CHANCES)
+"""What a case may have, by the names that :func:`generate` takes."""
+
+
+def generate(seed: int, *always: str) -> Case:
+    """Return the case of *seed*, which has the features *always* whatever else it has."""
+    return _Generator(seed, always).case()
 
 
 class _Generator:
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, always: tuple[str, ...]) -> None:
         self.random = Random(seed)
         self.has = {name for name, chance in _CHANCES.items() if self.random.random() < chance}
+        self.has.update(always)
         names = self.random.sample(sorted(DECORATIONS), self.random.randint(1, 4))
         if not {"tracking_params", "www"} & set(names) or "trap" in self.has:
             names.append("drop_params")
@@ -125,6 +132,8 @@ class _Generator:
         self.preset = self.random.choice(("scrapy", "safe", "safe", "safe", "aggressive"))
         self.rules = merged([each.rules for each in self.decorations])
         self.pages = [f"p{number}" for number in range(self.random.randint(3, 7))]
+        if "alias" in self.has:
+            self.pages.append(_ALIASED)
         self.files = [f"f{number}" for number in range(2)] if "files" in self.has else []
         canonicalizer = Canonicalizer({"*": self.rules}, preset=self.preset)
         self.urls: dict[str, list[str]] = {}
@@ -192,13 +201,17 @@ class _Generator:
 
     def _page(self, number: int) -> Page:
         random, has = self.random, self.has
-        targets = [self.pages[(number + 1) % len(self.pages)]]
-        targets += random.choices(self.pages, k=random.randint(0, 2))
+        linked = [name for name in self.pages if name != _ALIASED]
+        targets = [linked[(number + 1) % len(linked)]]
+        targets += random.choices(linked, k=random.randint(0, 2))
         urls = [url for name in targets for url in self.some(self.urls[name], 0.6)]
         if number == 0 and "depth" not in has:
-            urls += [self.url(name) for name in self.pages[1:]]
+            urls += [self.url(name) for name in linked[1:]]
         random.shuffle(urls)
         links = [self.link(url) for url in dict.fromkeys(urls)]
+        if "depth" in has and number == 0 and links:
+            # What is deep comes first.
+            links = [replace(links[0], priority=3), *links[1:]]
         if number == 0 and "trap" in has:
             links += [Link(f"http://{HOST}/p99?sid={n}") for n in range(_TRAP)]
         return Page(
@@ -228,7 +241,7 @@ class _Generator:
         random, has = self.random, self.has
         names = [self.pages[0]]
         if "several starts" in has:
-            names += random.choices(self.pages, k=random.randint(1, 3))
+            names += random.choices(self.pages[:3], k=random.randint(1, 3))
         links = [self.link(self.url(name)) for name in names]
         if "several starts" in has:
             links.append(self.link(random.choice(self.urls[names[-1]])))
@@ -238,28 +251,38 @@ class _Generator:
         return tuple(replace(link, dont_filter=not filtered, mirror="") for link in links)
 
     def _answers(self) -> dict[str, Answer]:
-        random, has = self.random, self.has
+        random = self.random
         answers = {}
         share = random.choice((0.2, 0.4, 0.6))
         kinds = random.sample(sorted(_FAULTS), 3)
         for name, urls in self.urls.items():
             for url in urls:
-                choices = []
-                if "faults" in has:
-                    choices += [_FAULTS[kind](random) for kind in kinds]
-                if "redirects" in has:
-                    choices += [self._redirect(self.url(name)) for _ in range(2)]
-                if "cross redirects" in has:
-                    choices.append(self._redirect(self.url(random.choice(self.pages))))
-                if "refreshes" in has:
-                    choices.append(Answer(refresh=self.url(name)))
-                if "temporary" in has:
-                    choices += _TEMPORARY
-                if "soft" in has:
-                    choices.append(Answer(body=random.choice(_SOFT)))
+                choices = self._choices(name, kinds)
                 if choices and random.random() < share:
                     answers[url] = random.choice(choices)
+        if "alias" in self.has:
+            # All URLs of one page redirect to those of another one, which nobody links.
+            for url in self.urls[self.pages[-2]]:
+                answers[url] = self._redirect(self.url(_ALIASED))
         return answers
+
+    def _choices(self, name: str, kinds: list[str]) -> list[Answer]:
+        """Return what a URL of the page *name* may answer instead of its page."""
+        random, has = self.random, self.has
+        choices = []
+        if "faults" in has:
+            choices += [_FAULTS[kind](random) for kind in kinds]
+        if "redirects" in has:
+            choices += [self._redirect(self.url(name)) for _ in range(2)]
+        if "cross redirects" in has:
+            choices.append(self._redirect(self.url(random.choice(self.pages))))
+        if "refreshes" in has:
+            choices.append(Answer(refresh=self.url(name)))
+        if "temporary" in has:
+            choices += _TEMPORARY
+        if "soft" in has:
+            choices.append(Answer(body=random.choice(_SOFT)))
+        return choices
 
     def _redirect(self, target: str) -> Answer:
         return Answer(self.random.choice((301, 302, 303, 307, 308)), location=target)
