@@ -176,9 +176,9 @@ def _lines(opening: str, parts: list[str], closing: str, indent: str) -> str:
     return opening + "".join(f"\n{deeper}{part}," for part in parts) + f"\n{indent}{closing}"
 
 
-async def explained(case: Case) -> str:
+async def explained(case: Case, *, tries: int = 600) -> str:
     """Return the smallest form of the failing *case*, and what goes wrong in it."""
-    case = await shrunk(case)
+    case = await shrunk(case, tries=tries)
     verdict = await judge(case)
     lines = [as_code(case)]
     for number, (callback, name), url in verdict.lost:

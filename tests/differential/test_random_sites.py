@@ -16,7 +16,9 @@ async def test_nothing_is_lost(seed):
     """The same pages get to the same callbacks, and the same files to the same items."""
     case = generate(seed)
     if (await judge(case)).failed:
-        pytest.fail(f"Seed {seed}, as small as it goes:\n{await explained(case)}", pytrace=False)
+        pytest.fail(
+            f"Seed {seed}, as small as it goes:\n{await explained(case, tries=200)}", pytrace=False
+        )
 
 
 @pytest.mark.parametrize("seed", range(SEEDS, SEEDS + 10))
