@@ -210,8 +210,11 @@ class _Generator:
         random.shuffle(urls)
         links = [self.link(url) for url in dict.fromkeys(urls)]
         if "depth" in has and number == 0 and links:
-            # What is deep comes first.
-            links = [replace(links[0], priority=3), *links[1:]]
+            # What is deep comes first; the engine asks for others while a callback runs.
+            links = [replace(links[0], priority=3)] + [
+                replace(link, priority=-9) for link in links[1:]
+            ]
+            links += [Link(f"http://{HOST}/p9{n}", priority=-1) for n in range(4)]
         if number == 0 and "trap" in has:
             links += [Link(f"http://{HOST}/p99?sid={n}") for n in range(_TRAP)]
         return Page(

@@ -246,7 +246,14 @@ async def test_variant_that_is_less_deep(order):
     """What the limit of depth keeps from one variant comes by another one, less deep."""
     case = Case(
         pages={
-            "p0": Page(links=(*links("/p4", priority=-9), *links("/p1"))),
+            # The engine asks for one more request while a callback runs: there are some.
+            "p0": Page(
+                links=(
+                    *links("/p4", priority=-9),
+                    *links("/p6", "/p7", "/p8", "/p9", priority=-1),
+                    *links("/p1"),
+                )
+            ),
             "p1": Page(links=links("/p2")),
             "p2": Page(links=links("/p3?sid=1")),
             "p4": Page(links=links("/p3?sid=2")),
