@@ -35,6 +35,7 @@ _FAULTS = {
 _TEMPORARY = (Answer(503, times=1), Answer(reset=True, times=1), Answer(500, times=2))
 _TRAP = 50
 _ALIASED = "p50"
+_DEEP = "p63"
 _SOFT = ("log-in", "offline", "not found")
 _CHANCES = {
     # What many crawls have is tried often, what few have less so.
@@ -137,7 +138,8 @@ class _Generator:
         self.files = [f"f{number}" for number in range(2)] if "files" in self.has else []
         canonicalizer = Canonicalizer({"*": self.rules}, preset=self.preset)
         self.urls: dict[str, list[str]] = {}
-        for name in (*self.pages, *self.files):
+        deep = [_DEEP] if "depth" in self.has else []
+        for name in (*self.pages, *self.files, *deep):
             urls = [f"http://{HOST}/{name}"]
             urls += [self.decorated(urls[0]) for _ in range(self.random.randint(1, 4))]
             self.urls[name] = list(dict.fromkeys((*urls, canonicalizer.canonicalize(urls[-1]))))
@@ -193,6 +195,8 @@ class _Generator:
 
     def case(self) -> Case:
         pages = {name: self._page(number) for number, name in enumerate(self.pages)}
+        if "depth" in self.has:
+            pages |= self._two_ways(pages[self.pages[0]])
         case = Case(pages=pages, start=self._start(), answers=self._answers())
         case = self._with_site(case)
         case = self._with_spider(case)
@@ -209,12 +213,6 @@ class _Generator:
             urls += [self.url(name) for name in linked[1:]]
         random.shuffle(urls)
         links = [self.link(url) for url in dict.fromkeys(urls)]
-        if "depth" in has and number == 0 and links:
-            # What is deep comes first; the engine asks for others while a callback runs.
-            links = [replace(links[0], priority=3)] + [
-                replace(link, priority=-9) for link in links[1:]
-            ]
-            links += [Link(f"http://{HOST}/p9{n}", priority=-1) for n in range(4)]
         if number == 0 and "trap" in has:
             links += [Link(f"http://{HOST}/p99?sid={n}") for n in range(_TRAP)]
         return Page(
@@ -228,6 +226,23 @@ class _Generator:
             canonical=self._canonical(self.pages[number]),
             raises="raises" in has and random.random() < 0.2,
         )
+
+    def _two_ways(self, first: Page) -> dict[str, Page]:
+        """Return pages by which one is reached at three links, and later at two."""
+
+        def ways(*names: str, priority: int = 0) -> tuple[Link, ...]:
+            return tuple(Link(f"http://{HOST}/{name}", priority=priority) for name in names)
+
+        deep, less_deep = self.random.choices(self.urls[_DEEP], k=2)
+        # The engine asks for one more request while a callback runs: there are some.
+        links = (*ways("p64", priority=-9), *first.links, *ways("p66", "p67", "p68", "p69"))
+        return {
+            self.pages[0]: replace(first, links=(*links, *ways("p61", priority=9))),
+            "p61": Page(links=ways("p62", priority=9)),
+            "p62": Page(links=(Link(deep, self.callbacks[deep], priority=9),)),
+            "p64": Page(links=(Link(less_deep, self.callbacks[less_deep]),)),
+            _DEEP: Page(links=ways("p65")),
+        }
 
     def _files(self) -> list[str]:
         names = self.random.choices([*self.files, *self.files, self.pages[-1]], k=2)
@@ -343,7 +358,7 @@ class _Generator:
         elif random.random() < 0.2:
             settings["RETRY_ENABLED"] = False
         if "depth" in has:
-            settings["DEPTH_LIMIT"] = random.randint(1, 4)
+            settings["DEPTH_LIMIT"] = random.choice((1, 2, 3, 3, 3, 4))
         for name, values in _SCRAPY_SETTINGS.items():
             if name in has:
                 settings |= values
