@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, TypeVar
 
 from scrapy import signals
+from scrapy.core.scheduler import Scheduler
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.python import global_object_name
 from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
@@ -117,7 +118,13 @@ class Crawl:
             recovers = JobRecovery.is_possible(crawler.settings)
         if not (settings.rescue or compares or recovers):
             return
-        self.requests = PageRequests(crawler, fingerprints, settings, stats, self._on_had)
+        # Else earlier runs, or other processes, have had requests that the filter recorded.
+        is_whole = issubclass(load_object(crawler.settings["SCHEDULER"]), Scheduler) and (
+            recovers or not self._is_job
+        )
+        self.requests = PageRequests(
+            crawler, fingerprints, settings, stats, self._on_had, is_whole=is_whole
+        )
         if compares:
             self._make_checks(fingerprints, self.requests)
         if recovers:

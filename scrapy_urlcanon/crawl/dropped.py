@@ -101,19 +101,18 @@ class DroppedDuplicates:
         del spider
         if self._first_urls.question:
             self._first_urls.question.look_back()
-        if not self._is_ours:
-            return
         drop = self._attribute(request)
-        self._domains[drop.domain] += 1
-        if drop.is_exact:
-            self._exact += 1
-        else:
-            self._variants += 1
-            self._rules.update(drop.rules)
-            if canonicalize_url(request.url) != canonicalize_url(drop.first):
-                self._scrapy_would_keep.add(scrapy_fingerprint(request))
-        if (self._exact + self._variants) % _DROPS_PER_WRITE == 0:
-            self._write_counts()
+        if self._is_ours:
+            self._domains[drop.domain] += 1
+            if drop.is_exact:
+                self._exact += 1
+            else:
+                self._variants += 1
+                self._rules.update(drop.rules)
+                if canonicalize_url(request.url) != canonicalize_url(drop.first):
+                    self._scrapy_would_keep.add(scrapy_fingerprint(request))
+            if (self._exact + self._variants) % _DROPS_PER_WRITE == 0:
+                self._write_counts()
         for listener in self.listeners:
             listener(drop)
 

@@ -360,8 +360,11 @@ FAILURES = {
 @pytest.mark.parametrize("failure", FAILURES)
 @deferred_f_from_coro_f
 async def test_failure_is_cached_for_its_own_url(order, failure, is_start, rewrite):
-    """One variant is not answered with the failure of another one, cold or warm."""
-    both = links("/p1?sid=1", "/p1?sid=2", dont_filter=True)
+    """One variant is not answered with the failure of another one, cold or warm.
+
+    With its success it may be, so that the form to log in is linked by itself too.
+    """
+    both = (*links("/p1?sid=1", "/p1?sid=2", dont_filter=True), *links("/p9"))
     case = Case(
         pages={"p0": Page(links=both), "p1": Page(links=links("/p2"))},
         start=both if is_start else links("/p0"),

@@ -8,6 +8,9 @@ from scrapy.downloadermiddlewares.httpcache import HttpCacheMiddleware
 
 from scrapy_urlcanon.crawl.own_requests import OWN_URL, marked
 
+_HEAD = 4096
+"""Bytes of a page in which Scrapy looks for ``<meta http-equiv="refresh">``."""
+
 if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
@@ -35,11 +38,15 @@ class _FailuresApart:
         return getattr(self._storage, name)
 
     def retrieve_response(self, spider: Spider, request: Request) -> Response | None:
-        """Return what is stored of the page of *request*, or of its URL."""
-        response: Response | None = self._storage.retrieve_response(spider, request)
-        # Before this there were caches too, with failures under the fingerprints of pages.
-        if response is None or (not _is_success(response) and response.url != request.url):
-            response = self._storage.retrieve_response(spider, marked(request, OWN_URL))
+        """Return what is stored of the URL of *request*, or of its page."""
+        response: Response | None = self._storage.retrieve_response(
+            spider, marked(request, OWN_URL)
+        )
+        if response is None:
+            response = self._storage.retrieve_response(spider, request)
+            # In older caches there are failures under the fingerprints of pages.
+            if response and not _is_success(response) and response.url != request.url:
+                return None
         return response
 
     def store_response(self, spider: Spider, request: Request, response: Response) -> None:
@@ -49,4 +56,6 @@ class _FailuresApart:
 
 
 def _is_success(response: Response) -> bool:
-    return response.status // 100 == 2 and bool(response.body)  # noqa: PLR2004
+    """Tell whether *response* is a page, and neither empty nor a redirect in its head."""
+    start = response.body[:_HEAD].lower()
+    return response.status // 100 == 2 and bool(start) and b"refresh" not in start  # noqa: PLR2004

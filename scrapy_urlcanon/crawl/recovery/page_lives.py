@@ -277,6 +277,14 @@ class PageLives(Generic[R]):
                 if number <= sends:
                     self.ended(page, callback)
 
+    def release(self) -> None:
+        """Send what waits for a recorded request that was never on its way, and never will be."""
+        for page in tuple(self._waiting):
+            if page in self._waiting and not self._is_recorded(page):
+                self._known[page] = (self._known.get(page) or 0) | _RECORDED
+                for callback in tuple(self._waiting[page].variants):
+                    self._move(page, callback, Event.ENDED)
+
     def _move(self, page: bytes, callback: Hashable, event: Event) -> None:
         """Move the state of a page for a callback, and then those of what redirects there."""
         moves = deque([(page, callback, event)])

@@ -69,6 +69,8 @@ class PageRequests:
     until one brings the page or none is left.
 
     :param on_had: is called with each page that a callback got.
+    :param is_whole: whether it is known here what became of all requests that the duplicate filter
+        recorded, and not in another run or process.
     """
 
     def __init__(
@@ -78,12 +80,15 @@ class PageRequests:
         settings: CrawlSettings,
         stats: CrawlStats,
         on_had: Callable[[bytes], None],
+        *,
+        is_whole: bool,
     ) -> None:
         self._crawler = crawler
         self._fingerprints = fingerprints
         self._settings = settings
         self._stats = stats
         self._on_had = on_had
+        self._is_whole = is_whole
         self._lives: PageLives[Request] = PageLives(
             self._fetch,
             max_pages=settings.remembered_pages,
@@ -159,8 +164,12 @@ class PageRequests:
 
     def is_scraped(self, response: Response) -> None:
         """Note that the spider middlewares get *response*."""
-        if response.request is not None and _is_for_the_spider(response.request):
-            self._scraped[response.request] = None
+        request = response.request
+        if request is not None and _is_for_the_spider(request):
+            if request not in self._pages:
+                # Another middleware answered it before it came here.
+                self.sent(request)
+            self._scraped[request] = None
 
     def delivered(self, response: Response) -> None:
         """Note that a callback gets *response*.
@@ -174,8 +183,6 @@ class PageRequests:
         is_success = response.status // 100 == 2  # noqa: PLR2004
         if is_success and not response.body and request.method != "HEAD":
             return
-        if request not in self._pages:
-            self.sent(request)
         callback = self._callback(request)
         pages = tuple(self._pages_of(request))
         if self._depths is not None:
@@ -192,7 +199,7 @@ class PageRequests:
     def dropped(self, drop: Drop) -> None:
         """Keep the dropped request, or have it fetched where its page is missed."""
         request = drop.request
-        if drop.is_exact and is_plain(request):
+        if drop.is_exact and is_plain(request) and not self._settings.rewrite:
             # Nearly all drops: the very request that stands for its page.
             return
         self._sweep()
@@ -210,7 +217,8 @@ class PageRequests:
         if page is None:
             return
         variant = _original(request)
-        if variant is not request or not drop.is_exact:
+        # Of a URL that was rewritten the very same one is not a duplicate without us.
+        if variant is not request or not drop.is_exact or self._settings.rewrite:
             self.offer(variant, page)
         self._lives.redirected(page, callback, self.redirected_to(request))
 
@@ -256,6 +264,8 @@ class PageRequests:
         sends = self._lives.sends
         self._sweep()
         self._lives.end_all(sends)
+        if self._is_whole:
+            self._lives.release()
 
     def spider_closed(self) -> None:
         """Complete the stats."""
