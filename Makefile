@@ -30,6 +30,10 @@ test: $(INSTALLED) lint  ## check style and types, run all tests
 coverage: $(INSTALLED)  ## run all tests, show what they do not run, fail below the floor
 	$(PYTEST) --cov
 
+DIFFERENTIAL_SEEDS ?= 1000
+differential: $(INSTALLED)  ## crawl random sites with the plugin off and on; shrink what fails
+	PYTHONPATH=tests $(BIN)/python -m differential --seeds $(DIFFERENTIAL_SEEDS)
+
 test-all: $(INSTALLED)  ## run all tests with each Python that is here, and with the oldest releases
 	$(BIN)/pip install --quiet 'tox>=4.21'
 	PATH="$$PATH$(MORE_PATH)" $(BIN)/tox

@@ -1,4 +1,4 @@
-"""Writes the tables of settings and stats into ``docs/configuration.md`` and ``docs/stats.md``."""
+"""Writes into ``docs/`` what the code says: the settings, the stats, and the life of a page."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.crawl.recovery.page_lives import DROPPED, TRANSITIONS, Event, State
 from scrapy_urlcanon.crawl.settings import CrawlSettings, attributes, name_of
 from scrapy_urlcanon.crawl.stats import PREFIX, Stat
 
@@ -18,12 +19,17 @@ if TYPE_CHECKING:
 DOCS = Path(__file__).parents[1] / "docs"
 SETTINGS = DOCS / "configuration.md", ("setting", "default", "meaning")
 STATS = DOCS / "stats.md", ("stat", "meaning")
+LIFE = DOCS / "reliability.md", ("what the callback knows of the page", "a variant is dropped")
+DIAGRAM = re.compile("```mermaid\nstateDiagram.*?```\n", re.DOTALL)
 
 
 def pages() -> dict[Path, str]:
     """Return the text of each page as it is to be."""
-    tables = {SETTINGS: settings(), STATS: stats()}
-    return {path: with_table(path, head, rows) for (path, head), rows in tables.items()}
+    tables = {SETTINGS: settings(), STATS: stats(), LIFE: fates()}
+    texts = {path: with_table(path, head, rows) for (path, head), rows in tables.items()}
+    path, _ = LIFE
+    texts[path] = DIAGRAM.sub(lambda _: diagram(), texts[path])
+    return texts
 
 
 def settings() -> Iterator[tuple[str, ...]]:
@@ -39,6 +45,26 @@ def stats() -> Iterator[tuple[str, ...]]:
     meanings = docstrings(Stat)
     for stat in Stat:
         yield f"`{PREFIX}{stat.value}`", meanings[stat.name]
+
+
+def fates() -> Iterator[tuple[str, ...]]:
+    """Yield what becomes of a dropped variant in each state of its page."""
+    meanings = docstrings(State)
+    for state, fate in DROPPED.items():
+        yield f"{state.name}: {meanings[state.name]}", f"it is {fate.value}"
+
+
+def diagram() -> str:
+    """Return the states and events of a page as a Mermaid diagram."""
+    lines = ["```mermaid", "stateDiagram-v2", "    [*] --> UNKNOWN"]
+    for state, row in TRANSITIONS.items():
+        by_target: dict[State, list[Event]] = {}
+        for event, target in row.items():
+            by_target.setdefault(target, []).append(event)
+        for target, events in by_target.items():
+            names = ", ".join(event.value for event in events)
+            lines.append(f"    {state.name} --> {target.name}: {names}")
+    return "\n".join([*lines, "```\n"])
 
 
 def docstrings(kind: type) -> dict[str, str]:

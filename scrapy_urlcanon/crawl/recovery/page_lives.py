@@ -66,7 +66,7 @@ class Fate(enum.Enum):
     """What becomes of a dropped variant."""
 
     FORGOTTEN = "forgotten"
-    WAITS = "waits"
+    WAITS = "left waiting"
     FETCHED = "fetched"
 
 
@@ -128,8 +128,8 @@ class _Waiting(Generic[R]):
         """About how many bytes the requests take."""
         self.variants: dict[Hashable, dict[str, R]] = {}
         """The dropped requests by callback and URL, in the order in which they came."""
-        self.sources: set[tuple[bytes, Hashable]] = set()
-        """The pages that redirect here, each with its callback."""
+        self.sources: dict[tuple[bytes, Hashable], bool] = {}
+        """The pages that redirect here, each with its callback, and whether by the very URL."""
 
 
 class PageLives(Generic[R]):
@@ -139,11 +139,12 @@ class PageLives(Generic[R]):
     >>> lives = PageLives(lambda page, request: not fetched.append(request))
     >>> lives.sent(b"page", "parse")
     >>> lives.dropped(b"page", "parse", "/?sid=2", "the request")
-    <Fate.WAITS: 'waits'>
+    <Fate.WAITS: 'left waiting'>
     >>> lives.ended(b"page", "parse")
     >>> fetched, lives.state(b"page", "parse")
     (['the request'], <State.EXPECTED: 3>)
     >>> lives.got(b"page", "parse")
+    True
     >>> lives.state(b"page", "parse")
     <State.HAD: 1>
 
@@ -250,20 +251,27 @@ class PageLives(Generic[R]):
             return Fate.FORGOTTEN
         return fate
 
-    def redirected(self, page: bytes, callback: Hashable, sources: Iterable[bytes]) -> None:
+    def redirected(
+        self, page: bytes, callback: Hashable, sources: Iterable[bytes], *, is_exact: bool = True
+    ) -> None:
         """Note that requests for *sources* led to *page*, where the duplicate filter dropped them.
 
         They share its fate. One that led back to where it came from brings nothing.
+
+        :param is_exact: whether they led to the very URL that was seen before. Another one may not
+            have led to the page, so that it takes a second one to say that it is had.
         """
         state = self.state(page, callback)
         for source in sources:
             if source == page or (state in _BRINGS_NOTHING and self._is_recorded(page)):
                 self.ended(source, callback)
-            elif state is State.HAD:
+            elif state is not State.HAD:
+                self._waiting_for(page).sources[source, callback] = is_exact
+            elif self._says_that_it_is_had(source, is_exact):
                 self.got(source, callback)
                 self.confirmed(source, callback)
             else:
-                self._waiting_for(page).sources.add((source, callback))
+                self.ended(source, callback)
 
     def end_all(self, sends: int) -> None:
         """End what is on its way and will not come: nothing is downloaded or scraped any more.
@@ -309,11 +317,15 @@ class PageLives(Generic[R]):
             if self.state(page, other) in _BRINGS_NOTHING:
                 self._send_next(page, other, waiting)
         if self.state(page, callback) is not State.EXPECTED:
-            event = Event.GOT if state is State.HAD else Event.ENDED
-            for source in [source for source in waiting.sources if source[1] == callback]:
-                waiting.sources.remove(source)
-                yield (*source, event)
+            for source, name in [key for key in waiting.sources if key[1] == callback]:
+                is_exact = waiting.sources.pop((source, name))
+                is_had = state is State.HAD and self._says_that_it_is_had(source, is_exact)
+                yield source, name, Event.GOT if is_had else Event.ENDED
         self._forget_if_empty(page, waiting)
+
+    def _says_that_it_is_had(self, source: bytes, is_exact: bool) -> bool:  # noqa: FBT001
+        """Tell whether a redirect from *source* to a page that is had says that it is had too."""
+        return is_exact or State.MISSED in self._states(source)
 
     def _forget_if_empty(self, page: bytes, waiting: _Waiting[R]) -> None:
         if not waiting.variants and not waiting.sources:

@@ -220,7 +220,8 @@ class PageRequests:
         # Of a URL that was rewritten the very same one is not a duplicate without us.
         if variant is not request or not drop.is_exact or self._settings.rewrite:
             self.offer(variant, page)
-        self._lives.redirected(page, callback, self.redirected_to(request))
+        sources = self.redirected_to(request)
+        self._lives.redirected(page, callback, sources, is_exact=drop.is_exact)
 
     def offer(self, variant: Request, page: bytes | None = None) -> Fate | None:
         """Have *variant* wait for its page, or fetched if that is missed."""
