@@ -76,7 +76,11 @@ class RulesDocument:
 
         The values of the preset and the tracking parameters are those of the plugin as it
         is installed.
+
+        :raises ValueError: if there is no such preset any more.
         """
+        if self.data["preset"] not in PRESETS:
+            raise ValueError(f"there is no preset {self.data['preset']!r}")
         return Configuration(
             self.data["preset"],
             tuple(

@@ -67,8 +67,6 @@ class StoredRules:
         """
         try:
             configuration = document.configuration()
-            if configuration.preset not in configuration.catalogue.presets:
-                raise ValueError(f"there is no preset {configuration.preset!r}")
             for rule_set in chain.from_iterable(configuration.origins):
                 configuration.overrides(str(self.path), rule_set.options)
         except ConfigurationError:
