@@ -16,7 +16,8 @@ PYENV := $(wildcard $(HOME)/.pyenv/versions/3.*/bin)
 MORE_PATH = $$(echo '$(addprefix :,$(PYENV))' | tr -d ' ')
 
 .PHONY: help demo test test-all test-oldest coverage lint docs site package tracking-list \
-	bench bench-crawl bench-memory bench-learn fuzz clean
+	bench bench-crawl bench-memory bench-learn fuzz \
+	soak-kill soak-disk clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -77,6 +78,13 @@ bench-memory: $(INSTALLED)  ## what is remembered so that nothing is lost, in by
 
 bench-learn: $(INSTALLED)  ## judge what is learned on ../shared/corpora/observations.tsv.gz
 	$(BIN)/python -m benchmarks.learn
+
+SOAK := PYTHONPATH=.:tests:example_project $(BIN)/python tests/soak/soak.py
+soak-kill: $(INSTALLED)  ## kill and resume jobs 50 times at random moments, and count what is lost
+	$(SOAK)
+
+soak-disk: $(INSTALLED)  ## the same on a disk that fills and empties
+	$(SOAK) --disk
 
 FUZZ_SECONDS ?= 600
 fuzz: $(INSTALLED)  ## fuzz what reads foreign text, for FUZZ_SECONDS

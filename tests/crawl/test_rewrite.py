@@ -98,3 +98,24 @@ async def test_signed_url_is_not_touched(crawl, query):
     result = await crawl(site({"/": links(f"/a?{query}")}), SETTINGS)
     assert result.hits == ["/", f"/a?{query}"]
     assert result.figures["rewrite/signed"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_canonical_url_that_another_callback_had_as_a_rewritten_one(crawl):
+    """What was rewritten for one callback keeps no page from the callback of another link."""
+
+    class Two(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": response.text}
+            yield response.follow("/a?sid=1", self.parse_other)
+            yield response.follow("/a", self.parse_one)
+
+        def parse_one(self, response):
+            self.errors.append(("one", response.url))
+
+        def parse_other(self, response):
+            self.errors.append(("other", response.url))
+
+    result = await crawl(site({"/": page("/"), "/a": page("a")}), SETTINGS, spider=Two)
+    spider = result.crawler.spider
+    assert sorted(spider.errors) == [("one", f"{SITE}/a"), ("other", f"{SITE}/a")]

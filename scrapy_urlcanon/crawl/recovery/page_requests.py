@@ -106,6 +106,7 @@ class PageRequests:
         self._depths: BoundedMapping[bytes, int] | None = None
         if crawler.settings.getint("DEPTH_LIMIT"):
             self._depths = BoundedMapping(settings.remembered_pages)
+        self._is_fetching = False
         crawler.signals.connect(self.spider_error, signals.spider_error)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -275,13 +276,13 @@ class PageRequests:
 
     def _sweep(self) -> None:
         """End the requests whose response the spider is done with, and got nothing of."""
-        if not self._scraped:
+        # What is fetched instead may be dropped, while a state is being moved.
+        if not self._scraped or self._is_fetching:
             return
         slot = self._crawler.engine.scraper.slot
         active = slot.active if slot else ()
         for request, pages in tuple(self._scraped.items()):
-            # What is fetched instead may be dropped, and that sweeps too.
-            if request in active or request not in self._scraped:
+            if request in active:
                 continue
             del self._scraped[request]
             if pages is None:
@@ -317,7 +318,11 @@ class PageRequests:
         """Schedule *variant*, and tell whether the scheduler took it."""
         del page
         copy = marked(variant, RESCUE)
-        self._crawler.engine.crawl(copy)
+        self._is_fetching = True
+        try:
+            self._crawler.engine.crawl(copy)
+        finally:
+            self._is_fetching = False
         if self._refused is copy:
             # It was sent before.
             self._refused = None

@@ -44,8 +44,8 @@ class Replay:
         """How many outcomes there are."""
         self.rewritten: list[Request] = []
         """Requests that are done, and were rewritten: known after :meth:`undone`."""
-        # The URL of what the duplicate filter recorded, where that is done, else None.
-        self._recorded: dict[bytes, str | None] = {}
+        # The URL and the callback of what the duplicate filter recorded, where that is done.
+        self._recorded: dict[bytes, tuple[str, str] | None] = {}
         self._unfiltered_done: Counter[bytes] = Counter()
         self._pages_done: set[tuple[bytes, str]] = set()
         self._count_done()
@@ -56,8 +56,9 @@ class Replay:
             fingerprint = record.fingerprint
             if request.dont_filter or fingerprint in self._recorded:
                 continue
-            is_done = (fingerprint, callback_of(request, self._spider)) in self._pages_done
-            self._recorded[fingerprint] = request.url if is_done else None
+            callback = callback_of(request, self._spider)
+            is_done = (fingerprint, callback) in self._pages_done
+            self._recorded[fingerprint] = (request.url, callback) if is_done else None
             if is_done:
                 yield request
 
@@ -75,10 +76,15 @@ class Replay:
                 self._unfiltered_done[identity] -= is_done
             else:
                 passed.add(record.fingerprint)
-                url = self._recorded[record.fingerprint]
-                is_done = url is not None and (is_first or url == request.url)
+                recorded = self._recorded[record.fingerprint]
                 # What it was rewritten from may be another URL than that of the first.
-                is_done = is_done and (is_first or is_plain(request))
+                is_done = recorded is not None and (
+                    is_first
+                    or (
+                        is_plain(request)
+                        and recorded == (request.url, callback_of(request, self._spider))
+                    )
+                )
             if is_done and mark_of(request, REWRITTEN):
                 self.rewritten.append(request)
             # A retry repeats what stands before it. An audit has lost what it was to be

@@ -1,0 +1,118 @@
+"""A job that is killed after any record of its journal loses no page to any callback."""
+
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from loopback import page, redirect
+from scrapy import Request
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import FollowSpider, links, site
+
+from scrapy_urlcanon.crawl.recovery.journal import Journal, Kind
+
+RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
+JOB = {**RULES, "JOBDIR": "job", "CONCURRENT_REQUESTS": 2}
+FILE = Path("job/urlcanon.journal")
+FEW = os.environ.get("HYPOTHESIS_PROFILE") != "long"
+PAGES = {
+    "/": links("/a?sid=1", "/a?sid=2", "/a?sid=3", "/b?sid=1", "/old?sid=1", "/c?sid=x", "/c"),
+    # The first URLs are dead, and so is the canonical one.
+    "/a?sid=3": links("/d?sid=2", "/d?sid=1", "/", "/b?sid=x"),
+    "/b?sid=1": links("/c?sid=1", "/a?sid=1"),
+    "/b?sid=x": page("b"),
+    "/old?sid=1": redirect("/e?sid=1"),
+    "/e?sid=1": links("/f?sid=1", "/f?sid=2"),
+    "/f?sid=2": page("f"),
+    "/c": page("c"),
+    "/c?sid=x": page("c"),
+    "/d": page("d"),
+    "/d?sid=1": page("d"),
+}
+
+
+class TwoCallbacks(FollowSpider):
+    """Follows links with `sid=x` with another callback, and begins without the filter."""
+
+    def _start(self, urls):
+        async def start():
+            for url in urls:
+                yield Request(url, dont_filter=True)
+
+        return start
+
+    def parse(self, response):
+        yield {"url": response.url, "text": response.text}
+        self.errors.append(("parse", path_of(response.url)))
+        for url in response.css("a::attr(href)").getall():
+            yield response.follow(url, self.parse_other if "sid=x" in url else self.parse)
+
+    def parse_other(self, response):
+        self.errors.append(("parse_other", path_of(response.url)))
+
+
+def path_of(url):
+    """Return the path of *url*: its page."""
+    return urlsplit(url).path
+
+
+def had(records):
+    """Return the callbacks and the pages that they had, as *records* say."""
+    pages = {each.fingerprint: path_of(each.request["url"]) for each in records if each.request}
+    for each in records:
+        if each.page and each.fingerprint in pages:
+            pages[each.page] = pages[each.fingerprint]
+    return {
+        (each.callback.rpartition(".")[2], pages.get(each.page or each.fingerprint))
+        for each in records
+        if each.kind is Kind.FETCHED
+    }
+
+
+def written(records):
+    """Let the job begin with a journal of *records* alone: so a kill leaves it."""
+    FILE.unlink()
+    journal = Journal(FILE)
+    journal.open()
+    for each in records[1:]:
+        if each.request:
+            # Each crawl has a server of its own.
+            each.request.get("meta", {}).pop("proxy", None)
+        journal.add(each)
+    journal.close()
+
+
+def cuts(path=FILE):
+    """Yield the records of the journal at *path* up to each, and not the end of the run."""
+    journal = Journal(path)
+    journal.scan(lambda _: None)
+    records = list(journal)
+    assert records[-1].kind is Kind.CLOSED
+    return [records[:end] for end in range(1, len(records))]
+
+
+@pytest.mark.parametrize(
+    ("options", "step"),
+    [
+        ({}, 6),
+        ({"URLCANON_REWRITE": True}, 2),
+        ({"URLCANON_AUDIT": 1}, 7),
+        ({"RETRY_TIMES": 1, "RETRY_HTTP_CODES": [404]}, 8),
+        ({"URLCANON_REWRITE": True, "URLCANON_DECLARED_CANONICAL": True}, 5),
+    ],
+    ids=["plain", "rewrite", "audit", "retries", "declared"],
+)
+@deferred_f_from_coro_f
+async def test_kill_after_any_record(crawl, options, step):
+    """What was had before and what is had afterwards is all there is."""
+    settings = {**JOB, **options}
+    first = await crawl(site(PAGES), settings, spider=TwoCallbacks)
+    expected = set(first.crawler.spider.errors)
+    assert len(expected) == 9
+    # Every one takes too long for every day.
+    for records in cuts()[:: step if FEW else 1]:
+        written(records)
+        result = await crawl(site(PAGES), settings, spider=TwoCallbacks)
+        lost = expected - had(records) - set(result.crawler.spider.errors)
+        assert lost == set(), records

@@ -1,0 +1,106 @@
+"""Spiders that write down at once what they get, on a disk that may fill and empty."""
+
+import json
+import os
+import random
+import resource
+from pathlib import Path
+
+from scrapy import Request, Spider
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
+
+START = "http://site.example/"
+JOURNAL = Path("job/urlcanon.journal")
+_HARD = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+
+
+class Disk:
+    """Lets no file grow beyond the size of the journal, for some responses in turn.
+
+    The journal is the largest file of a job: what Scrapy stores itself is not touched.
+    """
+
+    def __init__(self, seed):
+        self._random = random.Random(seed)
+        self._left = 0
+        self._is_full = False
+
+    def note(self):
+        """Count a response; fill or empty the disk when it is time."""
+        if self._left:
+            self._left -= 1
+            return
+        self._left = self._random.randrange(12)
+        self._is_full = not self._is_full and JOURNAL.exists()
+        limit = resource.RLIM_INFINITY
+        if self._is_full:
+            limit = JOURNAL.stat().st_size + self._random.randrange(300)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, _HARD))
+
+    @staticmethod
+    def empty():
+        """Let files grow again."""
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, _HARD))
+
+
+class Notes:
+    """Writes down what callbacks get."""
+
+    disk = Disk(os.environ["SOAK_DISK"]) if "SOAK_DISK" in os.environ else None
+
+    def note(self, callback, response):
+        """Write down that *callback* got *response*."""
+        with Path("got.txt").open("a", encoding="utf-8") as file:
+            file.write(f"{callback} {response.url}\n")
+        if self.disk:
+            self.disk.note()
+
+    def closed(self, reason):
+        """Write down what was counted."""
+        if self.disk:
+            self.disk.empty()
+        stats = {**self.crawler.stats.get_stats(), "reason": reason}
+        Path("stats.json").write_text(json.dumps(stats, default=str), encoding="utf-8")
+
+
+if os.environ.get("SOAK_SPIDER") == "CrawlSpider":
+
+    class RuleSpider(Notes, CrawlSpider):
+        """Follows links by rules."""
+
+        name = "soaked"
+        start_urls = (START,)
+        rules = (
+            Rule(LinkExtractor(allow="sid=x"), callback="parse_other", follow=True),
+            Rule(LinkExtractor(), callback="parse_one", follow=True),
+        )
+
+        def parse_one(self, response):
+            self.note("one", response)
+
+        def parse_other(self, response):
+            self.note("other", response)
+
+else:
+
+    class FollowSpider(Notes, Spider):
+        """Follows every link, with one of two callbacks."""
+
+        name = "soaked"
+
+        async def start(self):
+            yield Request(START, dont_filter=True)
+
+        def parse(self, response):
+            self.note("one", response)
+            yield from self.follow(response)
+
+        def parse_other(self, response):
+            self.note("other", response)
+            yield from self.follow(response)
+
+        def follow(self, response):
+            for link in response.css("a"):
+                url = link.attrib["href"]
+                yield response.follow(url, self.parse_other if "sid=x" in url else self.parse)
