@@ -13,9 +13,14 @@ import atheris
 
 with atheris.instrument_imports(include=["scrapy_urlcanon"]):
     from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.exceptions import ReportError
     from scrapy_urlcanon.learn import Observation, learn
+    from scrapy_urlcanon.pages.canonical_link import links_of
+    from scrapy_urlcanon.pages.signature import unpack
     from scrapy_urlcanon.redaction import redact
+    from scrapy_urlcanon.report.json_form import from_json
     from scrapy_urlcanon.rule_files.clean_param import read_clean_param
+    from scrapy_urlcanon.rule_files.documents import parse_json, parse_toml
     from scrapy_urlcanon.rule_files.foreign import read_foreign
 
 CANONICALIZERS = [Canonicalizer(preset=preset) for preset in ("scrapy", "safe", "aggressive")]
@@ -38,6 +43,21 @@ def fuzz_readers(data: atheris.FuzzedDataProvider) -> None:
     with suppress(ValueError):
         read_foreign(text, name="fuzzed")
     read_clean_param(text.encode(errors="replace"))
+    links = list(links_of(text))
+    if len(links) > text.count("<"):
+        raise AssertionError(f"more links than there are targets: {text!r}")
+
+
+def fuzz_files(data: atheris.FuzzedDataProvider) -> None:
+    """Read or refuse rules, reports and the lines of a store, whatever is in them."""
+    text = data.ConsumeUnicode(2000)
+    for parse in (parse_json, parse_toml):
+        with suppress(ValueError):
+            Canonicalizer(parse(text))
+    with suppress(ReportError):
+        from_json(text)
+    with suppress(ValueError):
+        unpack(text.encode(errors="replace"))
 
 
 def fuzz_redact(data: atheris.FuzzedDataProvider) -> None:
@@ -59,7 +79,7 @@ def fuzz_learn(data: atheris.FuzzedDataProvider) -> None:
     Canonicalizer(learn(observations).as_rules())
 
 
-TARGETS = (fuzz_canonicalize, fuzz_readers, fuzz_redact, fuzz_learn)
+TARGETS = (fuzz_canonicalize, fuzz_readers, fuzz_redact, fuzz_learn, fuzz_files)
 
 
 def fuzz_one(data: bytes) -> None:

@@ -276,7 +276,9 @@ def _learn(
             observations_of(inputs, skipped, read_on),
             thresholds=thresholds,
             domains=domains,
-            in_force=combine((crawl for path in inputs for crawl in crawls_of(path)), kept),
+            in_force=combine(
+                (crawl for path in inputs for crawl in crawls_of(path, skipped)), kept
+            ),
             progress=learned_domain,
         )
 

@@ -88,10 +88,12 @@ class Signature(NamedTuple):
 def unpack(data: bytes) -> tuple[Line, ...]:
     """Return the lines that :meth:`Signature.pack` made bytes of; none of no bytes.
 
-    :raises ValueError: where they were cut short.
+    :raises ValueError: where they were cut short, or are something else.
     """
     if not data:
         return ()
+    if not isinstance(data, bytes):
+        raise ValueError(f"expected bytes, got {type(data).__name__}")  # noqa: TRY004
     try:
         (count,) = struct.unpack_from("<H", data)
         fields = struct.unpack_from(f"<{2 * count}Q{count}H", data, 2)

@@ -16,6 +16,7 @@ from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.report.decoding import decode_fields
 from scrapy_urlcanon.report.document import Report, generator
 from scrapy_urlcanon.report.section import sections
+from scrapy_urlcanon.rule_files.documents import parse_json
 
 if TYPE_CHECKING:
     import os
@@ -65,11 +66,11 @@ def from_json(text: str) -> Report:
     :raises ReportError: as :func:`read_report`.
     """
     try:
-        document = json.loads(text)
+        document = parse_json(text)
     except json.JSONDecodeError as error:
         raise ReportError(_malformed(text, error)) from error
-    except RecursionError as error:
-        raise ReportError("is nested deeper than any report") from error
+    except ValueError as error:
+        raise ReportError(f"is no report: {error}") from error
     if not isinstance(document, dict) or document.pop("format", None) != FORMAT:
         raise ReportError('is no report: it does not say "format": "scrapy-urlcanon report"')
     number = document.pop("version", None)

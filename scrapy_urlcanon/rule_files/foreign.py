@@ -7,7 +7,6 @@ is listed with the rules.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.rule_files import (
@@ -16,6 +15,7 @@ from scrapy_urlcanon.rule_files import (
     query_filter,
     removeparam,
 )
+from scrapy_urlcanon.rule_files.documents import parse_json
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def _parse(text: str, name: str) -> object:
     if name.lower().endswith(".toml") or not text.startswith(("{", "[")):
         return _MALFORMED
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return parse_json(text)
+    except ValueError:
         return _MALFORMED
 
 

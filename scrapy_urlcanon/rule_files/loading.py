@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
@@ -111,13 +109,8 @@ def _read_ours(name: str, text: str) -> RulesFile:
     file_format = _SUFFIXES.get(Path(name).suffix.lower())
     if file_format is None:
         raise ValueError("expected a file whose name ends in .toml or .json, or a known rule list")
-    read = _read_toml if file_format == "TOML" else json.loads
+    # Only crawls with rule files are to wait for it.
+    from scrapy_urlcanon.rule_files.documents import parse_json, parse_toml  # noqa: PLC0415
+
+    read = parse_toml if file_format == "TOML" else parse_json
     return RulesFile(name, read(text), file_format)
-
-
-def _read_toml(text: str) -> Any:
-    if sys.version_info >= (3, 11):
-        import tomllib  # noqa: PLC0415
-    else:
-        import tomli as tomllib  # noqa: PLC0415
-    return tomllib.loads(text)

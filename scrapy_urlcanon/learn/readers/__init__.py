@@ -87,10 +87,11 @@ def read(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     return READERS[format_of(path)](path, skipped)
 
 
-def crawls_of(path: Path) -> tuple[CrawlRecord, ...]:
+def crawls_of(path: Path, skipped: Counter[str] | None = None) -> tuple[CrawlRecord, ...]:
     """Return what an input says about the rules of its crawls: nothing, but for a store.
 
+    :param skipped: where rows that say nothing are counted.
     :raises InputError: where it cannot be read.
     :raises StoreVersionError: where another version of this package wrote it.
     """
-    return tuple(read_crawls(path)) if format_of(path) == "store" else ()
+    return tuple(read_crawls(path, skipped)) if format_of(path) == "store" else ()

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import Counter
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.exceptions import InputError
+from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
+from scrapy_urlcanon.exceptions import ConfigurationError, InputError
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
 from scrapy_urlcanon.learn.results.in_force import AuditedUrl, CrawlRecord, RuleInForce
-from scrapy_urlcanon.learn.results.rule import Key, key_of
 from scrapy_urlcanon.learn.store import open_store
 from scrapy_urlcanon.pages.signature import BOILERPLATE_SHARE, Signature, unpack
+from scrapy_urlcanon.rule_files.documents import parse_json
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
+    from scrapy_urlcanon.learn.results.rule import Key
+
 #: A site with fewer distinct texts has no boilerplate that could be told from its content.
 MIN_TEXTS = 5
+
+_PARTS_OF_A_RULE = 3
+_SHOWN = 80
 
 
 def read_store(
@@ -71,12 +77,17 @@ def read_store(
                     yield observation
 
 
-def read_crawls(path: str | os.PathLike[str]) -> Iterator[CrawlRecord]:
+def read_crawls(
+    path: str | os.PathLike[str], skipped: Counter[str] | None = None
+) -> Iterator[CrawlRecord]:
     """Yield what each crawl of a store says about the rules that it was made under.
+
+    Verdicts of an audit that are none are counted in *skipped*.
 
     :raises StoreVersionError: where another version of this package wrote it.
     :raises InputError: where it is no store, or cannot be read.
     """
+    skipped = Counter() if skipped is None else skipped
     with _reading(path) as connection:
         domains: dict[int, set[str]] = {}
         for crawl, domain in connection.execute("SELECT DISTINCT crawl, domain FROM responses"):
@@ -86,24 +97,73 @@ def read_crawls(path: str | os.PathLike[str]) -> Iterator[CrawlRecord]:
             "SELECT crawl, url, kept, option, pattern, setting, same FROM audits "
             "WHERE pattern IS NOT NULL"
         ):
-            key = key_of(pattern, option, json.loads(setting))
-            found = audits.setdefault(crawl, {}).setdefault(key, [])
-            found.append(AuditedUrl(url, kept, bool(same)))
+            try:
+                rule = _rule(pattern, option, _json(setting))
+                pair = AuditedUrl(_text(url), _text(kept), bool(same))
+            except ValueError:
+                skipped["no verdict of an audit"] += 1
+                continue
+            audits.setdefault(crawl, {}).setdefault(rule.key, []).append(pair)
         for crawl, started, rules in connection.execute(
             "SELECT id, started, rules.rules FROM crawls JOIN rules ON crawls.rules = version "
             "ORDER BY id"
         ):
-            yield CrawlRecord(
-                started,
-                tuple(RuleInForce(*rule) for rule in json.loads(rules)),
-                frozenset(domains.get(crawl, ())),
-                {key: tuple(pairs) for key, pairs in audits.get(crawl, {}).items()},
-            )
+            try:
+                record = CrawlRecord(
+                    _text(started),
+                    _rules(rules),
+                    frozenset(name for name in domains.get(crawl, ()) if isinstance(name, str)),
+                    {key: tuple(pairs) for key, pairs in audits.get(crawl, {}).items()},
+                )
+            except ValueError as error:
+                raise InputError(f"{path}: the rules of crawl {crawl!r}: {error}") from None
+            yield record
+
+
+def _rules(document: object) -> tuple[RuleInForce, ...]:
+    rules = _json(document)
+    if not isinstance(rules, list):
+        raise ValueError(f"expected a list, got {_short(rules)}")  # noqa: TRY004
+    found = []
+    for item in rules:
+        if not isinstance(item, list) or len(item) != _PARTS_OF_A_RULE:
+            raise ValueError(f"expected a pattern, an option and a setting, got {_short(item)}")
+        found.append(_rule(*item))
+    return tuple(found)
+
+
+def _rule(pattern: object, option: object, setting: object) -> RuleInForce:
+    """Return the rule, if it is one that a configuration takes.
+
+    :raises ValueError: if it is not.
+    """
+    rule = RuleInForce(_text(pattern), _text(option), setting)
+    try:
+        Configuration.load("scrapy", [Source("rules", {rule.pattern: {rule.option: setting}})])
+    except ConfigurationError as error:
+        raise ValueError(str(error.problems[0])) from None
+    return rule
+
+
+def _json(text: object) -> object:
+    return parse_json(_text(text))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"expected a text, got {_short(value)}")  # noqa: TRY004
+    return value
+
+
+def _short(value: object) -> str:
+    return repr(value)[:_SHOWN]
 
 
 @contextmanager
 def _reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
     with closing(open_store(Path(path), writable=False)) as connection:
+        # What is no UTF-8 is to be one bad row, and not the end.
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")
         try:
             yield connection
         except sqlite3.Error as error:
