@@ -89,7 +89,7 @@ class Site:
         if self._random.random() < 0.3:
             urls += [f"{path}?ref=1", f"{path}?ref=2"]
         # With rewriting the path alone is fetched first.
-        self._dead |= {url for url in {*urls, path} if self._random.random() < 0.3}
+        self._dead |= {url for url in dict.fromkeys([*urls, path]) if self._random.random() < 0.3}
         if self._random.random() < 0.15:
             source = f"/old{path[1:]}?sid=1"
             self._targets[source] = self._random.choice(urls[:3])

@@ -25,13 +25,17 @@ def record_as_seen(crawler: Crawler, request: Request) -> bool | None:
 
 def dupefilter_of(crawler: Crawler) -> Any:
     """Return the duplicate filter of the scheduler, or None where it shows none."""
+    # That of Scrapy and that of scrapy-redis call it so.
+    return getattr(scheduler_of(crawler), "df", None)
+
+
+def scheduler_of(crawler: Crawler) -> Any:
+    """Return the scheduler, or None where there is none yet."""
     engine = crawler.engine
     # Scrapy 2.19 has a property for it.
-    scheduler = getattr(engine, "scheduler", None) or getattr(
+    return getattr(engine, "scheduler", None) or getattr(
         getattr(engine, "_slot", None), "scheduler", None
     )
-    # That of Scrapy and that of scrapy-redis call it so.
-    return getattr(scheduler, "df", None)
 
 
 def seen_fingerprints(dupefilter: Any) -> Container[bytes] | None:

@@ -255,6 +255,25 @@ async def test_job_whose_queue_is_not_stored_is_made_anew(crawl, monkeypatch, ca
     assert second.figures["job/recovered"]
 
 
+@deferred_f_from_coro_f
+async def test_request_that_scrapy_cannot_store_is_kept(crawl, monkeypatch, caplog):
+    """It stays in memory, and the next run does not rely on what Scrapy has stored."""
+    push = Scheduler._dqpush
+
+    def full(self, request):
+        if request.url.endswith(("/a", "/b")):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return push(self, request)
+
+    monkeypatch.setattr(Scheduler, "_dqpush", full)
+    result = await crawl(site(PAGES), JOB)
+    assert len(result.pages) == 5
+    (message,) = errors(caplog)
+    assert message.startswith("job/requests.queue cannot be written: No space left on device")
+    assert result.figures["job/unwritten"] == 2
+    assert scanned(FILE)[0].last_kind is not Kind.CLOSED
+
+
 class Broken:
     """An extension that cannot be made."""
 

@@ -18,8 +18,10 @@ _HARD = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 class Disk:
     """Lets no file grow beyond the size of the journal, for some responses in turn.
 
-    The journal is the largest file of a job: what Scrapy stores itself is not touched.
+    The journal is soon the largest file of a job: what Scrapy stores itself is not touched.
     """
+
+    _LARGE = 20_000
 
     def __init__(self, seed):
         self._random = random.Random(seed)
@@ -32,10 +34,11 @@ class Disk:
             self._left -= 1
             return
         self._left = self._random.randrange(12)
-        self._is_full = not self._is_full and JOURNAL.exists()
+        size = JOURNAL.stat().st_size if JOURNAL.exists() else 0
+        self._is_full = not self._is_full and size > self._LARGE
         limit = resource.RLIM_INFINITY
         if self._is_full:
-            limit = JOURNAL.stat().st_size + self._random.randrange(300)
+            limit = size + self._random.randrange(300)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, _HARD))
 
     @staticmethod

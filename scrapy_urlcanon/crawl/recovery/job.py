@@ -19,7 +19,7 @@ from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.recovery.journal import OUTCOMES, Journal, Kind, Record
 from scrapy_urlcanon.crawl.recovery.page_requests import OF_ANOTHER_URL, callback_of
 from scrapy_urlcanon.crawl.recovery.replay import Replay
-from scrapy_urlcanon.crawl.seen import record_as_seen
+from scrapy_urlcanon.crawl.seen import record_as_seen, scheduler_of
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FILE = "urlcanon.journal"
+_MADE_ANEW = "The crawl goes on, and the next run makes the queue anew from the journal."
 _QUEUE = Path("requests.queue", "active.json")
 # What is put there while a request is on its way.
 _ADDED_TO_META = OF_ANOTHER_URL | {
@@ -111,6 +112,7 @@ class JobRecovery:
         # As the requests came from the scheduler: other middlewares add to their meta.
         self._identities: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         self._replayed: Request | None = None
+        self._is_queue_whole = True
         self._was_killed = self._read()
         if self._was_killed:
             # The scheduler reads them before the spider is opened.
@@ -149,6 +151,7 @@ class JobRecovery:
             self._journal.open()
         except OSError as error:
             self._note(error)
+        self._guard_queue(scheduler_of(self._crawler))
         if self._was_killed:
             self._replay()
         else:
@@ -249,6 +252,22 @@ class JobRecovery:
         )
         return blake2b(text.encode(errors="replace"), digest_size=8).digest()
 
+    def _guard_queue(self, scheduler: Any) -> None:
+        """Have *scheduler* keep in memory what it cannot store: it would lose it."""
+        enqueue = scheduler.enqueue_request
+
+        def enqueue_request(request: Request) -> bool:
+            try:
+                return bool(enqueue(request))
+            except OSError as error:
+                self._is_queue_whole = False
+                self._unwritten.note(self._directory / _QUEUE.parent, error, _MADE_ANEW)
+                scheduler.mqs.push(request)
+                return True
+
+        if hasattr(scheduler, "mqs"):
+            scheduler.enqueue_request = enqueue_request
+
     def _state_of_queue(self) -> tuple[int, int] | None:
         """Return what tells one writing of the state of Scrapy's queue from another."""
         try:
@@ -267,8 +286,8 @@ class JobRecovery:
             is_stored = False
         if not is_stored:
             error = OSError("Scrapy has not stored its queue")
-            self._unwritten.note(path, error, "The next run makes it anew from the journal.")
-        return is_stored
+            self._unwritten.note(path, error, _MADE_ANEW)
+        return is_stored and self._is_queue_whole
 
     # What is read.
 
