@@ -14,7 +14,8 @@ author = "the scrapy-urlcanon developers"
 project_copyright = f"2026, {author}"
 release = metadata.version(project)
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinxcontrib.mermaid"]
+myst_fence_as_directive = ["mermaid"]
 myst_heading_anchors = 3
 highlight_language = "none"
 smartquotes = False

@@ -169,7 +169,9 @@ def test_index_links_every_page():
 
 def test_site_is_built_without_a_warning(tmp_path):
     """Every link and every block of code is one for Sphinx too."""
-    if not all(map(find_spec, ("sphinx", "myst_parser", "sphinx_rtd_theme"))):
+    if not all(
+        map(find_spec, ("sphinx", "myst_parser", "sphinx_rtd_theme", "sphinxcontrib.mermaid"))
+    ):
         pytest.skip("needs the extra docs: pip install -e '.[docs]'")
     built = subprocess.run(
         [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", DOCS, tmp_path / "site"],

@@ -31,6 +31,7 @@ _DESCRIPTIVE = frozenset({SEGMENT, "slug", PATH})
 class Rewrite:
     """A pair of templates.
 
+    >>> from scrapy_urlcanon.canonicalizer.url import Url
     >>> rewrite = parse_rewrite("/test?id={id}", "/test_{id}")
     >>> url = Url("http", None, "example.com", None, "/test", ("a=1", "id=x+y"), None)
     >>> str(rewrite.apply(url))
