@@ -35,7 +35,7 @@ _SECRET_PAIRS = frozenset({("api", "key"), ("access", "key"), ("private", "key")
 _SECRET_PREFIXES = ("aspsessionid", "csrf", "phpsess", "jsession")
 
 _WORD = re.compile("[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_USERINFO = re.compile(r"\A([A-Za-z][A-Za-z0-9+.\-]*:)?([/\\]*)[^/?#]*@")
+_USERINFO = re.compile(r"\A([A-Za-z][A-Za-z0-9+.\-]*:)?([/\\]*)(?:[^/\\?#][^/?#]*)?@")
 _NESTED_USERINFO = re.compile(r"[/\\]{2}[^/\\?#]*@")
 _DELIMITER = re.compile("[/?&;#]")
 _MAX_DEPTH = 4

@@ -20,7 +20,7 @@ MAX_BYTES = 1 << 40
 
 _DIGEST = re.compile(r"[0-9A-Za-z:+/=_.-]{8,200}")
 _HASH64 = re.compile(r"[0-9a-fA-F]{1,16}")
-_HTTP_URL = re.compile(r"https?://[^/?#\s]+[^\s\x00-\x1f]*", re.IGNORECASE)
+_HTTP_URL = re.compile(r"https?://[^/?#\s]+(?:[/?#][^\s\x00-\x1f]*)?", re.IGNORECASE)
 _LOWEST_STATUS, _HIGHEST_STATUS, _SUCCESS = 100, 599, 2
 _MAX_DIGITS = 19
 

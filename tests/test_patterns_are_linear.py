@@ -1,0 +1,134 @@
+"""Each regular expression of the package takes linear time on whatever strangers write.
+
+The expressions are found in the source, with the methods that they are used by: a new one is tried
+like the others. What goes back and forth takes a thousand times as long on these texts as what does
+not, so that the processor's time tells them apart on any machine.
+"""
+
+import ast
+import re
+from importlib import import_module
+from pathlib import Path
+from pkgutil import walk_packages
+from time import process_time
+
+import pytest
+
+import scrapy_urlcanon
+
+SIZE = 6_000
+# A text of that size takes what is linear well below a millisecond, and what is quadratic 100.
+MOST = 0.05
+MOST_OF_A_MEGABYTE = 3.0
+METHODS = {"match", "search", "fullmatch", "sub", "split", "findall", "finditer"}
+UNITS = (
+    *("a", "A", "aA", "1", "a1", "-", "_", ".", "a.", "a-", "1-", "/", "/a", "//", "\\", "://"),
+    *(";", "=", "&", "?", "#", "%", "%41", "$", "$,", ",", "\\,", "@", "*", "|", ":", "é"),
+    *("[", "]", "(", "{", "}", "{a", "[a-z0-9-]+\\.", "<", "</", "<a", "<link", "\n", " ", "\t"),
+    *("http://", "/http:/", "www1.", "1:11:11", "0a", "&a=", ";a=1", "utm_", "clean-param", "%("),
+    *(",removeparam", "comment-", "(?:", "\\x1b"),
+)
+STARTS, ENDS = ("", "http://", "/", "$", "||"), ("", "!", "\n!")
+
+
+def sources():
+    """Yield each module of the package with its syntax tree."""
+    for info in walk_packages(scrapy_urlcanon.__path__, "scrapy_urlcanon."):
+        module = import_module(info.name)
+        yield module, ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+
+
+def held_by(module):
+    """Yield the names and values of a module and of its classes."""
+    yield from vars(module).items()
+    for value in tuple(vars(module).values()):
+        if isinstance(value, type) and value.__module__ == module.__name__:
+            yield from vars(value).items()
+
+
+def calls_of(tree):
+    """Yield the name of what is asked, the method, and the call, of what may be a search."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            asked = node.func.value
+            name = getattr(asked, "id", None) or getattr(asked, "attr", None)
+            if name and node.func.attr in METHODS:
+                yield name, node.func.attr, node
+
+
+def uses():
+    """Return each expression with a method that it is used by, by module and name."""
+    modules = list(sources())
+    methods = {}
+    cases = {}
+    for module, tree in modules:
+        for name, method, call in calls_of(tree):
+            if name == "re" and isinstance(call.args[0], ast.Constant):
+                place = f"{module.__name__}:{call.lineno}.{method}"
+                cases[place] = re.compile(call.args[0].value), method
+            # What has no underscore may be used in other modules.
+            place = module.__name__ if name.startswith("_") else ""
+            methods.setdefault((place, name), set()).add(method)
+    for module, _ in modules:
+        for name, value in held_by(module):
+            bound = getattr(value, "__self__", None)
+            if isinstance(bound, re.Pattern):
+                cases[f"{module.__name__}.{name}.{value.__name__}"] = bound, value.__name__
+            elif isinstance(value, re.Pattern):
+                place = module.__name__ if name.startswith("_") else ""
+                # One that is handed on as a value may be used in any way.
+                for method in methods.get((place, name), {"match", "fullmatch", "finditer"}):
+                    cases[f"{module.__name__}.{name}.{method}"] = value, method
+    return cases
+
+
+USES = uses()
+
+
+def time_of(pattern, method, text):
+    """Return the seconds of the processor that it takes."""
+    if isinstance(pattern.pattern, bytes):
+        text = text.encode()
+    start = process_time()
+    if method == "sub":
+        pattern.sub(text[:0], text)
+    elif method == "finditer":
+        sum(1 for _ in pattern.finditer(text))
+    else:
+        getattr(pattern, method)(text)
+    return process_time() - start
+
+
+def test_the_expressions_are_found():
+    """Those of modules, of classes, and those that are written where they are used."""
+    assert len(USES) > 70
+    names = {place.removeprefix("scrapy_urlcanon.") for place in USES}
+    assert "redaction._USERINFO.sub" in names
+    assert "canonicalizer.fast._is_visible.fullmatch" in names
+    assert any(name.startswith("rule_files.removeparam:") for name in names)
+
+
+def test_quadratic_time_is_found_out():
+    """What was once in use here takes far more than is allowed."""
+    pattern = re.compile(r"([/\\]*)[^/?#]*@")
+    assert time_of(pattern, "match", "\\" * 4 * SIZE) > MOST
+
+
+@pytest.mark.parametrize("use", sorted(USES))
+def test_takes_linear_time(use):
+    """On each hostile text, and on a megabyte of that which takes longest."""
+    pattern, method = USES[use]
+    longest = 0.0, "", "a", ""
+    for start in STARTS:
+        for unit in UNITS:
+            for end in ENDS:
+                text = start + unit * (SIZE // len(unit)) + end
+                # The least of three: the first may be disturbed.
+                taken = time_of(pattern, method, text)
+                if taken > MOST:
+                    taken = min(taken, *(time_of(pattern, method, text) for _ in range(2)))
+                assert taken < MOST, (use, start, unit, end)
+                longest = max(longest, (taken, start, unit, end))
+    _, start, unit, end = longest
+    text = start + unit * (1_000_000 // len(unit)) + end
+    assert time_of(pattern, method, text) < MOST_OF_A_MEGABYTE
