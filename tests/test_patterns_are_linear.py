@@ -7,6 +7,7 @@ not, so that the processor's time tells them apart on any machine.
 
 import ast
 import re
+import sys
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -15,6 +16,10 @@ from time import process_time
 import pytest
 
 import scrapy_urlcanon
+from scrapy_urlcanon.pages.canonical_link import links_of
+from scrapy_urlcanon.redaction import redact, shown_url
+from scrapy_urlcanon.rule_files.clean_param import read_clean_param
+from scrapy_urlcanon.rule_files.foreign import read_foreign
 
 SIZE = 6_000
 # A text of that size takes what is linear well below a millisecond, and what is quadratic 100.
@@ -132,3 +137,43 @@ def test_takes_linear_time(use):
     _, start, unit, end = longest
     text = start + unit * (1_000_000 // len(unit)) + end
     assert time_of(pattern, method, text) < MOST_OF_A_MEGABYTE
+
+
+def instructions(function, text):
+    """Return how many instructions of Python *function* runs on *text*."""
+    count = 0
+
+    def trace(frame, event, _):
+        nonlocal count
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        count += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function(text)
+    finally:
+        sys.settrace(before)
+    return count
+
+
+SCANNERS = {
+    "redact": lambda text: redact(f"http://{text}"),
+    "shown_url": lambda text: shown_url(f"http://a.example/?q={text}"),
+    "links_of": lambda text: list(links_of(f"<{text}")),
+    "read_clean_param": lambda text: read_clean_param(f"clean-param: {text}".encode()),
+    "removeparam": lambda text: read_foreign(
+        f"[adblock]\n||a.example^$removeparam={text}", name="list.txt"
+    ),
+}
+
+
+@pytest.mark.parametrize("scanner", SCANNERS)
+def test_scanners_take_linear_time(scanner):
+    """What is written in Python runs twice the instructions on twice the text."""
+    function = SCANNERS[scanner]
+    for unit in (*UNITS, "<a>;rel=", '<a>;rel="', "sid=1;", "a=http%3A//", "\u202e"):
+        function(unit)
+        once, twice = (instructions(function, unit * n) for n in (200, 400))
+        assert twice < 2.2 * once + 2_000, unit
