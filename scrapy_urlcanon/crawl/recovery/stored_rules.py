@@ -98,15 +98,18 @@ def _parse(text: str) -> tuple[RulesDocument, list[tuple[str, str]]]:
 
     :raises Exception: of whatever kind, if it is not as it was written.
     """
-    stored = json.loads(text)
+    try:
+        stored = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"it is no JSON: {error}") from error
     if not isinstance(stored, dict):
         raise TypeError(f"got {type(stored).__name__}")
-    missing = {"rules", "suspended"} - stored.keys()
-    if missing:
-        raise ValueError(f"there is no {min(missing)!r}")
     version = stored.get("version", _VERSION)
     if version != _VERSION:
         raise ValueError(f"its version is {version!r}")
+    missing = {"rules", "suspended"} - stored.keys()
+    if missing:
+        raise ValueError(f"there is no {min(missing)!r}")
     document = RulesDocument(stored["rules"])
     try:
         # What is asked of it later.
@@ -253,7 +256,7 @@ def _stored_fingerprints(path: Path) -> int:
 
 def _change(old: StoredRules, new: RulesDocument) -> str:
     if old.problem:
-        return f"{old.problem}, so that the rules may have changed"
+        return f"{old.problem}. The rules may have changed"
     if old.document is None:
         return "scrapy-urlcanon was turned on"
     return f"The canonicalization rules changed ({', '.join(old.document.changes(new))})"
