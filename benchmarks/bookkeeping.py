@@ -10,6 +10,7 @@ import gc
 import sys
 import tracemalloc
 from hashlib import sha1
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from scrapy import Request, Spider, signals
@@ -17,6 +18,7 @@ from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
 from scrapy_urlcanon import Addon, RequestFingerprinter, UrlCanonDownloaderMiddleware
+from scrapy_urlcanon.crawl.callbackmiddleware import UrlCanonCallbackMiddleware
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -43,6 +45,9 @@ def crawler_with_middleware() -> tuple[Crawler, UrlCanonDownloaderMiddleware]:
 
 def per_request(count: int) -> float:
     crawler, middleware = crawler_with_middleware()
+    callbacks = UrlCanonCallbackMiddleware.from_crawler(crawler)
+    # No response is with the spider any more when the next request is sent.
+    crawler.engine = SimpleNamespace(scraper=SimpleNamespace(slot=None))
     # Scrapy's dupefilter has each fingerprint too: that is not our memory.
     seen = set()
     before = used()
@@ -50,7 +55,8 @@ def per_request(count: int) -> float:
         request = Request(f"http://site{n % 1000}.example/page/{n}")
         seen.add(crawler.request_fingerprinter.fingerprint(request))
         middleware.process_request(request)
-        middleware.process_response(request, Response(request.url, request=request))
+        response = Response(request.url, body=b"page", request=request)
+        callbacks.process_spider_input(middleware.process_response(request, response))
     total = used() - before
     before = used()
     alone = {sha1(str(n).encode()).digest() for n in range(count)}
