@@ -98,14 +98,15 @@ class DoesItAsk:
     def __init__(self, fingerprints: AskedFingerprinter, on_foreign: Callable[[], None]) -> None:
         self._fingerprints = fingerprints
         self._on_foreign = on_foreign
+        self.asks: bool | None = None
+        """Whether it asks; None where that is not known yet."""
         self._last = ""
-        self._unasked: int | None = 0
-        """For how many requests it did not ask; None once it is decided."""
+        self._unasked = 0
 
     def scheduled(self, request: Request) -> None:
         """Take note that *request* goes to the scheduler now, and look back at the last one."""
         self.look_back()
-        if self._unasked is None:
+        if self.asks is not None:
             return
         # Of any other request it is not known by its URL whether it was asked for.
         is_known = self._fingerprints.is_asked_for(request.url, forget=True)
@@ -113,13 +114,15 @@ class DoesItAsk:
 
     def look_back(self) -> None:
         """Look whether the fingerprint of the last request was asked for since."""
-        if self._unasked is None or not self._last:
+        if self.asks is not None or not self._last:
             return
-        was_asked = self._fingerprints.is_asked_for(self._last)
+        if self._fingerprints.is_asked_for(self._last):
+            self.asks = True
+            return
         self._last = ""
-        self._unasked = None if was_asked else self._unasked + 1
+        self._unasked += 1
         if self._unasked == _UNASKED:
-            self._unasked = None
+            self.asks = False
             self._on_foreign()
 
 

@@ -50,6 +50,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         self._declared_canonicals = crawl.declared_canonicals
         self._job = crawl.job
         self._requests = crawl.requests
+        self._first_urls = crawl.first_urls
         self._rewrite = crawl.settings.rewrite
         self._records_start = crawl.settings.record_start
         has_output = self._rewrite or self._records_start or self._job or self._declared_canonicals
@@ -145,6 +146,10 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         return marked(request, REWRITTEN, canonical, original=request.url)
 
     def _rewrites(self, url: str) -> bool:
+        question = self._first_urls.question
+        if question and not question.asks:
+            # It goes by the URL, and would take two that become one for the same request.
+            return False
         if isinstance(self._rewrite, bool):
             return self._rewrite
         host = urlsplit(url).hostname or ""
