@@ -1,0 +1,303 @@
+"""What counts as had, and by whom: what got to a callback, and to no other one."""
+
+from typing import ClassVar
+
+import pytest
+from loopback import Response, page, redirect
+from scrapy import Request
+from scrapy.dupefilters import BaseDupeFilter
+from scrapy.linkextractors import LinkExtractor
+from scrapy.pipelines.files import FilesPipeline
+from scrapy.spiders import CrawlSpider, Rule
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, FollowSpider, links, site
+
+RULES = {
+    "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
+    # First in, first out: what a test links first is fetched first.
+    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    "CONCURRENT_REQUESTS": 1,
+}
+
+NOTHING = {
+    "an empty page": Response(headers=(("Content-Type", "text/html"),)),
+    "204": Response(204),
+    "300": Response(300, body=b"choose"),
+    "304": Response(304),
+    "302 without a location": Response(302, body=b"<p>moved"),
+    "302 to nowhere": Response(302, (("Location", "http://["),), b"<p>moved"),
+}
+
+
+@pytest.mark.parametrize("name", NOTHING)
+@deferred_f_from_coro_f
+async def test_what_brings_the_callback_nothing_is_no_page(crawl, name):
+    """A page is had when content of it gets to the callback, not when something is downloaded."""
+    pages = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=1": NOTHING[name], "/a?sid=2": page("a")}
+    result = await crawl(site(pages), RULES)
+    assert "/a?sid=2" in result.pages
+    assert result.figures["rescued"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_what_the_spider_handles_is_had(crawl):
+    """A spider that says that it handles 404 has had the page with that."""
+    pages = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=2": page("a")}
+
+    class Handling(FollowSpider):
+        handle_httpstatus_list = (404,)
+
+    result = await crawl(site(pages), RULES, spider=Handling)
+    assert result.pages == ["/", "/a?sid=1"]
+
+
+@pytest.mark.parametrize("handled", [False, True])
+@deferred_f_from_coro_f
+async def test_redirect_that_is_not_followed_is_no_page(crawl, handled):
+    """With REDIRECT_ENABLED off a redirect brings a page only where the spider handles it."""
+    pages = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=1": redirect("/b"), "/a?sid=2": page("a")}
+
+    class Spider(FollowSpider):
+        handle_httpstatus_list = (301,) if handled else ()
+
+    result = await crawl(site(pages), {**RULES, "REDIRECT_ENABLED": False}, spider=Spider)
+    assert result.pages == (["/", "/a?sid=1"] if handled else ["/", "/a?sid=2"])
+
+
+@deferred_f_from_coro_f
+async def test_start_request_settles_nothing_for_the_rules_of_a_crawl_spider(crawl):
+    """What a start request got the callback of a rule has not; nor is it what it waits for."""
+    got = []
+
+    class Rules(CrawlSpider):
+        name = "rules"
+        rules = (Rule(LinkExtractor(), callback="parse_item", follow=True),)
+
+        def __init__(self, start=(), *args, **kwargs):
+            self.start_urls = start
+            super().__init__(*args, **kwargs)
+
+        def parse_item(self, response):
+            got.append(response.url.removeprefix(SITE))
+
+    pages = {"/": links("/f?utm_source=x", "/g"), "/g": links("/f"), "/f": page("f")}
+    start = [f"{SITE}/f", f"{SITE}/"]
+    await crawl(site(pages), RULES, start=start, spider=Rules)
+    assert sorted(got) == ["/f", "/g"]
+
+
+@deferred_f_from_coro_f
+async def test_second_callback_gets_its_page(crawl):
+    """Two variants for two callbacks are two pages for the spider."""
+    got = []
+
+    class Two(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": ""}
+            if response.url == f"{SITE}/":
+                yield response.follow("/a?sid=1")
+                yield response.follow("/a?sid=2", self.parse_item)
+                yield response.follow("/later")
+            elif response.url == f"{SITE}/later":
+                yield response.follow("/a?sid=3", self.parse_item)
+                yield response.follow("/a?sid=4", self.third)
+
+        def parse_item(self, response):
+            got.append(response.url.removeprefix(SITE))
+
+        def third(self, response):
+            got.append(response.url.removeprefix(SITE))
+
+    pages = {"/": page("home"), "/later": page("later")}
+    pages |= {f"/a?sid={n}": page("a") for n in range(5)}
+    result = await crawl(site(pages), RULES, spider=Two)
+    assert result.pages == ["/", "/a?sid=1", "/later"]
+    assert got == ["/a?sid=2", "/a?sid=4"]
+
+
+@deferred_f_from_coro_f
+async def test_callback_that_raises_gets_the_next_variant(crawl):
+    """It has not had the page: what it made of it is not whole."""
+
+    class Raising(FollowSpider):
+        def parse(self, response):
+            if response.url == f"{SITE}/a?sid=1":
+                raise ValueError
+            return super().parse(response)
+
+    pages = {"/": links("/a?sid=1", "/a?sid=2", "/a?sid=3")}
+    pages |= {f"/a?sid={n}": page("a") for n in (1, 2, 3)}
+    result = await crawl(site(pages), RULES, spider=Raising)
+    assert result.pages == ["/", "/a?sid=2"]
+    assert result.hits == ["/", "/a?sid=1", "/a?sid=2"]
+
+
+@deferred_f_from_coro_f
+async def test_rescue_that_redirects_to_another_variant_of_what_failed(crawl):
+    """What a rescue leads to is a variant as any other, and no rescue that was refused."""
+    pages = {
+        "/": links("/a?sid=1", "/a?sid=2"),
+        "/a?sid=1": redirect("/b?sid=1"),
+        "/a?sid=2": redirect("/b?sid=2"),
+        "/b?sid=2": page("b"),
+    }
+    result = await crawl(site(pages), RULES)
+    assert result.pages == ["/", "/b?sid=2"]
+
+
+@deferred_f_from_coro_f
+async def test_download_within_a_callback_settles_nothing(crawl):
+    """A page that a callback fetched for itself is not what a variant was dropped for."""
+    got = []
+
+    class Inline(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": ""}
+            if response.url == f"{SITE}/":
+                yield response.follow("/inline", self.parse_inline)
+
+        async def parse_inline(self, response):
+            got.append((await self.crawler.engine.download_async(Request(f"{SITE}/a"))).url)
+            for url in ("/a?sid=1", "/a"):
+                yield response.follow(url)
+
+    pages = {"/": page("home"), "/inline": page("inline"), "/a": page("a")}
+    result = await crawl(site(pages), RULES, spider=Inline)
+    assert got == [f"{SITE}/a"]
+    assert result.pages == ["/", "/a"]
+
+
+@deferred_f_from_coro_f
+async def test_depth_counts_from_where_a_page_is_linked_nearest(crawl):
+    """A variant at a lesser depth is not dropped for one that was reached by a long way."""
+    pages = {
+        "/": links("/1", "/a?sid=1"),
+        "/1": links("/2"),
+        "/2": links("/a?sid=2"),
+        "/a?sid=1": links("/beyond"),
+        "/a?sid=2": links("/beyond"),
+        "/beyond": links("/end"),
+        "/end": page("end"),
+    }
+    deep_first = {"SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.LifoMemoryQueue"}
+    for order in ({}, deep_first):
+        result = await crawl(site(pages), {**RULES, **order, "DEPTH_LIMIT": 3})
+        assert {"/beyond", "/end"} <= set(result.pages)
+
+
+@deferred_f_from_coro_f
+async def test_depth_of_a_page_that_was_had_deeper(crawl):
+    """It is fetched again: the limit cut off what is within it from here."""
+    pages = {
+        "/": links("/1", "/late"),
+        "/1": links("/a?sid=2"),
+        "/late": links("/a?sid=1"),
+        "/a?sid=1": links("/beyond"),
+        "/a?sid=2": links("/beyond"),
+        "/beyond": page("beyond"),
+    }
+
+    class Shallow(FollowSpider):
+        def parse(self, response):
+            for each in super().parse(response):
+                if isinstance(each, Request) and response.url == f"{SITE}/late":
+                    yield each.replace(meta={"depth_reset": True})
+                else:
+                    yield each
+
+    result = await crawl(site(pages), {**RULES, "DEPTH_LIMIT": 2}, spider=Shallow)
+    assert "/beyond" in result.pages
+
+
+@deferred_f_from_coro_f
+async def test_failure_is_cached_for_its_own_url_only(crawl):
+    """A start request is not answered with what another URL of the page failed with."""
+    for failure in (page("gone", status=404), redirect("/log-in")):
+        pages = {"/a?sid=1": failure, "/a?sid=2": page("a"), "/log-in": page("who?")}
+        settings = {**RULES, "HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": f"cache{failure.status}"}
+        start = [Request(f"{SITE}/a?sid={n}", dont_filter=True) for n in (1, 2)]
+        for _ in ("cold", "warm"):
+            result = await crawl(site(pages), settings, start=start)
+            assert "/a?sid=2" in result.pages
+        assert result.hits == []
+
+
+class Foreign(BaseDupeFilter):
+    """A duplicate filter that goes by the URL as it is."""
+
+    def __init__(self):
+        self._seen = set()
+
+    def request_seen(self, request):
+        if request.url in self._seen:
+            return True
+        self._seen.add(request.url)
+        return False
+
+    def log(self, request, spider):
+        """Say nothing."""
+
+
+@deferred_f_from_coro_f
+async def test_duplicate_filter_that_does_not_ask_is_told(crawl, caplog):
+    """Nothing is merged then, and what it drops is not counted as ours."""
+    urls = [f"/a?sid={n}" for n in range(5)]
+    pages = {"/": links(*urls, *urls, *urls), **{url: page("a") for url in urls}}
+    with caplog.at_level("WARNING", "scrapy_urlcanon"):
+        result = await crawl(site(pages), {**RULES, "DUPEFILTER_CLASS": Foreign})
+    assert result.pages == ["/", *urls]
+    assert result.figures["dropped"] == 0
+    (warning,) = [record.getMessage() for record in caplog.records]
+    assert "Foreign does not ask" in warning
+
+
+@deferred_f_from_coro_f
+async def test_rewriting_does_not_lead_out_of_the_allowed_domains(crawl):
+    """A host that the spider may not visit is not put in the place of one that it may."""
+
+    class Www(FollowSpider):
+        allowed_domains = ("www.site.example",)
+
+    pages = {f"http://www.site.example{path}": links("/b") for path in ("/", "/b")}
+    settings = {"URLCANON_RULES": {"*": {"www": "strip"}}, "URLCANON_REWRITE": True}
+    result = await crawl(site(pages), settings, start=["http://www.site.example/"], spider=Www)
+    assert result.pages == ["http://www.site.example/", "http://www.site.example/b"]
+
+
+class MemoryFiles(FilesPipeline):
+    """Keeps which item got which file."""
+
+    got: ClassVar[list] = []
+
+    def get_media_requests(self, item, _info):
+        return [Request(item["file"])] if item.get("file") else []
+
+    def item_completed(self, results, item, _info):
+        if item.get("file"):
+            self.got.append((item["file"].removeprefix(SITE), [ok for ok, _ in results]))
+        return item
+
+
+@pytest.mark.parametrize("cache", [False, True])
+@deferred_f_from_coro_f
+async def test_files_of_items_go_by_no_rule(crawl, cache):
+    """An item gets its own file, whatever became of another one that a rule would make it."""
+    MemoryFiles.got.clear()
+
+    class Items(FollowSpider):
+        def parse(self, response):
+            for url in ("/f.png?utm_source=x", "/f.png", "/g.png?sid=1", "/g.png?sid=2"):
+                yield {"url": response.url, "text": "", "file": f"{SITE}{url}"}
+
+    pages = {"/": page("home"), "/f.png": page("f")}
+    pages |= {f"/g.png?sid={n}": page(f"g{n}") for n in (1, 2)}
+    settings = {**RULES, "ITEM_PIPELINES": {MemoryFiles: 1}, "FILES_STORE": "files"}
+    settings |= {"HTTPCACHE_ENABLED": cache, "HTTPCACHE_DIR": "cache"}
+    result = await crawl(site(pages), settings, spider=Items)
+    assert sorted(MemoryFiles.got) == [
+        ("/f.png", [True]),
+        ("/f.png?utm_source=x", [False]),
+        ("/g.png?sid=1", [True]),
+        ("/g.png?sid=2", [True]),
+    ]
+    assert {"/g.png?sid=1", "/g.png?sid=2"} <= set(result.hits)
