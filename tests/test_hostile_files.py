@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import datetime, timezone
 
 import pytest
@@ -219,7 +219,7 @@ def store_bytes(tmp_path_factory):
     """Return a good store."""
     path = tmp_path_factory.mktemp("good") / "store.sqlite"
     make_store(path)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute("PRAGMA journal_mode = DELETE")
     return path.read_bytes()
