@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -79,7 +78,10 @@ def _rules(name: str, value: Any) -> Any:
     """Return *value* as plain data: a command line gives JSON, Scrapy its own mapping."""
     try:
         if isinstance(value, str):
-            return json.loads(value)
+            # From the command line: few crawls are to wait for the import.
+            from scrapy_urlcanon.rule_files.documents import parse_json  # noqa: PLC0415
+
+            return parse_json(value, unique_keys=True)
     except ValueError as error:
         message = f"expected a mapping or JSON: {error}"
         raise ConfigurationError([Problem(name, message)]) from None

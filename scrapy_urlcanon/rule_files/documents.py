@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import Any
 
@@ -10,13 +11,15 @@ MAX_DEPTH = 50
 """Levels of lists and mappings; no file that is read here has ten of them."""
 
 
-def parse_json(text: str) -> Any:
+def parse_json(text: str, *, unique_keys: bool = False) -> Any:
     """Return what *text* says.
 
+    :param unique_keys: whether a key that stands twice in one object is an error; else, as with
+        any JSON, the last one holds.
     :raises ValueError: if it is no JSON, or is nested too deep.
     """
     try:
-        return _checked(json.loads(text))
+        return _checked(json.loads(text, object_pairs_hook=_unique if unique_keys else None))
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
 
@@ -34,8 +37,32 @@ def parse_toml(text: str) -> Any:
         return _checked(tomllib.loads(text))
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{error}{_hint(text, str(error))}") from None
 
 
+def _hint(text: str, message: str) -> str:
+    """Say what *message* means for a table whose name is a pattern without its quotes."""
+    number = _LINE.search(message)
+    line = text.split("\n")[int(number[1]) - 1] if number else ""
+    if not line.lstrip().startswith("[") or '"' in line:
+        return ""
+    return '; a pattern stands in quotes there, as in ["example.com/forum/"] or ["*"]'
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(
+                f"{json.dumps(key, ensure_ascii=False)} stands twice in one object, where JSON "
+                "forgets the first: join the two"
+            )
+        found[key] = value
+    return found
+
+
+_LINE = re.compile(r"at line (\d+)")
 _TOO_DEEP = f"it is nested deeper than {MAX_DEPTH} levels"
 
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from scrapy_urlcanon.canonicalizer.configuration import RuleSet
     from scrapy_urlcanon.rule_files.foreign import LeftOut
 
 _SUFFIXES = {".toml": "TOML", ".json": "JSON"}
+_BARE_KEY = re.compile("[A-Za-z0-9_-]+")
+"""What TOML lets stand without quotes."""
 
 
 @frozen
@@ -81,9 +85,10 @@ def _read_rules_files(
     texts: list[tuple[str, str]] = []
     for path in paths:
         try:
-            texts.append((str(path), Path(path).read_text(encoding="utf-8")))
+            # Editors of Windows begin a file with the byte order mark.
+            texts.append((str(path), Path(path).read_text(encoding="utf-8-sig")))
         except (OSError, ValueError) as error:
-            problems.append(Problem(setting, f"cannot read {str(path)!r}: {error}"))
+            problems.append(Problem(setting, f"cannot read {str(path)!r}: {_reason(error)}"))
     if not texts:
         return [], problems
     # Most crawls have no rule files, and every crawl would wait for the import.
@@ -112,5 +117,34 @@ def _read_ours(name: str, text: str) -> RulesFile:
     # Only crawls with rule files are to wait for it.
     from scrapy_urlcanon.rule_files.documents import parse_json, parse_toml  # noqa: PLC0415
 
-    read = parse_toml if file_format == "TOML" else parse_json
-    return RulesFile(name, read(text), file_format)
+    if file_format == "JSON":
+        return RulesFile(name, parse_json(text, unique_keys=True), file_format)
+    document = parse_toml(text)
+    bare = ((key, table) for key, table in document.items() if _BARE_KEY.fullmatch(key))
+    unquoted = [host for key, table in bare for host in _unquoted(key, table)]
+    if unquoted:
+        quoted, got = ([f"[{form % host}]" for host in unquoted] for form in ('"%s"', "%s"))
+        raise ValueError(
+            f"expected a host in quotes, {', '.join(quoted)}, got {', '.join(got)}, which TOML "
+            "takes for tables within tables"
+        )
+    return RulesFile(name, document, file_format)
+
+
+def _unquoted(name: str, table: object) -> Iterator[str]:
+    """Yield the hosts whose dots made tables within *table*.
+
+    >>> list(_unquoted("shop", {"example": {"com": {"default_params": {"page": "1"}}}}))
+    ['shop.example.com']
+    """
+    for key, inner in table.items() if isinstance(table, dict) else ():
+        if isinstance(inner, dict) and key not in BY_NAME:
+            yield from list(_unquoted(f"{name}.{key}", inner)) or [f"{name}.{key}"]
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return f"there is no such file (a relative path is taken from {Path.cwd()})"
+    if isinstance(error, UnicodeDecodeError):
+        return f"expected text in UTF-8, and it is in another encoding: {error.reason}"
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from scrapy.settings import Settings
 
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
+from scrapy_urlcanon.crawl.settings import CrawlSettings
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.rule_files.loading import files_of, load_configuration
 from scrapy_urlcanon.validate.rule_check import checks_of
@@ -53,3 +55,89 @@ def test_the_problems_of_files_and_of_all_else_come_at_once(tmp_path):
         )
     origins = [problem.origin for problem in caught.value.problems]
     assert origins == ["rules_files", "preset", str(wrong), "rules"]
+
+
+def problem_of(path, text, *, encoding="utf-8"):
+    """Return what is said of a file with *text*."""
+    path.write_text(text, encoding=encoding)
+    with pytest.raises(ConfigurationError) as caught:
+        load_configuration("safe", rules_files=[path])
+    (problem,) = caught.value.problems
+    assert path.name in str(problem)
+    return problem.message
+
+
+@pytest.mark.parametrize(
+    ("table", "host"),
+    [
+        ("gadgets.example", "gadgets.example"),
+        ("www.gadgets.example", "www.gadgets.example"),
+        ("gadgets.example.default_params", "gadgets.example"),
+    ],
+)
+def test_a_host_without_quotes_is_told_from_an_option(tmp_path, table, host):
+    """TOML makes tables of its dots: what was meant is said, and not that an option is wrong."""
+    message = problem_of(tmp_path / "x.toml", f'[{table}]\nwww = "strip"\n')
+    assert f'expected a host in quotes, ["{host}"], got [{host}]' in message
+
+
+@pytest.mark.parametrize("text", ["[a.example/forum/]", "[*]", "[a.example/x?b=1]"])
+def test_a_pattern_that_is_no_bare_name_is_to_be_quoted(tmp_path, text):
+    """What TOML does not take without quotes is an error that says so."""
+    message = problem_of(tmp_path / "x.toml", f'# rules\n{text}\nwww = "strip"\n')
+    assert "at line 2" in message
+    assert message.endswith(
+        'a pattern stands in quotes there, as in ["example.com/forum/"] or ["*"]'
+    )
+
+
+def test_a_misspelt_option_with_a_mapping_stays_one(tmp_path):
+    """Within quotes, or where no dot is, a table is no part of a host."""
+    for pattern in ("a.example", "*"):
+        text = f'["{pattern}".defualt_params]\npage = "1"\n'
+        assert "did you mean 'default_params'?" in problem_of(tmp_path / "x.toml", text)
+
+
+@pytest.mark.parametrize("name", ["x.toml", "x.json"])
+def test_a_byte_order_mark_is_no_part_of_the_rules(tmp_path, name):
+    """Editors of Windows write it."""
+    text = (
+        '["a.example"]\nwww = "strip"\n' if name == "x.toml" else '{"a.example": {"www": "strip"}}'
+    )
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8-sig")
+    assert Canonicalizer(rules_files=[path]).canonicalize("http://www.a.example/") == (
+        "http://a.example/"
+    )
+
+
+def test_another_encoding_is_named(tmp_path):
+    """As the shell of Windows writes what is redirected to a file."""
+    message = problem_of(tmp_path / "x.json", "{}", encoding="utf-16")
+    assert "expected text in UTF-8" in message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a.example": {"www": "strip"}, "a.example": {"scheme": "https"}}',
+        '{"*": {"a.example": 1, "a.example": 2}}',
+    ],
+)
+def test_a_key_that_stands_twice_in_json_is_an_error(tmp_path, text):
+    """JSON forgets the first without a word; so it is also for rules of the command line."""
+    expected = '"a.example" stands twice in one object'
+    assert expected in problem_of(tmp_path / "x.json", text)
+    with pytest.raises(ConfigurationError, match=f"URLCANON_RULES: .*{expected}"):
+        CrawlSettings.load(Settings({"URLCANON_RULES": text}))
+
+
+def test_an_absent_file_says_where_it_was_looked_for(tmp_path, monkeypatch):
+    """A relative path depends on where the crawl was started."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigurationError) as caught:
+        load_configuration("safe", rules_files=["rules.toml"])
+    assert str(caught.value.problems[0]) == (
+        "rules_files: cannot read 'rules.toml': there is no such file "
+        f"(a relative path is taken from {tmp_path})"
+    )
