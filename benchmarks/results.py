@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
-_PACKAGES = ("scrapy", "w3lib", "ada-url", "tldextract", "duplicate-url-discarder")
+_PACKAGES = ("scrapy", "w3lib", "ada-url", "publicsuffixlist", "duplicate-url-discarder")
 
 
 def conditions() -> dict[str, Any]:

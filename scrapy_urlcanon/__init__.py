@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.spidermiddleware import UrlCanonSpiderMiddleware
     from scrapy_urlcanon.library import Canonicalizer, canonicalize
 
+__version__ = "0.1.0.dev0"
+
 __all__ = [
     "Addon",
     "Canonicalizer",

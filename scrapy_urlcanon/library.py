@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from copy import deepcopy
+from typing import TYPE_CHECKING
 
 from scrapy_urlcanon import canonicalizer
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.rule_files.loading import load_configuration
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Mapping
+
+    from typing_extensions import Unpack
+
+    from scrapy_urlcanon.canonicalizer.options import Options, RuleOptions
+
+_MOST_KEPT = 100
 
 
 class Canonicalizer(canonicalizer.Canonicalizer):
@@ -19,30 +26,46 @@ class Canonicalizer(canonicalizer.Canonicalizer):
     >>> Canonicalizer({"*": {"www": "strip"}}).canonicalize("http://www.example.com/")
     'http://example.com/'
 
+    It can be pickled, with what was suspended and declared since it was made.
+
     :param rules: options by pattern, in the shape of the ``URLCANON_RULES`` setting.
     :param preset: ``scrapy``, ``safe`` or ``aggressive``.
-    :param rules_files: paths of TOML or JSON files of the same shape; *rules* win over them.
+    :param rules_files: path of a TOML or JSON file of the same shape, or paths of several;
+        *rules* win over them.
     :raises ConfigurationError: with all problems of the configuration at once.
     """
 
     def __init__(
         self,
-        rules: Mapping[str, Mapping[str, Any]] | None = None,
+        rules: Mapping[str, RuleOptions] | None = None,
         *,
         preset: str = DEFAULT_PRESET,
-        rules_files: Iterable[str | os.PathLike[str]] = (),
+        rules_files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
     ) -> None:
-        self._setup(load_configuration(preset, rules_files=rules_files, rules=[("rules", rules)]))
+        files = [rules_files] if isinstance(rules_files, (str, os.PathLike)) else rules_files
+        self._setup(load_configuration(preset, rules_files=files, rules=[("rules", rules)]))
 
 
-def canonicalize(url: str, *, preset: str = DEFAULT_PRESET, **options: Any) -> str:
+_kept: dict[str, canonicalizer.Canonicalizer] = {}
+
+
+def canonicalize(url: str, *, preset: str = DEFAULT_PRESET, **options: Unpack[Options]) -> str:
     """Return the canonical form of *url* under a preset and options that hold everywhere.
 
-    To canonicalize many URLs, make a :class:`Canonicalizer`.
+    What a preset and options make is kept for the next call. For rules by host make a
+    :class:`Canonicalizer`.
 
     >>> canonicalize("http://www.example.com/?b&a", www="strip")
     'http://example.com/?a=&b='
 
     :raises ConfigurationError: if the preset or an option is not valid.
     """
-    return canonicalizer.Canonicalizer({"*": options}, preset=preset).canonicalize(url)
+    # Lists and mappings cannot be looked up, and may be other ones later.
+    key = repr((preset, options))
+    made = _kept.get(key)
+    if made is None:
+        made = canonicalizer.Canonicalizer({"*": deepcopy(options)}, preset=preset)
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        _kept[key] = made
+    return made.canonicalize(url)

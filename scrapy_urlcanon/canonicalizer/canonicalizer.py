@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from w3lib.url import canonicalize_url
-
 from scrapy_urlcanon.canonicalizer.configuration import (
     Configuration,
     RuleSet,
@@ -75,6 +73,16 @@ class Canonicalizer:
         self._policies = Policies(configuration)
         self.fast_path = FastPath(self._policies)
         """Answers for the common URLs, as :meth:`canonical_or_none` would, and faster."""
+
+    def __getstate__(self) -> tuple[Configuration, Mapping[str, tuple[RuleSet, ...]]]:
+        # All else is made of these two, and made again where they are unpickled.
+        return self.configuration, self._policies.declared
+
+    def __setstate__(self, state: tuple[Configuration, Mapping[str, tuple[RuleSet, ...]]]) -> None:
+        configuration, declared = state
+        self._setup(configuration)
+        for host, rule_sets in declared.items():
+            self.declare(host, rule_sets)
 
     def suspend(self, option: str, domain: str) -> None:
         """Make *option* do nothing on *domain*, whatever its rules say.
@@ -179,7 +187,19 @@ class Canonicalizer:
             policy = self._policies.for_url(normalized, overrides)
             if policy.as_scrapy:
                 # Nothing else is to be merged, not even by our normalizations.
-                return _as_scrapy(text, steps)
+                own = _as_scrapy(text, steps)
+                if own != text:
+                    text, written = own, []
+                    url = parse(text, written)
+                    continue
+                more = [*written, *normalizations]
+                rules = [rule for rule in policy.rules if rule.name not in policy.scrapy_does]
+                url = _apply(rules, normalized, more)
+                if url == normalized:
+                    return text
+                steps += more
+                text, written = str(url), []
+                continue
             steps += written
             written = []
             other = _apply([rule for rule in policy.rules if rule.as_written], url, steps)
@@ -209,6 +229,9 @@ def _as_scrapy(text: str, steps: list[Step]) -> str:
     Where w3lib would change that once more (``%%341`` is ``%41`` to it, and ``%41`` is
     ``A``), it is no canonical URL, and following it would merge what Scrapy keeps apart.
     """
+    # It imports ssl and more, for nothing with the other presets.
+    from w3lib.url import canonicalize_url  # noqa: PLC0415
+
     try:
         canonical = canonicalize_url(text)
         settles = canonicalize_url(canonical) == canonical

@@ -45,6 +45,9 @@ class Condition:
     def _matches(self) -> Callable[[str], bool]:
         return glob_matcher(self.value)
 
+    def __reduce__(self) -> tuple[type[Condition], tuple[str, str]]:
+        return type(self), (self.name, self.value)
+
     def covers(self, other: Condition) -> bool:
         """Tell whether every parameter that fulfils *other* fulfils this condition too."""
         # A `*` of the other one can only be matched by one of ours, and so can any text for it.
@@ -195,6 +198,9 @@ class SitePattern:
     @_fits.default
     def _matcher_of_paths(self) -> Callable[[str], bool]:
         return glob_matcher(self.prefix.rstrip("*") + "*")
+
+    def __reduce__(self) -> tuple[type[SitePattern], tuple[Url, str]]:
+        return type(self), (self.site, self.prefix)
 
     @property
     def host(self) -> str:

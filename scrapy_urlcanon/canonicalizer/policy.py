@@ -32,7 +32,11 @@ class Policy:
     rules: tuple[Rule, ...]
     """In the order in which they apply."""
     as_scrapy: bool
-    """Whether Scrapy's own canonicalization is all there is: preset ``scrapy``, no rule."""
+    """Whether Scrapy's own canonicalization decides about all that no rule of the user changes:
+    preset ``scrapy``, but where one says of the fragment, the order of parameters or the URL as
+    it was written what Scrapy does not do."""
+    scrapy_does: frozenset[str] = frozenset()
+    """The options of :attr:`rules` that have the value which stands for what Scrapy does."""
     skip: Skip | None = None
     """The URLs that are not to be fetched, if any."""
 
@@ -65,7 +69,8 @@ class Policies:
             for sets in by_host.values():
                 sets.sort(key=lambda rule_set: rule_set.pattern.specificity)
             self._origins.append(by_host)
-        self._declared: dict[str, tuple[RuleSet, ...]] = {}
+        self.declared: dict[str, tuple[RuleSet, ...]] = {}
+        """What sites declared, by host."""
         self._hosts = {host for by_host in self._origins for host in by_host} - {ANY_HOST}
         self._ends = {".".join(host.rsplit(".", 2)[-2:]) for host in self._hosts}
         """The last two labels of each: what most hosts are told by to have no rules."""
@@ -85,13 +90,13 @@ class Policies:
 
     def declare(self, host: str, rule_sets: tuple[RuleSet, ...]) -> None:
         """Make *rule_sets* the weakest layer over the preset for *host*, a normalized one."""
-        self._declared[host] = rule_sets
+        self.declared[host] = rule_sets
         self._cached_for_host.cache_clear()
 
     def with_configuration(self, configuration: Configuration) -> Policies:
         """Return the policies of another *configuration*, with what was declared here."""
         policies = Policies(configuration)
-        policies._declared.update(self._declared)
+        policies.declared.update(self.declared)
         return policies
 
     def for_host(self, host: str) -> HostPolicy:
@@ -102,7 +107,7 @@ class Policies:
             if labels[-1] in self._ends or ".".join(labels[-2:]) in self._ends:
                 names += tuple(name for name in with_parents(host) if name in self._hosts)
         # Hosts without rules of their own, nearly all, share one.
-        return self._for_names(names, self._declared.get(host, ()))
+        return self._for_names(names, self.declared.get(host, ()))
 
     def _make_host_policy(
         self, names: tuple[str, ...], declared: tuple[RuleSet, ...]
@@ -117,10 +122,8 @@ class Policies:
                 yield from by_host.get(name, ())
 
     def _make_policy(self, rule_sets: tuple[RuleSet, ...]) -> Policy:
-        as_scrapy = self._preset == "scrapy"
         options = dict(_preset_options(self._catalogue, self._preset))
         for rule_set in rule_sets:
-            as_scrapy = False
             if not rule_set.inherit:
                 options = dict(_preset_options(self._catalogue, "scrapy"))
             for name, value in rule_set.options.items():
@@ -131,10 +134,16 @@ class Policies:
                 option = self._catalogue.by_name[name]
                 options[name] = option.values.merge(None, option.neutral, rule_set.layer)
         compiled = [option.compile(options) for option in self._catalogue]
+        rules = tuple(option for option in compiled if isinstance(option, Rule))
+        of_scrapy = _preset_options(self._catalogue, "scrapy")
+        scrapy_does = frozenset(o.name for o in self._catalogue if o.compile(of_scrapy))
         return Policy(
             options,
-            tuple(option for option in compiled if isinstance(option, Rule)),
-            as_scrapy,
+            rules,
+            self._preset == "scrapy"
+            and all(options[name].value == of_scrapy[name].value for name in scrapy_does)
+            and not any(rule.as_written for rule in rules),
+            scrapy_does,
             next((option for option in compiled if isinstance(option, Skip)), None),
         )
 

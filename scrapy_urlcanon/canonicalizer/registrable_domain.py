@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import tldextract
+from publicsuffixlist import PublicSuffixList
 
 from scrapy_urlcanon.canonicalizer.url import is_ip_address
 
 
 @lru_cache(maxsize=1)
-def _extract() -> tldextract.TLDExtract:
-    # The list that tldextract ships: no network, no cache directory. Its private part
-    # counts, as in browsers: two users of one hosting domain are two sites.
-    return tldextract.TLDExtract(
-        suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
-    )
+def _list() -> PublicSuffixList:
+    # The list that the package ships: no network. Its private part counts, as in browsers:
+    # two users of one hosting domain are two sites.
+    return PublicSuffixList(accept_unknown=False)
 
 
 @lru_cache(maxsize=4096)
@@ -31,12 +29,12 @@ def registrable_domain(host: str) -> str | None:
     ('shop.intranet', None)
     >>> registrable_domain("192.0.2.1")
     """
-    if is_ip_address(host):
+    # A host with an empty label is on no list.
+    if is_ip_address(host) or "." not in host or "" in host.split("."):
         return None
-    found = _extract().extract_str(host)
-    if not found.suffix:
-        return ".".join(host.split(".")[-2:]) if "." in host else None
-    return f"{found.domain}.{found.suffix}" if found.domain else None
+    if _list().publicsuffix(host) is None:
+        return ".".join(host.split(".")[-2:])
+    return _list().privatesuffix(host)
 
 
 def domain_or_host(host: str) -> str:

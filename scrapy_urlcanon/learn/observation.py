@@ -38,7 +38,14 @@ class Observation:
     """One capture of a URL.
 
     Digests are opaque text, compared only for equality; an empty one means "no evidence", never
-    "equal to another empty one".
+    "equal to another empty one". Any digest of 8 to 200 letters, digits and ``:+/=_.-`` will do,
+    as long as all captures of a site have theirs from one function; ours are SHA-1, in hexadecimal
+    (what a page says is told from its text by :mod:`scrapy_urlcanon.pages`). Three are of three
+    views of one page, from the narrowest on: ``raw_sha1`` of the body as it came, ``text_sha1`` of
+    what a reader sees of it, and ``main_sha1`` of that without what many pages of the site have,
+    such as its menus. Two captures surely show one page where ``main_sha1`` and the title are
+    equal, or the titles and, in all but a few bits, ``simhash64``, which differs little where
+    texts differ little.
 
     >>> digest = "d7a8fbb307d7809469ca9abcb0082e4f8d5651e4"
     >>> a = Observation("http://example.com/?p=1", main_sha1=digest)

@@ -46,7 +46,7 @@ LISTS = sorted(option.name for option in CATALOGUE if "list" in str(option.value
 def _canonicalizer(name, value):
     """Return a canonicalizer that has this option on and no other."""
     neutral = {option.name: PRESETS["scrapy"][option.name] for option in CATALOGUE}
-    return Canonicalizer({"*": neutral | {"fragment": "keep"} | {name: value}}, preset="scrapy")
+    return Canonicalizer({"*": neutral | {"fragment": "keep"} | {name: value}})
 
 
 @pytest.mark.parametrize(("name", "example"), CHANGES)

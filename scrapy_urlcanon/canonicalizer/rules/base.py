@@ -57,8 +57,8 @@ class Presets(NamedTuple):
     """
 
     scrapy: Any = _AS_BEFORE
-    """What Scrapy's default fingerprint merges and nothing more. Where no rule of the user
-    matches, ``w3lib.url.canonicalize_url`` itself decides; these values hold elsewhere."""
+    """What Scrapy's default fingerprint merges and nothing more: ``w3lib.url.canonicalize_url``
+    itself decides about what no rule of the user changes."""
     safe: Any = _AS_BEFORE
     """What is wrong nowhere that we know of."""
     aggressive: Any = _AS_BEFORE
