@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.wording import count_of
@@ -49,6 +50,30 @@ class ConfigurationError(ValueError):
         lines = [f"{count} in the configuration of scrapy-urlcanon"]
         lines += [f"  {problem}" for problem in self.problems]
         super().__init__("\n".join(lines))
+
+
+class _WithoutTraceback(logging.Filter):
+    """Logs a :class:`ConfigurationError` as its message: the code that met it is not at fault."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Change *record*, and let it pass."""
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, ConfigurationError):
+            record.name, record.msg, record.args = "scrapy_urlcanon", str(error), ()
+            record.exc_info = None
+        return True
+
+
+_WITHOUT_TRACEBACK = _WithoutTraceback()
+
+
+def log_configuration_errors_plainly() -> None:
+    """Have what ends a crawl before it began be logged as the problems of its configuration.
+
+    Scrapy lets such an error pass (AsyncCrawlerRunner._crawl_and_track), for asyncio to log it with
+    a traceback through Scrapy. With another reactor Twisted prints it itself, and that stays.
+    """
+    logging.getLogger("asyncio").addFilter(_WITHOUT_TRACEBACK)
 
 
 class UnparsableUrlError(ValueError):

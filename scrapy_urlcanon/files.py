@@ -55,8 +55,16 @@ def write_atomically(path: Path, text: str) -> None:
     A full disk or a kill leaves the file that was there as it was. The text is on the disk when
     this returns.
 
-    :raises OSError: if it cannot be written.
+    :raises OSError: if it cannot be written; its ``filename`` is *path*.
     """
+    try:
+        _write_atomically(path, text)
+    except OSError as error:
+        # Not that of the draft, nor none at all, as where the disk is full.
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _write_atomically(path: Path, text: str) -> None:
     # In the same directory: replace() is atomic within one file system only.
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     draft = Path(name)

@@ -11,6 +11,7 @@ from scrapy.utils.misc import load_object
 from scrapy_urlcanon.crawl.components import add_middlewares
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
 from scrapy_urlcanon.crawl.settings import name_of, value_of
+from scrapy_urlcanon.exceptions import log_configuration_errors_plainly
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -31,8 +32,10 @@ class Addon:
         """Put the fingerprinter and the middlewares in their places.
 
         :raises NotConfigured: if ``URLCANON_ENABLED`` is False.
-        :raises ConfigurationError: if it is neither True nor False.
+        :raises ConfigurationError: if it is neither True nor False, or the fallback cannot be
+            loaded.
         """
+        log_configuration_errors_plainly()
         if not value_of("enabled", settings):
             raise NotConfigured
         self._take_over_fingerprinter(settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy import signals
 from scrapy.core.scheduler import Scheduler
@@ -24,6 +24,7 @@ from scrapy_urlcanon.crawl.rule_changes import RuleChanges
 from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
 from scrapy_urlcanon.crawl.skip import SkippedRequests
 from scrapy_urlcanon.crawl.stats import CrawlStats
+from scrapy_urlcanon.exceptions import log_configuration_errors_plainly
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +73,7 @@ class Crawl:
     def __init__(
         self, crawler: Crawler, fingerprinter_class: type[PageFingerprints] | None
     ) -> None:
+        log_configuration_errors_plainly()
         self._crawler = crawler
         self.settings = CrawlSettings.load(crawler.settings)
         # Not for a command or a shell, which have no spider yet.
@@ -276,7 +278,7 @@ class Crawl:
 
     def _make_fallback(self) -> RequestFingerprinterProtocol:
         named = self.settings.fallback_request_fingerprinter_class
-        fallback = load_object(named or ScrapyRequestFingerprinter)
+        fallback: Any = named or ScrapyRequestFingerprinter
         if issubclass(fallback, PageFingerprints):
             fallback = ScrapyRequestFingerprinter
         made: RequestFingerprinterProtocol = build_from_crawler(fallback, self._crawler)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attrs import Attribute, field, fields, frozen
 from scrapy.settings import BaseSettings
+from scrapy.utils.misc import load_object
 
 from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
@@ -100,6 +101,20 @@ def _any(name: str, value: Any) -> Any:
     """Return *value*: it is checked where it is used."""
     del name
     return value or None
+
+
+def _fingerprinter(name: str, value: Any) -> Any:
+    """Return the class that *value* is, or is the path of."""
+    if not value:
+        return None
+    try:
+        found = load_object(value)
+    except (ImportError, NameError, TypeError, ValueError) as error:
+        message = f"expected the path of a fingerprinter class, got {value!r}: {error}"
+        raise ConfigurationError([Problem(name, message)]) from error
+    if not callable(getattr(found, "fingerprint", None)):
+        raise _expected(name, "a class with a method fingerprint(request)", value)
+    return found
 
 
 def _sites(name: str, value: Any) -> bool | frozenset[str]:
@@ -217,7 +232,7 @@ class CrawlSettings:
     and `%(time)s` are those of the spider and the start."""
     report: tuple[str, ...] = _setting(_paths_of_reports, default=())
     """Where to write [the report](stats.md#the-report): a path or several."""
-    fallback_request_fingerprinter_class: Any = _setting(_any, default=None)
+    fallback_request_fingerprinter_class: Any = _setting(_fingerprinter, default=None)
     """Gets the requests with their canonical URL; Scrapy's does where none is named."""
     rescue: bool = _setting(_flag, default=True)
     """Fetch a dropped variant where the request that stood for it fails."""

@@ -105,7 +105,8 @@ class ObservationStore:
         self.refused = 0
         """Responses and redirects that were not kept: the store was full, or could not be
         written."""
-        self._connection = open_store(Path(path), writable=True)
+        self._path = Path(path)
+        self._connection = open_store(self._path, writable=True)
         self._rows: list[_Row] = []
         self._audits: list[_Row] = []
         self._crawl: int | None = None
@@ -233,7 +234,7 @@ class ObservationStore:
 
     def _fail(self, error: sqlite3.Error) -> None:
         self._failed = True
-        logger.error("Observations are no longer recorded: %s", error)
+        logger.error("Observations are no longer recorded in %s: %s", self._path, error)
 
 
 def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
@@ -251,20 +252,36 @@ def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
         except BaseException:
             connection.close()
             raise
+    except sqlite3.OperationalError as error:
+        # A folder or a file that may not be written, or a full disk: SQLite says nothing else.
+        if not writable:
+            raise InputError(f"{path}: cannot be read: {error}") from None
+        remedy = "name a file in a folder that may be written to"
+        raise InputError(f"{path}: cannot be written: {error}; {remedy}") from None
     except sqlite3.Error as error:
         raise InputError(f"{path}: expected an observation store: {error}") from None
     return connection
 
 
+def _remedy(version: str) -> str:
+    """Say what to do with a store of another *version*."""
+    if version.isdigit() and int(version) > VERSION:
+        return "a newer version of scrapy-urlcanon wrote it, and can read it"
+    return "crawl again, and record into a new file"
+
+
 def _prepare(connection: sqlite3.Connection, path: Path, *, writable: bool) -> None:
     """Check whose file it is before anything is written to it."""
-    is_new = not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if not is_new:
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    if tables and "meta" not in tables:
+        raise InputError(f"{path}: expected an observation store, and it is another database")
+    if tables:
         found = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
         version = found[0] if found else "none"
         if version != str(VERSION):
             raise StoreVersionError(
-                f"{path}: version {version}, and this package reads version {VERSION}"
+                f"{path}: version {version}, and this package reads version {VERSION}; "
+                f"{_remedy(version)}"
             )
     elif not writable:
         raise InputError(f"{path}: expected an observation store, and it is empty")

@@ -33,7 +33,8 @@ def destinations(templates: Iterable[str], *, name: str, time: datetime) -> tupl
             _prepare(path)
         except OSError as error:
             reason = error.strerror or str(error)
-            problems.append(Problem(name_of("report"), f"cannot be written: {reason}", str(path)))
+            message = f"cannot be written: {reason}; name a file in a folder that may be written to"
+            problems.append(Problem(name_of("report"), message, str(path)))
     if problems:
         raise ConfigurationError(problems)
     return paths

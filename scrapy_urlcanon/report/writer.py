@@ -79,7 +79,7 @@ class ReportWriter:
             except OSError as error:
                 logger.error(  # noqa: TRY400 - the message says it all
                     "The report %(path)s cannot be written: %(error)s",
-                    {"path": path, "error": error},
+                    {"path": path, "error": error.strerror or error},
                     extra={"spider": self._crawler.spider},
                 )
             else:
