@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
 
+INTERRUPTED = 130
+"""The exit status after Ctrl-C, as of any program that a shell runs: 128 and the signal."""
+
+
 class Action(ABC):
     """One action: what comes after ``scrapy urlcanon`` on the command line.
 

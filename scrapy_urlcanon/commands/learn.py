@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import tempfile
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,7 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
@@ -144,7 +153,7 @@ there is no observation in any of them.
         try:
             left_out = _write(learned, output, arguments.export_discarder, turned_off)
         except OSError as error:
-            print(visible_lines(str(error)), file=sys.stderr)  # noqa: T201
+            print(visible_lines(_not_written(error.filename, error)), file=sys.stderr)  # noqa: T201
             return 1
         if arguments.json:
             print(to_json(learned), end="")  # noqa: T201
@@ -209,8 +218,17 @@ def _check_output(output: Path, inputs: Sequence[Path]) -> None:
         raise UsageError(f"{output}: expected a file, not a directory", print_help=False)
     if not output.parent.is_dir():
         raise UsageError(f"{output.parent}: no such directory", print_help=False)
+    try:
+        with tempfile.TemporaryFile(dir=output.parent):
+            pass
+    except OSError as error:
+        raise UsageError(_not_written(output, error), print_help=False) from error
     if output.exists() and any(path.exists() and output.samefile(path) for path in inputs):
         raise UsageError(f"{output} is an input, and would be overwritten", print_help=False)
+
+
+def _not_written(path: str | Path, error: OSError) -> str:
+    return f"{path}: cannot be written: {error.strerror or error}; name a file elsewhere"
 
 
 def _write(
@@ -257,7 +275,10 @@ def _learn(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
         TextColumn("{task.fields[detail]}"),
     )
     with Progress(
@@ -269,8 +290,10 @@ def _learn(
         def read_on(done: int, count: int) -> None:
             progress.update(reading, completed=done, detail=f"{count:,} observations")
 
-        def learned_domain(name: str, done: int, total: int) -> None:
-            progress.update(learning, completed=done, total=total, detail=name)
+        def learn_on(name: str, done: int, count: int) -> None:
+            progress.update(reading, completed=len(inputs))
+            detail = f"{done:,} of {count:,} observations  {name}"
+            progress.update(learning, completed=done, total=count, detail=detail)
 
         return learn(
             observations_of(inputs, skipped, read_on),
@@ -279,7 +302,7 @@ def _learn(
             in_force=combine(
                 (crawl for path in inputs for crawl in crawls_of(path, skipped)), kept
             ),
-            progress=learned_domain,
+            progress=learn_on,
         )
 
 

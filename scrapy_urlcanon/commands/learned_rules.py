@@ -7,6 +7,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.commands.joining_options import pair
 from scrapy_urlcanon.learn.results.rule import IN_FORCE
 from scrapy_urlcanon.redaction import shown_url
 from scrapy_urlcanon.wording import count_of
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_urlcanon.learn import Learned, LearnedRule
+    from scrapy_urlcanon.learn.results.rule import Unexplained
     from scrapy_urlcanon.report.screen import Screen
 
 _DOMAINS = 20
@@ -93,8 +96,21 @@ def show_learned(
         )
         for url in left.example:
             screen.line((f"  {shown_url(url)}", "dim"))
+        _show_rule_for(left, screen)
     for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0])):
         screen.line((f"skipped: {count:,} {reason}", "yellow"))
+
+
+def _show_rule_for(left: Unexplained, screen: Screen) -> None:
+    """Print the rule that would make the example one, ready to be pasted into settings."""
+    both = pair(Canonicalizer(), *left.example)
+    if both.are_one:
+        screen.line("  the preset 'safe' makes them one")
+    elif both.joined_by:
+        rule = f"URLCANON_RULES = {{{both.pattern!r}: {both.joined_by[0]!r}}}"
+        screen.line("  if they are one page:  ", (rule, "cyan"))
+    else:
+        screen.line("  no rule would make them one")
 
 
 def _show_domains(domains: list[LearnedDomain], screen: Screen) -> None:

@@ -9,7 +9,7 @@ from functools import cache
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.commands.base import INTERRUPTED, Action
 from scrapy_urlcanon.discovery import classes_in
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.redaction import visible_lines
@@ -60,6 +60,9 @@ class Command(ScrapyCommand):
         except ConfigurationError as error:
             print(visible_lines(str(error)), file=sys.stderr)  # noqa: T201
             self.exitcode = 1
+        except KeyboardInterrupt:
+            print("Interrupted.", file=sys.stderr)  # noqa: T201
+            self.exitcode = INTERRUPTED
         except BrokenPipeError:
             # The reader of a pipe has seen enough. Python would complain at exit.
             sys.stderr.close()

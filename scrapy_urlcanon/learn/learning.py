@@ -39,7 +39,8 @@ def learn(
     :param domains: registrable domains to look at; all where None.
     :param in_force: the rules that the observations were made under, in their order; what they
         merge cannot be seen in them. They stay, unless audits contradict them.
-    :param progress: called with each domain, how many are done and how many there are.
+    :param progress: called with each domain before it is learned from, and with "" at the end:
+        how many observations were learned from, and how many there are.
     :raises SpillError: where there is no room on disk.
 
     >>> from scrapy_urlcanon.learn import Observation
@@ -59,16 +60,20 @@ def learn(
         if domains is None or rule.domain in domains:
             rules.setdefault(rule.domain, []).append(rule)
     found: list[Learned] = []
+    done = 0
     with Partitions(observations, domains) as partitions:
         for captures in partitions:
             for name in sorted(captures):
+                if progress is not None:
+                    progress(name, done, partitions.observations)
+                done += len(captures[name])
                 # Popped, because the captures of a domain and what is made of them would not fit
                 # side by side.
                 site = captures.pop(name).site(name)
                 here = rules.pop(name, ())
                 found.append(learn_site(site, thresholds=thresholds, in_force=here))
-                if progress is not None:
-                    progress(name, len(found), partitions.domains)
+        if progress is not None:
+            progress("", done, partitions.observations)
     found += [Learned(*unite((), (), here, thresholds)) for here in rules.values()]
     return merge(found)
 

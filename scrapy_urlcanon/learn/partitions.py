@@ -50,6 +50,8 @@ class Partitions:
 
         :raises SpillError: where there is no room for them.
         """
+        self.observations = 0
+        """How many there are."""
         self._held: dict[str, Captures] = {}
         self._spilled: set[str] = set()
         self._directory: tempfile.TemporaryDirectory[str] | None = None
@@ -61,6 +63,7 @@ class Partitions:
                 self._held = by_domain(chain([first], islice(rest, MAX_HELD - 1)), domains)
             if self._spilled:
                 self._spill()
+            self.observations += sum(map(len, self._held.values()))
         except BaseException:
             self.close()
             raise
@@ -80,11 +83,6 @@ class Partitions:
         """Delete the files."""
         if self._directory is not None:
             self._directory.cleanup()
-
-    @property
-    def domains(self) -> int:
-        """How many domains there are."""
-        return len(self._spilled) or len(self._held)
 
     def __iter__(self) -> Iterator[dict[str, Captures]]:
         """Yield the captures by domain, each domain once and whole.
@@ -110,6 +108,7 @@ class Partitions:
         for domain in self._held:
             parts[crc32(domain.encode("utf-8", "surrogatepass")) % PARTITIONS].append(domain)
         self._spilled.update(self._held)
+        self.observations += sum(map(len, self._held.values()))
         try:
             for path, names in zip(self._paths(), parts, strict=True):
                 if names:

@@ -1,12 +1,17 @@
 """From a crawl to rules and back, through the real commands."""
 
+import errno
 import gzip
 import json
+import os
+import signal
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from command_line import HEADER, rows, scrapy, urlcanon
+from command_line import HEADER, ROOT, rows, scrapy, urlcanon
 from demo import crawl
 from loopback import Loopback
 from shop_site import respond
@@ -79,6 +84,8 @@ def test_what_is_left_is_told(tmp_path):
     assert "not explained: 1 on a.example that differ in token v" in result.stdout
     assert "http://a.example/?v=1" in result.stdout
     assert "s3cret" not in result.stdout
+    rule = "URLCANON_RULES = {'a.example': {'drop_params': ['token', 'v']}}"
+    assert f"if they are one page:  {rule}" in result.stdout
     machine = json.loads(urlcanon("learn", path, "--json", cwd=tmp_path).stdout)
     [left] = machine["unexplained"]
     assert left == {
@@ -87,6 +94,53 @@ def test_what_is_left_is_told(tmp_path):
         "urls": 1,
         "example": [urls[0], "http://a.example/?token=***&v=2"],
     }
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ("http://a.example/node/5?gclid=1", "the preset 'safe' makes them one"),
+        ("http://a.example/one/7/x-8", "no rule would make them one"),
+    ],
+)
+def test_what_no_rule_of_ours_explains_is_told_too(tmp_path, other, expected):
+    """Nothing is proposed that would not do it."""
+    path = tmp_path / "observations.tsv"
+    rows = (f"{url}\t200\t{7:040x}" for url in ("http://a.example/node/5", other))
+    path.write_text("\n".join([HEADER, *rows]) + "\n")
+    assert expected in urlcanon("learn", path, "-o", "urlcanon.toml", cwd=tmp_path).stdout
+
+
+def test_ctrl_c_is_one_line(tmp_path):
+    """While the input is read, here one that never ends: the rules stay, and so says the status."""
+    os.mkfifo(tmp_path / "endless")
+    rules = tmp_path / "urlcanon.toml"
+    rules.write_text("# good\n")
+    command = [sys.executable, "-m", "scrapy", "urlcanon", "learn", "endless", "-o", rules]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE) as run:
+        # Waits until it is opened to be read.
+        with (tmp_path / "endless").open("w"):
+            run.send_signal(signal.SIGINT)
+            assert run.wait(30) == 130
+        assert run.stderr.read() == b"Interrupted.\n"
+    assert rules.read_text() == "# good\n"
+
+
+@pytest.mark.parametrize("folder", ["/proc/self", "full"])
+def test_output_that_cannot_be_written_is_named(tmp_path, observations, folder, monkeypatch):
+    """A folder that cannot be written to is told before learning, a full disk with the path."""
+    (tmp_path / "full").mkdir()
+    if folder == "full":
+
+        def full(_):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr("os.fsync", full)
+    result = urlcanon("learn", observations, "-o", f"{folder}/urlcanon.toml", cwd=tmp_path)
+    assert result.returncode in {1, 2}
+    assert f"{folder}/urlcanon.toml: cannot be written: " in result.stderr
+    assert not list((tmp_path / "full").iterdir())
 
 
 def test_json_is_for_machines(tmp_path, observations):
@@ -157,12 +211,16 @@ def test_bad_rows_are_counted(tmp_path, observations):
         assert f"skipped: {expected}" in result.stdout
 
 
-def newer_store(path):
+def newer_store(path, version=99):
     ObservationStore(path).close()
     connection = sqlite3.connect(path)
     with connection:
-        connection.execute("UPDATE meta SET value = '99'")
+        connection.execute(f"UPDATE meta SET value = '{version}'")
     connection.close()
+
+
+def older_store(path):
+    newer_store(path, 1)
 
 
 def broken_gzip(path):
@@ -188,7 +246,11 @@ def broken_store(path):
         (lambda path: path.write_text(f"{HEADER}\nmailto:x\t200\t\n"), "skipped: 1 not an http(s)"),
         (lambda path: path.write_bytes(b"\x1f\x8b\x08\x00 no gzip"), "input: cannot be read"),
         (broken_gzip, "input: cannot be read"),
-        (newer_store, "input: version 99"),
+        (newer_store, "input: version 99, and this package reads version 3; a newer version of"),
+        (
+            older_store,
+            "input: version 1, and this package reads version 3; crawl again, and record",
+        ),
         (broken_store, "input: cannot be read to its end"),
     ],
     ids=[
@@ -198,6 +260,7 @@ def broken_store(path):
         "no gzip",
         "broken gzip",
         "newer store",
+        "older store",
         "broken store",
     ],
 )

@@ -257,6 +257,14 @@ def test_domains_can_be_chosen():
     assert found.domains == 1
 
 
+def test_progress_counts_up_to_what_there_is():
+    """It is told in observations, of which the number is known, and not in domains."""
+    observations = [*pages("/a/{}", 3), *pages("http://book.example/{}", 5)]
+    told = []
+    learn(observations, progress=lambda *step: told.append(step))
+    assert told == [("book.example", 0, 8), ("shop.example", 5, 8), ("", 8, 8)]
+
+
 def test_one_url_teaches_nothing():
     """A domain with one URL is no error."""
     assert learn([see("/", "home")]).rules == ()

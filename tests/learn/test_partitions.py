@@ -43,7 +43,7 @@ def test_what_is_learned_does_not_depend_on_what_fits_in_memory(monkeypatch, tmp
 def test_each_domain_is_in_one_part_and_whole():
     """Only the parts that are looked at are in memory, and no domain is in two of them."""
     with Partitions(observations()) as parts:
-        assert parts.domains == 40
+        assert parts.observations == 40 * 60
         sizes = [{name: len(captures) for name, captures in part.items()} for part in parts]
     assert len(sizes) > 10
     assert sum(len(part) for part in sizes) == 40
