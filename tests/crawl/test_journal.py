@@ -7,11 +7,12 @@ import os
 import pickle
 import struct
 from pathlib import Path
+from typing import ClassVar
 from zlib import crc32
 
 import pytest
 from loopback import page
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.core.scheduler import Scheduler
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, links, site
@@ -70,9 +71,25 @@ def put(content):
     FILE.write_bytes(content)
 
 
-def content_of():
-    """Return what the journal of the job has."""
-    return FILE.read_bytes()
+def content_of(path=FILE):
+    """Return what is in the journal of the job, or in another of its files."""
+    return path.read_bytes()
+
+
+async def kill_before_b(crawl):
+    """Let the job look as if it had been killed before the spider got one of the pages."""
+    await crawl(site(PAGES), JOB)
+    _, records = scanned(FILE)
+    of_b = {each.fingerprint for each in records if (each.request or {}).get("url") == f"{SITE}/b"}
+    put(b"")
+    written(
+        *(
+            each
+            for each in records[1:-1]
+            if each.kind is not Kind.FETCHED or each.fingerprint not in of_b
+        ),
+        path=FILE,
+    )
 
 
 def errors(caplog):
@@ -229,6 +246,47 @@ async def test_run_that_does_not_start_is_no_kill(crawl, caplog):
 
 
 @deferred_f_from_coro_f
+async def test_run_that_does_not_start_is_no_end_of_a_killed_job(crawl):
+    """What the killed run left is not taken for done, since the queue of this one is empty."""
+    await kill_before_b(crawl)
+    with pytest.raises(ZeroDivisionError):
+        await crawl(site(PAGES), {**JOB, "ITEM_PIPELINES": {BrokenPipeline: 1}})
+    result = await crawl(site(PAGES), JOB, start=())
+    assert result.pages == ["/b"]
+
+
+@deferred_f_from_coro_f
+async def test_job_whose_first_run_does_not_start_has_a_journal(crawl):
+    """That Scrapy had made its files is no sign that the job began without a journal."""
+    with pytest.raises(ZeroDivisionError):
+        await crawl(site(PAGES), {**JOB, "ITEM_PIPELINES": {BrokenPipeline: 1}})
+    await crawl(site(PAGES), JOB)
+    assert scanned(FILE)[0].last_kind is Kind.CLOSED
+
+
+@deferred_f_from_coro_f
+async def test_job_that_began_without_a_journal_has_none(crawl):
+    """Of what was scheduled before it there would be no record."""
+    without = {**JOB, "URLCANON_JOB_JOURNAL": False, "CONCURRENT_REQUESTS": 1}
+    start = [Request(f"{SITE}/", dont_filter=True), Request(f"{SITE}/c", dont_filter=True)]
+    # Nothing but the queue says that the job has begun.
+    await crawl(site({}), {**without, "CLOSESPIDER_PAGECOUNT": 1}, start=start)
+    await crawl(site({}), JOB, start=())
+    assert content_of(FILE.with_name("requests.seen")) == b""
+    with pytest.raises(FileNotFoundError):
+        content_of()
+
+
+@deferred_f_from_coro_f
+async def test_killed_job_is_scheduled_when_all_are_ready_for_it(crawl):
+    """Components that prepare for requests when the spider is opened have done so."""
+    await kill_before_b(crawl)
+    Ready.heard.clear()
+    await crawl(site(PAGES), {**JOB, "EXTENSIONS": {Ready: 1}}, start=())
+    assert Ready.heard[:2] == ["opened", f"{SITE}/b"]
+
+
+@deferred_f_from_coro_f
 async def test_page_is_fetched_twice_only_after_a_kill(crawl):
     """The start page of a job that ended in order is Scrapy's to send again."""
     start = [Request(f"{SITE}/", dont_filter=True)]
@@ -279,3 +337,29 @@ class Broken:
 
     def __init__(self):
         raise ZeroDivisionError
+
+
+class BrokenPipeline:
+    """A pipeline that fails when the scheduler is open, and the spider not yet."""
+
+    def open_spider(self):
+        raise ZeroDivisionError
+
+
+class Ready:
+    """An extension that notes what it hears, and in which order."""
+
+    heard: ClassVar = []
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        extension = cls()
+        crawler.signals.connect(extension.spider_opened, signals.spider_opened)
+        crawler.signals.connect(extension.request_scheduled, signals.request_scheduled)
+        return extension
+
+    def spider_opened(self):
+        self.heard.append("opened")
+
+    def request_scheduled(self, request):
+        self.heard.append(request.url)

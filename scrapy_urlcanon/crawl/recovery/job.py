@@ -88,8 +88,8 @@ class JobRecovery:
     here, and made anew from the journal: what was done is recorded as seen, and all else
     is scheduled again.
 
-    Nothing is written before the spider is opened: a run that fails to start leaves the job as it
-    was.
+    Nothing is written before the spider is opened, and nothing is scheduled before all that hear
+    of that have heard: a run that fails to start leaves the job as it was.
     """
 
     def __init__(
@@ -113,12 +113,15 @@ class JobRecovery:
         self._identities: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         self._replayed: Request | None = None
         self._is_queue_whole = True
+        self._is_resumed = False
         self._was_killed = self._read()
         if self._was_killed:
             # The scheduler reads them before the spider is opened.
             shutil.rmtree(self._directory / "requests.queue", ignore_errors=True)
             (self._directory / "requests.seen").unlink(missing_ok=True)
         self._stored_queue = self._state_of_queue()
+        self._replay: Replay | None = None
+        crawler.signals.connect(self.engine_started, signals.engine_started)
         crawler.signals.connect(self.request_scheduled, signals.request_scheduled)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
@@ -126,16 +129,16 @@ class JobRecovery:
     def is_possible(settings: BaseSettings) -> bool:
         """Tell whether it is Scrapy's own scheduler that is to be restored.
 
-        One that stores elsewhere, as that of scrapy-redis, outlives a kill by itself. And a
-        job that began without a journal, or with one that cannot be read, has no record of what
-        its queue holds.
+        One that stores elsewhere, as that of scrapy-redis, outlives a kill by itself. And of a
+        job that began without a journal, or with one that cannot be read, it is not written down
+        what was scheduled.
         """
         if not issubclass(load_object(settings["SCHEDULER"]), Scheduler):
             return False
         directory = Path(settings["JOBDIR"])
         path = directory / FILE
         if not path.exists():
-            return not (directory / "requests.seen").exists()
+            return not _has_begun(directory)
         problem = Journal.problem_of(path)
         if problem:
             logger.error(
@@ -146,16 +149,33 @@ class JobRecovery:
         return not problem
 
     def resume(self) -> None:
-        """Schedule what the last run left; the spider has to be open."""
+        """Record what the last run had done, once the scheduler is open."""
         try:
             self._journal.open()
         except OSError as error:
             self._note(error)
         self._guard_queue(scheduler_of(self._crawler))
+        self._settle()
         if self._was_killed:
-            self._replay()
+            self._replay = Replay(
+                self._journal, self._request, self._identity, self._crawler.spider
+            )
+            # All that was done is seen, before anything can be taken for a variant of it.
+            for request in self._replay.recorded():
+                record_as_seen(self._crawler, request)
+
+    def engine_started(self) -> None:
+        """Schedule what the last run left, before the first of the start requests.
+
+        Others have prepared by then for requests: Scrapy 2.15's ``OffsiteMiddleware`` does when
+        the spider is opened, as we do, and later than we do.
+        """
+        if self._replay:
+            self._schedule_undone(self._replay)
+            self._replay = None
         else:
             self._restore_waiting()
+        self._is_resumed = True
 
     def request_scheduled(self, request: Request) -> None:
         """Write down that *request* goes to the scheduler."""
@@ -211,7 +231,8 @@ class JobRecovery:
         del spider
         for variant in self._requests.waiting:
             self._add_request(Kind.WAITING, variant)
-        if self._has_stored_queue():
+        # Of a run that failed to start the queue does not hold what the last run left.
+        if self._is_resumed and self._has_stored_queue():
             self._add(Record(Kind.CLOSED))
         self._journal.close()
 
@@ -320,13 +341,8 @@ class JobRecovery:
                 page, fetched = entry.page or entry.fingerprint, entry.kind is Kind.FETCHED
                 self._requests.restore(page, entry.callback, fetched=fetched)
 
-    def _replay(self) -> None:
+    def _schedule_undone(self, replay: Replay) -> None:
         """Schedule what was not done when the run was killed."""
-        self._settle()
-        replay = Replay(self._journal, self._request, self._identity, self._crawler.spider)
-        # All that was done is seen, before anything can be taken for a variant of it.
-        for request in replay.recorded():
-            record_as_seen(self._crawler, request)
         again = set()
         for request in replay.undone():
             again.add(self._fingerprints.fingerprint(request))
@@ -347,7 +363,6 @@ class JobRecovery:
 
     def _restore_waiting(self) -> None:
         """Have the variants wait that waited when the last run ended."""
-        self._settle()
         waiting: list[Record] = []
         for entry in self._journal:
             if entry.kind is Kind.OPENED:
@@ -367,6 +382,19 @@ class JobRecovery:
         if entry.request is None:
             return None
         return request_from_dict(entry.request, spider=self._crawler.spider)
+
+
+def _has_begun(directory: Path) -> bool:
+    """Tell whether Scrapy has stored any request, or may have, of the job in *directory*."""
+    try:
+        if (directory / "requests.seen").stat().st_size:
+            return True
+        return bool(json.loads((directory / _QUEUE).read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        # Scrapy makes the first one at once; a run that failed to start, no other.
+        return False
+    except (OSError, ValueError):
+        return True
 
 
 def _without_empty(data: dict[str, Any]) -> dict[str, Any]:
