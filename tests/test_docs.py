@@ -117,14 +117,18 @@ def run_python(block, settings):
 def run_console(block, settings, project):
     """Run the commands of *block* that are ours, and compare what they print."""
     module = project / "documented_settings.py"
-    module.write_text("".join(f"{name} = {value!r}\n" for name, value in settings.items()))
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(project)]),
         "PYTHONIOENCODING": "utf-8",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "SCRAPY_SETTINGS_MODULE": module.stem,
         "COLUMNS": "80",
     }
+    # Without settings it is what whoever has no project yet sees.
+    environment.pop("SCRAPY_SETTINGS_MODULE", None)
+    if settings:
+        settings = {"ADDONS": {"scrapy_urlcanon.Addon": 500}, **settings}
+        environment["SCRAPY_SETTINGS_MODULE"] = module.stem
+        module.write_text("".join(f"{name} = {value!r}\n" for name, value in settings.items()))
     for piece in block.text.split("$ ")[1:]:
         command, _, expected = piece.partition("\n")
         if not command.startswith(RUN):

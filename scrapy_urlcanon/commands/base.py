@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.exceptions import UsageError
 from scrapy.spiderloader import get_spider_loader
-
-from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.crawl.settings import load_configuration
 
 if TYPE_CHECKING:
     import argparse
@@ -68,8 +66,7 @@ def settings_of_spider(settings: Settings, name: str) -> Settings:
     return own
 
 
-def canonicalizer_of(arguments: argparse.Namespace, settings: Settings) -> Canonicalizer:
-    """Return the canonicalizer of the project, or of its spider ``--spider``."""
-    if arguments.spider:
-        settings = settings_of_spider(settings, arguments.spider)
-    return Canonicalizer.from_configuration(load_configuration(settings))
+def say_off(reason: str) -> int:
+    """Say on the standard error that crawls go by no rule, and why; return the exit status."""
+    print(f"The add-on is off: {reason}. No crawl goes by these rules.", file=sys.stderr)  # noqa: T201
+    return 1

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy.spiderloader import get_spider_loader
+from scrapy.utils.project import inside_project
 
-from scrapy_urlcanon.commands.base import Action, settings_of_spider
+from scrapy_urlcanon.commands.base import Action, say_off, settings_of_spider
+from scrapy_urlcanon.crawl.addon import why_off
 from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.redaction import visible
@@ -29,7 +31,8 @@ class Check(Action):
     help = "validate the rules of the project and of its spiders"
     description = """\
 Validate the URLCANON_ settings of the project, of each of its spiders and of rule files
-that it does not name yet. Prints every problem; the exit status is 1 if there is one.
+that it does not name yet. Prints every problem; the exit status is 1 if there is one, or if the
+add-on is off, so that no crawl goes by the rules.
 
   scrapy urlcanon check
   scrapy urlcanon check urlcanon.toml
@@ -49,7 +52,22 @@ that it does not name yet. Prints every problem; the exit status is 1 if there i
         if problems:
             raise ConfigurationError(problems)
         print("\n".join(map(visible, _summary(configuration))))  # noqa: T201
-        return 0
+        # Elsewhere there is no crawl that it would be on for.
+        return _check_addon(settings) if inside_project() else 0
+
+
+def _check_addon(settings: Settings) -> int:
+    """Say for which spiders the add-on is off, and return the exit status."""
+    spiders = get_spider_loader(settings).list()
+    reasons = {name: why_off(settings_of_spider(settings, name)) for name in spiders}
+    # A project that has no spider yet may have them soon.
+    reasons = reasons or {"": why_off(settings)}
+    off = {name: reason for name, reason in reasons.items() if reason}
+    if off and len(off) == len(reasons):
+        return say_off(why_off(settings) or next(iter(off.values())))
+    for name, reason in off.items():
+        print(f"The add-on is off for the spider {name}: {reason}.")  # noqa: T201
+    return 0
 
 
 def _problems_of_spiders(settings: Settings) -> Iterator[Problem]:

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 
 from attrs import asdict
 from scrapy.exceptions import UsageError
+from scrapy.utils.project import inside_project
 
-from scrapy_urlcanon.commands.base import Action, add_spider_argument, canonicalizer_of
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.commands.base import Action, add_spider_argument, say_off, settings_of_spider
 from scrapy_urlcanon.commands.joining_options import pair
+from scrapy_urlcanon.crawl.addon import why_off
+from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.redaction import visible_json
 from scrapy_urlcanon.report.screen import Screen
 
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import Settings
 
-    from scrapy_urlcanon.canonicalizer import Canonicalizer, Explanation
+    from scrapy_urlcanon.canonicalizer import Explanation
     from scrapy_urlcanon.commands.joining_options import Pair
 
 _PAIR = 2
@@ -36,7 +40,8 @@ class Explain(Action):
 Show how each URL becomes its canonical form: every normalization and option that
 changed it, in order, and the layer of the configuration that turned it on. Of two URLs
 it says besides whether they are one, and if not, what keeps them apart and which options
-would join them.
+would join them. In a project of which no crawl goes by the rules, since the add-on is off, it
+says so, and the exit status is 1.
 
   scrapy urlcanon explain 'http://www.example.com:80/?utm_source=x&b=2&a=1#top'
   scrapy urlcanon explain 'http://example.com/?sid=1' 'http://example.com/'
@@ -58,7 +63,9 @@ would join them.
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.stdin == bool(arguments.urls):
             raise UsageError("expected either URLs or --stdin")
-        canonicalizer = canonicalizer_of(arguments, settings)
+        if arguments.spider:
+            settings = settings_of_spider(settings, arguments.spider)
+        canonicalizer = Canonicalizer.from_configuration(load_configuration(settings))
         urls = _lines_of_input() if arguments.stdin else arguments.urls
         # The lines of an input are no pair, however many they are.
         is_pair = not arguments.stdin and len(arguments.urls) == _PAIR
@@ -66,7 +73,9 @@ would join them.
             _print_json(canonicalizer, urls, is_pair=is_pair)
         else:
             _print_text(canonicalizer, urls, is_pair=is_pair)
-        return 0
+        # Elsewhere there is no crawl that it would be on for.
+        reason = why_off(settings) if inside_project() else None
+        return say_off(reason) if reason else 0
 
 
 def _lines_of_input() -> Iterator[str]:

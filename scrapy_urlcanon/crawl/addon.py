@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
 from scrapy_urlcanon.crawl.components import add_middlewares
@@ -18,6 +19,21 @@ if TYPE_CHECKING:
 
 REPORT = "scrapy_urlcanon.report.writer.ReportWriter"
 """By its path, as in any setting: the report is built on the crawl, not the crawl on it."""
+
+
+def why_off(settings: BaseSettings) -> str | None:
+    """Say why a crawl with *settings* goes by no rule of ours, or return None.
+
+    >>> from scrapy.settings import Settings
+    >>> why_off(Settings({"ADDONS": {"scrapy_urlcanon.Addon": 500}, "URLCANON_ENABLED": "0"}))
+    'URLCANON_ENABLED is False'
+    """
+    if issubclass(load_object(settings["REQUEST_FINGERPRINTER_CLASS"]), RequestFingerprinter):
+        return None
+    addons = map(load_object, build_component_list(settings["ADDONS"]))
+    if not any(isinstance(addon, type) and issubclass(addon, Addon) for addon in addons):
+        return 'settings.py lacks ADDONS = {"scrapy_urlcanon.Addon": 500}'
+    return None if value_of("enabled", settings) else f"{name_of('enabled')} is False"
 
 
 class Addon:

@@ -145,6 +145,54 @@ def test_check_lists_what_a_foreign_file_says_that_ours_cannot(tmp_path):
     assert "left out: line 3: ||example.com^$removeparam=~id: it keeps one" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("URLCANON_ENABLED = False", "URLCANON_ENABLED is False"),
+        ("del ADDONS", 'settings.py lacks ADDONS = {"scrapy_urlcanon.Addon": 500}'),
+    ],
+)
+def test_an_add_on_that_is_off_is_told(project, line, reason):
+    """Rules that no crawl goes by are not simply valid; their effect is shown all the same."""
+    _append(project, f"\n{line}\n")
+    checked = urlcanon("check", cwd=project)
+    explained = urlcanon("explain", "https://shop.example/?utm_source=x", cwd=project)
+    for result in (checked, explained):
+        assert result.returncode == 1
+        assert result.stderr == f"The add-on is off: {reason}. No crawl goes by these rules.\n"
+    assert "URLCANON_RULES['shop.example']: scheme" in checked.stdout
+    assert "tracking_params" in explained.stdout
+
+
+def test_an_add_on_that_is_off_for_one_spider_is_told(project):
+    """The others go by the rules, so that the exit status is 0."""
+    spider = project / "shop_crawler" / "spiders" / "other.py"
+    spider.write_text(
+        "import scrapy\n"
+        "class Other(scrapy.Spider):\n"
+        "    name = 'other'\n"
+        "    custom_settings = {'URLCANON_ENABLED': False}\n"
+    )
+    result = urlcanon("check", cwd=project)
+    assert result.returncode == 0
+    assert result.stdout.endswith(
+        "The add-on is off for the spider other: URLCANON_ENABLED is False.\n"
+    )
+    url = "https://shop.example/"
+    assert urlcanon("explain", url, "--spider", "other", cwd=project).returncode == 1
+    assert urlcanon("explain", url, cwd=project).returncode == 0
+
+
+def test_a_fingerprinter_without_the_add_on_is_on(project):
+    """What applies the rules is the fingerprinter, whoever set it."""
+    _append(
+        project,
+        "\ndel ADDONS\nREQUEST_FINGERPRINTER_CLASS = 'scrapy_urlcanon.RequestFingerprinter'\n",
+    )
+    result = urlcanon("check", cwd=project)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 def test_a_crawl_with_a_bad_configuration_fails(project):
     """`scrapy crawl` shows all problems and fetches nothing."""
     _append(project, "\nURLCANON_RULES = {'*': {'wwww': 'strip'}}\n")
