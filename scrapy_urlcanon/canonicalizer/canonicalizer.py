@@ -9,6 +9,7 @@ from scrapy_urlcanon.canonicalizer.configuration import (
     RuleSet,
     Source,
 )
+from scrapy_urlcanon.canonicalizer.entries import Cause, RuleEntry
 from scrapy_urlcanon.canonicalizer.explanation import Explanation, Step
 from scrapy_urlcanon.canonicalizer.fast import FastPath
 from scrapy_urlcanon.canonicalizer.layers import Layer, preset_layer
@@ -16,6 +17,7 @@ from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.canonicalizer.patterns import Pattern
 from scrapy_urlcanon.canonicalizer.policy import Policies
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
+from scrapy_urlcanon.canonicalizer.rules.catalogue import taken_back
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
@@ -84,32 +86,33 @@ class Canonicalizer:
         for host, rule_sets in declared.items():
             self.declare(host, rule_sets)
 
-    def suspend(self, option: str, domain: str) -> None:
-        """Make *option* do nothing on *domain*, whatever its rules say.
+    def suspend(self, entry: RuleEntry, domain: str) -> None:
+        """Make *entry* do nothing on *domain*, whatever the rules say.
 
-        >>> canonicalizer = Canonicalizer({"*": {"drop_params": ["id"]}})
-        >>> canonicalizer.suspend("drop_params", "example.com")
-        >>> canonicalizer.canonicalize("http://www.example.com/?id=1")
+        >>> canonicalizer = Canonicalizer({"*": {"drop_params": ["id", "sid"]}})
+        >>> canonicalizer.suspend(RuleEntry("drop_params", "id"), "example.com")
+        >>> canonicalizer.canonicalize("http://www.example.com/?id=1&sid=2")
         'http://www.example.com/?id=1'
         >>> canonicalizer.canonicalize("http://example.org/?id=1")
         'http://example.org/'
 
         :param domain: a normalized host, with its subdomains, or ``*``.
         """
-        self.configuration = self.configuration.without(option, domain)
+        self.configuration = self.configuration.without(entry, domain)
         self._policies = self._policies.with_configuration(self.configuration)
         self.fast_path.use(self._policies)
 
-    def canonicalize_without(self, url: str, option: str) -> str:
-        """Return the canonical form that *url* would have if *option* did nothing.
+    def canonicalize_without(self, url: str, entries: Iterable[RuleEntry]) -> str:
+        """Return the canonical form that *url* would have if *entries* did nothing.
 
-        >>> canonicalizer = Canonicalizer({"*": {"drop_params": ["id"]}})
-        >>> canonicalizer.canonicalize_without("http://example.com/?id=1#top", "drop_params")
+        >>> canonicalizer = Canonicalizer({"*": {"drop_params": ["id", "sid"]}})
+        >>> without = [RuleEntry("drop_params", "id")]
+        >>> canonicalizer.canonicalize_without("http://example.com/?id=1&sid=2#top", without)
         'http://example.com/?id=1'
         """
-        without = RuleSet(Pattern("*"), {}, Layer("suspended"), suspends=frozenset({option}))
+        options = taken_back(entries, self.configuration.catalogue)
         try:
-            return self._settle(url, without, [])
+            return self._settle(url, RuleSet(Pattern("*"), options, Layer("suspended")), [])
         except UnparsableUrlError:
             return url
 
@@ -218,7 +221,7 @@ def _apply(rules: Iterable[Rule], url: Url, steps: list[Step]) -> Url:
     for rule in rules:
         changed = rule.apply(url)
         if changed != url:
-            steps.append(Step(rule.name, str(url), str(changed), rule.layers(url, changed)))
+            steps.append(Step(rule.name, str(url), str(changed), rule.causes(url, changed)))
             url = changed
     return url
 
@@ -240,5 +243,5 @@ def _as_scrapy(text: str, steps: list[Step]) -> str:
     if not settles:
         raise UnparsableUrlError("Scrapy's own canonical form of it has another one")
     if canonical != text:
-        steps.append(Step(SCRAPY, text, canonical, (preset_layer(SCRAPY),)))
+        steps.append(Step(SCRAPY, text, canonical, (Cause(preset_layer(SCRAPY)),)))
     return canonical

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.canonicalizer.patterns import SitePattern
     from scrapy_urlcanon.canonicalizer.rules import Catalogue
 
@@ -37,8 +38,6 @@ class RuleSet:
     layer: Layer
     inherit: bool = True
     """Whether the layers below hold as well."""
-    suspends: frozenset[str] = frozenset()
-    """The options that do nothing there, whatever the layers below say."""
 
 
 @frozen
@@ -63,13 +62,13 @@ class Configuration:
     catalogue: Catalogue = CATALOGUE
     """The options that there are."""
 
-    def without(self, option: str, domain: str) -> Self:
-        """Return the configuration in which *option* does nothing on *domain*.
+    def without(self, entry: RuleEntry, domain: str) -> Self:
+        """Return the configuration in which *entry* does nothing on *domain*.
 
         :param domain: a normalized host, with its subdomains, or ``*``.
         """
-        layer = Layer(f"suspended on {domain!r}")
-        rule_set = RuleSet(Pattern(domain), {}, layer, suspends=frozenset({option}))
+        options = self.catalogue.by_name[entry.option].taken_back(entry.entry)
+        rule_set = RuleSet(Pattern(domain), options, Layer(f"suspended on {domain!r}"))
         return evolve(self, origins=(*self.origins, (rule_set,)))
 
     @classmethod

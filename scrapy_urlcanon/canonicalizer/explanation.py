@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+
 if TYPE_CHECKING:
+    from scrapy_urlcanon.canonicalizer.entries import Cause
     from scrapy_urlcanon.canonicalizer.layers import Layer
 
 
@@ -18,8 +21,18 @@ class Step:
     """The name of the option, or of the normalization that is always on."""
     before: str
     after: str
-    layers: tuple[Layer, ...]
-    """The layers of the configuration that had a part in it."""
+    causes: tuple[Cause, ...]
+    """What of the option's value had a part in it."""
+
+    @property
+    def entries(self) -> tuple[RuleEntry, ...]:
+        """The entries of the option that had a part in it, each once."""
+        return tuple(dict.fromkeys(RuleEntry(self.option, cause.entry) for cause in self.causes))
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The layers of the configuration that had a part in it, each once."""
+        return tuple(dict.fromkeys(cause.layer for cause in self.causes))
 
     @property
     def layer(self) -> str:

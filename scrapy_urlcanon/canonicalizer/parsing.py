@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.explanation import Step
 from scrapy_urlcanon.canonicalizer.layers import ALWAYS
 from scrapy_urlcanon.canonicalizer.rules import NORMALIZATIONS, TEXT_NORMALIZATIONS
@@ -27,7 +28,7 @@ def parse(text: str, steps: list[Step]) -> Url:
     for normalization in TEXT_NORMALIZATIONS:
         changed = normalization.apply(text)
         if changed != text:
-            steps.append(Step(normalization.name, text, changed, (ALWAYS,)))
+            steps.append(Step(normalization.name, text, changed, (Cause(ALWAYS),)))
             text = changed
     return split(text)
 
@@ -41,6 +42,6 @@ def normalize(url: Url, steps: list[Step]) -> Url:
     for normalization in NORMALIZATIONS:
         changed = normalization.apply(url)
         if changed != url:
-            steps.append(Step(normalization.name, str(url), str(changed), (ALWAYS,)))
+            steps.append(Step(normalization.name, str(url), str(changed), (Cause(ALWAYS),)))
             url = changed
     return url

@@ -130,9 +130,6 @@ class Policies:
                 lower = options.get(name)
                 option = self._catalogue.by_name[name]
                 options[name] = option.values.merge(lower, value, rule_set.layer)
-            for name in rule_set.suspends:
-                option = self._catalogue.by_name[name]
-                options[name] = option.values.merge(None, option.neutral, rule_set.layer)
         compiled = [option.compile(options) for option in self._catalogue]
         rules = tuple(option for option in compiled if isinstance(option, Rule))
         of_scrapy = _preset_options(self._catalogue, "scrapy")

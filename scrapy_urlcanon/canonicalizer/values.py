@@ -51,6 +51,11 @@ class ValueType(ABC):
         del lower
         return Setting(value, layer)
 
+    def taken_back(self, entry: str) -> Any:
+        """Return the value that takes *entry* of a lower layer back; None where there is none."""
+        del entry
+        return None
+
 
 def _expected(value_type: ValueType, value: object) -> str:
     return f"expected {value_type}, got {value!r}"
@@ -122,6 +127,9 @@ class NameList(ValueType):
             entries[pattern] = Entry(pattern, name.startswith("!"), layer)
         return Setting(tuple(entries.values()), layer)
 
+    def taken_back(self, entry: str) -> list[str]:
+        return [f"!{entry}"]
+
 
 @frozen
 class NameMap(ValueType):
@@ -151,6 +159,9 @@ class NameMap(ValueType):
             else:
                 united[name] = (text, layer)
         return Setting(united, layer)
+
+    def taken_back(self, entry: str) -> dict[str, None]:
+        return {entry: None}
 
 
 @frozen
@@ -245,6 +256,9 @@ class TemplateList(ValueType):
                 templates[item] = (parse_template(item), layer)
         return Setting(tuple(templates.values()), layer)
 
+    def taken_back(self, entry: str) -> list[str]:
+        return [f"!{entry}"]
+
 
 @frozen
 class RewriteList(ValueType):
@@ -294,6 +308,9 @@ class RewriteList(ValueType):
                 own[rewrite.source.text] = (rewrite, layer)
         below = (pair for pair in (lower and lower.value) or () if pair[0].source.text not in own)
         return Setting((*filter(None, own.values()), *below), layer)
+
+    def taken_back(self, entry: str) -> list[str]:
+        return [f"!{entry}"]
 
 
 def _rewrite(item: object) -> Rewrite | None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from scrapy.utils.request import RequestFingerprinterProtocol
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.crawl.checks.audit import Audit, AuditedPair
     from scrapy_urlcanon.crawl.checks.declared_canonicals import DeclaredCanonicalPages
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
@@ -256,9 +257,9 @@ class Crawl:
         if self.dropped:
             self.dropped.forget()
 
-    def _on_suspension(self, option: str, domain: str) -> None:
+    def _on_suspension(self, entry: RuleEntry, domain: str) -> None:
         if self._job_rules:
-            self._job_rules.suspend(option, domain)
+            self._job_rules.suspend(entry, domain)
 
     # What the rules and the fingerprinter are made of.
 
@@ -304,8 +305,8 @@ class Crawl:
     def _resume_suspensions(self) -> None:
         """Suspend what the audit had suspended when the job was interrupted."""
         if self._job_rules:
-            for option, domain in self._job_rules.suspended:
-                self.rule_changes.suspend(option, domain)
+            for entry, domain in self._job_rules.suspended:
+                self.rule_changes.suspend(entry, domain)
             self._crawler.signals.connect(self._job_rules.spider_closed, signals.spider_closed)
 
 

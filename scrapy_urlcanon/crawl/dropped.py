@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from scrapy import signals
 from scrapy.utils.request import fingerprint as scrapy_fingerprint
 from w3lib.url import canonicalize_url
 
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
 from scrapy_urlcanon.crawl.stats import Stat
@@ -29,7 +30,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T", str, RuleEntry)
+
 _TOP_DOMAINS = 20
+_TOP_ENTRIES = 100
 _DROPS_PER_WRITE = 100
 
 
@@ -40,13 +44,18 @@ class Drop(NamedTuple):
     first: str
     """The URL of the first request with the same fingerprint."""
     fingerprint: bytes
-    rules: frozenset[str]
-    """The options and normalizations that changed one of the two URLs; none if exact.
+    entries: frozenset[RuleEntry]
+    """What changed one of the two URLs: entries of options, and normalizations; none if exact.
 
     ``declared_canonical`` alone where it was another page, which declared it.
     """
     domain: str
     """The registrable domain of the dropped URL, or its host where it has none."""
+
+    @property
+    def rules(self) -> frozenset[str]:
+        """The options and normalizations that :attr:`entries` belong to."""
+        return frozenset(entry.option for entry in self.entries)
 
     @property
     def is_exact(self) -> bool:
@@ -88,11 +97,12 @@ class DroppedDuplicates:
         self._is_ours = True
         # Until they are written to the stats, whose collector takes longer than all else.
         self._exact = self._variants = 0
+        self._entries: Counter[RuleEntry] = Counter()
         self._rules: Counter[str] = Counter()
         self._domains: Counter[str] = Counter()
         self._scrapy_would_keep: set[bytes] = set()
         # Variants come in groups: the first of a group is looked up again and again.
-        self._rules_that_fired = lru_cache(10_000)(self._explain)
+        self._entries_that_fired = lru_cache(10_000)(self._explain)
         crawler.signals.connect(self.request_dropped, signals.request_dropped)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
@@ -109,6 +119,7 @@ class DroppedDuplicates:
             else:
                 self._variants += 1
                 self._rules.update(drop.rules)
+                self._entries.update(entry for entry in drop.entries if entry.entry)
                 if canonicalize_url(request.url) != canonicalize_url(drop.first):
                     self._scrapy_would_keep.add(scrapy_fingerprint(request))
             if (self._exact + self._variants) % _DROPS_PER_WRITE == 0:
@@ -120,7 +131,7 @@ class DroppedDuplicates:
         """Count nothing: it is not by our fingerprints that requests are dropped."""
         self._is_ours = False
         self._exact = self._variants = 0
-        for counts in (self._rules, self._domains, self._scrapy_would_keep):
+        for counts in (self._rules, self._entries, self._domains, self._scrapy_would_keep):
             counts.clear()
 
     def _write_counts(self) -> None:
@@ -136,29 +147,30 @@ class DroppedDuplicates:
         authority = request.url.partition("://")[2].partition("/")[0]
         declaring = self._declared_by and self._declared_by(fingerprint)
         if declaring:
-            rules = frozenset((DECLARED_CANONICAL,))
-            return Drop(request, declaring, fingerprint, rules, _domain(authority))
+            entries = frozenset((RuleEntry(DECLARED_CANONICAL),))
+            return Drop(request, declaring, fingerprint, entries, _domain(authority))
         # A URL that is not canonical would have been noted: where none is, this one is canonical,
         # or no rule touched it, or its fingerprint is its own.
         first = self._first_urls.of(fingerprint) or request.url
-        rules = frozenset()
+        entries = frozenset()
         if request.url != first:
-            rules = self._fired(request) | self._rules_that_fired(first)
-        return Drop(request, first, fingerprint, rules, _domain(authority))
+            entries = self._fired(request) | self._entries_that_fired(first)
+        return Drop(request, first, fingerprint, entries, _domain(authority))
 
-    def _fired(self, request: Request) -> frozenset[str]:
+    def _fired(self, request: Request) -> frozenset[RuleEntry]:
         options = request.meta.get(META_KEY)
         if isinstance(options, dict):
             steps = self._canonicalizer.explain(request.url, options=options).steps
-            return frozenset(step.option for step in steps)
-        return self._rules_that_fired(request.url)
+            return frozenset(entry for step in steps for entry in step.entries)
+        return self._entries_that_fired(request.url)
 
     def forget(self) -> None:
         """Forget which rules fired on which URL: the rules changed."""
-        self._rules_that_fired.cache_clear()
+        self._entries_that_fired.cache_clear()
 
-    def _explain(self, url: str) -> frozenset[str]:
-        return frozenset(step.option for step in self._canonicalizer.explain(url).steps)
+    def _explain(self, url: str) -> frozenset[RuleEntry]:
+        steps = self._canonicalizer.explain(url).steps
+        return frozenset(entry for step in steps for entry in step.entries)
 
     def spider_closed(self, spider: Spider) -> None:
         """Complete the stats and log the summary."""
@@ -168,14 +180,20 @@ class DroppedDuplicates:
         self._write_counts()
         dropped = self._exact + self._variants
         self._stats.set(Stat.REQUESTS, _enqueued(self._stats.all()) + dropped)
-        # By count and then by name: the same crawl gives the same stats.
-        ranked = sorted(self._domains.items(), key=lambda item: (-item[1], item[0]))
+        ranked = _most_common(self._domains)
         for domain, count in ranked[:_TOP_DOMAINS]:
             self._stats.set(Stat.DROPPED_ON_DOMAIN, count, domain=domain)
+        for entry, count in _most_common(self._entries, _TOP_ENTRIES):
+            self._stats.set(Stat.DROPPED_BY_ENTRY, count, rule=str(entry))
         others = sum(count for _, count in ranked[_TOP_DOMAINS:])
         if others:
             self._stats.set(Stat.DROPPED_ON_DOMAIN, others, domain="other")
         logger.info(summary(self._stats.all()), extra={"spider": spider})
+
+
+def _most_common(counts: Counter[T], most: int | None = None) -> list[tuple[T, int]]:
+    """Return what was counted, by count and then by name: the same crawl gives the same stats."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
 
 
 @lru_cache(4096)

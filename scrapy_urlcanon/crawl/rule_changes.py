@@ -1,4 +1,4 @@
-"""What changes the rules while a crawl runs: suspended options, and what sites declare."""
+"""What changes the rules while a crawl runs: suspended entries, and what sites declare."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.rule_files.clean_param import CleanParam
 
 
@@ -17,37 +18,37 @@ class RuleChanges:
     """Changes the rules of a crawl.
 
     :param on_change: is called after each change: fingerprints may be others now.
-    :param on_suspend: is called with each suspended option and its domain.
+    :param on_suspend: is called with each suspended entry and its domain.
     """
 
     def __init__(
         self,
         canonicalizer: Canonicalizer,
         on_change: Callable[[], None],
-        on_suspend: Callable[[str, str], None],
+        on_suspend: Callable[[RuleEntry, str], None],
     ) -> None:
         self._canonicalizer = canonicalizer
         self._on_change = on_change
         self._on_suspend = on_suspend
-        self._suspended: set[tuple[str, str]] = set()
+        self._suspended: set[tuple[RuleEntry, str]] = set()
 
-    def suspend(self, option: str, domain: str) -> bool:
-        """Turn *option* off on *domain*, a normalized one, for the rest of the crawl.
+    def suspend(self, entry: RuleEntry, domain: str) -> bool:
+        """Turn *entry* off on *domain*, a normalized one, for the rest of the crawl.
 
         Return False where it is off already.
         """
-        if (option, domain) in self._suspended:
+        if (entry, domain) in self._suspended:
             return False
-        self._suspended.add((option, domain))
-        if option in BY_NAME:
-            self._canonicalizer.suspend(option, domain)
+        self._suspended.add((entry, domain))
+        if entry.option in BY_NAME:
+            self._canonicalizer.suspend(entry, domain)
             self._on_change()
-        self._on_suspend(option, domain)
+        self._on_suspend(entry, domain)
         return True
 
-    def is_suspended(self, option: str, domain: str) -> bool:
-        """Tell whether *option* was turned off on *domain*."""
-        return (option, domain) in self._suspended
+    def is_suspended(self, entry: RuleEntry, domain: str) -> bool:
+        """Tell whether *entry* was turned off on *domain*."""
+        return (entry, domain) in self._suspended
 
     def declare(self, robots_url: str, declared: CleanParam) -> None:
         """Take over what the robots.txt at *robots_url* declares."""

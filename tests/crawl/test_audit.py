@@ -52,8 +52,7 @@ async def test_right_rule_stays_and_costs_its_share(crawl):
     # The first three, and 2 % of the others: 20, give or take three standard deviations.
     assert 3 + 7 <= audited <= 3 + 33
     assert audits(result.figures) == {"audited": audited}
-    assert result.figures["audit/rule/drop_params/site.example/rate"] == 0
-    assert 0 < result.figures["audit/rule/drop_params/site.example/rate_high"] < 0.3
+    assert result.figures["audit/rule/drop_params:sid/site.example/same"] == audited
 
 
 @deferred_f_from_coro_f
@@ -66,7 +65,7 @@ async def test_wrong_rule_is_suspended_and_every_page_comes(crawl, caplog):
     assert result.pages == sorted(["/", *urls])
     assert len(result.hits) == 101
     figures = audits(result.figures)
-    assert figures["audit/suspended/drop_params"] == 1
+    assert figures["audit/suspended/drop_params:id"] == 1
     assert figures["audit/false_merge"] == figures["audited"] == 3
     (warning,) = [r.getMessage() for r in caplog.records]
     for expected in ("drop_params", "site.example", f"{SITE}/p?id=0", f"{SITE}/p?id=3"):
@@ -104,7 +103,7 @@ async def test_only_the_option_that_merged_them_is_suspended(crawl):
     respond = shop(urls, lambda request, _: product(request.query))
     result = await crawl(respond, {**WRONG, **SETTINGS})
     assert result.pages == sorted(["/", *urls])
-    assert {k for k in result.figures if "suspended" in k} == {"audit/suspended/drop_params"}
+    assert {k for k in result.figures if "suspended" in k} == {"audit/suspended/drop_params:id"}
 
 
 @deferred_f_from_coro_f
@@ -115,7 +114,7 @@ async def test_one_page_that_changed_suspends_nothing(crawl):
     result = await crawl(respond, {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1})
     assert result.pages == ["/", "/p?sid=0", "/p?sid=50"]
     assert audits(result.figures) == {"audited": 99, "audit/false_merge": 1}
-    assert result.figures["audit/rule/drop_params/site.example/rate"] == 1 / 99
+    assert result.figures["audit/rule/drop_params:sid/site.example/another"] == 1
 
 
 @deferred_f_from_coro_f
@@ -234,7 +233,7 @@ async def test_http_cache_does_not_answer_the_audit(crawl, run):
     for _ in range(["cold", "warm"].index(run) + 1):
         result = await crawl(respond, settings)
     assert result.pages == sorted(["/", *urls])
-    assert audits(result.figures)["audit/suspended/drop_params"] == 1
+    assert audits(result.figures)["audit/suspended/drop_params:id"] == 1
     assert (result.hits == []) == (run == "warm")
 
 

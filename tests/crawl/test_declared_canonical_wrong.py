@@ -98,7 +98,7 @@ async def test_audit_of_what_is_right_costs_its_share(crawl):
     result = await crawl(site, AUDITED)
     assert len(set(CANONICALS) & set(result.hits)) == result.figures["audited"] == 3
     assert not set(CANONICALS) & set(result.pages)
-    assert result.figures["audit/rule/declared_canonical/site.example/rate"] == 0
+    assert result.figures["audit/rule/declared_canonical/site.example/another"] == 0
     assert "distrusted" not in declared(result.figures)
 
 

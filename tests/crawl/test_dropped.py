@@ -37,6 +37,8 @@ async def test_variants_are_dropped_and_credited_to_their_rules(crawl):
         "dropped/rule/drop_params": 2,
         "dropped/rule/tracking_params": 1,
         "dropped/rule/fragment": 1,
+        "dropped/entry/drop_params:sid": 2,
+        "dropped/entry/tracking_params:utm_source": 1,
         "dropped/domain/site.example": 4,
     }
 

@@ -327,7 +327,7 @@ async def test_audit_of_an_option_of_no_file_is_credited_to_no_rule(crawl):
     result = await crawl(site(answers), settings)
     (record,) = read_crawls(STORE)
     assert (record.rules, record.audits) == ((), {})
-    assert result.figures["audit/rule/drop_params/site.example/audited"] == 1
+    assert result.figures["audit/rule/drop_params:sid/site.example/same"] == 1
 
 
 @deferred_f_from_coro_f

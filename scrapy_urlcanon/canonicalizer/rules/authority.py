@@ -6,6 +6,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.names import NameMatcher
 from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Presets, Rule, distinct
@@ -14,7 +15,6 @@ from scrapy_urlcanon.canonicalizer.values import Choice, HostMap, NameList
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from scrapy_urlcanon.canonicalizer.layers import Layer
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
@@ -174,13 +174,14 @@ class HostAliases(Rule):
             host = self.value[host][0]
         return url if host == url.host else url._replace(host=host)
 
-    def layers(self, before: Url, after: Url) -> tuple[Layer, ...]:
-        layers: list[Layer] = []
+    def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
+        causes: list[Cause] = []
         host = before.host
         while host != after.host:
-            host, layer = self.value[host]
-            layers.append(layer)
-        return distinct(layers)
+            target, layer = self.value[host]
+            causes.append(Cause(layer, host))
+            host = target
+        return distinct(causes)
 
 
 class SubdomainToPath(Rule):
@@ -238,7 +239,7 @@ class SubdomainToPath(Rule):
             return url
         return url._replace(host=self._prefix + domain, path=f"/{label}{url.path}")
 
-    def layers(self, before: Url, after: Url) -> tuple[Layer, ...]:
+    def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
         del after
         entry = self._labels.match(before.host.partition(".")[0])
-        return (entry.layer if entry else self._layer,)
+        return (Cause(entry.layer, entry.pattern) if entry else Cause(self._layer),)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
+from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_parameter
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from scrapy_urlcanon.canonicalizer.layers import Layer
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting, ValueType
 
@@ -147,6 +147,19 @@ class Option(ABC):
         return cls.presets.values(cls.neutral)
 
     @classmethod
+    def taken_back(cls, entry: str) -> dict[str, Any]:
+        """Return the options which, in a stronger layer, turn *entry* off.
+
+        >>> from scrapy_urlcanon.canonicalizer.rules import BY_NAME
+        >>> BY_NAME["drop_params"].taken_back("sid"), BY_NAME["www"].taken_back("")
+        ({'drop_params': ['!sid']}, {'www': 'keep'})
+
+        :param entry: as in :class:`~scrapy_urlcanon.canonicalizer.entries.RuleEntry`.
+        """
+        value = cls.values.taken_back(entry) if entry else None
+        return {cls.name: cls.neutral if value is None else value}
+
+    @classmethod
     def compile(cls, options: Mapping[str, Setting]) -> Self | None:
         """Return the option prepared for *options*, or None where it has nothing to do."""
         setting = options.get(cls.name)
@@ -182,10 +195,10 @@ class Rule(Option):
         Its components are normalized, unless the rule is for the URL :attr:`as_written`.
         """
 
-    def layers(self, before: Url, after: Url) -> tuple[Layer, ...]:
-        """Return the layers of the configuration that made *after* of *before*."""
+    def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
+        """Return what of the option's value made *after* of *before*."""
         del before, after
-        return (self._layer,)
+        return (Cause(self._layer),)
 
 
 class PathRule(Rule):
@@ -209,8 +222,8 @@ class ParameterRule(Rule):
     """Whether it leaves a URL alone that :func:`~.signed.is_signed`."""
 
     @abstractmethod
-    def drops(self, name: str, value: str) -> Layer | None:
-        """Return the layer that drops the parameter *name* with *value*, or None.
+    def drops(self, name: str, value: str) -> Cause | None:
+        """Return what drops the parameter *name* with *value*, or None.
 
         Both are decoded; the value is empty where there is none.
         """
@@ -228,11 +241,11 @@ class ParameterRule(Rule):
             return url
         return url._replace(query=kept or None)
 
-    def layers(self, before: Url, after: Url) -> tuple[Layer, ...]:
+    def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
         del after
         return distinct(self.drops(*decode_parameter(piece)) for piece in before.query or ())
 
 
-def distinct(layers: Iterable[Layer | None]) -> tuple[Layer, ...]:
-    """Return *layers* without None, each once, in their order."""
-    return tuple(dict.fromkeys(layer for layer in layers if layer))
+def distinct(causes: Iterable[Cause | None]) -> tuple[Cause, ...]:
+    """Return *causes* without None, each once, in their order."""
+    return tuple(dict.fromkeys(cause for cause in causes if cause))

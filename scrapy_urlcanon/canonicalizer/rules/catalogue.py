@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
 
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+
 
 class Catalogue(Collection[type[Option]]):
     """Options, in the order in which they apply.
@@ -40,6 +42,27 @@ class Catalogue(Collection[type[Option]]):
 
     def __contains__(self, option: object) -> bool:
         return option in self._options
+
+
+def taken_back(entries: Iterable[RuleEntry], catalogue: Catalogue) -> dict[str, Any]:
+    """Return the options which, in a stronger layer, turn all of *entries* off.
+
+    >>> from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    >>> from scrapy_urlcanon.canonicalizer.rules import CATALOGUE
+    >>> taken_back([RuleEntry("drop_params", name) for name in ("sid", "ref")], CATALOGUE)
+    {'drop_params': ['!sid', '!ref']}
+    """
+    options: dict[str, Any] = {}
+    for option, entry in entries:
+        for name, value in catalogue.by_name[option].taken_back(entry).items():
+            known = options.get(name)
+            if isinstance(known, list):
+                known += value
+            elif isinstance(known, dict):
+                known |= value
+            else:
+                options[name] = value
+    return options
 
 
 def options_of(*modules: ModuleType) -> list[type[Option]]:

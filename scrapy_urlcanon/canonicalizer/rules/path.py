@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.names import NameMatcher
 from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path, lower_case
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, PathRule, Presets, distinct
@@ -14,7 +15,6 @@ from scrapy_urlcanon.canonicalizer.values import Choice, NameList
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from scrapy_urlcanon.canonicalizer.layers import Layer
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
@@ -115,10 +115,10 @@ class DirectoryIndex(PathRule):
         directory, _, name = path.rpartition("/")
         return directory + "/" if name in self._names else path
 
-    def layers(self, before: Url, after: Url) -> tuple[Layer, ...]:
+    def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
         del after
         entry = self._names.match(before.path.rpartition("/")[2])
-        return (entry.layer if entry else self._layer,)
+        return (Cause(entry.layer, entry.pattern) if entry else Cause(self._layer),)
 
 
 class TrailingSlash(PathRule):
@@ -243,11 +243,11 @@ class PathParams(PathRule):
         kept = (p for p in parameters if _name(p) not in self._names)
         return ";".join((start, *kept))
 
-    def layers(self, before: Url, after: Url) -> tuple[Layer, ...]:
+    def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
         del after
         pieces = (p for segment in before.path.split("/") for p in segment.split(";")[1:])
         entries = (self._names.match(_name(piece)) for piece in pieces)
-        return distinct(e.layer for e in entries if e and not e.takes_back)
+        return distinct(Cause(e.layer, e.pattern) for e in entries if e and not e.takes_back)
 
 
 def _name(path_parameter: str) -> str:

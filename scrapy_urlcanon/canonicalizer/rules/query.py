@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.names import Entry, NameMatcher
 from scrapy_urlcanon.canonicalizer.percent_encoding import lower_case
@@ -168,10 +169,14 @@ class TrackingParams(ParameterRule):
         self._dropped = _listed(options, "drop_params")
         self._kept = _listed(options, "keep_params")
 
-    def drops(self, name: str, value: str) -> Layer | None:
+    @classmethod
+    def taken_back(cls, entry: str) -> dict[str, Any]:
+        return DropParams.taken_back(entry)
+
+    def drops(self, name: str, value: str) -> Cause | None:
         del value
         if name in self._names and name not in self._kept and not self._dropped.exempts(name):
-            return self._layer
+            return Cause(self._layer, name)
         return None
 
 
@@ -237,12 +242,12 @@ class DropParams(ParameterRule):
         self._names = _listed(options, self.name)
         self._kept = _listed(options, "keep_params")
 
-    def drops(self, name: str, value: str) -> Layer | None:
+    def drops(self, name: str, value: str) -> Cause | None:
         del value
         entry = self._names.match(name)
         if entry is None or entry.takes_back or name in self._kept:
             return None
-        return entry.layer
+        return Cause(entry.layer, entry.pattern)
 
 
 class KeepParams(ParameterRule):
@@ -283,9 +288,13 @@ class KeepParams(ParameterRule):
         super().__init__(options)
         self._names = _listed(options, self.name)
 
-    def drops(self, name: str, value: str) -> Layer | None:
+    def drops(self, name: str, value: str) -> Cause | None:
         del value
-        return None if name in self._names else self._layer
+        return None if name in self._names else Cause(self._layer, name)
+
+    @classmethod
+    def taken_back(cls, entry: str) -> dict[str, Any]:
+        return {cls.name: [entry]}
 
 
 class DefaultParams(ParameterRule):
@@ -338,9 +347,9 @@ class DefaultParams(ParameterRule):
                 name.translate(ASCII_LOWER): default for name, default in self.value.items()
             }
 
-    def drops(self, name: str, value: str) -> Layer | None:
+    def drops(self, name: str, value: str) -> Cause | None:
         default, layer = self.value.get(name, (None, None))
-        return layer if value == default else None
+        return Cause(layer, name) if value == default else None
 
     def by_name(self, name: str) -> bool:
         return name not in self.value
@@ -376,8 +385,8 @@ class EmptyParams(ParameterRule):
         ),
     )
 
-    def drops(self, name: str, value: str) -> Layer | None:
-        return None if name and value else self._layer
+    def drops(self, name: str, value: str) -> Cause | None:
+        return None if name and value else Cause(self._layer)
 
     def by_name(self, name: str) -> bool:
         return not name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.rewrites import follow
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Option, Rule, distinct
 from scrapy_urlcanon.canonicalizer.values import RewriteList, TemplateList
@@ -11,7 +12,6 @@ from scrapy_urlcanon.canonicalizer.values import RewriteList, TemplateList
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from scrapy_urlcanon.canonicalizer.layers import Layer
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
@@ -128,9 +128,10 @@ class RewritePath(Rule):
             url = changed
         return url
 
-    def layers(self, before: Url, after: Url) -> tuple[Layer, ...]:
+    def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
         del after
-        return distinct(self._layers[r.source.text] for r, _ in follow(before, self._rewrites))
+        sources = (rewrite.source.text for rewrite, _ in follow(before, self._rewrites))
+        return distinct(Cause(self._layers[source], source) for source in sources)
 
 
 class Skip(Option):

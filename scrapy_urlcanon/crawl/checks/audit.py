@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import logging
 from collections import Counter, OrderedDict
 from hashlib import blake2b
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import Request, signals
 
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.confidence import wilson_interval
 from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
@@ -19,6 +19,7 @@ from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.pages.same_page import same_page
+from scrapy_urlcanon.pages.verdict import Judgement, Verdict
 from scrapy_urlcanon.redaction import shown_url
 
 if TYPE_CHECKING:
@@ -50,23 +51,10 @@ _REMEMBERED_FALSE = 100
 _ROWS = 20
 
 
-class Verdict(enum.Enum):
-    """What an audited variant is, compared with the page that stood for it."""
-
-    SAME = enum.auto()
-    """The same page."""
-    OTHER = enum.auto()
-    """Another page: the spider gets it, and a rule is to blame."""
-    NO_PROOF = enum.auto()
-    """No page that could be lost, a failure or a soft 404; that does not prove the rule right."""
-    UNCLEAR = enum.auto()
-    """Perhaps another page: the spider gets it, and no rule is blamed."""
-
-
 class AuditedRule(NamedTuple):
-    """What the audit found about one option on one domain."""
+    """What the audit found about one entry of an option on one domain."""
 
-    option: str
+    entry: RuleEntry
     domain: str
     audited: int
     """How many of its dropped variants were compared with the page that stood for them."""
@@ -86,11 +74,15 @@ class AuditedPair(NamedTuple):
     """The variant."""
     first: str
     """The URL that stood for it."""
-    options: tuple[str, ...]
-    """The options that the drop is due to."""
+    entries: tuple[RuleEntry, ...]
+    """Without which the two would be two pages; of another page, those that are to blame."""
     domain: str
-    is_same: bool
-    """Whether both show one page."""
+    judgement: Judgement
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both show one page."""
+        return self.judgement.verdict is Verdict.SAME
 
 
 class Audit:
@@ -126,10 +118,10 @@ class Audit:
         self._rule_changes = rule_changes
         self._stats = stats
         self._on_audited = on_audited
-        self._chosen: Counter[tuple[str, str]] = Counter()
-        self._audited: Counter[tuple[str, str]] = Counter()
-        self._false: dict[tuple[str, str], list[str]] = {}
-        self._false_count: Counter[tuple[str, str]] = Counter()
+        self._chosen: Counter[tuple[RuleEntry, str]] = Counter()
+        self._audited: Counter[tuple[RuleEntry, str]] = Counter()
+        self._false: dict[tuple[RuleEntry, str], list[str]] = {}
+        self._false_count: Counter[tuple[RuleEntry, str]] = Counter()
         # Chosen, and waiting for the content of the page that stands for them.
         self._waiting: OrderedDict[bytes, list[Drop]] = OrderedDict()
         # Dropped, by URL: to be let through where their rule is suspended.
@@ -140,10 +132,10 @@ class Audit:
 
     @property
     def table(self) -> list[AuditedRule]:
-        """What was found about each option on each domain, the most audited first."""
+        """What was found about each entry on each domain, the most audited first."""
         return [
-            AuditedRule(option, domain, audited, self._false_count[option, domain])
-            for (option, domain), audited in self._audited.most_common()
+            AuditedRule(entry, domain, audited, self._false_count[entry, domain])
+            for (entry, domain), audited in self._audited.most_common()
         ]
 
     def dropped(self, drop: Drop) -> None:
@@ -190,65 +182,66 @@ class Audit:
         :param response: None if it failed.
         """
         mark = mark_of(request, AUDIT) or {}
-        verdict = self._judge(mark, response)
-        if verdict in {Verdict.UNCLEAR, Verdict.NO_PROOF}:
-            self._stats.inc(Stat.AUDIT_UNJUDGED)
-            return verdict is Verdict.NO_PROOF
-        self._stats.inc(Stat.AUDITED)
-        is_same = verdict is Verdict.SAME
-        pair = AuditedPair(
-            mark["url"], mark["first"], tuple(mark["options"]), mark["domain"], is_same
-        )
-        for option in mark["options"]:
-            self._audited[option, mark["domain"]] += 1
-        if not is_same:
-            self._stats.inc(Stat.AUDIT_FALSE_MERGE)
-            for option in mark["options"]:
-                self._count_false(option, mark)
+        judgement, is_known = self._judge(mark, response)
+        entries = tuple(RuleEntry(*entry) for entry in mark["entries"])
+        pair = AuditedPair(mark["url"], mark["first"], entries, mark["domain"], judgement)
         self._on_audited(pair)
-        return is_same
+        if judgement.verdict is Verdict.CANNOT_TELL:
+            self._stats.inc(Stat.AUDIT_UNJUDGED)
+            return is_known
+        self._stats.inc(Stat.AUDITED)
+        for entry in entries:
+            self._audited[entry, mark["domain"]] += 1
+        if not pair.is_same:
+            self._stats.inc(Stat.AUDIT_FALSE_MERGE)
+            for entry in entries:
+                self._count_false(entry, mark)
+        return is_known
 
-    def _judge(self, mark: dict[str, Any], response: Response | None) -> Verdict:
+    def _judge(self, mark: dict[str, Any], response: Response | None) -> tuple[Judgement, bool]:
+        """Return what is to be said of a variant, and whether the spider is not to get it."""
         if response is None or response.status >= HTTPStatus.BAD_REQUEST:
-            return Verdict.NO_PROOF
+            return Judgement(Verdict.CANNOT_TELL, "it failed"), True
         reference = self._contents.get(bytes.fromhex(mark["page"]))
         if reference is None:
-            return Verdict.UNCLEAR
+            return Judgement(Verdict.CANNOT_TELL, "the kept page is forgotten"), False
         content = self._contents.read(response)
         same = same_page(reference, content)
         common = self._contents.common
+        if same and common.has_several_pages(content):
+            return Judgement(Verdict.CANNOT_TELL, "several pages show it"), True
         if same:
-            return Verdict.NO_PROOF if common.has_several_pages(content) else Verdict.SAME
+            return Judgement(Verdict.SAME), True
         if same is None or common.has_several_paths(content):
-            return Verdict.UNCLEAR
-        return Verdict.OTHER
+            return Judgement(Verdict.CANNOT_TELL, "several pages show it"), False
+        return Judgement(Verdict.ANOTHER), False
 
-    def _count_false(self, option: str, mark: dict[str, Any]) -> None:
+    def _count_false(self, entry: RuleEntry, mark: dict[str, Any]) -> None:
         domain = mark["domain"]
-        self._false_count[option, domain] += 1
-        urls = self._false.setdefault((option, domain), [])
+        self._false_count[entry, domain] += 1
+        urls = self._false.setdefault((entry, domain), [])
         if len(urls) < _REMEMBERED_FALSE:
             urls += [mark["first"], mark["url"]]
         found = AuditedRule(
-            option, domain, self._audited[option, domain], self._false_count[option, domain]
+            entry, domain, self._audited[entry, domain], self._false_count[entry, domain]
         )
         if found.audited >= FIRST and found.interval[0] > self._settings.audit_max_false:
             self._suspend(found)
 
     def _suspend(self, found: AuditedRule) -> None:
-        option, domain = found.option, found.domain
-        is_known = option in BY_NAME or option == DECLARED_CANONICAL
-        if not is_known or not self._rule_changes.suspend(option, domain):
+        entry, domain = found.entry, found.domain
+        is_known = entry.option in BY_NAME or entry.option == DECLARED_CANONICAL
+        if not is_known or not self._rule_changes.suspend(entry, domain):
             return
-        self._stats.inc(Stat.AUDIT_SUSPENDED, option=option)
-        urls = self._false[option, domain]
+        self._stats.inc(Stat.AUDIT_SUSPENDED, rule=str(entry))
+        urls = self._false[entry, domain]
         low, high = found.interval
         logger.warning(
-            "The option %(option)s is off for %(domain)s from now on: of %(audited)d audited "
+            "%(rule)s is off for %(domain)s from now on: of %(audited)d audited "
             "duplicates that are due to it, %(false)d were other pages (%(low)d to %(high)d %%), "
             "for example %(first)s and %(second)s.%(advice)s",
             {
-                "option": option,
+                "rule": entry,
                 "domain": domain,
                 "audited": found.audited,
                 "false": found.false,
@@ -256,25 +249,25 @@ class Audit:
                 "high": 100 * high,
                 "first": shown_url(urls[-2]),
                 "second": shown_url(urls[-1]),
-                "advice": " Correct its rule." if option in BY_NAME else "",
+                "advice": " Correct its rule." if entry.option in BY_NAME else "",
             },
             extra={"spider": self._crawler.spider},
         )
         # The spider has these; without the rule they would seem new.
         for url in urls:
             record_as_seen(self._crawler, Request(url))
-        for drop in self._take(option, domain):
+        for drop in self._take(entry, domain):
             self._stats.inc(Stat.AUDIT_LET_THROUGH)
             # A copy: the fingerprint of a request is that of the rules it was made under.
             self._crawler.engine.crawl(with_url(drop.request, drop.request.url))
 
-    def _take(self, option: str, domain: str) -> list[Drop]:
-        """Remove and return the drops that are due to *option* on *domain*."""
+    def _take(self, entry: RuleEntry, domain: str) -> list[Drop]:
+        """Remove and return the drops that are due to *entry* on *domain*."""
         waiting = [drop for drops in self._waiting.values() for drop in drops]
         taken = [
             drop
             for drop in (*waiting, *self._remembered.values())
-            if drop.domain == domain and option in drop.rules
+            if drop.domain == domain and entry in drop.entries
         ]
         urls = {drop.request.url for drop in taken}
         for url in urls:
@@ -284,7 +277,7 @@ class Audit:
         return taken
 
     def _choose(self, drop: Drop) -> bool:
-        rules = [(option, drop.domain) for option in drop.rules]
+        rules = [(entry, drop.domain) for entry in drop.entries]
         is_early = any(self._chosen[rule] < FIRST for rule in rules)
         self._chosen.update(rules)
         if is_early:
@@ -346,35 +339,32 @@ class Audit:
             AUDIT,
             page=page.hex(),
             first=drop.first,
-            options=sorted(self._to_blame(drop)),
+            entries=sorted(map(list, self._to_blame(drop))),
             domain=drop.domain,
         )
         self._crawler.engine.crawl(copy)
 
-    def _to_blame(self, drop: Drop) -> frozenset[str]:
-        """Return the options without which the two URLs would have been two pages.
+    def _to_blame(self, drop: Drop) -> frozenset[RuleEntry]:
+        """Return the entries without which the two URLs would have been two pages.
 
         Sorting the query, which changes many URLs, is not to answer for what another
-        option dropped. Where several do the same they all are to blame.
+        one dropped. Where several do the same they all are to blame.
         """
         without = self._canonicalizer.canonicalize_without
         necessary = frozenset(
-            option
-            for option in drop.rules & BY_NAME.keys()
-            if without(drop.request.url, option) != without(drop.first, option)
+            entry
+            for entry in drop.entries
+            if entry.option in BY_NAME
+            and without(drop.request.url, [entry]) != without(drop.first, [entry])
         )
-        return necessary or drop.rules
+        return necessary or drop.entries
 
     def spider_closed(self, spider: Spider) -> None:
         """Complete the stats and log what was found."""
         for found in self.table[:_ROWS]:
-            names = {"option": found.option, "domain": found.domain}
-            low, high = found.interval
-            self._stats.set(Stat.AUDIT_RULE_AUDITED, found.audited, **names)
-            self._stats.set(Stat.AUDIT_RULE_FALSE, found.false, **names)
-            self._stats.set(Stat.AUDIT_RULE_RATE, found.false / found.audited, **names)
-            self._stats.set(Stat.AUDIT_RULE_RATE_LOW, low, **names)
-            self._stats.set(Stat.AUDIT_RULE_RATE_HIGH, high, **names)
+            names = {"rule": str(found.entry), "domain": found.domain}
+            self._stats.set(Stat.AUDIT_RULE_SAME, found.audited - found.false, **names)
+            self._stats.set(Stat.AUDIT_RULE_ANOTHER, found.false, **names)
         if self._audited:
             logger.info("\n".join(_lines(self.table[:_ROWS])), extra={"spider": spider})
 
@@ -401,5 +391,5 @@ def _lines(table: list[AuditedRule]) -> Iterator[str]:
         low, high = (100 * rate for rate in found.interval)
         yield (
             f"{found.false:10,}  of {found.audited:,} ({low:.1f} to {high:.1f} %)  "
-            f"{found.option} on {found.domain}"
+            f"{found.entry} on {found.domain}"
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import Request
 
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
@@ -27,6 +28,7 @@ from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.learn.canonicals import is_implausible, way_of
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.pages.same_page import same_page
+from scrapy_urlcanon.pages.verdict import Verdict
 from scrapy_urlcanon.redaction import shown_url
 
 if TYPE_CHECKING:
@@ -156,7 +158,8 @@ class DeclaredCanonicalPages:
 
     def audited(self, pair: AuditedPair) -> None:
         """Note what the audit found."""
-        if DECLARED_CANONICAL not in pair.options:
+        is_told = pair.judgement.verdict is not Verdict.CANNOT_TELL
+        if not is_told or RuleEntry(DECLARED_CANONICAL) not in pair.entries:
             return
         page = self._fingerprints.fingerprint(Request(pair.url))
         claim = self._seen.get(page)
@@ -252,7 +255,7 @@ class DeclaredCanonicalPages:
         return (
             self._belief.holds(claim.way)
             and not self._claims.is_disputed(page, claim)
-            and not self._rule_changes.is_suspended(DECLARED_CANONICAL, claim.way.domain)
+            and not self._rule_changes.is_suspended(RuleEntry(DECLARED_CANONICAL), claim.way.domain)
         )
 
     def _remember(self, drop: Drop) -> None:

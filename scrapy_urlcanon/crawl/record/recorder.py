@@ -17,6 +17,7 @@ from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.exceptions import ConfigurationError, LearnError, Problem
 from scrapy_urlcanon.files import fill
 from scrapy_urlcanon.learn.store import ObservationStore
+from scrapy_urlcanon.pages.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +97,9 @@ class Recorder:
 
     def audited(self, pair: AuditedPair) -> None:
         """Keep what the audit found."""
-        for option in pair.options:
+        if pair.judgement.verdict is Verdict.CANNOT_TELL:
+            return
+        for option in dict.fromkeys(entry.option for entry in pair.entries):
             rules = self._rules.behind(option, pair.url, pair.first) or (None,)
             for rule in rules:
                 self._store.add_audit(

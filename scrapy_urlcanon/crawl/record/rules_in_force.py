@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.learn.results.in_force import RuleInForce, effective, rules_in_force
 from scrapy_urlcanon.rule_files.loading import files_of
 
@@ -68,7 +69,8 @@ class RulesInForce:
         if without is None:
             # Its option has one value: without that it does nothing.
             forms = [
-                self._canonicalizer.canonicalize_without(one, rule.option) for one in (url, other)
+                self._canonicalizer.explain(one, options=_off(rule.option)).canonical
+                for one in (url, other)
             ]
         else:
             forms = [
@@ -76,6 +78,11 @@ class RulesInForce:
                 for one in (url, other)
             ]
         return forms[0] != forms[1]
+
+
+def _off(option: str) -> dict[str, Any]:
+    """Return the options with which *option*, which has one value, does nothing."""
+    return BY_NAME[option].taken_back("")
 
 
 def _with_layers(configuration: Configuration) -> Iterator[tuple[Layer, RuleInForce]]:

@@ -125,7 +125,6 @@ def _rule_set_as_data(rule_set: RuleSet, pattern: Pattern) -> dict[str, Any]:
         "pattern": pattern.text,
         "options": dict(rule_set.options),
         "inherit": rule_set.inherit,
-        "suspends": sorted(rule_set.suspends),
         "layer": str(rule_set.layer),
     }
 
@@ -136,5 +135,4 @@ def _rule_set_from_data(data: dict[str, Any]) -> RuleSet:
         data["options"],
         Layer(data["layer"]),
         inherit=data["inherit"],
-        suspends=frozenset(data["suspends"]),
     )

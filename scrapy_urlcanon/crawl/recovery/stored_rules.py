@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.project import data_path
 
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.settings import DELTAFETCH, HTTPCACHE
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
@@ -43,7 +44,7 @@ class StoredRules:
         self.path = path
         self.document: RulesDocument | None = None
         """The rules; None where there is no file, or none that can be read."""
-        self.suspended: list[tuple[str, str]] = []
+        self.suspended: list[tuple[RuleEntry, str]] = []
         """Pairs of an option and the domain on which the audit turned it off."""
         self.problem: str | None = None
         """Why there is a file that cannot be read."""
@@ -87,13 +88,13 @@ class StoredRules:
             "version": _VERSION,
             "digest": self.document.digest,
             "rules": self.document.data,
-            "suspended": sorted(self.suspended),
+            "suspended": [[*entry, domain] for entry, domain in sorted(self.suspended)],
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.path, json.dumps(stored, indent=1))
 
 
-def _parse(text: str) -> tuple[RulesDocument, list[tuple[str, str]]]:
+def _parse(text: str) -> tuple[RulesDocument, list[tuple[RuleEntry, str]]]:
     """Return what is stored.
 
     :raises Exception: of whatever kind, if it is not as it was written.
@@ -116,9 +117,11 @@ def _parse(text: str) -> tuple[RulesDocument, list[tuple[str, str]]]:
         document.changes(RulesDocument({**document.data, "digest": document.digest}))
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError("its 'rules' have another shape") from error
-    suspended = [(option, domain) for option, domain in stored["suspended"]]
-    if not all(isinstance(each, str) for pair in suspended for each in pair):
-        raise TypeError("'suspended' is no list of pairs of texts")
+    suspended = [
+        (RuleEntry(option, entry), domain) for option, entry, domain in stored["suspended"]
+    ]
+    if not all(isinstance(text, str) for entry, domain in suspended for text in (*entry, domain)):
+        raise TypeError("'suspended' is no list of three texts each")
     return document, suspended
 
 
@@ -162,14 +165,14 @@ class JobRules:
         return configuration
 
     @property
-    def suspended(self) -> tuple[tuple[str, str], ...]:
-        """What the audit suspended before the job was interrupted: options and domains."""
+    def suspended(self) -> tuple[tuple[RuleEntry, str], ...]:
+        """What the audit suspended before the job was interrupted, each with its domain."""
         return tuple(self._stored.suspended)
 
-    def suspend(self, option: str, domain: str) -> None:
-        """Note that *option* is off on *domain* for as long as the job goes on."""
-        if (option, domain) not in self._stored.suspended:
-            self._stored.suspended.append((option, domain))
+    def suspend(self, entry: RuleEntry, domain: str) -> None:
+        """Note that *entry* is off on *domain* for as long as the job goes on."""
+        if (entry, domain) not in self._stored.suspended:
+            self._stored.suspended.append((entry, domain))
             self.save()
 
     def save(self) -> None:

@@ -1,0 +1,35 @@
+"""The entries of options: what can be right or wrong by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from scrapy_urlcanon.canonicalizer.layers import Layer
+
+
+class RuleEntry(NamedTuple):
+    """One entry of an option, or an option of one value.
+
+    >>> print(RuleEntry("drop_params", "sid"), RuleEntry("www"))
+    drop_params:sid www
+    """
+
+    option: str
+    """The name of the option, or of a normalization that is always on."""
+    entry: str = ""
+    """A name or glob of a list, a name of a mapping, the first of two templates; where an option
+    says which parameters stay, or has a list of its own, the name of one that went. Empty where
+    the option has one value."""
+
+    def __str__(self) -> str:
+        return f"{self.option}:{self.entry}" if self.entry else self.option
+
+
+class Cause(NamedTuple):
+    """What of the value of an option changed a URL."""
+
+    layer: Layer
+    """The layer of the configuration in which it was written."""
+    entry: str = ""
+    """As in :class:`RuleEntry`."""
