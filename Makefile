@@ -16,7 +16,7 @@ PYENV := $(wildcard $(HOME)/.pyenv/versions/3.*/bin)
 MORE_PATH = $$(echo '$(addprefix :,$(PYENV))' | tr -d ' ')
 
 .PHONY: help demo test test-all test-oldest coverage lint docs site package tracking-list \
-	bench bench-crawl bench-memory bench-learn fuzz \
+	bench bench-crawl bench-memory bench-learn bench-verdicts fuzz \
 	soak-kill soak-disk clean
 
 help:  ## show this list
@@ -79,6 +79,11 @@ bench-memory: $(INSTALLED)  ## what is remembered so that nothing is lost, in by
 
 bench-learn: $(INSTALLED)  ## judge what is learned on ../shared/corpora/observations.tsv.gz
 	$(BIN)/python -m benchmarks.learn
+
+VERDICT_SEEDS ?= 100
+bench-verdicts: $(INSTALLED)  ## judge audit and validate on sites that move, right and wrong rules
+	PYTHONPATH=.:example_project $(BIN)/python -m benchmarks.verdicts --seeds $(VERDICT_SEEDS) \
+		--json benchmarks/results/verdicts.json
 
 SOAK := PYTHONPATH=.:tests:example_project $(BIN)/python tests/soak/soak.py
 soak-kill: $(INSTALLED)  ## kill and resume jobs 50 times at random moments, and count what is lost

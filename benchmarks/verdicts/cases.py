@@ -1,0 +1,227 @@
+"""What is crawled: each kind of movement with right and wrong rules, and sites that are worse."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.verdicts import readings
+from benchmarks.verdicts.crawling import (
+    FIRST_IN_FIRST_OUT,
+    PLUGIN,
+    Cookies,
+    FollowSpider,
+    Server,
+    run,
+)
+from benchmarks.verdicts.movements import MOVEMENTS
+from benchmarks.verdicts.options import OPTIONS
+from benchmarks.verdicts.sites import Manners, Site, TwoSites
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+AUDIT = 0.02
+"""The share of ``URLCANON_AUDIT``."""
+ENDLESS = 4
+"""A crawl that needs so many fetches per page has no end."""
+MORE, MORE_PER_WRONG = 0.1, 0.2
+"""How many fetches more than pages there may be, where all entries are right, and per wrong one."""
+ALL = "all at once"
+HARD = {
+    "everything differs at each fetch": Manners(is_chaos=True),
+    "captcha for what is fetched again": Manners(again="captcha"),
+    "429 for what is fetched again": Manners(again="429"),
+    "log-in for what is fetched again": Manners(again="log-in"),
+    "another page for what is fetched again": Manners(again="other"),
+    "another page by a cookie": Manners(again="cookie"),
+    "pages of 10 MB": Manners(is_huge=True),
+}
+"""Sites with right rules of which an audit can say little."""
+SOMETIMES = {
+    "captcha for half of what is fetched again": Manners(again="captcha", share=0.5),
+    "429 for half of what is fetched again": Manners(again="429", share=0.5),
+}
+"""Sites of which it can say enough to find wrong entries as well."""
+TWO_DOMAINS = "two domains, one rule, wrong for one"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One crawl."""
+
+    kind: str
+    """What moves on the site, or what is hard about it."""
+    option: str
+    """By which URLs differ, or :data:`ALL`."""
+    has_wrong: bool
+    seed: int
+    is_on: bool = True
+    """Whether it is crawled with the plugin."""
+
+    def site(self) -> Site | TwoSites:
+        """Make the site."""
+        seed = f"{self.option} {self.has_wrong} {self.seed}"
+        if self.kind == TWO_DOMAINS:
+            # What is content on the one is none on the other: `ref` is decoration there.
+            first = Site(f"{seed} right", "several of these", ("drop_params",))
+            second = Site(
+                f"{seed} wrong", "several of these", ("drop_params",), "drop_params",
+                domain="other.example",
+            )  # fmt: skip
+            return TwoSites(first, second)
+        manners = {**HARD, **SOMETIMES}.get(self.kind, Manners())
+        movement = self.kind if self.kind in MOVEMENTS else "several of these"
+        wrong = None
+        options = tuple(OPTIONS) if self.option == ALL else (self.option,)
+        if self.has_wrong:
+            wrong = "drop_params" if self.option == ALL else self.option
+            if wrong != ALL and OPTIONS[wrong].is_either and len(options) == 1:
+                # So that there are right entries beside it.
+                options = (*options, "drop_params")
+        if self.option == ALL:
+            # What is not to be kept is dropped anyway: the others would have nothing to do.
+            options = tuple(name for name in options if name != "keep_params")
+        return Site(seed, movement, options, wrong, manners)
+
+    def settings(self, site: Site | TwoSites) -> dict[str, Any]:
+        """Return the settings of the crawl."""
+        settings: dict[str, Any] = {}
+        if self.is_on:
+            rules = (
+                {"*": site.second.rules()}
+                if isinstance(site, TwoSites)
+                else {site.domain: site.rules()}
+            )
+            settings = {**PLUGIN, "URLCANON_AUDIT": AUDIT, "URLCANON_RULES": rules}
+        random = Random(repr(self))
+        if random.random() < 0.5:  # noqa: PLR2004
+            settings |= FIRST_IN_FIRST_OUT
+        if random.random() < 0.3:  # noqa: PLR2004
+            settings["CONCURRENT_REQUESTS"] = 8
+        if self.kind.endswith("cookie"):
+            settings["DOWNLOADER_MIDDLEWARES"] = {Cookies: 700}
+        return settings
+
+    def is_wrong(self, found: readings.Suspended) -> bool:
+        """Tell whether what was suspended is the wrong entry alone."""
+        name = "drop_params" if self.option == ALL or self.kind == TWO_DOMAINS else self.option
+        if not self.has_wrong or found.option != name:
+            return False
+        option = OPTIONS[name]
+        # Where an option has one value, the option is the entry.
+        return option.is_either or found.entry.partition(" ")[0] == option.wrong
+
+    def includes_wrong(self, found: readings.Suspended) -> bool:
+        """Tell whether the wrong entry is among what was suspended."""
+        return self.is_wrong(found) or (
+            self.has_wrong
+            and not found.entry
+            and found.option == ("drop_params" if self.option == ALL else self.option)
+        )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one crawl."""
+
+    case: Case
+    pages: int
+    """That exist."""
+    reached: int
+    fetches: int
+    suspended: dict[str, int] = field(default_factory=dict)
+    """What was turned off, and after how many fetches."""
+    right_suspended: tuple[str, ...] = ()
+    found_after: int | None = None
+    """How many fetches it took to find the wrong entry."""
+    is_endless: bool = False
+    audited: int = 0
+    undecided: int = 0
+
+    @property
+    def share(self) -> float:
+        """Fetches per page."""
+        return self.fetches / self.pages
+
+    @property
+    def problems(self) -> list[str]:
+        """What is not as it should be."""
+        case, found = self.case, []
+        if not case.is_on:
+            return []
+        if self.is_endless:
+            found.append("the crawl has no end")
+        if self.right_suspended:
+            found.append(f"right and suspended: {', '.join(self.right_suspended)}")
+        if case.has_wrong and self.found_after is None:
+            found.append("the wrong entry stands")
+        if self.reached < self.pages:
+            found.append(f"{self.pages - self.reached} of {self.pages} pages are lost")
+        if self.share > self.bound:
+            found.append(f"{self.fetches} fetches for {self.pages} pages")
+        return found
+
+    @property
+    def bound(self) -> float:
+        """How many fetches per page there may be."""
+        return 1 + (MORE_PER_WRONG if self.case.has_wrong else MORE)
+
+    def as_data(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {**asdict(self), "problems": self.problems}
+
+
+async def crawl(case: Case) -> Outcome:
+    """Crawl the site of *case*."""
+    site = case.site()
+    pages = site.pages
+    server = Server(site, limit=ENDLESS * len(pages))
+    crawled = await run(FollowSpider, server, case.settings(site), home=site.home)
+    right = [str(found) for found in server.found if not case.is_wrong(found)]
+    if case.kind == TWO_DOMAINS:
+        off = readings.domains(crawled.warnings)
+        right += [f"on {domain}" for domain in off if domain == site.first.domain]
+    after = [count for found, count in server.found.items() if case.includes_wrong(found)]
+    return Outcome(
+        case,
+        pages=len(pages),
+        reached=len({repr(page) for page in pages} & crawled.got),
+        fetches=len(server.hits),
+        suspended={str(found): count for found, count in server.found.items()},
+        right_suspended=tuple(sorted(right)),
+        found_after=min(after) if after else None,
+        is_endless=server.is_endless,
+        audited=readings.audited(crawled.stats),
+        undecided=readings.undecided(crawled.stats),
+    )
+
+
+def without_the_plugin(seeds: range) -> Iterator[Case]:
+    """Yield the crawls that show what the duplicates of these sites cost."""
+    options = (*OPTIONS, ALL)
+    for seed in seeds:
+        yield Case("nothing", options[seed % len(options)], has_wrong=False, seed=seed, is_on=False)
+
+
+def of_movements(seeds: range) -> Iterator[Case]:
+    """Yield as many crawls as there are *seeds* of each kind of movement, right and wrong."""
+    options = (*OPTIONS, ALL)
+    for has_wrong in (False, True):
+        for kind in MOVEMENTS:
+            for seed in seeds:
+                yield Case(kind, options[seed % len(options)], has_wrong, seed)
+
+
+def of_hard_sites(seeds: range) -> Iterator[Case]:
+    """Yield crawls of the sites of which an audit can say little."""
+    options = tuple(OPTIONS)
+    for kind in (*HARD, *SOMETIMES):
+        for seed in seeds:
+            yield Case(kind, options[seed % len(options)], has_wrong=False, seed=seed)
+    for kind in SOMETIMES:
+        for seed in seeds:
+            yield Case(kind, options[seed % len(options)], has_wrong=True, seed=seed)
+    for seed in seeds:
+        yield Case(TWO_DOMAINS, "drop_params", has_wrong=True, seed=seed)

@@ -1,0 +1,233 @@
+"""The tables of the results, and the page of the docs that has them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from statistics import mean, median
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.verdicts.cases import (
+    ALL,
+    AUDIT,
+    HARD,
+    MORE,
+    MORE_PER_WRONG,
+    SOMETIMES,
+    TWO_DOMAINS,
+    Outcome,
+)
+from benchmarks.verdicts.declaring import HONEST, WITNESSES, Declared
+from benchmarks.verdicts.movements import MOVEMENTS
+from benchmarks.verdicts.options import OPTIONS
+from benchmarks.verdicts.validating import Validated
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from benchmarks.verdicts.shop import Round
+
+PAGE = Path(__file__).parents[2] / "docs" / "verdicts.md"
+_BEGIN = "<!-- {name} -->\n"
+_END = "<!-- end -->\n"
+
+
+def tables(outcomes: Sequence[Any]) -> dict[str, str]:
+    """Return the tables in Markdown, by the name of their place on the page."""
+    crawls = [each for each in outcomes if isinstance(each, Outcome)]
+    on = [each for each in crawls if each.case.is_on]
+    moving = [each for each in on if each.case.kind in MOVEMENTS]
+    kind, option = (lambda each: each.case.kind), (lambda each: each.case.option)
+    validated = [each for each in outcomes if isinstance(each, Validated)]
+    declared = [each for each in outcomes if isinstance(each, Declared)]
+    hard = (*HARD, *SOMETIMES, TWO_DOMAINS)
+    return {
+        "off": _off([each for each in crawls if not each.case.is_on]),
+        "right by movement": _right("what moves", moving, kind, MOVEMENTS),
+        "wrong by movement": _wrong("what moves", moving, kind, MOVEMENTS),
+        "right by option": _right("rules", moving, option, (*OPTIONS, ALL)),
+        "wrong by option": _wrong("one entry wrong", moving, option, (*OPTIONS, ALL)),
+        "hard right": _right("what the site does", on, kind, hard),
+        "hard wrong": _wrong("what the site does", on, kind, hard),
+        "validate by movement": _validated("what moves", validated, kind, MOVEMENTS),
+        "validate by option": _validated(
+            "option", validated, lambda each: each.option, tuple(OPTIONS)
+        ),
+        "declared": _declared(declared),
+    }
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table in Markdown, empty where there are no rows."""
+    lines = [f"| {' | '.join(map(str, row))} |" for row in rows]
+    if not lines:
+        return ""
+    return "\n".join([f"| {' | '.join(head)} |", f"| --- |{' ---: |' * (len(head) - 1)}", *lines])
+
+
+def shop_table(rounds: Sequence[Round], differences: Sequence[Sequence[str]]) -> str:
+    """Return the table of what the shop was learned to be."""
+    head = ["", "fetches", "pages", "suspended", "rules that are others than before"]
+    names = ("without rules", "under what was learned", "under what was learned again")
+    return table(
+        head,
+        [
+            (
+                name,
+                f"{each.fetches:,}",
+                each.pages,
+                ", ".join(each.suspended) or "none",
+                "" if number == 0 else len(differences[number - 1]) or "none",
+            )
+            for number, (name, each) in enumerate(zip(names, rounds, strict=False))
+        ],
+    )
+
+
+def write_page(texts: dict[str, str], page: Path = PAGE) -> None:
+    """Put each table at its place on the page."""
+    text = page.read_text(encoding="utf-8")
+    for name, content in texts.items():
+        before, begin, rest = text.partition(_BEGIN.format(name=name))
+        _, end, after = rest.partition(_END)
+        if begin and end:
+            text = f"{before}{begin}\n{content}\n\n{end}{after}"
+    page.write_text(text, encoding="utf-8")
+
+
+def by(
+    outcomes: Iterable[Any], key: Callable[[Any], str], order: Iterable[str]
+) -> list[tuple[str, list[Any]]]:
+    """Return the outcomes by *key*, in this *order*, and all of them last."""
+    groups: defaultdict[str, list[Any]] = defaultdict(list)
+    for each in outcomes:
+        groups[key(each)].append(each)
+    found = [(name, groups[name]) for name in order if groups[name]]
+    return [*found, ("all", [each for _, group in found for each in group])] if found else []
+
+
+def _more(outcomes: Iterable[Outcome]) -> tuple[str, str]:
+    shares = [each.share - 1 for each in outcomes]
+    return f"{mean(shares):+.1%}", f"{max(shares):+.1%}"
+
+
+def _off(outcomes: Sequence[Outcome]) -> str:
+    return table(
+        ["sites", "pages", "reached", "fetches", "crawls without end"],
+        [
+            (
+                f"{len(outcomes)}",
+                f"{sum(each.pages for each in outcomes):,}",
+                f"{sum(each.reached for each in outcomes):,}",
+                f"{sum(each.fetches for each in outcomes):,}",
+                sum(each.is_endless for each in outcomes),
+            )
+        ]
+        if outcomes
+        else [],
+    )
+
+
+def _right(
+    head: str, outcomes: Iterable[Outcome], key: Callable[[Any], str], order: Iterable[str]
+) -> str:
+    rows = []
+    for name, group in by((o for o in outcomes if not o.case.has_wrong), key, order):
+        rows.append(
+            (
+                name,
+                len(group),
+                *_figures(group),
+                sum(bool(each.right_suspended) for each in group),
+            )
+        )
+    columns = ["crawls", "pages", "lost", "fetches", "more than pages", "at most"]
+    return table([head, *columns, "crawls with a right entry suspended"], rows)
+
+
+def _wrong(
+    head: str, outcomes: Iterable[Outcome], key: Callable[[Any], str], order: Iterable[str]
+) -> str:
+    rows = []
+    for name, group in by((o for o in outcomes if o.case.has_wrong), key, order):
+        after = [each.found_after for each in group if each.found_after is not None]
+        rows.append(
+            (
+                name,
+                len(group),
+                *_figures(group),
+                len(after),
+                f"{median(after):.0f}" if after else "never",
+                sum(bool(each.right_suspended) for each in group),
+            )
+        )
+    columns = ["crawls", "pages", "lost", "fetches", "more than pages", "at most"]
+    more = ["wrong ones found", "after fetches (median)", "crawls with a right entry suspended"]
+    return table([head, *columns, *more], rows)
+
+
+def _figures(group: Sequence[Outcome]) -> tuple[str, ...]:
+    pages = sum(each.pages for each in group)
+    lost = pages - sum(each.reached for each in group)
+    return f"{pages:,}", f"{lost:,}", f"{sum(each.fetches for each in group):,}", *_more(group)
+
+
+def _validated(
+    head: str, outcomes: Iterable[Validated], key: Callable[[Any], str], order: Iterable[str]
+) -> str:
+    rows = []
+    for name, group in by(outcomes, key, order):
+        right = [each for each in group if not each.is_wrong]
+        wrong = [each for each in group if each.is_wrong]
+        rows.append(
+            (
+                name,
+                len(right),
+                *(
+                    sum(each.outcome == outcome for each in right)
+                    for outcome in ("holds", "open", "fails")
+                ),
+                _fetches(right),
+                len(wrong),
+                sum(each.outcome == "fails" for each in wrong),
+                _fetches(wrong),
+            )
+        )
+    columns = ["right entries", "hold", "open", "fail", "fetches each"]
+    return table([head, *columns, "wrong entries", "fail", "fetches each"], rows)
+
+
+def _fetches(group: Sequence[Validated]) -> str:
+    return f"{mean(each.fetches for each in group):.0f}" if group else ""
+
+
+def _declared(outcomes: Sequence[Declared]) -> str:
+    rows = []
+    kinds = list(dict.fromkeys((o.case.lies, o.case.witness, o.case.is_audited) for o in outcomes))
+    for lies, witness, is_audited in kinds:
+        group = [
+            each
+            for each in outcomes
+            if (each.case.lies, each.case.witness, each.case.is_audited)
+            == (lies, witness, is_audited)
+        ]
+        lost = [each.pages - each.reached for each in group]
+        rows.append(
+            (
+                lies if lies == HONEST else f"{lies}; {WITNESSES[witness]}",
+                f"{AUDIT:.0%}" if is_audited else "off",
+                len(group),
+                f"{sum(each.pages for each in group):,}",
+                sum(lost),
+                max(lost),
+                f"{sum(each.saved for each in group):,}",
+            )
+        )
+    columns = ["audit", "crawls", "pages", "lost", "lost in one crawl", "fetches saved"]
+    return table(["the site", *columns], rows)
+
+
+AIMS = (
+    f"No page lost, no right entry suspended, every wrong one found; at most {MORE:.0%} more"
+    f" fetches than pages where all entries are right, and {MORE_PER_WRONG:.0%} per wrong one."
+)
