@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PACKAGE := $(VENV)/package
 INSTALLED := $(VENV)/installed
 
 # As many test processes as there are cores. What shares a crawl or a browser stays in one of
@@ -22,7 +23,7 @@ MORE_PATH = $$(echo '$(addprefix :,$(PYENV))' | tr -d ' ')
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
-demo: $(INSTALLED)  ## crawl the example site with the plugin off and on
+demo: $(PACKAGE)  ## crawl the example site with the plugin off and on, and learn from it
 	$(BIN)/python example_project/demo.py
 
 test: $(INSTALLED) lint  ## check style and types, run all tests
@@ -100,8 +101,14 @@ fuzz: $(INSTALLED)  ## fuzz what reads foreign text, for FUZZ_SECONDS
 clean:  ## remove the environments and what was built
 	rm -rf $(VENV) .tox build dist .coverage*
 
-$(INSTALLED): setup.cfg pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --editable '.[test,docs]'
-	touch $@
+# The package and what it needs; what else is there stays.
+$(PACKAGE): setup.cfg pyproject.toml
+	@echo "Installing Scrapy and scrapy-urlcanon into $(VENV), some 100 MB; this takes about a minute."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(INSTALLED): $(PACKAGE)
+	@echo "Installing what the tests and the docs need into $(VENV), some 600 MB; this takes minutes."
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test,docs]'
+	@touch $@

@@ -1,4 +1,4 @@
-"""Crawls the example site with the plugin off and on, and compares what was fetched.
+"""Crawls the example site with the plugin off and on, compares, and learns rules from a crawl.
 
 ``python demo.py`` needs Scrapy and scrapy-urlcanon. The exit status is 1 where the crawl
 with the plugin has missed a page, or has met one that the other has not.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,12 @@ from typing import Any
 from loopback import Loopback
 from rich.console import Console
 from rich.table import Table
+from shop_crawler.settings import URLCANON_RULES
 from shop_site import respond
+
+from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.learn import learn
+from scrapy_urlcanon.learn.readers.store import read_store
 
 PROJECT = Path(__file__).parent
 _RULE = "urlcanon/dropped/rule/"
@@ -119,31 +125,86 @@ def listing(heading: str, pages: dict[str, str]) -> str:
     return "\n".join([f"{heading}: {len(pages)}", *lines])
 
 
-def main() -> int:
-    """Crawl twice, show what came of it, and return the exit status."""
-    console = Console()
-    with tempfile.TemporaryDirectory() as directory:
-        console.print("Crawling with the plugin off ...")
-        off = crawl(Path(directory), "URLCANON_ENABLED=False")
-        console.print("Crawling with the plugin on ...")
-        on = crawl(Path(directory))
-    console.print(side_by_side(off, on), dropped_by_option(on))
-    console.print(
-        "A link counts for every option that had a part in it."
-        f" {on.stats.get('urlcanon/dropped/scrapy_would_keep', 0):,} of the links dropped"
-        " are ones that Scrapy alone would have followed."
+def one_rule(off: Crawl) -> str:
+    """Return a rule of the project, and two URLs of the site that it makes one."""
+    pattern, option, name = "shop.example/forum/", "drop_params", "sid"
+    assert name in URLCANON_RULES[pattern][option]
+    canonicalizer = Canonicalizer({pattern: {option: [name]}})
+    by_page: dict[str, str] = {}
+    for url in off.hits:
+        first = by_page.setdefault(canonicalizer.canonicalize(url), url)
+        if first != url and f"{name}=" in first and f"{name}=" in url:
+            break
+    return (
+        f"A rule, as it stands in shop_crawler/settings.py: session ids make no difference.\n"
+        f"  URLCANON_RULES = {{{pattern!r}: {{{option!r}: [{name!r}]}}}}\n"
+        f"It makes these two one page, so that only the first is fetched:\n"
+        f"  {first}\n  {url}"
     )
-    before, after = off.distinct, on.distinct
-    if before.keys() == after.keys():
+
+
+def what_was_learned(store: Path) -> Table:
+    """Return the rules that the observations in *store* support."""
+    learned = learn(read_store(store))
+    table = Table(title=f"Learned from {learned.urls:,} URLs: {len(learned.rules)} rules")
+    table.title_justify = "left"
+    table.add_column("for")
+    table.add_column("option")
+    table.add_column("pages", justify="right")
+    table.add_column("requests saved", justify="right")
+    rules = sorted(learned.rules, key=lambda rule: -rule.evidence.merges)
+    for rule in rules:
+        option = f"{rule.option}: {json.dumps(rule.setting)}"
+        table.add_row(rule.pattern, option, f"{rule.evidence.pages:,}", f"{rule.evidence.merges:,}")
+    return table
+
+
+def next_step(pair: str) -> str:
+    """Return what to try now."""
+    # As it is called from there: the environment may not be active.
+    scrapy = os.path.relpath(Path(sys.executable).parent / "scrapy", PROJECT)
+    return (
+        "Next, ask what happens to two of its URLs, and why:\n"
+        f"  cd {shlex.quote(os.path.relpath(PROJECT))}\n"
+        f"  {shlex.quote(scrapy)} urlcanon explain {pair}\n"
+        "Then turn it on for a project of yours: docs/getting-started.md"
+    )
+
+
+def main() -> int:
+    """Crawl, show what came of it, and return the exit status."""
+    console = Console()
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        console.print("1. Crawling the example site, a shop and forum, with the plugin off ...")
+        off = crawl(directory, "URLCANON_ENABLED=False")
+        console.print("2. Crawling it with the plugin on, and the rules of the project ...")
+        on = crawl(directory)
+        console.print(side_by_side(off, on), dropped_by_option(on))
         console.print(
-            f"Nothing is lost: both crawls have fetched the same {len(after)} distinct pages."
+            "A link counts for every option that had a part in it."
+            f" {on.stats.get('urlcanon/dropped/scrapy_would_keep', 0):,} of the links dropped"
+            " are ones that Scrapy alone would have followed."
         )
-        return 0
-    lost = {page: url for page, url in before.items() if page not in after}
-    new = {page: url for page, url in after.items() if page not in before}
-    console.print(listing("Pages that only the crawl without the plugin has", lost))
-    console.print(listing("Pages that only the crawl with the plugin has", new))
-    return 1
+        before, after = off.distinct, on.distinct
+        if before.keys() != after.keys():
+            lost = {page: url for page, url in before.items() if page not in after}
+            new = {page: url for page, url in after.items() if page not in before}
+            console.print(listing("Pages that only the crawl without the plugin has", lost))
+            console.print(listing("Pages that only the crawl with the plugin has", new))
+            return 1
+        console.print(
+            f"Nothing is lost: both crawls have fetched the same {len(after)} distinct pages.\n"
+        )
+        rule = one_rule(off)
+        console.print(rule, "", markup=False, highlight=False, soft_wrap=True)
+        console.print("3. Crawling it without any rules, to learn them from what the crawl saw ...")
+        store = directory / "observations.sqlite"
+        crawl(directory, "URLCANON_RULES={}", f"URLCANON_RECORD={store}")
+        console.print(what_was_learned(store))
+    first, second = rule.splitlines()[-2:]
+    print(f"\n{next_step(shlex.join([first.strip(), second.strip()]))}")
+    return 0
 
 
 if __name__ == "__main__":
