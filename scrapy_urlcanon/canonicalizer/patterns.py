@@ -115,20 +115,16 @@ class Pattern:
         labels = 0 if self.host == ANY_HOST else self.host.count(".") + 1
         return labels, self.path.count("/"), len(self.conditions)
 
-    def matches(self, url: Url) -> bool:
-        """Tell whether the pattern is for *url*, a normalized one.
+    def matches_on_its_host(self, url: Url) -> bool:
+        """Tell whether path and query of *url*, a normalized one, match; its host is known to.
 
         >>> from scrapy_urlcanon.canonicalizer.url import split
         >>> pattern = parse_pattern("example.com/forum?t=1*")
-        >>> pattern.matches(split("http://www.example.com/forum/a?t=17"))
+        >>> pattern.matches_on_its_host(split("http://www.example.com/forum/a?t=17"))
         True
-        >>> pattern.matches(split("http://www.example.com/forums?t=17"))
+        >>> pattern.matches_on_its_host(split("http://www.example.com/forums?t=17"))
         False
         """
-        return includes_host(self.host, url.host) and self.matches_on_its_host(url)
-
-    def matches_on_its_host(self, url: Url) -> bool:
-        """Tell whether path and query of *url* match; its host is known to."""
         if not includes_path(self.path, url.path):
             return False
         if not self.conditions:
