@@ -1,4 +1,4 @@
-"""One capture of one URL: everything that learning knows about a page."""
+"""An observation is everything that learning knows of one capture of one URL."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAX_DIGITS = 19
 
 
 class BadObservationError(ValueError):
-    """A row is no observation; ``reason`` is the short, countable kind of what is wrong with it."""
+    """Says that a row is no observation; ``reason`` is what is wrong, short and countable."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
@@ -35,7 +35,7 @@ class BadObservationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One capture of a URL.
+    """Holds what one capture of a URL showed.
 
     Digests are opaque text, compared only for equality; an empty one means "no evidence", never
     "equal to another empty one". Any digest of 8 to 200 letters, digits and ``:+/=_.-`` will do,
@@ -69,8 +69,7 @@ class Observation:
     main_sha1: str = ""
     """Digest of the visible text without the site's boilerplate."""
     simhash64: int | None = None
-    """Charikar's simhash over word bigrams of the main text; None where the text is too short to
-    tell."""
+    """Charikar's simhash of the main text's word bigrams; None where it is too short to tell."""
     bytes: int = 0
     """Size of the body."""
     canonical: str = ""
@@ -101,7 +100,7 @@ class Observation:
     def from_fields(cls, fields: Mapping[str, object]) -> Observation:
         """Build an observation from the columns of a table.
 
-        All of them text or what JSON makes of them.
+        Each value is a text, or what JSON makes of one.
 
         :raises BadObservationError: where a value cannot be what its column says.
 

@@ -1,4 +1,4 @@
-"""Observations from files, whatever wrote them."""
+"""Reads observations from files, whatever wrote them."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def format_of(path: Path) -> str:
 def read(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     """Yield the observations of an input in any of the formats.
 
-    Rows that are none are counted in ``skipped``.
+    Rows that are no observations are counted in ``skipped``.
 
     :raises InputError: where it cannot be read at all, or not to its end.
     :raises StoreVersionError: where another version of this package wrote it.

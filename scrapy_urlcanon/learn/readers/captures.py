@@ -1,6 +1,6 @@
-"""Observations from whole responses.
+"""Reads observations from whole responses.
 
-Through a store of their own, so that boilerplate is told from content.
+They go through a store of their own, so that boilerplate is told from content.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _kind_of(content_type: str, body: bytes) -> Literal["html", "xml", "plain"] 
 
 
 def read_warc(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
-    """Yield the observations of a WARC file; needs warcio.
+    """Yield the observations of a WARC file, with the package warcio.
 
     :raises InputError: where warcio is not installed, or the file is no WARC.
     """

@@ -1,4 +1,4 @@
-"""Observations from the indexes of web archives: CDX and CDXJ."""
+"""Reads observations from the indexes of web archives: CDX and CDXJ."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ELEVEN = "N b a m s k r M S V g"
 def read_cdx(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     """Yield the observations of a CDX index, or of a CDXJ one.
 
-    Each line is told apart by its looks.
+    Which of the two a line is of is told by its looks.
 
     The digest of an index is that of the whole payload: it tells no pages apart that differ in a
     date or a counter, so that such an index teaches less than a crawl of one's own.

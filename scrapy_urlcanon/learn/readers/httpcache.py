@@ -1,7 +1,4 @@
-"""Observations from Scrapy's HTTP cache.
-
-As its default storage (``FilesystemCacheStorage``) writes it.
-"""
+"""Reads observations from Scrapy's HTTP cache, as its ``FilesystemCacheStorage`` writes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Observations from Parquet, the tables of the engines that learn from many crawls."""
+"""Reads observations from Parquet, the tables of the engines that learn from many crawls."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _COLUMNS = [field.name for field in fields(Observation)]
 
 
 def read_parquet(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
-    """Yield the observations of a Parquet file; needs pyarrow.
+    """Yield the observations of a Parquet file, with the package pyarrow.
 
-    Columns as those of :func:`~scrapy_urlcanon.learn.readers.tabular.read_tsv`, ``status`` and
-    ``bytes`` as numbers or text, the others as text.
+    The columns are those of :func:`~scrapy_urlcanon.learn.readers.tabular.read_tsv`: ``status`` and
+    ``bytes`` are numbers or text, the others are text.
 
     :raises InputError: where pyarrow is not installed, the file is no whole Parquet file, or has no
         column ``url``.

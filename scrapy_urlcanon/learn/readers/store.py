@@ -1,4 +1,4 @@
-"""Observations from the store that a crawl wrote, and the rules that it was made under."""
+"""Reads the observations in the store that a crawl wrote, and the rules that it was made under."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_store(
 ) -> Iterator[Observation]:
     """Yield the observations of a store, domain by domain.
 
-    With the digests of the text without boilerplate.
+    They have the digests of the text without boilerplate.
 
     :raises StoreVersionError: where another version of this package wrote it.
     :raises InputError: where it is no store, or cannot be read to its end.
@@ -82,7 +82,7 @@ def read_crawls(
 ) -> Iterator[CrawlRecord]:
     """Yield what each crawl of a store says about the rules that it was made under.
 
-    Verdicts of an audit that are none are counted in *skipped*.
+    Verdicts of an audit that cannot be understood are counted in *skipped*.
 
     :raises StoreVersionError: where another version of this package wrote it.
     :raises InputError: where it is no store, or cannot be read.

@@ -1,4 +1,4 @@
-"""Observations from tab-separated values and JSON Lines, gzip or not."""
+"""Reads observations from tab-separated values and JSON Lines, gzip or not."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 
 def open_text(path: Path) -> IO[str]:
-    """Open a text file, gzip or not (told by its first bytes, not by its name).
+    """Open a text file, which may be gzipped.
 
-    Undecodable bytes become U+FFFD.
+    That is told by its first bytes, not by its name. Undecodable bytes become U+FFFD.
 
     :raises InputError: where there is no such file, or it cannot be read.
     """
@@ -99,7 +99,7 @@ def read_tsv(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
 def read_jsonl(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     """Yield the observations of a file with one JSON object a line.
 
-    Keys as the columns of :func:`read_tsv`.
+    The keys are the columns of :func:`read_tsv`.
     """
     for line in lines_of(path, skipped):
         if not line.strip():
