@@ -35,8 +35,15 @@ DECLARED_CANONICAL_TITLE: Final = "Do not fetch what a page declares to be its c
 STORES = HTTPCACHE, DELTAFETCH = ("HTTPCACHE_ENABLED", "DELTAFETCH_ENABLED")
 """Settings that turn on what stores pages by their fingerprints from crawl to crawl."""
 
-REPORT_SUFFIXES: Final = (".html", ".json", ".csv")
-"""How the path of a report may end."""
+REPORT_FORMATS: Final = {
+    ".html": "scrapy_urlcanon.report.page.to_html",
+    ".json": "scrapy_urlcanon.report.json_form.to_json",
+    ".csv": "scrapy_urlcanon.report.csv_form.to_csv",
+}
+"""By the suffix of a file the function that makes its text of a report.
+
+By its path, as :data:`.addon.REPORT`: settings are checked where no report is imported.
+"""
 _JOB_RULES: Final = ("warn", "error", "keep")
 
 
@@ -183,9 +190,9 @@ def _problem_of_report(template: str) -> str | None:
     if problem:
         return problem
     suffix = Path(example(template)).suffix.lower()
-    if suffix not in REPORT_SUFFIXES:
-        nearest = did_you_mean(suffix, REPORT_SUFFIXES)
-        return f"expected a name that ends in one of {', '.join(REPORT_SUFFIXES)}{nearest}"
+    if suffix not in REPORT_FORMATS:
+        nearest = did_you_mean(suffix, REPORT_FORMATS)
+        return f"expected a name that ends in one of {', '.join(REPORT_FORMATS)}{nearest}"
     return None
 
 

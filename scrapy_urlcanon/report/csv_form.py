@@ -1,4 +1,4 @@
-"""The formats of a report, by the suffix of its file."""
+"""The CSV form of a report: the merged URLs, for a spreadsheet."""
 
 from __future__ import annotations
 
@@ -6,13 +6,9 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.report.json_form import to_json
-from scrapy_urlcanon.report.page import to_html
 from scrapy_urlcanon.report.sections.pages import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy_urlcanon.report.document import Report
 
 _COLUMNS = ("kept", "dropped", "domain", "requests", "options", "layers")
@@ -35,11 +31,3 @@ def to_csv(report: Report) -> str:
 def _as_text(cell: str) -> str:
     # A spreadsheet takes what begins so for a formula, and URLs are written by strangers.
     return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
-
-
-FORMATS: dict[str, Callable[[Report], str]] = {
-    ".html": to_html,
-    ".json": to_json,
-    ".csv": to_csv,
-}
-"""What makes the text of a file, by its suffix: a format is one entry."""

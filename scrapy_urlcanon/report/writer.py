@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
+from scrapy.utils.misc import load_object
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.crawl.settings import REPORT_FORMATS
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.report.destination import destinations
 from scrapy_urlcanon.report.document import Report
-from scrapy_urlcanon.report.formats import FORMATS
 from scrapy_urlcanon.report.section import sections
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ class ReportWriter:
         self._started = datetime.now(timezone.utc)
         self._spider = (crawler.spider or crawler.spidercls).name
         # Before the first request: not at the end of a crawl of three days.
-        self._paths = destinations(crawl.settings.report, name=self._spider, time=self._started)
+        paths = destinations(crawl.settings.report, name=self._spider, time=self._started)
+        self._forms = {path: load_object(REPORT_FORMATS[path.suffix.lower()]) for path in paths}
         self._sections = [section(crawl.canonicalizer) for section in sections()]
         for section in self._sections:
             crawl.on_drop(section.note_drop)
@@ -73,9 +75,9 @@ class ReportWriter:
     def engine_stopped(self) -> None:
         """Write the report to each path; one that fails stops no other."""
         report = self._report()
-        for path in self._paths:
+        for path, form in self._forms.items():
             try:
-                write_atomically(path, FORMATS[path.suffix.lower()](report))
+                write_atomically(path, form(report))
             except OSError as error:
                 logger.error(  # noqa: TRY400 - the message says it all
                     "The report %(path)s cannot be written: %(error)s",

@@ -8,14 +8,12 @@ from scrapy.settings import Settings
 
 from scrapy_urlcanon.crawl.settings import (
     NAMES,
-    REPORT_SUFFIXES,
     CrawlSettings,
     attributes,
     name_of,
     value_of,
 )
 from scrapy_urlcanon.exceptions import ConfigurationError
-from scrapy_urlcanon.report.formats import FORMATS
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,11 +54,6 @@ def test_value_of_another_type_is_a_problem_that_names_the_setting(name):
     with pytest.raises(ConfigurationError) as caught:
         CrawlSettings.load(Settings({name: object()}))
     assert {problem.origin for problem in caught.value.problems} == {name}
-
-
-def test_suffixes_of_reports_are_those_of_their_formats():
-    """What the setting accepts can be written."""
-    assert set(REPORT_SUFFIXES) == set(FORMATS)
 
 
 @pytest.mark.parametrize(

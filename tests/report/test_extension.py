@@ -5,11 +5,18 @@ import json
 
 from command_line import EXAMPLE_PROJECT, scrapy, urlcanon
 from loopback import Loopback
+from scrapy.utils.defer import deferred_f_from_coro_f
 from shop_site import respond
 
+from scrapy_urlcanon.crawl.settings import REPORT_FORMATS
 from scrapy_urlcanon.report.json_form import read_report
 from scrapy_urlcanon.report.sections.pages import Group
 from scrapy_urlcanon.report.sections.parameters import Parameter
+
+
+def content_of(path):
+    """Return the text of the file at *path*."""
+    return path.read_text(encoding="utf-8")
 
 
 def test_one_crawl_writes_every_format(shop_reports):
@@ -17,6 +24,15 @@ def test_one_crawl_writes_every_format(shop_reports):
     names = {str(path.relative_to(shop_reports)) for path in shop_reports.rglob("*.*")}
     assert names == {"shop.html", "report.json", "new/report.csv"}
     assert "The report is in" in (shop_reports / "log").read_text(encoding="utf-8")
+
+
+@deferred_f_from_coro_f
+async def test_format_is_one_entry(crawl, monkeypatch, tmp_path):
+    """It is known by its suffix, and makes the text of the file."""
+    monkeypatch.setitem(REPORT_FORMATS, ".toy", "builtins.repr")
+    path = tmp_path / "report.toy"
+    await crawl(respond, {"URLCANON_REPORT": path}, start=("http://shop.example/about",))
+    assert content_of(path).startswith("Report(spider='follow'")
 
 
 def test_figures_are_those_of_the_crawl(shop_reports):
