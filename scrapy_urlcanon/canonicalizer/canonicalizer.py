@@ -165,6 +165,11 @@ class Canonicalizer:
         self._policies.declare(host, rule_sets)
         self.fast_path.use(self._policies)
 
+    @property
+    def declared(self) -> Mapping[str, tuple[RuleSet, ...]]:
+        """What sites declare for themselves, by host."""
+        return self._policies.declared
+
     def policy(self, url: str) -> Policy:
         """Return the value of every option for *url*, and the layer that set it.
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.declared_canonicals import DeclaredCanonicalPages
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.linking_pages import LinkingPages
     from scrapy_urlcanon.crawl.record.recorder import Recorder
     from scrapy_urlcanon.crawl.recovery.job import JobRecovery
     from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules
@@ -69,6 +70,7 @@ class Crawl:
     audit: Audit | None = None
     declared_canonicals: DeclaredCanonicalPages | None = None
     job: JobRecovery | None = None
+    linking_pages: LinkingPages | None = None
     _job_rules: JobRules | None = None
 
     def __init__(
@@ -84,6 +86,10 @@ class Crawl:
         self.canonicalizer = Canonicalizer.from_configuration(self._guarded_configuration())
         self.canonical_urls = CanonicalUrls(self.canonicalizer, self.stats)
         self.first_urls = FirstUrls()
+        if self.settings.report:
+            from scrapy_urlcanon.crawl.linking_pages import LinkingPages  # noqa: PLC0415
+
+            self.linking_pages = LinkingPages()
         self._fallback = self._make_fallback()
         if fingerprinter_class:
             self.fingerprinter = self._make(fingerprinter_class)
@@ -226,6 +232,7 @@ class Crawl:
             self.first_urls,
             self.stats,
             declared_by=declared.declared_by if declared else None,
+            linking_pages=self.linking_pages,
             listeners=[part.dropped for part in (rescue, self.audit, declared) if part],
         )
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.first_urls import FirstUrls
+    from scrapy_urlcanon.crawl.linking_pages import LinkingPages
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
@@ -51,6 +52,8 @@ class Drop(NamedTuple):
     """
     domain: str
     """The registrable domain of the dropped URL, or its host where it has none."""
+    linked_from: str = ""
+    """The URL of the page that linked it, where a report is to say so and it is known."""
 
     @property
     def rules(self) -> frozenset[str]:
@@ -85,6 +88,7 @@ class DroppedDuplicates:
         stats: CrawlStats,
         *,
         declared_by: Callable[[bytes], str | None] | None,
+        linking_pages: LinkingPages | None,
         listeners: list[Callable[[Drop], None]],
     ) -> None:
         self._crawler = crawler
@@ -93,6 +97,7 @@ class DroppedDuplicates:
         self._first_urls = first_urls
         self._stats = stats
         self._declared_by = declared_by
+        self._linking_pages = linking_pages
         self.listeners = listeners
         self._is_ours = True
         # Until they are written to the stats, whose collector takes longer than all else.
@@ -112,6 +117,8 @@ class DroppedDuplicates:
         if self._first_urls.question:
             self._first_urls.question.look_back()
         drop = self._attribute(request)
+        if self._linking_pages:
+            drop = drop._replace(linked_from=self._linking_pages.of(request))
         if self._is_ours:
             self._domains[drop.domain] += 1
             if drop.is_exact:

@@ -238,7 +238,7 @@ class CrawlSettings:
     """The file in which the crawl keeps what it saw, [to learn from](learning.md); `%(name)s`
     and `%(time)s` are those of the spider and the start."""
     report: tuple[str, ...] = _setting(_paths_of_reports, default=())
-    """Where to write [the report](stats.md#the-report): a path or several."""
+    """Where to write [the report](report.md): a path or several."""
     fallback_request_fingerprinter_class: Any = _setting(_fingerprinter, default=None)
     """Gets the requests with their canonical URL; Scrapy's does where none is named."""
     rescue: bool = _setting(_flag, default=True)

@@ -38,8 +38,9 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     fetched. If a canonical URL fails, the linked one is fetched too.
 
     It also records start requests as seen (``URLCANON_RECORD_START``), and tells which responses
-    the spider has (``URLCANON_DECLARED_CANONICAL``) and when its output is scheduled (jobs). None
-    of this drops a start request: they have ``dont_filter``.
+    the spider has (``URLCANON_DECLARED_CANONICAL``), when its output is scheduled (jobs) and which
+    page a request comes from (``URLCANON_REPORT``). None of this drops a start request: they have
+    ``dont_filter``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -53,7 +54,14 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         self._first_urls = crawl.first_urls
         self._rewrite = crawl.settings.rewrite
         self._records_start = crawl.settings.record_start
-        has_output = self._rewrite or self._records_start or self._job or self._declared_canonicals
+        self._linking_pages = crawl.linking_pages
+        has_output = (
+            self._rewrite
+            or self._records_start
+            or self._job
+            or self._declared_canonicals
+            or self._linking_pages
+        )
         if not has_output and self._requests is None:
             raise NotConfigured
         if not has_output:
@@ -110,6 +118,8 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             self._record(request)
         if response is not None and self._declared_canonicals:
             self._declared_canonicals.scheduled(request)
+        if response is not None and self._linking_pages:
+            self._linking_pages.note(request, response)
         return request
 
     def _record(self, request: Request) -> None:

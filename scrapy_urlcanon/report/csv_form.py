@@ -11,7 +11,10 @@ from scrapy_urlcanon.report.sections.pages import Group
 if TYPE_CHECKING:
     from scrapy_urlcanon.report.document import Report
 
-_COLUMNS = ("kept", "dropped", "domain", "requests", "options", "layers")
+_COLUMNS = (
+    *("kept", "dropped", "domain", "requests", "options", "layers"),
+    *("linked_from", "redirected_from", "alike"),
+)
 
 
 def to_csv(report: Report) -> str:
@@ -23,8 +26,11 @@ def to_csv(report: Report) -> str:
         for variant in group.variants:
             options = " ".join(dict.fromkeys(step.option for step in variant.steps))
             layers = "; ".join(dict.fromkeys(step.layer for step in variant.steps))
-            texts = (group.kept, variant.url, group.domain, variant.dropped, options, layers)
-            writer.writerow([_as_text(str(text)) for text in texts])
+            cells = (
+                *(group.kept, variant.url, group.domain, variant.dropped, options, layers),
+                *(variant.linked_from, variant.redirected_from, variant.alike or ""),
+            )
+            writer.writerow([_as_text(str(cell)) for cell in cells])
     return file.getvalue()
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from scrapy_urlcanon.redaction import is_whole, visible
+from scrapy_urlcanon.redaction import REDACTED, is_whole, visible
 from scrapy_urlcanon.report import sections as sections_package
 from scrapy_urlcanon.report.section import sections
 from scrapy_urlcanon.report.url_difference import Piece, Side, difference
@@ -44,6 +44,8 @@ def to_html(report: Report) -> str:
     return environment.get_template("report.html.jinja").render(
         report=report,
         sections=parts,
+        redacted=REDACTED,
+        is_redacted=any(REDACTED in body for _, body in parts),
         duration=_duration(report),
         style=style,
         script=script,

@@ -36,6 +36,8 @@ class SampledVariant:
         self.url = drop.request.url
         self.options: Any = drop.request.meta.get(META_KEY)
         """Those of its request alone."""
+        self.linked_from = drop.linked_from
+        self.redirected_from = str((drop.request.meta.get("redirect_urls") or [""])[-1])
         self.is_declared = DECLARED_CANONICAL in drop.rules
         """Whether no rule dropped it, but what the kept URL shows: a page that declares it."""
         self.dropped = 0

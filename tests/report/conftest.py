@@ -10,9 +10,11 @@ from scrapy import Request
 from shop_site import respond
 
 from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.dropped import Drop
 from scrapy_urlcanon.report.document import Report
 from scrapy_urlcanon.report.sections.domains import Domain, Domains
+from scrapy_urlcanon.report.sections.in_force import Origin, PatternOptions
 from scrapy_urlcanon.report.sections.options import Option
 from scrapy_urlcanon.report.sections.pages import Group, Pages, StepOnUrl, Variant
 from scrapy_urlcanon.report.sections.parameters import Parameter
@@ -42,6 +44,7 @@ def make_drop():
     def make(
         url,
         first="http://example.com/",
+        *,
         rules=("drop_params",),
         domain="example.com",
         fingerprint=None,
@@ -51,7 +54,7 @@ def make_drop():
             Request(url, meta=meta),
             first,
             fingerprint or first.encode(),
-            frozenset(rules) if url != first else frozenset(),
+            frozenset(RuleEntry(*rule.split(":")) for rule in rules if url != first),
             domain,
         )
 
@@ -87,7 +90,7 @@ def report():
     """Return a small report in which everything occurs."""
     step = StepOnUrl("drop_params", "URLCANON_RULES['example.com']", "dropped")
     variants = (
-        Variant("http://example.com/a?sort=name", 5, (step,)),
+        Variant("http://example.com/a?sort=name", 5, (step,), "http://example.com/list"),
         Variant("http://example.com/a?sort=date&utm_source=x", 2, (step,)),
     )
     return Report(
@@ -118,6 +121,13 @@ def report():
             ),
             Group: (Group("http://example.com/a", "example.com", 9, 3, variants),),
             Parameter: (Parameter("example.com", "view", 4, 20),),
+            Origin: (
+                Origin("preset safe", 1, (PatternOptions("", {"scheme": "'merge'"}),)),
+                Origin(
+                    *("URLCANON_RULES", 7),
+                    (PatternOptions("example.com", {"drop_params": "['sort']"}),),
+                ),
+            ),
         },
     )
 

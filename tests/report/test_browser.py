@@ -211,6 +211,43 @@ def test_domains_do_not_stand_before_the_pages(show, many):
     assert domains(browser) == ["999.example"]
 
 
+def test_domain_leads_to_its_pages(show, changed, report):
+    """With the keyboard: those alone, wherever they stand, until all are asked for."""
+    groups = tuple(
+        Group(f"http://www.{name}/{number}", name, 9 - number, 1, report.rows(Group)[0].variants)
+        for number in range(30)
+        for name in ("example.com", "example.org")
+    )
+    browser = show(to_html(changed(groups=groups)))
+    link = css(browser, "tr[data-name='example.org'] a")[0]
+    assert link.text.startswith("30 pages")
+    link.send_keys("\n")
+    shown = css(browser, ".group")
+    assert {group.get_attribute("data-domain") for group in shown} == {"example.org"}
+    assert len(shown) == 20
+    assert css(browser, "[data-only]")[0].text == "Those of example.org alone. Show all pages"
+    assert abs(settled(browser, "#pages")) < 200
+    browser.switch_to.active_element.send_keys("\n")
+    assert {group.get_attribute("data-domain") for group in css(browser, ".group")} == {
+        "example.com",
+        "example.org",
+    }
+    assert not css(browser, "[data-only]")
+
+
+def test_page_is_usable_without_its_script(show, many):
+    """The domains beyond the first are folded, and a link leads from each to its pages."""
+    browser = show(many)
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.refresh()
+        assert len(css(browser, "tr.domain")) == 10
+        assert css(browser, ".rest summary")[0].text == "990 other domains"
+        assert len(css(browser, ".group")) == 100
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
 def test_paper_is_filled(show, changed, report):
     """What does not fit on a page begins there all the same: no page is left half empty."""
     (group,) = report.rows(Group)

@@ -49,6 +49,38 @@ def test_secrets_and_long_urls_are_not_kept_as_they_are(collector, make_drop):
     assert "characters" in group.variants[0].url
 
 
+def test_way_to_a_variant_is_shown_without_secrets(collector, make_drop):
+    """The page that linked it, or the URL that was redirected, or nothing."""
+    linked = "http://example.com/list?sid=hunter2"
+    collector.add(make_drop("http://example.com/?sort=1")._replace(linked_from=linked))
+    redirects = ["http://example.com/start", "http://example.com/old"]
+    collector.add(make_drop("http://example.com/?sort=2", redirect_urls=redirects))
+    collector.add(make_drop("http://example.com/?sort=3"))
+    (group,) = collector.groups()
+    ways = [(variant.linked_from, variant.redirected_from) for variant in group.variants]
+    assert ways == [
+        ("http://example.com/list?sid=***", ""),
+        ("", "http://example.com/old"),
+        ("", ""),
+    ]
+
+
+def test_urls_that_read_alike_are_numbered(collector, make_drop):
+    """What was redacted told them apart: the rows are not taken for one."""
+    for value in ("a", "b"):
+        collector.add(make_drop(f"http://example.com/?sid={value}", fingerprint=b"1"))
+    collector.add(make_drop("http://example.com/?sort=1", fingerprint=b"1"))
+    for value in ("a", "b"):
+        kept = f"http://example.com/?token={value}"
+        collector.add(make_drop(f"{kept}&sid=1", kept))
+    groups = collector.groups()
+    assert [variant.alike for variant in groups[0].variants] == [1, 2, 0]
+    assert [(group.kept, group.alike) for group in groups[1:]] == [
+        ("http://example.com/?token=***", 1),
+        ("http://example.com/?token=***", 2),
+    ]
+
+
 def fill(collector, make_drop, drops):
     """Add *drops* variants of as many groups, of 100 domains and 5 rules."""
     for number in drops:

@@ -10,6 +10,7 @@ from shop_site import respond
 
 from scrapy_urlcanon.crawl.settings import REPORT_FORMATS
 from scrapy_urlcanon.report.json_form import read_report
+from scrapy_urlcanon.report.sections.in_force import Origin
 from scrapy_urlcanon.report.sections.pages import Group
 from scrapy_urlcanon.report.sections.parameters import Parameter
 
@@ -61,6 +62,26 @@ def test_csv_has_a_line_for_each_variant(shop_reports):
         rows = list(csv.DictReader(file))
     assert len(rows) == sum(len(group.variants) for group in report.rows(Group))
     assert rows[0]["kept"] == report.rows(Group)[0].kept
+
+
+def test_page_that_linked_a_variant_is_in_every_format(shop_reports):
+    """Scrapy tells it of each link that it follows, and of a redirect what was redirected."""
+    report = read_report(shop_reports / "report.json")
+    variants = [variant for group in report.rows(Group) for variant in group.variants]
+    assert all(variant.linked_from or variant.redirected_from for variant in variants)
+    with (shop_reports / "new" / "report.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["linked_from"] for row in rows] == [variant.linked_from for variant in variants]
+    page = (shop_reports / "shop.html").read_text(encoding="utf-8")
+    assert page.count(">linked from ") == sum(bool(variant.linked_from) for variant in variants)
+
+
+def test_rules_of_the_crawl_are_in_its_report(shop_reports):
+    """By where they were written, the preset first."""
+    origins = read_report(shop_reports / "report.json").rows(Origin)
+    assert [origin.name for origin in origins] == ["preset safe", "URLCANON_RULES"]
+    patterns = {rules.pattern: rules.options for rules in origins[1].rules}
+    assert "drop_params" in patterns["shop.example"]
 
 
 def test_path_that_cannot_be_written_stops_the_crawl_before_its_first_request(tmp_path):

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from scrapy_urlcanon.report.page import to_html
+from scrapy_urlcanon.report.sections.domains import Domain
 from scrapy_urlcanon.report.sections.findings import findings_of
 from scrapy_urlcanon.report.sections.options import Option
 from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl, Variant
@@ -101,6 +102,28 @@ def test_redacted_url_is_no_link(changed):
         changed(groups=(Group("http://***@example.com/", "example.com", 1, 1, (variant,)),))
     )
     assert "example.com/?sid" not in "".join(Page(html).attributes("href"))
+
+
+def test_that_something_is_redacted_is_said_where_something_is(report, changed):
+    """No word about what is not there."""
+    assert "***" not in Page(to_html(report)).text
+    variant = Variant("http://example.com/?sid=***", 1, (), alike=2)
+    hidden = changed(groups=(Group("http://example.com/", "example.com", 1, 1, (variant,)),))
+    text = " ".join(Page(to_html(hidden)).text.split())
+    assert "http://example.com/?sid=*** no. 2 that reads so" in text
+    assert "Where *** stands, userinfo or the value of a parameter" in text
+
+
+def test_domain_leads_to_its_first_page(report, changed):
+    """Without the script too; a domain without pages leads nowhere."""
+    (group,) = report.rows(Group)
+    other = Group("http://www.example.org/", "example.org", 1, 1, ())
+    domains = (*report.rows(Domain), Domain("example.net", 1, 1, 0, {}))
+    page = Page(to_html(changed(groups=(group, other, other), domains=domains)))
+    links = [link for link in page.attributes("href") if link.startswith("#pages-of-")]
+    assert links == ["#pages-of-example.com", "#pages-of-example.org"]
+    assert page.attributes("id").count("pages-of-example.org") == 1
+    assert "2 pages of example.org" in " ".join(page.text.split())
 
 
 def test_report_of_nothing_is_a_page_too(changed):

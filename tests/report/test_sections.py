@@ -41,7 +41,7 @@ class Suffixes(Section):
     label = "Suffixes"
     key = "suffixes"
     row = Suffix
-    since = 2
+    since = 3
 
     def __init__(self, canonicalizer):
         self._counts = Counter()
@@ -96,7 +96,7 @@ def test_section_is_a_module_and_a_template(toy, report, make_drop):
         *("books", "", "", "", {}), contents={**report.contents, toy.row: collected.rows({})}
     )
     document = json.loads(to_json(with_rows))
-    assert document["version"] == 2
+    assert document["version"] == 3
     assert document["suffixes"][0] == {"name": "pdf", "dropped": 1}
     assert from_json(to_json(with_rows)).rows(toy.row) == with_rows.rows(toy.row)
     html = page.to_html(with_rows)
@@ -111,7 +111,7 @@ def test_section_is_a_module_and_a_template(toy, report, make_drop):
 
 def test_report_of_the_version_before_has_no_rows_of_a_new_section(toy, report):
     """What was written before the section was added is read as it was."""
-    document = json.loads(to_json(report)) | {"version": 1}
+    document = json.loads(to_json(report)) | {"version": 2}
     del document["suffixes"]
     assert from_json(json.dumps(document)).rows(toy.row) == ()
 

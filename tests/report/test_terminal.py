@@ -37,6 +37,10 @@ def test_report_shows_figures_findings_and_pages(report):
         "39  example.com  drop_params 10, tracking_params 2",
         "9 requests dropped, for 3 other URLs",
         "5  http://example.com/a[-?sort=name-]  drop_params",
+        "linked from http://example.com/list",
+        "preset safe                           scheme = 'merge'",
+        "URLCANON_RULES  example.com           drop_params = ['sort']",
+        "                and 6 other patterns",
     ):
         assert line in text
 

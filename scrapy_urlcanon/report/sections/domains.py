@@ -10,6 +10,7 @@ from attrs import frozen
 
 from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.report.section import Section
+from scrapy_urlcanon.report.sections.pages import Group
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ class Domains(Section):
 
     @classmethod
     def context(cls, report: Report) -> dict[str, Any]:
-        return {"domains": report.rows(Domain)}
+        pages = Counter(group.domain for group in report.rows(Group))
+        return {"domains": report.rows(Domain), "pages": pages, "listed": _PRINTED}
 
     @classmethod
     def show(cls, report: Report, screen: Screen) -> None:

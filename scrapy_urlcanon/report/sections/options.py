@@ -13,6 +13,7 @@ from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
 from scrapy_urlcanon.crawl.summary import title_of
 from scrapy_urlcanon.report.section import Section
+from scrapy_urlcanon.report.shown_rules import shown_layer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -95,8 +96,8 @@ def _turned_on(configuration: Configuration) -> Iterator[tuple[str, str]]:
     for rule_sets in configuration.origins:
         for rule_set in rule_sets:
             for name, value in rule_set.options.items():
-                if not _is_neutral(name, value):
-                    yield name, str(rule_set.layer)
+                if not is_neutral(name, value):
+                    yield name, shown_layer(rule_set.layer)
 
 
 def _option(name: str, dropped: int, preset: str, layers: list[str]) -> Option:
@@ -104,13 +105,13 @@ def _option(name: str, dropped: int, preset: str, layers: list[str]) -> Option:
         layers = [DECLARED_CANONICAL_SETTING]
     elif name not in BY_NAME:
         layers = [str(ALWAYS)]
-    elif not _is_neutral(name, PRESETS[preset].get(name)):
+    elif not is_neutral(name, PRESETS[preset].get(name)):
         layers = [str(preset_layer(preset)), *layers]
     more = max(len(layers) - _LISTED_LAYERS, 0)
     return Option(name, dropped, tuple(layers[:_LISTED_LAYERS]), more)
 
 
-def _is_neutral(name: str, value: Any) -> bool:
+def is_neutral(name: str, value: Any) -> bool:
     """Tell whether the option does nothing with *value*; an empty list may be a tuple too."""
     neutral = BY_NAME[name].neutral
     return bool(value == neutral or (neutral is not None and not neutral and not value))

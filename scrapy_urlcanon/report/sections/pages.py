@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
 from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.redaction import shown_url, visible
 from scrapy_urlcanon.report.sampling import COUNTED_URLS, GroupSample
 from scrapy_urlcanon.report.section import Section
+from scrapy_urlcanon.report.shown_rules import shown_layers
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.report.document import Report
     from scrapy_urlcanon.report.sampling import SampledGroup, SampledVariant
-    from scrapy_urlcanon.report.screen import Screen
+    from scrapy_urlcanon.report.screen import Cell, Screen
+
+Row = TypeVar("Row", "Group", "Variant")
 
 _PRINTED = 10
 _PRINTED_VARIANTS = 3
@@ -47,6 +51,13 @@ class Variant:
     dropped: int
     """How many requests for it."""
     steps: tuple[StepOnUrl, ...]
+    linked_from: str = ""
+    """The page that linked it first; empty where that is not known."""
+    redirected_from: str = ""
+    """The URL that was redirected to it, if one was."""
+    alike: int = 0
+    """Its number among the variants of the page that read alike, since what tells them apart is
+    not shown; 0 where there is but one."""
 
 
 @frozen
@@ -61,6 +72,8 @@ class Group:
     """How many variants there are, up to :data:`COUNTED_URLS`."""
     variants: tuple[Variant, ...]
     """A sample of them, of each combination of rules some."""
+    alike: int = 0
+    """Its number among the pages whose kept URLs read alike; 0 where there is but one."""
 
     @property
     def written_urls(self) -> str:
@@ -96,7 +109,7 @@ class Pages(Section):
 
     def rows(self, figures: Mapping[str, int]) -> tuple[Group, ...]:
         del figures
-        return tuple(self._group(group) for group in self._sample.groups())
+        return _numbered(map(self._group, self._sample.groups()), lambda group: group.kept)
 
     @classmethod
     def check(cls, report: Report) -> None:
@@ -107,7 +120,12 @@ class Pages(Section):
     @classmethod
     def context(cls, report: Report) -> dict[str, Any]:
         groups = report.rows(Group)
-        return {"groups": groups, "sampled": sum(group.dropped for group in groups)}
+        first = {group.domain: number for number, group in reversed([*enumerate(groups)])}
+        return {
+            "groups": groups,
+            "sampled": sum(group.dropped for group in groups),
+            "first_of_domain": first,
+        }
 
     @classmethod
     def show(cls, report: Report, screen: Screen) -> None:
@@ -125,20 +143,29 @@ class Pages(Section):
             domain=group.domain,
             dropped=group.dropped,
             urls=group.urls,
-            variants=tuple(self._variant(variant, on_kept) for variant in variants),
+            variants=_numbered(
+                (self._variant(variant, on_kept) for variant in variants),
+                lambda variant: variant.url,
+            ),
         )
 
     def _variant(self, variant: SampledVariant, on_kept: dict[str, str]) -> Variant:
-        if variant.is_declared:
-            return Variant(shown_url(variant.url), variant.dropped, (_DECLARATION,))
-        on_dropped = self._fired(variant.url, variant.options)
-        return Variant(shown_url(variant.url), variant.dropped, tuple(_steps(on_dropped, on_kept)))
+        steps: Iterable[StepOnUrl] = (_DECLARATION,)
+        if not variant.is_declared:
+            steps = _steps(self._fired(variant.url, variant.options), on_kept)
+        return Variant(
+            shown_url(variant.url),
+            variant.dropped,
+            tuple(steps),
+            shown_url(variant.linked_from),
+            shown_url(variant.redirected_from),
+        )
 
     def _fired(self, url: str, options: Any) -> dict[str, str]:
         """Return the layers of the rules that change *url*, by the name of the rule."""
         own = options if isinstance(options, dict) else None
         steps = self._canonicalizer.explain(url, options=own).steps
-        return {step.option: step.layer for step in steps}
+        return {step.option: shown_layers(step.layers) for step in steps}
 
 
 def _steps(on_dropped: dict[str, str], on_kept: dict[str, str]) -> Iterator[StepOnUrl]:
@@ -149,15 +176,43 @@ def _steps(on_dropped: dict[str, str], on_kept: dict[str, str]) -> Iterator[Step
             yield StepOnUrl(option, layer, "kept")
 
 
+def _numbered(rows: Iterable[Row], text_of: Callable[[Row], str]) -> tuple[Row, ...]:
+    """Return *rows*, those of the same text with the number that each has among them."""
+    rows = tuple(rows)
+    texts = Counter(map(text_of, rows))
+    numbers: Counter[str] = Counter()
+    numbered = []
+    for row in rows:
+        text = text_of(row)
+        numbers[text] += 1
+        numbered.append(evolve(row, alike=numbers[text]) if texts[text] > 1 else row)
+    return tuple(numbered)
+
+
 def _show_group(group: Group, screen: Screen) -> None:
-    screen.line((group.kept, "bold"))
+    screen.line((group.kept, "bold"), (_written_number(group), "dim"))
     dropped = count_of(group.dropped, "request")
     screen.line((f"{dropped} dropped, for {group.written_urls}", "dim"), indent=2)
-    rows = []
+    rows: list[tuple[Cell, Cell]] = []
     for variant in group.variants[:_PRINTED_VARIANTS]:
         options = [step.option for step in variant.steps if step.on != "both"]
         options = options or [step.option for step in variant.steps]
         url = screen.marked(variant.url, group.kept)
-        rows.append((f"{variant.dropped:,}", url.append(f"  {visible(' '.join(options))}", "cyan")))
+        url.append(_written_number(variant), "dim").append(
+            f"  {visible(' '.join(options))}", "cyan"
+        )
+        rows.append((f"{variant.dropped:,}", url))
+        rows += [("", (text, "dim")) for text in _ways_to(variant)]
     screen.table(rows, indent=2)
     screen.line()
+
+
+def _written_number(row: Group | Variant) -> str:
+    return f"  (no. {row.alike} that reads so)" if row.alike else ""
+
+
+def _ways_to(variant: Variant) -> Iterator[str]:
+    if variant.linked_from:
+        yield f"linked from {variant.linked_from}"
+    if variant.redirected_from:
+        yield f"redirected from {variant.redirected_from}"

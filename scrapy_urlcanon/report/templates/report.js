@@ -4,6 +4,23 @@
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   document.documentElement.classList.add("js");
 
+  const hash = () => {
+    try {
+      return decodeURIComponent(location.hash.slice(1));
+    } catch {
+      return "";
+    }
+  };
+  const target = () => document.getElementById(hash());
+  // A link to the pages of a domain shows those alone.
+  const OF_DOMAIN = "pages-of-";
+  const domain = () => hash().startsWith(OF_DOMAIN) && hash().slice(OF_DOMAIN.length);
+
+  for (const rest of all("details.rest")) {
+    rest.previousElementSibling.tBodies[0].append(...all("tbody tr", rest));
+    rest.remove();
+  }
+
   // Without this script everything is shown; with it, what matches, and some at a time.
   for (const [kind, some] of Object.entries(SHOWN)) {
     const input = document.querySelector(`[data-filter="${kind}"]`);
@@ -19,10 +36,13 @@
     let limit = some;
     const show = () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const only = kind === "group" && domain();
       let matching = 0;
       // In the order of the page, which may have been sorted since.
       for (const element of all(`.${kind}`)) {
-        const matches = words.every((word) => texts.get(element).includes(word));
+        const matches =
+          words.every((word) => texts.get(element).includes(word)) &&
+          (!only || element.dataset.domain === only);
         element.hidden = !matches || matching >= limit;
         matching += matches;
       }
@@ -40,6 +60,10 @@
       show();
     });
     document.addEventListener("sorted", show);
+    window.addEventListener("hashchange", () => {
+      limit = some;
+      show();
+    });
     show();
   }
 
@@ -71,14 +95,20 @@
     }
   }
 
-  const target = () => document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  const open = () => {
+  const only = document.querySelector("[data-only]");
+  const follow = () => {
     if (target() instanceof HTMLDetailsElement) target().open = true;
+    if (!only) return;
+    only.hidden = !domain();
+    if (!domain()) return;
+    only.querySelector("bdi").textContent = domain();
+    document.querySelector("#pages").scrollIntoView({ behavior: "instant" });
+    only.querySelector("a").focus({ preventScroll: true });
   };
-  window.addEventListener("hashchange", open);
-  open();
   // What was hidden above has moved it since the browser went there.
   target()?.scrollIntoView({ behavior: "instant" });
+  window.addEventListener("hashchange", follow);
+  follow();
 
   // On paper nothing can be opened.
   window.addEventListener("beforeprint", () => {

@@ -1,0 +1,155 @@
+"""The rules that held in the crawl, layer by layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping  # noqa: TC003 - decode() reads the annotations
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from scrapy_urlcanon.canonicalizer.configuration import INHERIT
+from scrapy_urlcanon.canonicalizer.layers import preset_layer
+from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
+from scrapy_urlcanon.canonicalizer.presets import PRESETS
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
+from scrapy_urlcanon.redaction import redact
+from scrapy_urlcanon.report.section import Section
+from scrapy_urlcanon.report.sections.options import Option, is_neutral
+from scrapy_urlcanon.report.shown_rules import shown_value
+from scrapy_urlcanon.wording import count_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.canonicalizer.configuration import RuleSet
+    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.report.document import Report
+    from scrapy_urlcanon.report.screen import Cell, Screen
+
+_REMEMBERED_DOMAINS = 5_000
+_LISTED = 100
+_PRINTED = 10
+
+CLEAN_PARAM = "Clean-param of robots.txt"
+"""The name of all that sites declared."""
+
+
+@frozen
+class PatternOptions:
+    """What one pattern of an origin sets."""
+
+    pattern: str
+    """Without secrets; empty where it holds for all URLs."""
+    options: Mapping[str, str]
+    """By name, each as Python has its value, without secrets."""
+
+
+@frozen
+class Origin:
+    """A preset, a file, a setting, or a robots.txt: what rules come from."""
+
+    name: str
+    patterns: int
+    """How many there are."""
+    rules: tuple[PatternOptions, ...]
+    """No more than 100 of them, those of the domains that the crawl met first."""
+
+
+class RulesInForce(Section):
+    """The rules of the crawl by where they were written, the weakest first."""
+
+    place = 65
+    name = "in_force"
+    label = "Rules in force"
+    key = "in_force"
+    row = Origin
+    since = 2
+
+    def __init__(self, canonicalizer: Canonicalizer) -> None:
+        super().__init__(canonicalizer)
+        self._canonicalizer = canonicalizer
+        # Before anything of it is suspended: that is shown with what the audit found.
+        self._configuration = canonicalizer.configuration
+        self._domains = {ANY_HOST}
+
+    def note_drop(self, drop: Drop) -> None:
+        self._note_domain(drop.domain)
+
+    def note_page(self, canonical: str, domain: str) -> None:
+        del canonical
+        self._note_domain(domain)
+
+    def rows(self, figures: Mapping[str, int]) -> tuple[Origin, ...]:
+        del figures
+        preset = self._configuration.preset
+        values = PRESETS[preset].items()
+        options = {
+            name: shown_value(value) for name, value in values if not is_neutral(name, value)
+        }
+        declared = [
+            rule_set
+            for _, sets in sorted(self._canonicalizer.declared.items())
+            for rule_set in sets
+        ]
+        written = (sets for sets in self._configuration.origins if _is_written(sets))
+        origins = (
+            (CLEAN_PARAM, tuple(declared)),
+            *((sets[0].layer.origin, sets) for sets in written),
+        )
+        return (
+            Origin(str(preset_layer(preset)), 1, (PatternOptions("", options),)),
+            *(self._origin(name, rule_sets) for name, rule_sets in origins if rule_sets),
+        )
+
+    def _note_domain(self, domain: str) -> None:
+        if len(self._domains) < _REMEMBERED_DOMAINS:
+            self._domains.add(domain)
+
+    def _origin(self, name: str, rule_sets: tuple[RuleSet, ...]) -> Origin:
+        ranked = sorted(rule_sets, key=lambda rule_set: not self._is_met(rule_set))
+        listed = {id(rule_set) for rule_set in ranked[:_LISTED]}
+        shown = (_shown(rule_set) for rule_set in rule_sets if id(rule_set) in listed)
+        return Origin(name, len(rule_sets), tuple(shown))
+
+    def _is_met(self, rule_set: RuleSet) -> bool:
+        return domain_or_host(rule_set.pattern.host) in self._domains
+
+    @classmethod
+    def context(cls, report: Report) -> dict[str, Any] | None:
+        known = {option.name for option in report.rows(Option)}
+        origins = report.rows(Origin)
+        return {"origins": origins, "known": known} if origins else None
+
+    @classmethod
+    def show(cls, report: Report, screen: Screen) -> None:
+        rows: list[tuple[Cell, ...]] = []
+        for origin in report.rows(Origin):
+            rows += [
+                (
+                    origin.name if number == 0 else "",
+                    rules.pattern,
+                    (", ".join(map(" = ".join, rules.options.items())), "dim"),
+                )
+                for number, rules in enumerate(origin.rules[:_PRINTED])
+            ]
+            others = origin.patterns - len(origin.rules[:_PRINTED])
+            if others:
+                rows.append(("", (f"and {count_of(others, 'other pattern')}", "dim"), ""))
+        if rows:
+            screen.heading(cls.label)
+            screen.table(rows, numbers=0)
+
+
+def _is_written(rule_sets: Iterable[RuleSet]) -> bool:
+    """Tell whether somebody wrote them, and not the audit of a run before."""
+    return any(rule_set.layer.pattern is not None for rule_set in rule_sets)
+
+
+def _shown(rule_set: RuleSet) -> PatternOptions:
+    options = {name: shown_value(value) for name, value in rule_set.options.items()}
+    if not rule_set.inherit:
+        options = {INHERIT: shown_value(rule_set.inherit), **options}
+    pattern = rule_set.pattern
+    written = pattern.text if isinstance(pattern, Pattern) else f"{pattern.host}{pattern.prefix}"
+    return PatternOptions(redact(rule_set.layer.pattern or written), options)
