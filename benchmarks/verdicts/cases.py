@@ -105,21 +105,12 @@ class Case:
         return settings
 
     def is_wrong(self, found: readings.Suspended) -> bool:
-        """Tell whether what was suspended is the wrong entry alone."""
+        """Tell whether what was suspended is the wrong entry."""
         name = "drop_params" if self.option == ALL or self.kind == TWO_DOMAINS else self.option
         if not self.has_wrong or found.option != name:
             return False
-        option = OPTIONS[name]
         # Where an option has one value, the option is the entry.
-        return option.is_either or found.entry.partition(" ")[0] == option.wrong
-
-    def includes_wrong(self, found: readings.Suspended) -> bool:
-        """Tell whether the wrong entry is among what was suspended."""
-        return self.is_wrong(found) or (
-            self.has_wrong
-            and not found.entry
-            and found.option == ("drop_params" if self.option == ALL else self.option)
-        )
+        return found.entry == ("" if OPTIONS[name].is_either else OPTIONS[name].wrong)
 
 
 @dataclass(frozen=True)
@@ -183,7 +174,7 @@ async def crawl(case: Case) -> Outcome:
     if case.kind == TWO_DOMAINS:
         off = readings.domains(crawled.warnings)
         right += [f"on {domain}" for domain in off if domain == site.first.domain]
-    after = [count for found, count in server.found.items() if case.includes_wrong(found)]
+    after = [count for found, count in server.found.items() if case.is_wrong(found)]
     return Outcome(
         case,
         pages=len(pages),

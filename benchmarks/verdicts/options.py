@@ -60,6 +60,8 @@ class Option:
     """The entry that is not."""
     is_either = False
     """Whether there is one value only: right on one site and wrong on another."""
+    is_whole = False
+    """Whether it is the list that is wrong, as :attr:`wrong` is not on it."""
 
     def value(self, *, wrong: bool) -> Any:
         """Return the value in a rule: the right entries, and with *wrong* that one too."""
@@ -110,8 +112,7 @@ class KeepParams(Option):
     name = "keep_params"
     right = ("keep_params",)
     wrong = "v"
-    # The list has no wrong entry; it lacks a right one.
-    is_either = True
+    is_whole = True
 
     def value(self, *, wrong: bool) -> Any:
         return [name for name in CONTENT if not wrong or name != self.wrong]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _SUSPENDED = "urlcanon/audit/suspended/"
 _UNJUDGED = "urlcanon/audit/unjudged"
 _AUDITED = "urlcanon/audited"
-_WARNING = re.compile(r"The option (\w+) is off for (\S+) from now on")
+_WARNING = re.compile(r" is off for (\S+) from now on")
 
 
 class Suspended(NamedTuple):
@@ -20,10 +20,10 @@ class Suspended(NamedTuple):
 
     option: str
     entry: str = ""
-    """Empty where the whole option is off."""
+    """Empty where the option has one value."""
 
     def __str__(self) -> str:
-        return f"{self.option}: {self.entry}" if self.entry else self.option
+        return f"{self.option}:{self.entry}" if self.entry else self.option
 
 
 def suspended(stats: Mapping[str, Any]) -> set[Suspended]:
@@ -31,7 +31,7 @@ def suspended(stats: Mapping[str, Any]) -> set[Suspended]:
     found = set()
     for name, value in stats.items():
         if name.startswith(_SUSPENDED) and value:
-            option, _, entry = name.removeprefix(_SUSPENDED).partition("/")
+            option, _, entry = name.removeprefix(_SUSPENDED).partition(":")
             found.add(Suspended(option, entry))
     return found
 
@@ -39,7 +39,7 @@ def suspended(stats: Mapping[str, Any]) -> set[Suspended]:
 def domains(records: Iterable[logging.LogRecord]) -> set[str]:
     """Return the domains for which something was turned off."""
     texts = (record.getMessage() for record in records)
-    return {found[2] for text in texts if (found := _WARNING.search(text))}
+    return {found[1] for text in texts if (found := _WARNING.search(text))}
 
 
 def audited(stats: Mapping[str, Any]) -> int:

@@ -81,7 +81,7 @@ async def _validated(case: Case, site: Site, check: RuleCheck) -> Validated:
     await run(ValidationSpider, server, SETTINGS, checks=[check])
     option = OPTIONS[check.option]
     is_wrong = site.wrong == check.option and (
-        option.is_either or check.text.startswith(option.wrong)
+        option.is_either or option.is_whole or check.text.startswith(option.wrong)
     )
     return Validated(
         case, check.option, check.text, is_wrong, check.outcome.value, len(server.hits)
