@@ -31,6 +31,10 @@ IN_MEMORY: Mapping[str, Any] = {
     "RETRY_ENABLED": False,
     "CONCURRENT_REQUESTS": 1,
     "DOWNLOAD_DELAY": 0,
+    # Scrapy makes so many tasks for each response.
+    "CONCURRENT_ITEMS": 1,
+    "COMPRESSION_ENABLED": False,
+    "REFERER_ENABLED": False,
 }
 FIRST_IN_FIRST_OUT = {
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
