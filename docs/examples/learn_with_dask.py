@@ -23,7 +23,7 @@ from dask.distributed import Client
 from scrapy_urlcanon.learn import Learned, Observation, learn_site, merge
 from scrapy_urlcanon.learn.captures import by_domain, domain_of
 from scrapy_urlcanon.learn.observation import BadObservationError
-from scrapy_urlcanon.learn.results.rules_file import write_toml
+from scrapy_urlcanon.learn.results.rules_file import LearnedFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +69,7 @@ def main() -> int:
         rows = rows.shuffle("domain", npartitions=options.partitions)
         parts = client.gather(client.compute([learn_part(part) for part in rows.to_delayed()]))
     learned = merge(part.learned for part in parts)
-    write_toml(learned, options.output, turned_off=["skip"])
+    LearnedFile(options.output).write(learned, turned_off=["skip"])
     for reason, count in sum((part.skipped for part in parts), Counter()).most_common():
         print(f"skipped: {count:,} {reason}")
     failed = {domain: error for part in parts for domain, error in part.failed.items()}

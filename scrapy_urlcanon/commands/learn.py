@@ -23,23 +23,28 @@ from rich.progress import (
 )
 from scrapy.exceptions import UsageError
 
+from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.commands.learned_rules import show_learned
 from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
+from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.exceptions import ConfigurationError, InputError, LearnError, Problem
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.learn import Thresholds, learn
 from scrapy_urlcanon.learn.captures import domain_of
+from scrapy_urlcanon.learn.learning import merge
 from scrapy_urlcanon.learn.readers import crawls_of
 from scrapy_urlcanon.learn.results.in_force import combine
-from scrapy_urlcanon.learn.results.rules_file import to_json, to_toml, write_toml
+from scrapy_urlcanon.learn.results.left_out import fit_to_write
+from scrapy_urlcanon.learn.results.rules_file import LearnedFile, to_json, to_toml
 from scrapy_urlcanon.redaction import visible_lines
 from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.rule_files.discarder_writer import to_duplicate_url_discarder
 from scrapy_urlcanon.rule_files.loading import files_of, load_configuration
+from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     import argparse
@@ -77,7 +82,12 @@ there is no observation in any of them.
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("inputs", nargs="+", type=Path, metavar="INPUT")
         parser.add_argument(
-            "-o", "--output", type=Path, metavar="FILE.toml", help="write the rules to this file"
+            "-o",
+            "--output",
+            type=Path,
+            metavar="FILE.toml",
+            help="write the rules to this file; one that is there is added to. JSON where the "
+            "name ends in .json",
         )
         parser.add_argument(
             "--json", action="store_true", help="print all that was learned as JSON"
@@ -132,26 +142,33 @@ there is no observation in any of them.
         )
 
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
-        del settings
         thresholds = _thresholds(arguments)
         domains = arguments.domains and [domain_of(f"http://{name}/") for name in arguments.domains]
         output: Path | None = arguments.output
         for path in (output, arguments.export_discarder):
             if path is not None:
                 _check_output(path, arguments.inputs)
+        file = LearnedFile(output) if output else None
+        here = file.rules if file else ()
         kept = _rules_of(arguments.keep)
+        preset = settings.get(name_of("preset"), DEFAULT_PRESET)
         skipped: Counter[str] = Counter()
         try:
             with _no_garbage_collection():
-                learned = _learn(arguments.inputs, kept, thresholds, domains, skipped)
+                in_force = _in_force(arguments.inputs, kept, here, skipped)
+                learned = _learn(arguments.inputs, in_force, thresholds, domains, skipped)
             if not learned.urls:
                 raise InputError(_nothing(domains, skipped))
         except LearnError as error:
             print(visible_lines(str(error)), file=sys.stderr)  # noqa: T201
             return 1
+        # What the file says of other domains stays in it.
+        others = [rule for rule in here if domains and rule.domain not in domains]
+        learned = merge([learned, learn((), in_force=others)]) if others else learned
+        learned, idle = fit_to_write(learned, preset, {rule.key for rule in here})
         turned_off = () if arguments.skip else (Skip.name,)
         try:
-            left_out = _write(learned, output, arguments.export_discarder, turned_off)
+            left_out = _write(learned, file, arguments.export_discarder, turned_off)
         except OSError as error:
             print(visible_lines(_not_written(error.filename, error)), file=sys.stderr)  # noqa: T201
             return 1
@@ -162,6 +179,8 @@ there is no observation in any of them.
         # Where the rules themselves are printed, the summary is not to get among them.
         screen = Screen.of_process(stderr=arguments.json or output is None)
         show_learned(learned, skipped, screen, output=output, turned_off=turned_off)
+        for reason, count in idle.items():
+            screen.line(f"left out: {count_of(count, 'rule')} {reason}")
         for what in left_out:
             screen.line((f"not exported: {what}", "yellow"))
         return 0
@@ -232,14 +251,14 @@ def _not_written(path: str | Path, error: OSError) -> str:
 
 
 def _write(
-    learned: Learned, output: Path | None, export: Path | None, turned_off: Collection[str]
+    learned: Learned, file: LearnedFile | None, export: Path | None, turned_off: Collection[str]
 ) -> tuple[str, ...]:
     """Write the files that were asked for; return what the export leaves out.
 
     :raises OSError: if one cannot be written.
     """
-    if output is not None:
-        write_toml(learned, output, turned_off=turned_off)
+    if file is not None:
+        file.write(learned, turned_off=turned_off)
     if export is None:
         return ()
     text, left_out = to_duplicate_url_discarder(learned.as_rules())
@@ -263,9 +282,23 @@ def _no_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
+def _in_force(
+    inputs: Sequence[Path],
+    kept: Sequence[RuleInForce],
+    here: Sequence[RuleInForce],
+    skipped: Counter[str],
+) -> tuple[RuleInForce, ...]:
+    """Return the rules of the crawls and of *kept*, and those that are *here*, in the file.
+
+    What a person took out of the file since is not to come back.
+    """
+    crawls = (crawl for path in inputs for crawl in crawls_of(path, skipped))
+    return combine(crawls, (*kept, *here), is_all=bool(here))
+
+
 def _learn(
     inputs: Sequence[Path],
-    kept: Iterable[RuleInForce],
+    in_force: Iterable[RuleInForce],
     thresholds: Thresholds,
     domains: Sequence[str] | None,
     skipped: Counter[str],
@@ -299,9 +332,7 @@ def _learn(
             observations_of(inputs, skipped, read_on),
             thresholds=thresholds,
             domains=domains,
-            in_force=combine(
-                (crawl for path in inputs for crawl in crawls_of(path, skipped)), kept
-            ),
+            in_force=in_force,
             progress=learn_on,
         )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.commands.joining_options import pair
 from scrapy_urlcanon.learn.results.rule import IN_FORCE
+from scrapy_urlcanon.learn.results.said import figures_of
 from scrapy_urlcanon.redaction import shown_url
 from scrapy_urlcanon.wording import count_of
 
@@ -66,7 +67,6 @@ def show_learned(
     :param turned_off: options whose rules were written commented out.
     """
     on = [rule for rule in learned.rules if not rule.is_off(turned_off)]
-    off = len(learned.rules) - len(on)
     screen.line(
         f"{learned.urls:,} URLs on {count_of(learned.domains, 'domain')}; {learned.redundant:,} of "
         "them show a page that another one shows."
@@ -79,11 +79,8 @@ def show_learned(
     domains.sort(key=lambda domain: (-domain.saved, domain.name))
     if domains:
         _show_domains(domains, screen)
-    screen.line(
-        f"{count_of(len(on), 'rule')}, {count_of(len(learned.unsure), 'unsure one')}",
-        f", {off:,} turned off ({', '.join(sorted(turned_off))})" if off else "",
-        "" if output is None else f" in {output}",
-    )
+    figures = figures_of(learned, turned_off)
+    screen.line(figures if output is None else f"{figures}, in {output}")
     kinds = Counter(rule.kind for rule in (*learned.rules, *learned.unsure))
     kinds["kept"] = sum(rule.was_in_force for rule in learned.rules)
     for kind, what in IN_FORCE.items():

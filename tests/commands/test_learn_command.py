@@ -62,8 +62,10 @@ def test_rules_of_all_inputs_are_written(tmp_path, observations):
     assert ["1", "30", "30", "shop.example"] in lines
     assert ["1", "10", "10", "books.example"] in lines
     assert ["1", "30", "30", "third.example"] in lines
-    assert "3 rules, 0 unsure ones in urlcanon.toml" in result.stdout
-    assert 'drop_params = [\n    "sid",\n]' in (tmp_path / "urlcanon.toml").read_text()
+    assert "3 rules for 3 domains, in urlcanon.toml" in result.stdout
+    text = (tmp_path / "urlcanon.toml").read_text()
+    assert text.startswith("# 3 rules for 3 domains\n")
+    assert '    "sid", # 30 of 30 pages the same, 30 requests saved: http://' in text
 
 
 def test_rules_are_printed_without_an_output(tmp_path, observations):
@@ -181,6 +183,44 @@ def test_rules_are_exported_for_duplicate_url_discarder(tmp_path, observations):
         assert exported.canonicalize(url) == learned.canonicalize(url) != url
 
 
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("pyproject.toml", "it stays as it is: only a file that could stand in"),
+        ("rules.txt", "rules.txt: expected a name that ends in .toml or .json"),
+    ],
+)
+def test_file_that_is_none_of_ours_is_not_overwritten(tmp_path, observations, name, problem):
+    """It is found before anything is read."""
+    path = tmp_path / name
+    path.write_text('[project]\nname = "shop"\n')
+    result = urlcanon("learn", observations, "-o", path, cwd=tmp_path)
+    assert result.returncode == 1
+    assert problem in result.stderr
+    assert path.read_text() == '[project]\nname = "shop"\n'
+
+
+def test_learning_one_domain_again_keeps_the_others(tmp_path, observations):
+    """What the file says of another domain stays, and is counted."""
+    urlcanon("learn", observations, "-o", "urlcanon.toml", cwd=tmp_path)
+    before = (tmp_path / "urlcanon.toml").read_text()
+    only = ("--domain", "shop.example")
+    result = urlcanon("learn", observations, "-o", "urlcanon.toml", *only, cwd=tmp_path)
+    assert "2 rules for 2 domains, in urlcanon.toml" in result.stdout, result.stderr
+    assert (tmp_path / "urlcanon.toml").read_text() == before
+
+
+def test_what_the_preset_of_the_project_does_is_not_written(tmp_path):
+    """It is told, and written where the preset does not do it."""
+    (tmp_path / "in.tsv").write_text("\n".join([HEADER, *rows(parameter="utm_source")]) + "\n")
+    result = urlcanon("learn", "in.tsv", "-o", "safe.toml", cwd=tmp_path)
+    assert "left out: 1 rule that the preset 'safe' has already" in result.stdout, result.stderr
+    assert "utm_source" not in (tmp_path / "safe.toml").read_text()
+    preset = ("-s", "URLCANON_PRESET=scrapy")
+    urlcanon("learn", "in.tsv", "-o", "scrapy.toml", *preset, cwd=tmp_path)
+    assert "utm_source" in (tmp_path / "scrapy.toml").read_text()
+
+
 def test_skip_is_for_the_user_to_turn_on(tmp_path):
     """Rules that keep URLs from being fetched are commented out, unless they are asked for."""
     path = tmp_path / "observations.tsv"
@@ -194,10 +234,10 @@ def test_skip_is_for_the_user_to_turn_on(tmp_path):
     path.write_text("\n".join([f"{HEADER}\tredirect", *lines]) + "\n")
     rules = tmp_path / "urlcanon.toml"
     result = urlcanon("learn", path, "-o", rules, cwd=tmp_path)
-    assert "0 rules, 0 unsure ones, 1 turned off (skip)" in result.stdout, result.stderr
+    assert "0 rules for 0 domains, 1 turned off (skip), in" in result.stdout, result.stderr
     assert "\nskip = [" not in rules.read_text()
     result = urlcanon("learn", path, "-o", rules, "--skip", cwd=tmp_path)
-    assert "1 rule, 0 unsure ones" in result.stdout, result.stderr
+    assert "1 rule for 1 domain, in" in result.stdout, result.stderr
     assert "\nskip = [" in rules.read_text()
 
 

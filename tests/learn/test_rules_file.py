@@ -1,11 +1,14 @@
+import json
 import os
 
 import pytest
 
 from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule
+from scrapy_urlcanon.learn.results.left_out import fit_to_write
 from scrapy_urlcanon.learn.results.rule import Unexplained
-from scrapy_urlcanon.learn.results.rules_file import to_json, to_toml, write_toml
+from scrapy_urlcanon.learn.results.rules_file import LearnedFile, to_json, to_toml
 
 try:
     import tomllib
@@ -31,7 +34,7 @@ def test_file_loads_as_the_rules_that_it_says(tmp_path):
         )
     )
     path = tmp_path / "urlcanon.toml"
-    write_toml(learned, path)
+    LearnedFile(path).write(learned)
     assert tomllib.loads(path.read_text()) == learned.as_rules()
     canonicalize = Canonicalizer(rules_files=[path]).canonicalize
     assert canonicalize("http://a.example/forum/x/?sid=1&page=1") == "http://a.example/forum/x"
@@ -94,15 +97,15 @@ def test_settings_are_escaped_and_mean_the_same():
 def test_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     """A full disk leaves the file that was there, and nothing beside it."""
     path = tmp_path / "urlcanon.toml"
-    path.write_text("old")
+    path.write_text("# old\n")
 
     def full(_handle):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        write_toml(Learned(), path)
-    assert path.read_text() == "old"
+        LearnedFile(path).write(Learned((rule("drop_params", ["sid"]),)))
+    assert path.read_text() == "# old\n"
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -112,3 +115,206 @@ def test_json_says_all():
     assert '"sid"' in text
     assert '"www"' in text
     assert '"pages": 9' in text
+
+
+BY_HAND = """\
+# The rules of our shop.
+
+["a.example"]
+# Marketing wants these.
+drop_params = ["ref", "tab"]  # ask Ann first
+www = "strip" # since May
+
+# What the forum needs.
+["a.example/forum/".default_params]
+page = "1" # the first
+
+# The end.
+"""
+
+
+def test_what_a_person_wrote_is_kept(tmp_path):
+    """Comments, order and layout stay; what is new is added to its list, beside its evidence."""
+    path = tmp_path / "urlcanon.toml"
+    path.write_text(BY_HAND)
+    written = LearnedFile(path)
+    assert all(found.is_by_hand for found in written.rules)
+    new = [
+        rule("drop_params", ["sid"], audited=4, examples=(("http://a.example/?sid=1", "x"),)),
+        rule("scheme", "https"),
+        rule("default_params", {"lang": "en"}, "a.example/forum"),
+        rule("default_params", {"x": "y"}),
+        rule("trailing_slash", "strip", "b.example"),
+    ]
+    old = [
+        LearnedRule("a.example", found.pattern, found.option, found.setting, "kept")
+        for found in written.rules
+    ]
+    written.write(Learned((*old, *new)))
+    said = "9 of 9 pages the same, 20 requests saved"
+    assert (
+        path.read_text()
+        == f"""\
+# The rules of our shop.
+
+["a.example"]
+# Marketing wants these.
+drop_params = ["ref", "tab",
+    "sid", # {said}, 4 of 4 audits the same: http://a.example/?sid=***
+]  # ask Ann first
+www = "strip" # since May
+scheme = "https" # {said}
+
+["a.example".default_params]
+"x" = "y" # {said}
+
+# What the forum needs.
+["a.example/forum/".default_params]
+page = "1" # the first
+"lang" = "en" # {said}
+
+# The end.
+
+["b.example"]
+trailing_slash = "strip" # {said}
+"""
+    )
+
+
+def test_learned_twice_it_is_the_same_file(tmp_path):
+    """What is in force already is not touched, and what is merely proposed is not piled up."""
+    learned = Learned(
+        (
+            rule("drop_params", ["sid"]),
+            rule("keep_params", ["id", "page"], "a.example/x"),
+            rule("skip", ["/?p={a}"], "b.example"),
+        ),
+        (rule("drop_params", ["ref"]), rule("www", "strip")),
+    )
+    path = tmp_path / "urlcanon.toml"
+    texts = []
+    for _ in range(3):
+        LearnedFile(path).write(learned, turned_off=["skip"])
+        texts.append(path.read_text())
+    assert texts[0] == texts[1] == texts[2]
+    assert texts[0].startswith("# 2 rules for 1 domain, 2 unsure ones, 1 turned off (skip)\n")
+
+
+def test_rule_that_a_wider_one_covers_goes_where_nobody_edited_it(tmp_path):
+    """One stands once: what was learned goes, what a person wrote stays."""
+    path = tmp_path / "urlcanon.toml"
+    LearnedFile(path).write(
+        Learned((rule("drop_params", ["sid"], "a.example/x"), rule("www", "strip", "a.example/x")))
+    )
+    path.write_text(path.read_text() + '\n["a.example/y"]\ndrop_params = ["sid"]\n')
+    LearnedFile(path).write(Learned((rule("drop_params", ["sid"]),)))
+    assert tomllib.loads(path.read_text()) == {
+        "a.example": {"drop_params": ["sid"]},
+        "a.example/x": {},
+        "a.example/y": {"drop_params": ["sid"]},
+    }
+
+
+def test_contradicted_rule_becomes_the_line_that_takes_it_back(tmp_path):
+    """In its place, with what the audits found; what a person says of it stays beside it."""
+    path = tmp_path / "urlcanon.toml"
+    LearnedFile(path).write(Learned((rule("drop_params", ["sid"]), rule("drop_params", ["v"]))))
+    path.write_text(path.read_text() + BY_HAND.partition("\n")[2].replace("a.example", "b.example"))
+    evidence = Evidence(audited=20, others=12, examples=(("http://a.example/?v=1", "http://a/"),))
+
+    def wrong(option, setting, pattern):
+        return LearnedRule("x", pattern, option, setting, "contradicted", evidence)
+
+    LearnedFile(path).write(
+        Learned(
+            (
+                rule("drop_params", ["sid"]),
+                wrong("drop_params", ["!v"], "a.example"),
+                wrong("drop_params", ["!tab"], "b.example"),
+                wrong("www", "keep", "b.example"),
+            )
+        )
+    )
+    said = "another page in 12 of 20 audits: http://a.example/?v=1 is not http://a/"
+    text = path.read_text()
+    assert f'    "!v", # {said}\n' in text
+    assert '    "v",' not in text
+    assert f'"!tab",\n    # "!tab": {said}\n' in text
+    assert f'www = "keep" # since May; {said}\n' in text
+    assert tomllib.loads(text)["b.example"]["drop_params"] == ["ref", "!tab"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("pyproject.toml", '[project]\nname = "x"\n', "no such option"),
+        ("x.toml", "a = = 1", "Invalid"),
+        ("x.json", '{"providers": {"x": {"urlPattern": "x", "rules": ["y"]}}}', "another program"),
+        ("x.json", '{"name": "package"}', "expected a mapping of options"),
+        ("x.toml", '["a.example"]\ndrop_parms = ["x"]\n', "did you mean 'drop_params'"),
+    ],
+)
+def test_file_that_is_none_of_ours_is_not_overwritten(tmp_path, name, text, problem):
+    """It is told by what it says: what could not stand in URLCANON_RULES_FILES is none."""
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match=problem) as raised:
+        LearnedFile(path)
+    assert "it stays as it is" in str(raised.value)
+    assert path.read_text() == text
+
+
+def test_name_says_what_is_written(tmp_path):
+    """JSON where it ends in .json, with what is there kept; no other name but .toml."""
+    path = tmp_path / "urlcanon.json"
+    path.write_text('{"a.example": {"www": "strip", "drop_params": ["ref"]}, "b.example": {}}')
+    old = [rule("www", "strip"), rule("drop_params", ["ref"])]
+    LearnedFile(path).write(Learned((*old, rule("drop_params", ["sid"]))))
+    assert json.loads(path.read_text()) == {
+        "a.example": {"www": "strip", "drop_params": ["ref", "sid"]},
+        "b.example": {},
+    }
+    with pytest.raises(ConfigurationError, match=r"ends in .toml or .json"):
+        LearnedFile(tmp_path / "rules.txt")
+
+
+def test_line_ends_of_windows_are_kept(tmp_path):
+    """A file that was edited there stays one of there."""
+    path = tmp_path / "urlcanon.toml"
+    path.write_bytes(b'["a.example"]\r\nwww = "strip"\r\n')
+    LearnedFile(path).write(Learned((rule("www", "strip"), rule("drop_params", ["sid"]))))
+    assert b"\r\ndrop_params" in path.read_bytes()
+    assert path.read_bytes().count(b"\r\n") == path.read_bytes().count(b"\n")
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        rule("default_params", {"sid": "4ffbd5c8221d7c14"}),
+        rule("rewrite_path", [["/x?token=4ffbd5c8221d7c14", "/x"]]),
+        rule("drop_params", ["x"], "a.example/?password=hunter2"),
+    ],
+)
+def test_rule_that_shows_a_secret_is_left_out(found):
+    """The file is made to be committed; one that is there already stays."""
+    fit, left_out = fit_to_write(Learned((found,), (found,)), "safe")
+    assert (fit.rules, fit.unsure) == ((), ())
+    assert left_out == {"that would show the value of a secret": 2}
+    assert fit_to_write(Learned((found,)), "safe", [found.key])[0].rules == (found,)
+
+
+def test_what_the_preset_has_is_left_out():
+    """With another preset it is a rule as any."""
+    rules = (
+        rule("drop_params", ["utm_source"]),
+        rule("drop_params", ["ref"]),
+        rule("fragment", "drop"),
+        rule("directory_index", ["index.html"]),
+        rule("drop_params", ["!utm_source"]),
+        rule("rewrite_path", [["/x?sid={n:digits}", "/x"]]),
+    )
+    fit, left_out = fit_to_write(Learned(rules), "safe")
+    assert fit.rules == (rules[1], *rules[3:])
+    assert left_out == {"that the preset 'safe' has already": 2}
+    assert rules[0] in fit_to_write(Learned(rules), "scrapy")[0].rules
+    assert rules[3] not in fit_to_write(Learned(rules), "aggressive")[0].rules

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _EXAMPLES = 3
 
 #: Lists whose entries mean nothing one by one: a parameter more to keep is one less to drop.
-_WHOLE = frozenset({"keep_params"})
+WHOLE = frozenset({"keep_params"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,8 @@ class RuleInForce:
     where there are any."""
     is_current: bool = True
     """Whether it was in force in the last crawl that saw its domain, and not taken out since."""
+    is_by_hand: bool = False
+    """Whether a person wrote it, or changed what was written of it: it stays beside a wider one."""
 
     @property
     def key(self) -> Key:
@@ -98,7 +100,7 @@ def rules_in_force(rules: Mapping[str, Mapping[str, Any]]) -> Iterator[RuleInFor
 
 def settings_of(option: str, value: Any) -> Iterator[Any]:
     """Yield the parts of the *value* of an option that can be right or wrong by themselves."""
-    if option in _WHOLE or not isinstance(value, (list, dict)):
+    if option in WHOLE or not isinstance(value, (list, dict)):
         if value is not None:
             yield value
     elif isinstance(value, list):
@@ -119,7 +121,7 @@ def effective(rules: Iterable[RuleInForce]) -> tuple[RuleInForce, ...]:
     for rule in rules:
         place = pattern_of(rule.pattern), rule.option, subject_of(rule.option, rule.setting)
         weaker = found.pop(place, None)
-        if weaker and rule.option in _WHOLE:
+        if weaker and rule.option in WHOLE:
             # Lists unite.
             united = list(dict.fromkeys([*weaker.setting, *rule.setting]))
             rule = replace(rule, setting=united)  # noqa: PLW2901
@@ -133,7 +135,7 @@ def subject_of(option: str, setting: Any) -> str | None:
     >>> subject_of("drop_params", ["!sid"]), subject_of("rewrite_path", [["/a", "/b"]])
     ('sid', '/a')
     """
-    if option in _WHOLE or not isinstance(setting, (list, dict)):
+    if option in WHOLE or not isinstance(setting, (list, dict)):
         return None
     return entry_of(setting).removeprefix("!")
 
@@ -145,7 +147,10 @@ def entry_of(setting: list[Any] | dict[str, Any]) -> str:
 
 
 def combine(
-    crawls: Iterable[CrawlRecord], kept: Iterable[RuleInForce] = ()
+    crawls: Iterable[CrawlRecord],
+    kept: Iterable[RuleInForce] = (),
+    *,
+    is_all: bool = False,
 ) -> tuple[RuleInForce, ...]:
     """Return the rules of several crawls, each once, with what the audits of all found about it.
 
@@ -154,6 +159,7 @@ def combine(
 
     :param kept: rules that are in force besides, such as those of a file; they come first, and are
         current whatever the crawls say.
+    :param is_all: whether no others are current: somebody took the others out of the file.
     """
     # Of two that started at the same time any fixed order will do.
     ordered = sorted(crawls, key=lambda crawl: (crawl.started, repr(crawl.rules)))
@@ -168,7 +174,8 @@ def combine(
             key = rule.key
             if key not in found:
                 last = last_of.get(rule.domain, ordered[-1])
-                found[key] = replace(rule, is_current=key in current[id(last)])
+                is_current = not is_all and key in current[id(last)]
+                found[key] = replace(rule, is_current=is_current)
     audits: dict[Key, dict[tuple[str, str], bool]] = {}
     for crawl in ordered:
         for key, pairs in crawl.audits.items():

@@ -1,77 +1,133 @@
-"""The learned rules as a TOML file for ``URLCANON_RULES_FILES``, each with its evidence."""
+"""The file of learned rules for ``URLCANON_RULES_FILES``, and all that was learned as JSON."""
 
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.files import write_atomically
-from scrapy_urlcanon.learn.results.rule import IN_FORCE
+from scrapy_urlcanon.learn.results.in_force import WHOLE, effective, rules_in_force, subject_of
+from scrapy_urlcanon.learn.results.rule import as_rules
+from scrapy_urlcanon.learn.results.said import HEADER, evidence_of, figures_of
+from scrapy_urlcanon.learn.results.toml_text import Line, is_learned, learned_lines, tables
+from scrapy_urlcanon.learn.scope import pattern_of
 from scrapy_urlcanon.redaction import shown_url, visible_json
+from scrapy_urlcanon.rule_files.documents import parse_json, parse_toml
+from scrapy_urlcanon.rule_files.loading import files_of, load_configuration
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from scrapy_urlcanon.learn.results.rule import Evidence, Learned, LearnedRule
+    from scrapy_urlcanon.learn.results.in_force import RuleInForce
+    from scrapy_urlcanon.learn.results.rule import Learned, LearnedRule
 
-_KINDS = {
-    "rewrite": "URLs that this makes one show one page",
-    "skip": "class of URLs whose page is found under another URL: opt-in, dropped before download",
-    "sink": "the whole class shows one page",
-    **IN_FORCE,
-}
+    _Place = tuple[str, str, str]
+
+_HEADER = re.compile(rf"^# {HEADER.pattern}$", re.MULTILINE)
+_ABOUT = (
+    '# Learning again, "scrapy urlcanon learn" adds to this file and keeps what you write here.\n'
+)
+_PROPOSED = (
+    "# Not in force. To take one of these, move it into the table of its pattern above: what is\n"
+    "# here is written anew each time.\n"
+)
+_PROPOSALS = re.compile(rf"\n?^{re.escape(_PROPOSED)}(?:#.*\n)*", re.MULTILINE)
+
+_NOT_OURS = (
+    "it stays as it is: only a file that could stand in URLCANON_RULES_FILES, in our own format "
+    "and without a mistake, is added to. Name another one"
+)
 
 
 def to_toml(learned: Learned, *, turned_off: Collection[str] = ()) -> str:
-    """Return the rules as TOML, with the unsure ones commented out.
+    """Return the rules as TOML, each entry with its evidence, the unsure ones commented out.
 
     :param turned_off: options whose rules are commented out too, such as ``skip`` where nobody
         asked for it.
 
     >>> from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule
-    >>> evidence = Evidence(pages=12, merges=30, bound=0.78)
-    >>> rule = LearnedRule(
-    ...     "a.example", "a.example", "drop_params", ["sid"], "rewrite", evidence
-    ... )
-    >>> print(to_toml(Learned((rule,), domains=1, urls=90, redundant=31)))
-    # 1 rule for 1 domain, learned from 90 URLs, of which 31 show a page that another one shows.
+    >>> found = Evidence(pages=12, merges=30, examples=(("http://a.example/?sid=1", "..."),))
+    >>> rule = LearnedRule("a.example", "a.example", "drop_params", ["sid"], "rewrite", found)
+    >>> print(to_toml(Learned((rule,))))
+    # 1 rule for 1 domain
+    # Learning again, "scrapy urlcanon learn" adds to this file and keeps what you write here.
     <BLANKLINE>
     ["a.example"]
-    # rewrite: URLs that this makes one show one page
-    #   12 pages, 30 requests saved, 0 counter-examples, right for over 78 % (95 % confidence)
     drop_params = [
-        "sid",
+        "sid", # 12 of 12 pages the same, 30 requests saved: http://a.example/?sid=***
     ]
     <BLANKLINE>
     """
-    parts = [_summary(learned)]
-    tables: dict[str, list[LearnedRule]] = {}
-    for rule in learned.rules:
-        if not rule.is_off(turned_off):
-            tables.setdefault(rule.pattern, []).append(rule)
-    parts += [_table(pattern, rules) for pattern, rules in tables.items()]
-    off = [rule for rule in learned.rules if rule.is_off(turned_off)]
-    if off:
-        parts.append("# Turned off: well supported, but to be turned on by you.\n")
-        parts += [_commented(rule) for rule in off]
-    if learned.unsure:
-        parts.append("# Unsure: little evidence, or some against it. Uncomment what you know.\n")
-        parts += [_commented(rule) for rule in learned.unsure]
-    return "\n".join(parts)
+    return _toml("", learned, turned_off)
 
 
-def write_toml(
-    learned: Learned, path: str | os.PathLike[str], *, turned_off: Collection[str] = ()
-) -> None:
-    """Write the rules to a file, whole or not at all.
+class LearnedFile:
+    """A file that learned rules are written to: TOML, or JSON where its name ends so.
 
-    A full disk or a kill leaves the file that was there as it was.
+    One that is there already stays, but for rules that are no longer in force or are new: what a
+    person wrote, comments and order included, is kept.
 
-    :raises OSError: where it cannot be written.
+    :raises ConfigurationError: if the name ends otherwise, or if there is such a file and it is
+        none of ours: one that could stand in ``URLCANON_RULES_FILES``, in our own format.
     """
-    write_atomically(Path(path), to_toml(learned, turned_off=turned_off))
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        suffix = self.path.suffix.lower()
+        if suffix not in {".toml", ".json"}:
+            message = "expected a name that ends in .toml or .json"
+            raise ConfigurationError([Problem(str(self.path), message)])
+        self._is_json = suffix == ".json"
+        self.is_new = not self._read().strip()
+        """Whether there is nothing in it yet."""
+        self.rules = () if self.is_new else tuple(self._rules())
+        """What it says, in its order."""
+
+    def write(self, learned: Learned, *, turned_off: Collection[str] = ()) -> None:
+        """Write the rules, whole or not at all.
+
+        A full disk or a kill leaves the file that was there as it was; one that already says so
+        is not touched.
+
+        :param turned_off: as for :func:`to_toml`. JSON has no comments: there they are left out.
+        :raises OSError: if it cannot be written.
+        """
+        text = self._read()
+        make = _json if self._is_json else _toml
+        changed = make(text, learned, turned_off)
+        if changed != text:
+            write_atomically(self.path, changed)
+
+    def _read(self) -> str:
+        try:
+            with self.path.open(encoding="utf-8-sig", newline="") as file:
+                return file.read()
+        except FileNotFoundError:
+            return ""
+        except (OSError, ValueError) as error:
+            raise ConfigurationError(
+                [Problem(str(self.path), f"cannot read it: {error}")]
+            ) from None
+
+    def _rules(self) -> Iterator[RuleInForce]:
+        try:
+            configuration = load_configuration("scrapy", rules_files=[self.path])
+        except ConfigurationError as error:
+            problems = [*error.problems, Problem(str(self.path), _NOT_OURS)]
+            raise ConfigurationError(problems) from None
+        ((file, _),) = files_of(configuration)
+        if file.is_foreign or not isinstance(file.rules, dict):
+            message = f"it is a file of another program ({file.format}), and {_NOT_OURS}"
+            raise ConfigurationError([Problem(str(self.path), message)])
+        learned = set() if self._is_json else set(learned_lines(self._read()))
+        for rule in effective(rules_in_force(file.rules)):
+            line = Line(rule.pattern, rule.option, rule.setting)
+            yield replace(rule, is_by_hand=not is_learned(line, learned))
 
 
 def to_json(learned: Learned) -> str:
@@ -111,96 +167,150 @@ def to_json(learned: Learned) -> str:
     return visible_json(json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False)) + "\n"
 
 
-def _summary(learned: Learned) -> str:
-    domains = len({rule.domain for rule in learned.rules})
-    return (
-        f"# {_plural(len(learned.rules), 'rule')} for {_plural(domains, 'domain')}, "
-        f"learned from {_plural(learned.urls, 'URL')}, "
-        f"of which {learned.redundant} show a page that another one shows.\n"
-    )
+def _toml(text: str, learned: Learned, turned_off: Collection[str]) -> str:
+    is_dos = "\r\n" in text
+    text = text.replace("\r\n", "\n")
+    changes = _Changes(parse_toml(text), set(learned_lines(text)), learned, turned_off)
+    off = [_line(rule, "off: ") for rule in learned.rules if rule.is_off(turned_off)]
+    # What a person took out of this very file need not be said in it.
+    unsure = [rule for rule in learned.unsure if rule.kind != "taken out" or not text.strip()]
+    proposed = [
+        *off,
+        *(_line(rule, "" if rule.kind == "taken out" else "unsure: ") for rule in unsure),
+    ]
+    figures = figures_of(learned, turned_off)
+    text = _written(text, changes.added, changes.removed, proposed, figures)
+    changes.check(parse_toml(text))
+    return text.replace("\n", "\r\n") if is_dos else text
 
 
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def _written(
+    text: str,
+    added: Sequence[Line],
+    removed: Sequence[Line],
+    proposed: Iterable[Line],
+    figures: str,
+) -> str:
+    """Return *text*, which may be empty, with other rules in it; all else stays as it is.
 
-
-def _commented(rule: LearnedRule) -> str:
-    lines = _table(rule.pattern, [rule]).splitlines()
-    return "".join(f"# {line}".rstrip() + "\n" for line in lines)
-
-
-def _table(pattern: str, rules: Iterable[LearnedRule]) -> str:
-    lines: list[str] = []
-    options: dict[str, list[LearnedRule]] = {}
-    for rule in rules:
-        options.setdefault(rule.option, []).append(rule)
-    tables: list[str] = []
-    for option, found in options.items():
-        if isinstance(found[0].setting, dict):
-            # A TOML table ends where the next one begins: mappings go last.
-            tables += ["", f"[{_text(pattern)}.{option}]"]
-            for rule in found:
-                tables += _comments(rule)
-                tables += [
-                    f"{_text(name)} = {_text(value)}" for name, value in rule.setting.items()
-                ]
-        elif isinstance(found[0].setting, list):
-            lines += [line for rule in found for line in _comments(rule)]
-            values = [value for rule in found for value in rule.setting]
-            lines += (
-                [f"{option} = [", *(f"    {_value(value)}," for value in values), "]"]
-                if values
-                else [f"{option} = []"]
-            )
-        else:
-            lines += [*_comments(found[0]), f"{option} = {_text(found[0].setting)}"]
-    # A table that holds others and nothing else is not said.
-    return "\n".join([f"[{_text(pattern)}]", *lines, *tables] if lines else tables[1:]) + "\n"
-
-
-def _comments(rule: LearnedRule) -> list[str]:
-    evidence = rule.evidence
-    lines = [f"# {rule.kind}: {_KINDS[rule.kind]}"]
-    if rule.kind not in IN_FORCE:
-        lines.append(
-            f"#   {_plural(evidence.pages, 'page')}, {_plural(evidence.merges, 'request')} saved, "
-            f"{_plural(evidence.counter_examples, 'counter-example')}, "
-            f"right for over {int(evidence.bound * 100)} % "
-            f"({evidence.confidence * 100:g} % confidence)"
-        )
-        if rule.was_in_force:
-            lines.append(f"#   {_KINDS['kept']}; {_audited(evidence)}")
-    else:
-        lines[0] += f"; {_audited(evidence)}"
-    is_other = rule.kind in IN_FORCE and evidence.others
-    for one, other in evidence.examples:
-        lines += [
-            f"#   {shown_url(one)}",
-            f"#     {'is not' if is_other else '='} {shown_url(other)}",
-        ]
-    return lines
-
-
-def _audited(evidence: Evidence) -> str:
-    if not evidence.audited:
-        return "none audited"
-    return f"{evidence.audited} audited, {evidence.audited - evidence.others} the same"
-
-
-def _value(value: object) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(_text(item) for item in value) + "]"
-    return _text(value)
-
-
-def _text(value: object) -> str:
-    """Return a TOML basic string, or True or False.
-
-    JSON escapes all that TOML wants escaped, but for DEL.
+    :param added: what is to be in force besides.
+    :param removed: what no longer is; what is to take its place is among *added*.
+    :param proposed: what is commented out. What was proposed before goes.
+    :param figures: how many there are, for the first line, where a person has left that in.
     """
-    if isinstance(value, bool):
-        return str(value).lower()
-    text = json.dumps(str(value), ensure_ascii=False)
-    if text.isascii():
-        return text.replace("\x7f", "\\u007f")
-    return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in text)
+    text = _PROPOSALS.sub("", text)
+    patterns = parse_toml(text)
+    known = [line for line in added if line.pattern in patterns]
+    if known or removed:
+        from scrapy_urlcanon.learn.results.toml_edit import edited  # noqa: PLC0415
+
+        text = edited(text, known, removed)
+    text = _HEADER.sub(lambda _: f"# {figures}", text, count=1)
+    text = text if text.strip() else f"# {figures}\n{_ABOUT}"
+    parts = [text.rstrip("\n") + "\n"]
+    parts += tables(line for line in added if line.pattern not in patterns)
+    # A comment each, so that they are one paragraph.
+    off = "\n".join(tables(proposed))
+    if off:
+        parts.append(_PROPOSED + "".join(f"# {line}".rstrip() + "\n" for line in off.splitlines()))
+    return "\n".join(parts)
+
+
+def _json(text: str, learned: Learned, turned_off: Collection[str]) -> str:
+    document = parse_json(text) if text.strip() else {}
+    changes = _Changes(document, set(), learned, turned_off)
+    if text.strip() and not (changes.added or changes.removed):
+        return text
+    for line in changes.removed:
+        options = document[line.pattern]
+        value = options[line.option]
+        if isinstance(value, list):
+            options[line.option] = [item for item in value if item not in line.setting]
+        elif isinstance(value, dict):
+            options[line.option] = {k: v for k, v in value.items() if k not in line.setting}
+        if not isinstance(value, (list, dict)) or not options[line.option]:
+            del options[line.option]
+    for line in changes.added:
+        options = document.setdefault(line.pattern, {})
+        value = line.setting
+        if isinstance(value, list):
+            value = [*(options.get(line.option) or ()), *value]
+        elif isinstance(value, dict):
+            value = {**options.get(line.option, {}), **value}
+        options[line.option] = value
+    changes.check(document)
+    return visible_json(json.dumps(document, indent=4, ensure_ascii=False)) + "\n"
+
+
+class _Changes:
+    """What is to become of the rules of a file."""
+
+    def __init__(
+        self,
+        document: Mapping[str, Mapping[str, Any]],
+        written_here: set[tuple[str, str, str]],
+        learned: Learned,
+        turned_off: Collection[str],
+    ) -> None:
+        spelling = {pattern_of(pattern): pattern for pattern in document}
+        rules = [
+            replace(rule, pattern=spelling.get(pattern_of(rule.pattern), rule.pattern))
+            for rule in learned.rules
+            if not rule.is_off(turned_off)
+        ]
+        there = _lines(document)
+        wanted = _lines(as_rules(rules))
+        self.added: list[Line] = []
+        """What is new, with its evidence."""
+        said_otherwise = {_subject(line) for line in wanted.values()}
+        self.removed = [
+            line
+            for place, line in there.items()
+            if place not in wanted
+            and (_subject(line) in said_otherwise or is_learned(line, written_here))
+        ]
+        """What is no longer in force; of what a person wrote, what is now said otherwise."""
+        self._expected = there.keys() - set(map(_place, self.removed)) | wanted.keys()
+        for rule in rules:
+            line = _line(rule)
+            if rule.option in WHOLE and rule.option in document.get(rule.pattern, {}):
+                # The evidence is for all of a list: for what is added to one that is there,
+                # where it was added for that.
+                said = line.said if rule.kind == "contradicted" else ""
+                lines = [line._replace(setting=[name], said=said) for name in rule.setting]
+            else:
+                lines = [line]
+            self.added += [one for one in lines if _place(one) not in there]
+
+    def check(self, document: Mapping[str, Mapping[str, Any]]) -> None:
+        """Make sure that the file which was made says what it is to say.
+
+        :raises ValueError: if it does not.
+        """
+        if _lines(document).keys() != self._expected:
+            raise ValueError("its layout is one that rules cannot be added to: name another file")
+
+
+def _line(rule: LearnedRule, word: str = "") -> Line:
+    return Line(rule.pattern, rule.option, rule.setting, word + evidence_of(rule))
+
+
+def _lines(rules: Mapping[str, Mapping[str, Any]]) -> dict[_Place, Line]:
+    """Return the rules of a document entry by entry, by what makes each the same as another."""
+    lines = [
+        Line(rule.pattern, rule.option, setting)
+        for rule in rules_in_force(rules)
+        for setting in (
+            [[name] for name in rule.setting] or [[]] if rule.option in WHOLE else [rule.setting]
+        )
+    ]
+    return {_place(line): line for line in lines}
+
+
+def _subject(line: Line) -> tuple[str, str, str | None]:
+    subject = line.setting[0] if line.option in WHOLE and line.setting else None
+    return line.pattern, line.option, subject or subject_of(line.option, line.setting)
+
+
+def _place(line: Line) -> _Place:
+    return line.pattern, line.option, json.dumps(line.setting)

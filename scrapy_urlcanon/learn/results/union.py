@@ -13,7 +13,7 @@ from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 from scrapy_urlcanon.learn.scope import pattern_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from scrapy_urlcanon.canonicalizer.patterns import Pattern
     from scrapy_urlcanon.learn.evidence import Thresholds
@@ -66,7 +66,8 @@ def unite(
         for key, rule in again.items()
         if rule not in doubtful and not _is_said_otherwise(rule, standing)
     }
-    left = list(_without_covered(standing, new))
+    by_hand = {key for key, rule in known.items() if rule.is_by_hand}
+    left = list(_without_covered(standing, new, by_hand))
     said = {rule.key for rule in left} | gone.keys()
     return United(
         tuple(valid(_in_one_spelling(left))),
@@ -75,14 +76,14 @@ def unite(
 
 
 def _without_covered(
-    standing: dict[Key, LearnedRule], new: dict[Key, LearnedRule]
+    standing: dict[Key, LearnedRule], new: dict[Key, LearnedRule], by_hand: Collection[Key]
 ) -> Iterator[LearnedRule]:
-    """Yield the rules without those that another one makes idle."""
+    """Yield the rules without those that another one makes idle, but for those *by_hand*."""
     both = {**standing, **new}
     for key, rule in both.items():
         # What was learned together the miner has made fit.
         others = both if key in standing else standing
-        if not any(
+        if key in by_hand or not any(
             _covers(other, rule, both.values())
             for other_key, other in others.items()
             if other_key != key

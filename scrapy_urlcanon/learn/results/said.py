@@ -1,0 +1,90 @@
+"""What is said of a learned rule: beside it in a rules file, and of all of them together."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.redaction import shown_url
+from scrapy_urlcanon.wording import count_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from scrapy_urlcanon.learn.results.rule import Evidence, Learned, LearnedRule
+
+EVIDENCE = re.compile(
+    r"(?:[\d,]+ of [\d,]+ (?:page|audit)s? |[\d,]+ URLs? show|another page in |in force during ).*"
+)
+"""What :func:`evidence_of` returns; an entry beside which a file says so is one that was learned,
+and that nobody has edited."""
+
+HEADER = re.compile(r"[\d,]+ rules? for [\d,]+ domains?\b.*")
+"""What :func:`figures_of` returns."""
+
+_LONGEST = 160
+
+
+def evidence_of(rule: LearnedRule) -> str:
+    """Return what speaks for *rule*, or against it, in one line, with an example.
+
+    >>> from scrapy_urlcanon.learn import Evidence, LearnedRule
+    >>> found = Evidence(pages=12, merges=1030, examples=(("http://a.example/?sid=1", "..."),))
+    >>> print(evidence_of(LearnedRule("", "", "drop_params", ["sid"], "rewrite", found)))
+    12 of 12 pages the same, 1,030 requests saved: http://a.example/?sid=***
+    """
+    evidence = rule.evidence
+    parts = []
+    if rule.kind == "contradicted":
+        audits = count_of(evidence.audited, "audit")
+        parts.append(f"another page in {evidence.others:,} of {audits}")
+    elif rule.kind == "taken out":
+        parts.append("in force during an earlier crawl, and not in the last one")
+    else:
+        if evidence.pages:
+            parts += [_pages(rule.kind, evidence), f"{count_of(evidence.merges, 'request')} saved"]
+        if evidence.audited:
+            audits = count_of(evidence.audited, "audit")
+            parts.append(f"{evidence.audited - evidence.others:,} of {audits} the same")
+        elif rule.was_in_force:
+            parts.append("not audited" if parts else "in force during the crawl and not audited")
+    return ", ".join(parts) + _example(rule.kind, evidence)
+
+
+def _pages(kind: str, evidence: Evidence) -> str:
+    if kind == "sink":
+        urls = count_of(evidence.pages + evidence.merges, "URL")
+        return f"{urls} show {count_of(evidence.pages, 'page')}"
+    pages = count_of(evidence.pages + evidence.counter_examples, "page")
+    found = "found under another URL" if kind == "skip" else "the same"
+    return f"{evidence.pages:,} of {pages} {found}"
+
+
+def _example(kind: str, evidence: Evidence) -> str:
+    for one, other in evidence.examples:
+        text = shown_url(one)
+        if kind == "contradicted":
+            text += f" is not {shown_url(other)}"
+        if len(text) <= _LONGEST:
+            return f": {text}"
+    return ""
+
+
+def figures_of(learned: Learned, turned_off: Collection[str]) -> str:
+    """Return how many rules there are, those that are merely proposed apart.
+
+    >>> from scrapy_urlcanon.learn import Learned, LearnedRule
+    >>> rule = LearnedRule("a.example", "a.example", "www", "strip", "rewrite")
+    >>> figures_of(Learned((rule,), (rule,)), ["skip"])
+    '1 rule for 1 domain, 1 unsure one'
+    """
+    on = [rule for rule in learned.rules if not rule.is_off(turned_off)]
+    unsure = sum(rule.kind != "taken out" for rule in learned.unsure)
+    parts = [
+        f"{count_of(len(on), 'rule')} for {count_of(len({r.domain for r in on}), 'domain')}",
+        *([count_of(unsure, "unsure one")] if unsure else []),
+    ]
+    off = len(learned.rules) - len(on)
+    if off:
+        parts.append(f"{off:,} turned off ({', '.join(sorted(turned_off))})")
+    return ", ".join(parts)

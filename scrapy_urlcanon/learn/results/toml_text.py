@@ -1,0 +1,116 @@
+"""Rules as TOML, each entry with its evidence, and which rules of a file have that."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy_urlcanon.learn.results.in_force import WHOLE
+from scrapy_urlcanon.learn.results.said import EVIDENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+# Of what is written here; what a person has changed looks otherwise.
+_TABLE = re.compile(r'\[("(?:[^"\\]|\\.)*")(?:\.(\w+))?\]')
+_LIST = re.compile(r"(\w+) = \[")
+_SAID = re.compile(rf"\s*(.+?),? # {EVIDENCE.pattern}")
+
+
+class Line(NamedTuple):
+    """A rule in a file: an entry of a list or a mapping, or an option of one value."""
+
+    pattern: str
+    option: str
+    setting: Any
+    said: str = ""
+    """What is said of it in a comment."""
+
+    @property
+    def values(self) -> list[str]:
+        """What stands in the file of it, one by one."""
+        if isinstance(self.setting, dict):
+            return [f"{to_text(name)} = {to_text(text)}" for name, text in self.setting.items()]
+        if isinstance(self.setting, list):
+            return list(map(to_text, self.setting))
+        return [f"{self.option} = {to_text(self.setting)}"]
+
+    @property
+    def comment(self) -> str:
+        """What is said of it, as TOML."""
+        return f" # {self.said}" if self.said else ""
+
+
+def to_text(value: object) -> str:
+    """Return a TOML basic string, a list, or True or False.
+
+    JSON escapes all that TOML wants escaped, but for DEL.
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(to_text, value))}]"
+    text = json.dumps(str(value), ensure_ascii=False)
+    if text.isascii():
+        return text.replace("\x7f", "\\u007f")
+    return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in text)
+
+
+def tables(lines: Iterable[Line]) -> Iterator[str]:
+    """Yield the TOML of rules: a table for each pattern, and one for each of its mappings."""
+    by_pattern: dict[str, dict[str, list[Line]]] = {}
+    for line in lines:
+        by_pattern.setdefault(line.pattern, {}).setdefault(line.option, []).append(line)
+    for pattern, options in by_pattern.items():
+        plain = [found for found in options.values() if not isinstance(found[0].setting, dict)]
+        if plain:
+            yield "".join([f"[{to_text(pattern)}]\n", *(option_text(found) for found in plain)])
+        # A TOML table ends where the next one begins: mappings go last.
+        for option, found in options.items():
+            if isinstance(found[0].setting, dict):
+                yield f"[{to_text(pattern)}.{option}]\n" + option_text(found)
+
+
+def option_text(lines: Sequence[Line]) -> str:
+    """Return the TOML of an option, without the header of a mapping."""
+    first = lines[0]
+    if not isinstance(first.setting, list):
+        return "".join(f"{value}{line.comment}\n" for line in lines for value in line.values)
+    if not any(line.setting for line in lines):
+        return f"{first.option} = []{first.comment}\n"
+    # What holds together is said of the list; what was added to that later, beside it.
+    whole = first.comment if first.option in WHOLE else ""
+    entries = (
+        f"    {value},{'' if whole and line is first else line.comment}\n"
+        for line in lines
+        for value in line.values
+    )
+    return "".join([f"{first.option} = [{whole}\n", *entries, "]\n"])
+
+
+def learned_lines(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the rules in *text* beside which it says that they were learned.
+
+    Each as the TOML of its pattern, its option and the TOML of its value. What a person has
+    written has no such comment, and what a person has edited is not found here either.
+    """
+    pattern = table = values = ""
+    for line in text.splitlines():
+        if header := _TABLE.match(line):
+            pattern, table = header[1], header[2] or ""
+        if opening := _LIST.match(line):
+            values = opening[1]
+        if said := _SAID.fullmatch(line):
+            yield pattern, table or values or said[1].partition(" = ")[0], said[1]
+        if line.startswith("]") or (opening and not line.partition(" # ")[0].endswith("[")):
+            values = ""
+
+
+def is_learned(line: Line, learned: Collection[tuple[str, str, str]]) -> bool:
+    """Tell whether *line* is one of those that :func:`learned_lines` found."""
+    pattern = to_text(line.pattern)
+    if line.option in WHOLE:
+        end = "[" if line.setting else "[]"
+        return (pattern, line.option, f"{line.option} = {end}") in learned
+    return all((pattern, line.option, value) in learned for value in line.values)
