@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin
 
 from scrapy_urlcanon.canonicalizer.configuration import (
     Configuration,
@@ -116,8 +118,17 @@ class Canonicalizer:
         except UnparsableUrlError:
             return url
 
-    def canonicalize(self, url: str) -> str:
-        """Return the canonical form of *url*."""
+    def canonicalize(self, url: str, *, base: str | None = None) -> str:
+        """Return the canonical form of *url*.
+
+        >>> Canonicalizer().canonicalize("//example.com/a", base="http://example.com/")
+        'http://example.com/a'
+
+        :param base: the URL of the page that links *url*, if that may be a relative one.
+        """
+        if base is not None:
+            with suppress(ValueError):  # which it is of brackets that hold no address
+                url = urljoin(base, url)
         canonical = self.canonical_or_none(url)
         return url if canonical is None else canonical
 
@@ -215,10 +226,13 @@ class Canonicalizer:
                 url, text = other, str(other)
                 continue
             steps += normalizations
-            url = _apply([rule for rule in policy.rules if not rule.as_written], normalized, steps)
+            more = []
+            url = _apply([rule for rule in policy.rules if not rule.as_written], normalized, more)
             text = str(url)
             if url == normalized:
+                # What one rule did, if anything, another one undid.
                 return text
+            steps += more
         raise UnparsableUrlError(f"its rules do not settle within {_MAX_PASSES} passes")
 
 

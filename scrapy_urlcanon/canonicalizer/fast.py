@@ -75,6 +75,7 @@ class FastPolicy:
         # Scrapy sorts pairs, we sort text: of `a=` and `a-b=` another one comes first.
         self.unchanged_prefix = Prefix(self, None, not self.path_rules)
         """For all prefixes that are canonical: nearly all are, so none has one of its own."""
+        self._spares_last = any(rule.spares_last for rule in self.parameter_rules)
         self._sort_key = _pair if policy.as_scrapy else None
         self._kept: set[str] = set()
         """Names of parameters that no rule drops, whatever their value."""
@@ -93,7 +94,7 @@ class FastPolicy:
             if not self._kept.issuperset(names):
                 pieces = self._without_dropped(query.split("&"), names)
                 if not pieces:
-                    return None if pieces is None else ""
+                    return None if pieces is None or self._spares_last else ""
                 query = "&".join(pieces)
         if self.sorts and "&" in query:
             pieces = query.split("&")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrapy_urlcanon.canonicalizer.percent_encoding import lower_letters
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -93,6 +95,23 @@ class NameMatcher:
         """Tell whether *name* is taken back."""
         entry = self.match(name)
         return entry is not None and entry.takes_back
+
+
+class AnyCaseMatcher(NameMatcher):
+    """Finds the entry that decides about a name, whatever the case of its letters and of ours.
+
+    >>> from scrapy_urlcanon.canonicalizer.layers import Layer
+    >>> names = AnyCaseMatcher([Entry("SID*", False, Layer("rules"))])
+    >>> names.match("sid1").pattern
+    'sid*'
+    """
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        super().__init__(e._replace(pattern=lower_letters(e.pattern)) for e in entries)
+
+    def match(self, name: str) -> Entry | None:
+        """Return the entry that decides about *name*, or None."""
+        return super().match(lower_letters(name))
 
 
 def is_writable(name: str) -> bool:

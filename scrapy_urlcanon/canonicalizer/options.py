@@ -14,22 +14,36 @@ Pairs: TypeAlias = list[list[str] | tuple[str, str] | str]
 class Options(TypedDict, total=False):
     """Options that hold for some URLs."""
 
+    amp: Literal["keep", "unwrap"]
+    """Make a page of an AMP cache the page of its site."""
+    cookieless_session: Literal["keep", "drop"]
+    """Drop the session that ASP.NET puts into the path."""
     default_params: Mapping[str, str | None]
     """Drop parameters that have their default value."""
     directory_index: Names
     """Make the index file of a directory and the directory one."""
+    drop_labels: Names
+    """Drop labels of the host that stand for another view of the site."""
     drop_params: Names
     """Drop parameters that do not select the page."""
+    drop_values: Mapping[str, str | None]
+    """Drop parameters whose values look like this."""
     duplicate_slashes: Literal["keep", "collapse"]
     """Make several slashes in a row one."""
     empty_params: Literal["keep", "drop"]
     """Drop parameters without a value or without a name."""
+    escaped_ampersand: Literal["keep", "decode"]
+    """Take ``&amp;`` for the ``&`` that it is in HTML."""
     fragment: Literal["drop", "keep", "routing"]
     """Drop the fragment, which the server never sees."""
     host_aliases: Mapping[str, str | None]
     """Make a host and its other names one."""
     keep_params: Names | None
     """Drop all parameters but these."""
+    lower_values: Names
+    """Write the values of these parameters in lower case."""
+    name_case: Literal["heed", "ignore"]
+    """Find names in any case."""
     nested_url: Literal["keep", "unwrap"]
     """Make a URL with another one in its path that other one."""
     param_case: Literal["keep", "lower"]
@@ -38,6 +52,8 @@ class Options(TypedDict, total=False):
     """Write the path in lower case."""
     path_params: Names
     """Drop parameters of the path."""
+    port: Literal["keep", "drop"]
+    """Drop the port."""
     query_separator: Literal["&", ";"]
     """Take ``;`` for a separator of parameters."""
     repeated_params: Literal["keep", "drop"]
@@ -56,9 +72,11 @@ class Options(TypedDict, total=False):
     """Drop the parameters that only tell where a visitor came from."""
     trailing_slash: Literal["keep", "strip", "add"]
     """Make ``/a`` and ``/a/`` one."""
+    unwrap_params: Names
+    """Make a URL with another one in a parameter that other one."""
     userinfo: Literal["keep", "drop"]
     """Drop the name and the password before the host."""
-    www: Literal["keep", "strip"]
+    www: Literal["keep", "strip", "strip_www", "add"]
     """Make ``www.example.com`` and ``example.com`` one."""
 
 

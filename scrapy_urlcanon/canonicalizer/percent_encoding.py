@@ -26,7 +26,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
-from urllib.parse import quote_from_bytes, quote_plus, unquote_plus, unquote_to_bytes
+from urllib.parse import quote, quote_from_bytes, quote_plus, unquote_plus, unquote_to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,7 +59,7 @@ def _escapes(bytes_: Iterable[int]) -> str:
     return "|".join(f"[{highs}][{lows}]" for lows, highs in high_digits.items())
 
 
-_ESCAPE_OR_UPPER = re.compile("%..|[A-Z]+")
+_ESCAPES_OR_UPPER = re.compile("(?:%[89A-F][0-9A-F])+|%..|[A-Z]+")
 
 _ENCODED_IN_PATH = _escapes(b for b in range(256) if f"%{b:02X}" not in _RAW_IN_PATH)
 _STRAY_PERCENT = re.compile(f"%(?!{_ENCODED_IN_PATH})")
@@ -208,19 +208,34 @@ def decode_query_text(text: str) -> str:
 
 
 def lower_case(text: str) -> str:
-    """Return *text*, normalized, in lower case but for its escapes.
+    """Return *text*, normalized, in lower case.
 
-    Letters that are percent-encoded keep their case: which of them have one depends on
-    the character encoding, and that is not known.
+    Letters that are percent-encoded too, in UTF-8: of other encodings it is not known which
+    bytes are letters.
 
-    >>> lower_case("/A/caf%C3%89")
-    '/a/caf%C3%89'
+    >>> lower_case("/A/caf%C3%89/%C9%2F")
+    '/a/caf%C3%A9/%C9%2F'
     """
-    return _ESCAPE_OR_UPPER.sub(_lower_unless_escape, text)
+    return _ESCAPES_OR_UPPER.sub(_lower, text)
 
 
-def _lower_unless_escape(match: re.Match[str]) -> str:
-    return match[0] if match[0].startswith("%") else match[0].lower()
+def _lower(match: re.Match[str]) -> str:
+    if not match[0].startswith("%"):
+        return match[0].lower()
+    try:
+        decoded = unquote_to_bytes(match[0]).decode() if len(match[0]) > 3 else ""  # noqa: PLR2004
+    except UnicodeDecodeError:
+        decoded = ""
+    return quote(lower_letters(decoded)) or match[0]
+
+
+def lower_letters(text: str) -> str:
+    """Return *text*, decoded, in lower case, each letter by itself.
+
+    >>> lower_letters("ΑΣ"), "ΑΣ".lower()
+    ('ασ', 'ας')
+    """
+    return text.lower() if text.isascii() else "".join(map(str.lower, text))
 
 
 def encode_parameter(piece: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from string import ascii_letters, digits, hexdigits
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import field, frozen
@@ -162,6 +163,49 @@ class NameMap(ValueType):
 
     def taken_back(self, entry: str) -> dict[str, None]:
         return {entry: None}
+
+
+_SHAPE = re.compile(r"(digits|hex|alnum|uuid)(?:\{(\d{1,4})(?:-(\d{1,4}))?\})?")
+_CHARACTERS = {
+    "digits": frozenset(digits),
+    "hex": frozenset(hexdigits),
+    "alnum": frozenset(ascii_letters + digits),
+}
+_UUID = re.compile("[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+class ShapeMap(NameMap):
+    """A mapping of names to shapes of texts; the mappings of all layers unite.
+
+    None in place of a shape takes a name of a lower layer back.
+    """
+
+    def __str__(self) -> str:
+        return "a mapping of names to shapes: digits, hex, alnum or uuid, as in hex{32}, hex{32-40}"
+
+    def problem(self, value: object) -> str | None:
+        problem = super().problem(value)
+        if problem or not isinstance(value, dict):
+            return problem
+        for name, shape in value.items():
+            found = _SHAPE.fullmatch(shape or "uuid")
+            if not found or (found[1] == "uuid" and found[2]):
+                return f"expected a shape like hex{{32}} for {name!r}, got {shape!r}"
+        return None
+
+
+def has_shape(text: str, shape: str) -> bool:
+    """Tell whether *text* has *shape*, a valid one.
+
+    >>> has_shape("0a1b", "hex{4-8}"), has_shape("0a1b", "hex{8}"), has_shape("", "digits")
+    (True, False, False)
+    """
+    kind, least, most = _SHAPE.fullmatch(shape).groups()  # type: ignore[union-attr]
+    if kind == "uuid":
+        return _UUID.fullmatch(text) is not None
+    if least and not int(least) <= len(text) <= int(most or least):
+        return False
+    return bool(text) and _CHARACTERS[kind].issuperset(text)
 
 
 @frozen

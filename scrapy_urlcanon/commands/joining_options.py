@@ -160,7 +160,11 @@ def _candidates(first: Url, second: Url) -> Iterator[tuple[str, Any]]:
             yield option, True
         # A list that may be None is one of what to keep, and an empty one joins too much.
         elif isinstance(values, NameList) and not values.optional:
-            yield from ((option, listed) for listed in names if len(listed) <= _MAX_NAMES)
+            yield from (
+                (option, listed)
+                for listed in names
+                if len(listed) <= _MAX_NAMES and all(map(rule.is_usual, listed))
+            )
         elif isinstance(values, HostMap):
             yield option, {second.host: first.host}
         elif isinstance(values, NameMap):

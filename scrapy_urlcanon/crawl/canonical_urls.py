@@ -34,14 +34,15 @@ class CanonicalUrls:
         """Return the canonical URL of *request*, or None where no rule is to touch it.
 
         That is so where its URL is to be taken as it is (``verbatim_url``,
-        ``meta["urlcanon"] = False``), is none of http and https, or cannot be parsed.
+        ``meta["urlcanon"] = False``), is none of http and https, cannot be parsed, or has no host
+        for Scrapy (:func:`has_no_host`).
 
         :param url: another URL than that of *request*, under the same meta.
         """
         if url is None:
             url = request.url
         meta = request.meta
-        if meta.get("verbatim_url"):
+        if meta.get("verbatim_url") or has_no_host(url):
             return None
         options = meta.get(META_KEY)
         if options is None or options is True:
@@ -65,7 +66,18 @@ class CanonicalUrls:
         if (
             url.startswith(("http:", "https:"))
             and len(self._unparsable) < _REMEMBERED_UNPARSABLE
-            and self._canonicalizer.canonical_or_none(url) is None
+            and (has_no_host(url) or self._canonicalizer.canonical_or_none(url) is None)
         ):
             self._unparsable.add(hash(url))
             self._stats.set(Stat.UNPARSABLE, len(self._unparsable))
+
+
+def has_no_host(url: str) -> bool:
+    """Tell whether Scrapy sees no host in *url*, in which a browser does.
+
+    Its request fails, and must not stand for the page that a browser would show.
+
+    >>> has_no_host("http:///example.com/a"), has_no_host("http://example.com/a")
+    (True, False)
+    """
+    return url.startswith(("http:///", "https:///"))

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
 
+from scrapy_urlcanon.crawl.canonical_urls import has_no_host
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY, reason_for_own_fingerprint, with_url
 from scrapy_urlcanon.crawl.settings import META_KEY
 
@@ -74,7 +75,7 @@ class PageFingerprints:
             canonical = self._fast_canonical(url)
             if canonical is None:
                 canonical = self._canonicalizer.canonical_or_none(url)
-            if canonical is not None:
+            if canonical is not None and (canonical is url or not has_no_host(url)):
                 fingerprint = sha1(canonical.encode()).digest()  # noqa: S324
                 if canonical is not url:
                     self._first_urls.note(fingerprint, url, canonical)

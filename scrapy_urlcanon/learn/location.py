@@ -16,7 +16,7 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.parsing import parse
 from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path
-from scrapy_urlcanon.canonicalizer.rules.query import QuerySeparator
+from scrapy_urlcanon.canonicalizer.rules.separators import QuerySeparator
 from scrapy_urlcanon.canonicalizer.url import Url, split
 from scrapy_urlcanon.canonicalizer.values import Setting
 

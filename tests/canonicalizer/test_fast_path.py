@@ -52,6 +52,20 @@ RULES = {
         "xn--bcher-kva.example": {"path_case": "lower", "drop_params": ["sig"]},
         "localhost": {"rewrite_path": [["/index?id={id}", "/{id}"]], "fragment": "routing"},
     },
+    "names, values, labels and ports": {
+        "*": {
+            "name_case": "ignore",
+            "drop_params": ["REF", "!Page"],
+            "default_params": {"ID": "1"},
+            "drop_values": {"s*": "alnum{1}", "sig": "digits"},
+            "empty_params": "drop",
+            "directory_index": ["INDEX.html"],
+        },
+        "example.com": {"port": "drop", "drop_labels": ["WWW"], "cookieless_session": "drop"},
+        "com": {"www": "add", "lower_values": ["id"], "amp": "unwrap"},
+        "localhost": {"unwrap_params": ["ref"], "escaped_ampersand": "decode"},
+        "bbc.co.uk": {"www": "strip_www", "drop_values": {"*": "hex{2-3}"}},
+    },
     "conditions on path and query": {
         "*?sort": {"empty_params": "drop"},
         "*?id=1*": {"drop_params": ["sort", "ref"]},
@@ -72,6 +86,7 @@ TOKENS = [
     *"/?#&=%;.+:@! '\"\\\t\u00e9-_~Az09", "//", "/.", "/../", "/.a", "%2F", "%41", "%7e", "%e9",
     "%C3%A9", "%20", "&&", "?id=1", "&id=10", "&sort=", "&ref=x", "&=x", "page=1", "a[b]=",
     "a%5Bb%5D", "index.html", "/index.php", ";a", "utm_source=x", "gclid", "/a/",
+    "&SIG=7", "&amp;REF=1", "/(S(a1))", "ref=http://b.com", ":~:", "%C3%89",
     "?sig=1&sv=2", "&X-Amz-Signature=0", ";id=1", "/http://example.com/", "\ud800", "\n",
 ]  # fmt: skip
 

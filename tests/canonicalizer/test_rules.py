@@ -325,3 +325,58 @@ def test_stronger_layer_decides_which_of_two_hosts_is_the_alias():
     canonicalizer = Canonicalizer.from_configuration(Configuration.load("safe", spider))
     for host in ("a.example", "b.example"):
         assert canonicalizer.canonicalize(f"http://{host}/") == "http://a.example/"
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [("SID=1&ID=2", "ID=2"), ("Utm_Source=x&sid=1", ""), ("PAGE=1", ""), ("S=0A1B&É=1", "")],
+)
+def test_names_are_found_in_any_case_and_left_as_they_are(query, left):
+    """With `name_case` ignored, lists hold in any case; what stays is not rewritten."""
+    options = {
+        "name_case": "ignore",
+        "drop_params": ["sid", "é"],
+        "default_params": {"Page": "1"},
+        "drop_values": {"s": "hex{4}"},
+        "directory_index": ["Index.html"],
+        "path_params": ["jsessionid"],
+    }
+    canonicalizer = Canonicalizer({"*": options})
+    url = f"http://example.com/A;JSESSIONID=1/INDEX.HTML?{query}"
+    expected = f"http://example.com/A/{left and '?'}{left}"
+    assert canonicalizer.canonicalize(url) == expected
+    assert canonicalizer.explain(url).canonical == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ({"s": "hex{}"}, "expected a shape like hex{32} for 's'"),
+        ({"s": "uuid{3}"}, "expected a shape"),
+        ({"s": "words"}, "expected a shape"),
+        ({"s": 1}, "expected names and texts"),
+        (["s"], "a mapping of names to shapes"),
+    ],
+)
+def test_a_shape_that_is_none_is_an_error(value, problem):
+    """It says what was expected."""
+    with pytest.raises(ConfigurationError) as error:
+        Canonicalizer({"*": {"drop_values": value}})
+    assert problem in str(error.value)
+
+
+def test_text_fragment_is_dropped_where_fragments_are_kept():
+    """A script never sees it; what stands before it stays."""
+    canonicalizer = Canonicalizer({"*": {"fragment": "keep"}})
+    for url in ("http://example.com/a#b:~:text=c", "http://example.com/a#b"):
+        assert canonicalizer.canonicalize(url) == "http://example.com/a#b"
+    assert canonicalizer.canonicalize("http://example.com/#:~:text=c") == "http://example.com/"
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_link_without_a_scheme_has_that_of_its_page(scheme):
+    """So it is for a browser, and so has Scrapy joined it."""
+    base = f"{scheme}://example.com/a/"
+    assert Canonicalizer().canonicalize("//b.com/c", base=base) == f"{scheme}://b.com/c"
+    assert Canonicalizer().canonicalize("../d#e", base=base) == f"{scheme}://example.com/d"
+    assert Canonicalizer().canonicalize("//[/", base=base) == "//[/"

@@ -1,5 +1,7 @@
 """Where merging is wrong, the default does not: URLs of different pages stay different."""
 
+import gzip
+
 import pytest
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
@@ -177,3 +179,31 @@ def test_users_of_a_hosting_domain_are_sites_of_their_own(preset):
         "https://ann.github.io/", "https://bob.github.io/", canonicalizer=canonicalizer
     )
     assert canonicalizer.canonicalize("https://ann.github.io/") == "https://ann.github.io/"
+
+
+def test_a_text_that_is_the_whole_query_is_the_page():
+    """With `aggressive` too: no `=`, no value, but nothing else that selects the page."""
+    aggressive = Canonicalizer(preset="aggressive")
+    _assert_all_differ(
+        "https://href.li/?https://example.com/a",
+        "https://href.li/?https://example.com/b",
+        "https://wwf.example/?1014116/Unregulated-fishing",
+        "https://wwf.example/?1014117/Other&utm_source=x",
+        "https://wwf.example/",
+        canonicalizer=aggressive,
+    )
+
+
+def test_texts_that_are_whole_queries_stay_different_in_the_corpus(shared):
+    """Of real URLs whose query has no `=`, `aggressive` merges no two with other texts."""
+    aggressive = Canonicalizer(preset="aggressive")
+    merged = {}
+    with gzip.open(shared / "corpora" / "top100.txt.gz", "rt", encoding="utf-8") as lines:
+        urls = [url for url in map(str.strip, lines) if "?" in url and "=" not in url]
+    for url in urls:
+        canonical = aggressive.explain(url)
+        if not canonical.problem:
+            query = split(SAFE.canonicalize(url)).query
+            merged.setdefault(canonical.canonical, set()).add(query)
+    assert len(urls) > 100
+    assert [queries for queries in merged.values() if len(queries) > 1] == []

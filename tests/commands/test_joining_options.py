@@ -25,6 +25,14 @@ CANONICALIZER = Canonicalizer({"example.com": {"drop_params": ["sort"]}})
             "http://e.com/",
             ({"drop_params": ["x"]}, {"default_params": {"x": "1"}}),
         ),
+        ("http://e.com/a", "http://e.com/", ()),
+        (
+            "http://m.e.com/",
+            "http://e.com/",
+            ({"drop_labels": ["m"]}, {"host_aliases": {"e.com": "m.e.com"}}),
+        ),
+        ("http://shop.e.com/", "http://e.com/", ({"host_aliases": {"e.com": "shop.e.com"}},)),
+        ("http://e.com:81/?b", "http://e.com/?b", ({"port": "drop"},)),
         ("http://e.com/?x=1&y=2", "http://e.com/?x=2&y=1", ({"drop_params": ["x", "y"]},)),
         (
             "http://e.com/?x=1",

@@ -9,6 +9,7 @@ from scrapy import Request
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.request import request_from_dict
+from scrapy.utils.test import get_crawler
 from sites import SITE, ClosedScheduler, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl.seen import seen_fingerprints
@@ -176,6 +177,16 @@ async def test_unparsable_url_is_counted_and_stops_nothing(crawl):
     assert result.figures["unparsable"] == 1
     assert len(result.hits) == 3
     assert result.stats["finish_reason"] == "finished"
+
+
+def test_a_url_without_a_host_for_scrapy_stands_for_no_page():
+    """A browser sees one in ``http:///host/``; Scrapy cannot fetch it, and fetches the other."""
+    crawler = get_crawler(FollowSpider, {"ADDONS": {"scrapy_urlcanon.Addon": 500}})
+    prints = crawler.request_fingerprinter
+    urls = ("http:///a.example/x", "http://a.example/x", "http://a.example/x?utm_source=y")
+    first, *others = (prints.fingerprint(Request(url)) for url in urls)
+    assert len(set(others)) == 1
+    assert first not in others
 
 
 @deferred_f_from_coro_f

@@ -10,8 +10,11 @@ from scrapy_urlcanon.canonicalizer.rules import (
     authority,
     fragment,
     nested_url,
+    param_names,
+    param_values,
     path,
     query,
+    separators,
     template,
 )
 from scrapy_urlcanon.canonicalizer.rules.always import (
@@ -34,7 +37,19 @@ from scrapy_urlcanon.canonicalizer.rules.base import (
 from scrapy_urlcanon.canonicalizer.rules.catalogue import Catalogue, options_of
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 
-CATALOGUE = Catalogue(options_of(authority, fragment, nested_url, path, query, template))
+CATALOGUE = Catalogue(
+    options_of(
+        authority,
+        fragment,
+        nested_url,
+        param_names,
+        param_values,
+        path,
+        query,
+        separators,
+        template,
+    )
+)
 """Every option, in the order in which they apply."""
 
 BY_NAME = CATALOGUE.by_name

@@ -40,7 +40,7 @@ class Whitespace(TextNormalization):
 
 
 class ProtocolRelative(TextNormalization):
-    """``//host/path`` gets a scheme: https; a link on a page has got that of its page already."""
+    """``//host/path`` gets a scheme: that of the page that links it, else https."""
 
     name = "protocol_relative"
     classical = (Classical("Protocol-relative link", "//example.com/a"),)
@@ -134,6 +134,26 @@ class DefaultPort(Normalization):
             return url
         port = normalize_port(url.port)
         return url._replace(port=None if port == DEFAULT_PORTS[url.scheme] else port)
+
+
+class FragmentDirective(Normalization):
+    """What stands behind ``:~:`` in the fragment, such as a text to scroll to.
+
+    A browser takes it off before a script can see it (WICG, URL Fragment Text Directives, 3.3).
+    """
+
+    name = "fragment_directive"
+    classical = (Classical("Text fragment", "http://example.com/a#:~:text=word"),)
+    changes = (
+        ("http://example.com/a#b:~:text=word", "http://example.com/a"),
+        ("http://example.com/#:~:text=a,b", "http://example.com/"),
+    )
+    keeps = ("http://example.com/?a=:~:", "http://example.com/#a~:")
+
+    def apply(self, url: Url) -> Url:
+        if url.fragment is None or ":~:" not in url.fragment:
+            return url
+        return url._replace(fragment=url.fragment.partition(":~:")[0])
 
 
 class EmptyDelimiters(Normalization):
@@ -283,6 +303,7 @@ NORMALIZATIONS: tuple[Normalization, ...] = (
     IpAddress(),
     Idn(),
     TrailingDot(),
+    FragmentDirective(),
     EmptyDelimiters(),
     DefaultPort(),
     PercentEncoding(),

@@ -53,8 +53,9 @@ class Scheme(Rule):
 class Www(Rule):
     """Make ``www.example.com`` and ``example.com`` one.
 
-    What it does: drops the first label of the host where it is ``www``, alone or with
-    digits (``www2``), as long as a registrable domain remains by the Public Suffix List.
+    What it does: ``strip`` drops the first label of the host where it is ``www``, alone or with
+    digits (``www2``), as long as a registrable domain remains by the Public Suffix List;
+    ``strip_www`` where it is ``www`` alone. ``add`` puts ``www`` before a registrable domain.
 
     Why it is safe: where both names exist, one nearly always redirects to the other.
 
@@ -64,7 +65,7 @@ class Www(Rule):
 
     name = "www"
     component = "authority"
-    values = Choice(("keep", "strip"))
+    values = Choice(("keep", "strip", "strip_www", "add"))
     neutral = "keep"
     presets = Presets(aggressive="strip")
     place = 140
@@ -72,22 +73,124 @@ class Www(Rule):
     changes = (
         Example("strip", "http://www.example.com/a", "http://example.com/a"),
         Example("strip", "http://www.www2.example.co.uk/", "http://example.co.uk/"),
+        Example("strip_www", "http://www.example.com/", "http://example.com/"),
+        Example("add", "http://example.co.uk/", "http://www.example.co.uk/"),
     )
     keeps = (
         Example("strip", "http://www.com/", "http://www.com/"),
         Example("strip", "http://www.co.uk/", "http://www.co.uk/"),
         Example("strip", "http://wwwx.example.com/", "http://wwwx.example.com/"),
+        Example("strip_www", "http://www2.example.com/", "http://www2.example.com/"),
+        Example("add", "http://shop.example.com/", "http://shop.example.com/"),
+        Example("add", "http://192.0.2.1/", "http://192.0.2.1/"),
     )
 
-    _labels = re.compile(rf"(?:{_WWW.pattern}\.)+")
+    _with_digits = re.compile(rf"(?:{_WWW.pattern}\.)+")
+    _alone = re.compile(r"(?:www\.)+")
 
     def apply(self, url: Url) -> Url:
+        if self.value == "add":
+            is_bare = registrable_domain(url.host) == url.host
+            return url._replace(host=f"www.{url.host}") if is_bare else url
+        stripped = self._with_digits if self.value == "strip" else self._alone
         # The usual host has none: that is found out without the Public Suffix List.
-        domain = registrable_domain(url.host) if self._labels.match(url.host) else None
+        domain = registrable_domain(url.host) if stripped.match(url.host) else None
         if domain is None:
             return url
-        labels = self._labels.match(url.host, 0, len(url.host) - len(domain))
+        labels = stripped.match(url.host, 0, len(url.host) - len(domain))
         return url._replace(host=url.host[labels.end() :]) if labels else url
+
+
+class Port(Rule):
+    """Drop the port.
+
+    What it does: ``http://example.com:8080/a`` becomes ``http://example.com/a``. The port that
+    the scheme has anyway is always dropped.
+
+    Why it is safe: a site that is linked with a port by mistake, such as that of the server
+    behind a proxy, is the site without it.
+
+    When it is wrong: what answers on another port is mostly another program: a test system, an
+    administration, a service.
+    """
+
+    name = "port"
+    component = "authority"
+    values = Choice(("keep", "drop"))
+    neutral = "keep"
+    # Before the scheme, which heeds a port.
+    place = 105
+    classical = (Classical("Explicit port", "http://example.com:8080/", value="drop"),)
+    changes = (Example("drop", "http://example.com:8080/a", "http://example.com/a"),)
+    keeps = (Example("drop", "http://example.com/a:8080", "http://example.com/a:8080"),)
+
+    def apply(self, url: Url) -> Url:
+        return url._replace(port=None)
+
+
+class DropLabels(Rule):
+    """Drop labels of the host that stand for another view of the site.
+
+    What it does: of ``["m", "mobile", "amp"]`` ``m.example.com`` becomes ``example.com``, and
+    ``en.m.example.com`` ``en.example.com``. The registrable domain, by the Public Suffix List,
+    stays. To bring ``m.`` and ``www.`` together, set ``www`` too.
+
+    Why it is safe: a site for phones hands out the pages of the site, at the same paths.
+
+    When it is wrong: it has fewer pages, or others, or other paths; or the label is a site of its
+    own (``m`` may be the first letter of a name).
+    """
+
+    name = "drop_labels"
+    component = "authority"
+    values = NameList()
+    neutral = ()
+    place = 135
+    classical = (Classical("Mobile and AMP hosts", "http://m.example.com/", value=["m", "amp"]),)
+    changes = (
+        Example(["m", "mobile"], "http://m.example.com/a", "http://example.com/a"),
+        Example(["m"], "http://en.m.example.co.uk/", "http://en.example.co.uk/"),
+    )
+    keeps = (
+        Example(["m"], "http://m.com/", "http://m.com/"),
+        Example(["m"], "http://mm.example.com/", "http://mm.example.com/"),
+    )
+
+    def __init__(self, options: Mapping[str, Setting]) -> None:
+        super().__init__(options)
+        self._labels = NameMatcher(
+            entry._replace(pattern=entry.pattern.lower()) for entry in self.value
+        )
+
+    @classmethod
+    def is_usual(cls, name: str) -> bool:
+        return name in {"m", "mobile", "amp", "wap", "touch", "i"}
+
+    def apply(self, url: Url) -> Url:
+        dropped = self._dropped(url.host)
+        if not dropped:
+            return url
+        domain = registrable_domain(url.host) or ""
+        labels = url.host.removesuffix(domain).split(".")
+        return url._replace(
+            host=".".join(label for label in labels if label not in dropped) + domain
+        )
+
+    def _dropped(self, host: str) -> dict[str, Cause]:
+        domain = registrable_domain(host)
+        if domain is None or domain == host:
+            return {}
+        labels = host.removesuffix(f".{domain}").split(".")
+        entries = {label: self._labels.match(label) for label in labels}
+        return {
+            label: Cause(entry.layer, entry.pattern)
+            for label, entry in entries.items()
+            if entry and not entry.takes_back
+        }
+
+    def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
+        del after
+        return distinct(self._dropped(before.host).values())
 
 
 class Userinfo(Rule):
@@ -227,7 +330,7 @@ class SubdomainToPath(Rule):
             entry._replace(pattern=entry.pattern.lower()) for entry in self.value
         )
         www = options.get(Www.name)
-        self._prefix = "" if www and www.value == "strip" else "www."
+        self._prefix = "" if www and www.value in {"strip", "strip_www"} else "www."
 
     def apply(self, url: Url) -> Url:
         label, _, domain = url.host.partition(".")

@@ -160,6 +160,12 @@ class Option(ABC):
         return {cls.name: cls.neutral if value is None else value}
 
     @classmethod
+    def is_usual(cls, name: str) -> bool:
+        """Tell whether *name* is one that it is used for, where its values are lists of names."""
+        del name
+        return True
+
+    @classmethod
     def compile(cls, options: Mapping[str, Setting]) -> Self | None:
         """Return the option prepared for *options*, or None where it has nothing to do."""
         setting = options.get(cls.name)
@@ -220,6 +226,8 @@ class ParameterRule(Rule):
 
     spares_signed: ClassVar[bool] = True
     """Whether it leaves a URL alone that :func:`~.signed.is_signed`."""
+    spares_last: ClassVar[bool] = False
+    """Whether it drops nothing where nothing would be left of the query."""
 
     @abstractmethod
     def drops(self, name: str, value: str) -> Cause | None:
@@ -238,6 +246,8 @@ class ParameterRule(Rule):
             return url
         kept = tuple(piece for piece in url.query if self.drops(*decode_parameter(piece)) is None)
         if len(kept) == len(url.query) or (self.spares_signed and is_signed(url.query)):
+            return url
+        if not kept and self.spares_last:
             return url
         return url._replace(query=kept or None)
 

@@ -1,17 +1,29 @@
-"""The option for a URL in the path of another one."""
+"""Options for a URL in another one."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.canonicalizer.entries import Cause
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_parameter
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Rule
-from scrapy_urlcanon.canonicalizer.url import fix_slashes, normalize_host, normalize_port, split
-from scrapy_urlcanon.canonicalizer.values import Choice
+from scrapy_urlcanon.canonicalizer.rules.param_names import listed
+from scrapy_urlcanon.canonicalizer.url import (
+    fix_slashes,
+    normalize_host,
+    normalize_port,
+    split,
+    strip_whitespace,
+)
+from scrapy_urlcanon.canonicalizer.values import Choice, NameList
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scrapy_urlcanon.canonicalizer.url import Url
+    from scrapy_urlcanon.canonicalizer.values import Setting
 
 
 class NestedUrl(Rule):
@@ -75,10 +87,148 @@ class NestedUrl(Rule):
             pass
         if last is None:
             return url
-        inner = split(fix_slashes(url.path[last.start() + 1 :]))
-        try:
-            normalize_host(inner.host)
-            normalize_port(inner.port or "")
-        except UnparsableUrlError:
+        inner = _read(url.path[last.start() + 1 :])
+        return inner._replace(query=url.query, fragment=url.fragment) if inner else url
+
+
+class UnwrapParams(Rule):
+    """Make a URL with another one in a parameter that other one.
+
+    What it does: where one of these parameters, ``*`` in a name standing for any text, is an
+    absolute URL, as in ``/out?url=https%3A%2F%2Fexample.org%2Fa``, takes the URL to be that one.
+    Of several the first counts. Then the rules for the URL that was found apply.
+
+    Why it is safe: a script that counts clicks and redirects has no page of its own.
+
+    When it is wrong: the outer site shows something of its own about the inner URL: a form to
+    share it, a preview, a translation, a log-in that leads there afterwards (``next``, ``return``).
+    Then the page itself is lost. Give it for the path of the script that redirects.
+    """
+
+    name = "unwrap_params"
+    component = "url"
+    # What the inner URL says is not to be taken for a part of the outer one.
+    as_written = True
+    values = NameList()
+    neutral = ()
+    place = 12
+    classical = (
+        Classical(
+            "Redirect with the target in a variable",
+            "http://example.com/out?url=https%3A%2F%2Fexample.org%2Fa%3Fb%3D1",
+            value=["url"],
+        ),
+    )
+    changes = (
+        Example(
+            ["url"],
+            "http://example.com/out?id=1&url=https%3A%2F%2Fexample.org%2Fa%3Fb%3D1",
+            "https://example.org/a?b=1",
+        ),
+        Example(["u", "to"], "http://example.com/?to=HTTP://example.org", "http://example.org/"),
+    )
+    keeps = (
+        Example(["url"], "http://example.com/?url=%2Fa", "http://example.com/?url=%2Fa"),
+        Example(
+            ["url"],
+            "http://example.com/?url=http%3A%2F%2F",
+            "http://example.com/?url=http%3A%2F%2F",
+        ),
+        Example(
+            ["url"],
+            "http://example.com/?u=http%3A%2F%2Fa.b",
+            "http://example.com/?u=http%3A%2F%2Fa.b",
+        ),
+    )
+
+    _starts = re.compile(r"\s*https?://", re.IGNORECASE).match
+
+    def __init__(self, options: Mapping[str, Setting]) -> None:
+        super().__init__(options)
+        self._names = listed(options, self.name)
+
+    def apply(self, url: Url) -> Url:
+        return self._inner(url)[0]
+
+    def _inner(self, url: Url) -> tuple[Url, str]:
+        """Return the URL that is meant, and the name of the parameter that it stands in."""
+        for name, value in map(decode_parameter, url.query or ()):
+            if self._starts(value) and name in self._names:
+                inner = _read(value)
+                if inner:
+                    return inner, name
+        return url, ""
+
+    def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
+        del after
+        entry = self._names.match(self._inner(before)[1])
+        return (Cause(entry.layer, entry.pattern) if entry else Cause(self._layer),)
+
+
+class Amp(Rule):
+    """Make a page of an AMP cache the page of its site.
+
+    What it does: ``https://example-com.cdn.ampproject.org/c/s/example.com/a`` becomes
+    ``https://example.com/a``, without the ``s`` it is ``http``; so does ``/amp/s/example.com/a`` on
+    a host of Google. For pages that the site itself has for AMP there are ``drop_labels``,
+    ``drop_params`` and ``rewrite_path``.
+
+    Why it is safe: the cache hands out what the site has at that address (Google's documentation
+    of the AMP Cache, "AMP Cache URL format").
+
+    When it is wrong: the site answers a crawler otherwise than the cache.
+    """
+
+    name = "amp"
+    component = "url"
+    values = Choice(("keep", "unwrap"))
+    neutral = "keep"
+    place = 102
+    classical = (
+        Classical(
+            "URL of an AMP cache",
+            "https://example-com.cdn.ampproject.org/c/s/example.com/a.html",
+            value="unwrap",
+        ),
+    )
+    changes = (
+        Example(
+            "unwrap",
+            "https://example-com.cdn.ampproject.org/v/s/example.com/a?b=1",
+            "https://example.com/a?b=1",
+        ),
+        Example("unwrap", "https://www.google.com/amp/example.com/a", "http://example.com/a"),
+    )
+    keeps = (
+        Example("unwrap", "https://cdn.ampproject.org/v0.js", "https://cdn.ampproject.org/v0.js"),
+        Example("unwrap", "https://example.com/amp/s/a.com/", "https://example.com/amp/s/a.com/"),
+        Example("unwrap", "https://www.google.com/amp/s/", "https://www.google.com/amp/s/"),
+    )
+
+    _cache = re.compile(r"[a-z0-9-]+\.cdn\.ampproject\.org").fullmatch
+    _google = re.compile(r"(?:www\.)?google\.(?:com|[a-z]{2}|com?\.[a-z]{2})").fullmatch
+    _path_of_cache = re.compile(r"/(?:c|v|wp)/(s/)?([^/]*\.[^/]*)(/.*)?").fullmatch
+    _path_of_google = re.compile(r"/amp/(s/)?([^/]*\.[^/]*)(/.*)?").fullmatch
+
+    def apply(self, url: Url) -> Url:
+        if "google." in url.host and self._google(url.host):
+            found = self._path_of_google(url.path)
+        elif url.host.endswith(".cdn.ampproject.org") and self._cache(url.host):
+            found = self._path_of_cache(url.path)
+        else:
             return url
-        return inner._replace(query=url.query, fragment=url.fragment)
+        inner = (
+            _read(f"http{'s' if found[1] else ''}://{found[2]}{found[3] or '/'}") if found else None
+        )
+        return inner._replace(query=url.query, fragment=url.fragment) if inner else url
+
+
+def _read(text: str) -> Url | None:
+    """Return the components of *text*, which begins with a scheme, or None where it is no URL."""
+    try:
+        url = split(fix_slashes(strip_whitespace(text)))
+        normalize_host(url.host)
+        normalize_port(url.port or "")
+    except UnparsableUrlError:
+        return None
+    return url

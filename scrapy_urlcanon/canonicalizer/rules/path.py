@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from scrapy_urlcanon.canonicalizer.entries import Cause
-from scrapy_urlcanon.canonicalizer.names import NameMatcher
 from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path, lower_case
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, PathRule, Presets, distinct
+from scrapy_urlcanon.canonicalizer.rules.param_names import names_in_path
 from scrapy_urlcanon.canonicalizer.values import Choice, NameList
 
 if TYPE_CHECKING:
@@ -107,9 +107,13 @@ class DirectoryIndex(PathRule):
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
         super().__init__(options)
-        self._names = NameMatcher(
-            entry._replace(pattern=encode_path(entry.pattern)) for entry in self.value
+        self._names = names_in_path(
+            options, (entry._replace(pattern=encode_path(entry.pattern)) for entry in self.value)
         )
+
+    @classmethod
+    def is_usual(cls, name: str) -> bool:
+        return "." in name
 
     def path(self, path: str) -> str:
         directory, _, name = path.rpartition("/")
@@ -161,8 +165,9 @@ class TrailingSlash(PathRule):
 class PathCase(PathRule):
     """Write the path in lower case.
 
-    What it does: ``/Alexander`` becomes ``/alexander``. Letters that are percent-encoded
-    keep their case.
+    What it does: ``/Alexander`` becomes ``/alexander``, and ``/%C3%89t%C3%A9`` (``/Été``)
+    ``/%C3%A9t%C3%A9``. Letters that are percent-encoded in another encoding than UTF-8 keep
+    their case.
 
     Why it is safe: where the server does not tell upper from lower case, as IIS on
     Windows, sites link one page in several spellings.
@@ -178,11 +183,59 @@ class PathCase(PathRule):
     classical = (Classical("Case of the path", "http://example.com/About.ASPX", value="lower"),)
     changes = (
         Example("lower", "http://example.com/A/B.aspx?C=D", "http://example.com/a/b.aspx?C=D"),
+        Example("lower", "http://example.com/%C3%89", "http://example.com/%C3%A9"),
     )
-    keeps = (Example("lower", "http://example.com/a%C3%89%2F", "http://example.com/a%C3%89%2F"),)
+    keeps = (Example("lower", "http://example.com/a%C9%2F", "http://example.com/a%C9%2F"),)
 
     def path(self, path: str) -> str:
         return lower_case(path)
+
+
+class CookielessSession(PathRule):
+    """Drop the session that ASP.NET puts into the path.
+
+    What it does: drops a segment like ``(S(lit3py55t21z5v55vlm25s55))``, in which each of ``A``,
+    ``F``, ``S`` and ``X`` may stand with what belongs to it, and one of 24 letters and digits in
+    parentheses, as the first release wrote it, where another segment follows.
+
+    Why it is safe: the server takes it out before anything else sees the path, and gives each
+    visitor without cookies another one; a crawler may get one for every link.
+
+    When it is wrong: no other server is known to make such segments.
+    """
+
+    name = "cookieless_session"
+    values = Choice(("keep", "drop"))
+    neutral = "keep"
+    place = 205
+    classical = (
+        Classical(
+            "Session id of ASP.NET in the path",
+            "http://example.com/(S(lit3py55t21z5v55vlm25s55))/a.aspx",
+            value="drop",
+        ),
+    )
+    changes = (
+        Example(
+            "drop",
+            "http://example.com/shop/(A(x1)S(lit3py55t21z5v55vlm25s55))/a.aspx",
+            "http://example.com/shop/a.aspx",
+        ),
+        Example(
+            "drop",
+            "http://example.com/(lit3py55t21z5v55vlm25s55)/a.aspx",
+            "http://example.com/a.aspx",
+        ),
+    )
+    keeps = (
+        Example("drop", "http://example.com/Plan_(S)/a", "http://example.com/Plan_(S)/a"),
+        Example("drop", "http://example.com/(S(x1))", "http://example.com/(S(x1))"),
+    )
+
+    _segment = re.compile(r"/\((?:(?:[AFSX]\([A-Za-z0-9_-]+\))+|[a-z0-9]{24})\)(?=/)")
+
+    def path(self, path: str) -> str:
+        return self._segment.sub("", path) if "/(" in path else path
 
 
 class PathParams(PathRule):
@@ -231,7 +284,7 @@ class PathParams(PathRule):
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
         super().__init__(options)
-        self._names = NameMatcher(self.value)
+        self._names = names_in_path(options, self.value)
 
     def path(self, path: str) -> str:
         if ";" not in path:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.layers import Layer
-from scrapy_urlcanon.canonicalizer.names import Entry, NameMatcher
-from scrapy_urlcanon.canonicalizer.percent_encoding import lower_case
-from scrapy_urlcanon.canonicalizer.rules.always import ASCII_LOWER
+from scrapy_urlcanon.canonicalizer.names import AnyCaseMatcher, Entry, NameMatcher
+from scrapy_urlcanon.canonicalizer.percent_encoding import lower_letters
 from scrapy_urlcanon.canonicalizer.rules.base import (
     Classical,
     Example,
@@ -17,106 +16,19 @@ from scrapy_urlcanon.canonicalizer.rules.base import (
     Presets,
     Rule,
 )
+from scrapy_urlcanon.canonicalizer.rules.param_names import in_one_case, listed
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS
 from scrapy_urlcanon.canonicalizer.values import Choice, Flag, NameList, NameMap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
 
 _LIST = Layer("the list of tracking parameters")
-
-
-def _listed(options: Mapping[str, Setting], name: str) -> NameMatcher:
-    """Return the list that is the value of the option *name*, in the case of the names."""
-    setting = options.get(name)
-    entries: Iterable[Entry] = (setting and setting.value) or ()
-    if _names_are_lower(options):
-        entries = (e._replace(pattern=e.pattern.translate(ASCII_LOWER)) for e in entries)
-    return NameMatcher(entries)
-
-
-def _names_are_lower(options: Mapping[str, Setting]) -> bool:
-    setting = options.get(ParamCase.name)
-    return bool(setting and setting.value == "lower")
-
-
-class QuerySeparator(Rule):
-    """Take ``;`` for a separator of parameters.
-
-    What it does: with ``;``, parameters are separated by ``;`` as well as by ``&``, and by
-    ``&`` in the canonical URL. A ``;`` that is percent-encoded separates nothing. With
-    ``&``, what follows a ``;`` is a part of the value, as for browsers, and for Scrapy.
-
-    Why it is safe: HTML 4.01 (appendix B.2.2) asked servers to support both, because ``&``
-    has to be escaped in HTML, and those that do hand out the same page.
-
-    When it is wrong: the server does not, and the ``;`` belongs to a value.
-    """
-
-    name = "query_separator"
-    component = "query"
-    # Where it separates nothing, a `;` is written `%3B`.
-    as_written = True
-    values = Choice(("&", ";"))
-    neutral = "&"
-    place = 20
-    classical = (Classical("`;` as separator", "http://example.com/?a=1;b=2", value=";"),)
-    changes = (
-        Example(";", "http://example.com/?b=2;a=1", "http://example.com/?a=1&b=2"),
-        Example(";", "http://example.com/?b=2;;c=3&a=1;", "http://example.com/?a=1&b=2&c=3"),
-    )
-    keeps = (
-        Example(";", "http://example.com/?a=1%3Bb%3D2", "http://example.com/?a=1%3Bb%3D2"),
-        Example(";", "http://example.com/a;b=1", "http://example.com/a;b=1"),
-    )
-
-    def apply(self, url: Url) -> Url:
-        if url.query is None:
-            return url
-        return url._replace(query=tuple(p for piece in url.query for p in piece.split(";")))
-
-
-class ParamCase(Rule):
-    """Write the names of parameters in lower case.
-
-    What it does: ``?ID=1`` becomes ``?id=1``; values keep their case, and so do letters
-    that are percent-encoded. The names in ``drop_params``, ``keep_params`` and
-    ``default_params`` then hold in any case; templates are to be given in lower case.
-
-    Why it is safe: ASP and ASP.NET, ColdFusion and other servers of that family do not
-    tell them apart, and sites on them link ``?Id=`` and ``?id=``.
-
-    When it is wrong: everywhere else. PHP, Java and Python tell them apart.
-    """
-
-    name = "param_case"
-    component = "query"
-    values = Choice(("keep", "lower"))
-    neutral = "keep"
-    # Before all that goes by the names of parameters.
-    place = 310
-    classical = (
-        Classical("Case of the names of variables", "http://example.com/?ID=A", value="lower"),
-    )
-    changes = (
-        Example("lower", "http://example.com/?ID=A&Page=2", "http://example.com/?id=A&page=2"),
-    )
-    keeps = (Example("lower", "http://example.com/?a%C3%89=B", "http://example.com/?a%C3%89=B"),)
-
-    def apply(self, url: Url) -> Url:
-        if url.query is None:
-            return url
-        return url._replace(query=tuple(map(_lower_name, url.query)))
-
-
-def _lower_name(piece: str) -> str:
-    name, equals, value = piece.partition("=")
-    return lower_case(name) + equals + value
 
 
 class TrackingParams(ParameterRule):
@@ -159,15 +71,15 @@ class TrackingParams(ParameterRule):
     )
 
     _all = tuple(Entry(name, takes_back=False, layer=_LIST) for name in TRACKING_PARAMS)
-    _names_as_they_are = NameMatcher(_all)
-    _names_in_lower_case = NameMatcher(e._replace(pattern=e.pattern.lower()) for e in _all)
+    _in_their_case = NameMatcher(_all)
+    _in_any_case = AnyCaseMatcher(_all)
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
         super().__init__(options)
-        lower = _names_are_lower(options)
-        self._names = self._names_in_lower_case if lower else self._names_as_they_are
-        self._dropped = _listed(options, "drop_params")
-        self._kept = _listed(options, "keep_params")
+        is_any = in_one_case(options) is lower_letters
+        self._names = self._in_any_case if is_any else self._in_their_case
+        self._dropped = listed(options, "drop_params")
+        self._kept = listed(options, "keep_params")
 
     @classmethod
     def taken_back(cls, entry: str) -> dict[str, Any]:
@@ -239,8 +151,8 @@ class DropParams(ParameterRule):
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
         super().__init__(options)
-        self._names = _listed(options, self.name)
-        self._kept = _listed(options, "keep_params")
+        self._names = listed(options, self.name)
+        self._kept = listed(options, "keep_params")
 
     def drops(self, name: str, value: str) -> Cause | None:
         del value
@@ -286,7 +198,7 @@ class KeepParams(ParameterRule):
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
         super().__init__(options)
-        self._names = _listed(options, self.name)
+        self._names = listed(options, self.name)
 
     def drops(self, name: str, value: str) -> Cause | None:
         del value
@@ -342,30 +254,29 @@ class DefaultParams(ParameterRule):
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
         super().__init__(options)
-        if _names_are_lower(options):
-            self.value = {
-                name.translate(ASCII_LOWER): default for name, default in self.value.items()
-            }
+        self._fold = in_one_case(options)
+        self._defaults = {self._fold(name): (*known, name) for name, known in self.value.items()}
 
     def drops(self, name: str, value: str) -> Cause | None:
-        default, layer = self.value.get(name, (None, None))
-        return Cause(layer, name) if value == default else None
+        default, layer, entry = self._defaults.get(self._fold(name), (None, None, ""))
+        return Cause(layer, entry) if layer and value == default else None
 
     def by_name(self, name: str) -> bool:
-        return name not in self.value
+        return self._fold(name) not in self._defaults
 
 
 class EmptyParams(ParameterRule):
     """Drop parameters without a value or without a name.
 
     What it does: drops ``id=`` and ``=123``; not from a URL that carries a signature of
-    itself.
+    itself, and not where nothing would be left of the query: what stands there alone, as in
+    ``?Page:Name`` of some wikis, is the page.
 
     Why it is safe: a form that was sent with an empty field, or a template that had
     nothing to put there.
 
-    When it is wrong: the name alone selects the page, as in ``?Page:Name`` of some wikis
-    or ``?print``.
+    When it is wrong: the name alone selects the page beside other parameters, as in
+    ``?id=1&print``.
     """
 
     name = "empty_params"
@@ -375,9 +286,11 @@ class EmptyParams(ParameterRule):
     presets = Presets(aggressive="drop")
     place = 370
     classical = (Classical("Empty variables", "http://example.com/?id=&=123&a=1", value="drop"),)
+    spares_last = True
     changes = (Example("drop", "http://example.com/?id=&=123&a=1", "http://example.com/?a=1"),)
     keeps = (
         Example("drop", "http://example.com/?a=0", "http://example.com/?a=0"),
+        Example("drop", "http://example.com/?Page%3AName=", "http://example.com/?Page%3AName="),
         Example(
             "drop",
             "https://s3.example/a?X-Amz-Signature=0a&versionId=",
