@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.classes.skips import template_of
+from scrapy_urlcanon.learn.classes.shapes import templates_of
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.location import Location, name_of, value_of
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
@@ -46,7 +46,7 @@ def way_of(source: Location, target: Location) -> Hashable:
         same_host,
         gone,
         new,
-        template_of(source).partition("?")[0] or _shape(source.address.path),
+        next(templates_of(source), "").partition("?")[0] or _shape(source.address.path),
     )
 
 

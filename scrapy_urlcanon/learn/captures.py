@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.observation import Observation
 
-_HAS_MAIN, _HAS_SIMHASH = 1, 2
+_HAS_MAIN, _HAS_SIMHASH, _IS_CANONICAL = 1, 2, 4
 
 _END_OF_AUTHORITY = re.compile(r"[/?#\\]")
 
@@ -52,7 +52,9 @@ class Captures:
                 # Near simhashes stay near under one title, and become far ones under two.
                 simhash = observation.simhash64 ^ observation.title
         number = len(self)
-        if observation.canonical and observation.canonical != observation.url:
+        if observation.canonical == observation.url:
+            flags |= _IS_CANONICAL
+        elif observation.canonical:
             self._canonical[number] = observation.canonical
         if observation.redirect:
             self._redirect[number] = observation.redirect
@@ -100,6 +102,7 @@ class Captures:
         seen: dict[Location, int] = {}
         declared: dict[int, Location] = {}
         redirects: dict[int, Location] = {}
+        canonical: set[int] = set()
         for number in order:
             address, params = locate(url_of(number).decode("utf-8", "surrogatepass"), semicolons)
             if not address.scheme:
@@ -114,18 +117,16 @@ class Captures:
                 evidence.append(number)
             elif self._weight(number) < self._weight(evidence[row]):
                 evidence[row] = number
-            if number in self._canonical:
-                target = locate(self._canonical[number], semicolons)
+            if self._flags[number] & _IS_CANONICAL:
+                canonical.add(row)
+            for urls_of, targets in ((self._canonical, declared), (self._redirect, redirects)):
+                target = locate(urls_of[number], semicolons) if number in urls_of else location
                 # Where captures disagree, any fixed choice will do.
-                if target != location and target.address.scheme:
-                    declared[row] = max(declared.get(row, target), target)
-            if number in self._redirect:
-                target = locate(self._redirect[number], semicolons)
-                if target.address.scheme:
-                    redirects[row] = max(redirects.get(row, target), target)
+                if target.address.scheme and target != location:
+                    targets[row] = max(targets.get(row, target), target)
         del seen, addresses, texts, urls, ends, order, url_of
         pages = self._pages(evidence)
-        return Site(domain, locations, pages, declared, redirects, semicolons)
+        return Site(domain, locations, pages, declared, redirects, canonical, semicolons)
 
     def _weight(self, number: int) -> tuple[bool, int, bool, int]:
         """Return what orders the captures of one URL: evidence first, then what was seen."""
@@ -153,7 +154,7 @@ class Captures:
             page = by_main.get(self._main[number]) if flags & _HAS_MAIN else None
             if page is None and flags & _HAS_SIMHASH:
                 page = index.find(self._simhash[number])
-            if page is None and flags:
+            if page is None and flags & (_HAS_MAIN | _HAS_SIMHASH):
                 page = count
                 count += 1
                 if flags & _HAS_SIMHASH:

@@ -95,7 +95,7 @@ def learn_site(
         [
             *rules_of(site.domain, miner.accepted),
             *sinks,
-            *skip_rules(miner.groups, thresholds, miner.form),
+            *skip_rules(miner.groups, thresholds, miner.form, miner.share_seen),
         ]
     )
     rules = [*separators(site.semicolon_hosts, found), *found]

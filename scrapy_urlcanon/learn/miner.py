@@ -35,6 +35,9 @@ MAX_CANDIDATES = 120
 #: Values of one parameter that are tried as its default.
 MAX_VALUES = 12
 
+#: What a rule must make of other URLs to tell by it how much of the site was seen.
+MIN_TARGETS = 20
+
 #: Rules of one site that are listed apart.
 MAX_UNSURE = 10
 
@@ -55,6 +58,9 @@ class Miner:
         self._flawless = replace(thresholds, lost=0.0)
         self.groups = Groups(site, promised_pages(site, declared_canonicals(site, thresholds)))
         self.accepted: list[Accepted] = []
+        self.share_seen = 0.0
+        """What share of the URLs that lead to its pages the crawl has seen, by those that rules
+        make of others; it has seen that many at least."""
         self._failed: dict[Candidate, Accepted] = {}
 
     def run(self) -> None:
@@ -159,6 +165,10 @@ class Miner:
                 if scope.holds(source) and source in self.groups.pages
             }
         operations = tuple(step.as_seen(changes) for step in trial.candidate)
+        targets = set(changes.values())
+        if len(targets) >= MIN_TARGETS:
+            seen = len(targets & self.groups.pages.keys() - self.groups.promised)
+            self.share_seen = max(self.share_seen, seen / len(targets))
         self._insert(Accepted(scope, operations, evidence))
         self.groups.apply(changes)
 

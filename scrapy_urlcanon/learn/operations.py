@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
@@ -16,6 +17,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
 from scrapy_urlcanon.canonicalizer.rules import authority, path, query
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.rules.template import RewritePath
+from scrapy_urlcanon.canonicalizer.templates import PATH
 from scrapy_urlcanon.learn.location import (
     Address,
     Location,
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.rules import ParameterRule
     from scrapy_urlcanon.canonicalizer.rules.base import PathRule
     from scrapy_urlcanon.canonicalizer.url import Url
+
+
+#: What places of these classes take at most.
+_TAKES = {"digits": "[0-9]+", PATH: ".+"}
 
 
 def _is_said(text: str) -> bool:
@@ -400,6 +406,22 @@ class RewriteTemplates(Operation):
         """
         texts = (text.partition("?") for text in (self.source, self.target))
         return RewriteTemplates(*(step.on_path(path) + mark + query for path, mark, query in texts))
+
+    @cached_property
+    def _paths(self) -> re.Pattern[str]:
+        """What a path looks like that the first template may fit, and next to all of them."""
+        return re.compile(
+            "".join(
+                re.escape(part) if isinstance(part, str) else _TAKES.get(part.kind, "[^/]+")
+                for part in self.rewrite.source.path.parts
+            )
+        )
+
+    def apply(self, location: Location) -> Location:
+        # One of a hundred URLs fits; to take each apart for that was most of the time.
+        if self._paths.fullmatch(location.address.path) is None:
+            return location
+        return super().apply(location)
 
     def change(self, url: Url) -> Url:
         # The option would follow it up at once, which is done here anyway.

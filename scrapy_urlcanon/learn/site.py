@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from scrapy_urlcanon.learn.location import Location
 
 #: Page number of a URL of which no capture says what it shows.
@@ -29,6 +31,7 @@ class Site:
         pages: array[int],
         declared: dict[int, Location],
         redirects: dict[int, Location],
+        canonical: Collection[int],
         semicolon_hosts: frozenset[str],
     ) -> None:
         self.domain = domain
@@ -50,6 +53,8 @@ class Site:
         """Declared canonical by row, where it is another URL."""
         self.redirects = redirects
         """Redirect target by row."""
+        self.canonical = canonical
+        """Rows of URLs that declare themselves."""
         self.contents = max(self.pages, default=NO_EVIDENCE) + 1
         """Pages whose content was seen; those from this number on are but the unseen target of a
         redirect."""

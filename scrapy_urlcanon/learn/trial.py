@@ -83,6 +83,7 @@ class Trial:
         self._counts = [folds != {fold} for fold in range(FOLDS)]
         self._fitted = sum(step.is_fitted for step in candidate)
         self._blurred: dict[int, bool] = {}
+        self._scopes_of: dict[Location, tuple[Scope, ...]] = {}
         self.whole = self._tally(scope or Scope(groups.site.domain), self._merges)
 
     def _joint(self, merge: Merge) -> Merge:
@@ -206,11 +207,15 @@ class Trial:
 
     def _scopes(self, merge: Merge) -> tuple[Scope, ...]:
         """Return the scopes that hold all URLs which the candidate changes, the widest first."""
+        known = self._scopes_of.get(merge.target)
+        if known is not None:
+            return known
         found: tuple[Scope, ...] | None = None
         for address in {source.address for source in merge.sources if source in self.changes}:
             scopes = scopes_of(self._groups.site.domain, address)
             found = scopes if found is None else found[: common(found, scopes)]
-        return found or ()
+        known = self._scopes_of[merge.target] = found or ()
+        return known
 
     def _holds(self, tally: Tally, alternatives: int, thresholds: Thresholds) -> bool:
         pages, lost = tally.support(thresholds) - self._fitted, tally.lost

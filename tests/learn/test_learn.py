@@ -244,7 +244,7 @@ def test_thresholds_are_the_users():
     """A higher bound asks for more pages."""
     observations = [*pages("/a/{}", 6), *pages("/a/{0}?sid=x{0}", 6)]
     assert rules(observations)
-    assert rules(observations, thresholds=Thresholds(precision=0.9)) == {}
+    assert rules(observations, thresholds=Thresholds(precision=0.9, alias=0.9)) == {}
 
 
 def test_domains_can_be_chosen():

@@ -1,280 +1,332 @@
 """Classes of URLs whose page is always found under another URL, though no rewrite computes which.
 
-``/?p=123`` and ``/some-slug/`` show one page, and nothing in the one tells the other. What tells
-is the evidence of content, redirects and declared canonicals, and then only for the class as a
-whole: that every ``/?p={id}`` that was looked at is found elsewhere.
+``/?p=123`` and ``/some-slug/`` show one page, and nothing in the one tells the other. Nor does a
+link to a post tell the part of the topic on which the post stands. What tells is the evidence of
+content, redirects and declared canonicals, and then only for the class as a whole: that every
+``/?p={id}`` that was looked at is found elsewhere.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from math import ceil
+from functools import cached_property
+from math import sqrt
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.canonicalizer.templates import Template, parse_template
+from scrapy_urlcanon.canonicalizer.templates import Template, TemplateError, parse_template
 from scrapy_urlcanon.confidence import at_most, lower_bound
+from scrapy_urlcanon.learn.classes.shapes import ANY_PATH, templates_of
 from scrapy_urlcanon.learn.location import (
     Location,
     host_of,
     name_of,
-    readable_params,
     reading_order,
     to_url,
-    value_of,
 )
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
-from scrapy_urlcanon.learn.vocabulary import PAGINATION, is_number, is_protected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.groups import Groups
 
-#: Segments of the path, and parameters, that a class of URLs may have.
-_MAX_SEGMENTS, _MAX_PARAMS = 4, 2
-
-#: A text for readers beside its number.
-_NUMBERED = re.compile(r"[A-Za-z][-_.]?[0-9]|[0-9][-_.]?[A-Za-z]")
-
 #: Where fewer URLs of a class than this were seen the class is not looked at.
 _MIN_MEMBERS = 4
 
+#: Pages that two classes must have to tell by them how much of the site the crawl has seen.
+_MIN_PAGES = 20
+
+#: URLs of a page that a class may have, on average, to have one of each.
+_SINGLE = 1.05
+
+#: The standard error of the share of pages that are found nowhere else, above which it is not
+#: known well enough to put pages down to a crawl that was cut short.
+_MAX_ERROR = 0.08
+
+#: Of a page with more other URLs than this, that it has some is sure.
+_MANY = 6
+
+#: Above this many standard errors a share is no chance.
+_Z = 2.0
+
+
+@dataclass(slots=True, eq=False)
+class _SkipClass:
+    host: str
+    template: str
+    members: set[Location] = field(default_factory=set)
+    pages: dict[int, list[Location]] = field(default_factory=dict)
+    """The pages that members show, sinks left out, each with the members."""
+
+    def add(self, location: Location, groups: Groups) -> None:
+        """Add a member."""
+        self.members.add(location)
+        page = groups.pages[location]
+        if isinstance(page, int) and page >= 0 and not groups.site.is_sink(page):
+            self.pages.setdefault(page, []).append(location)
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """What is looked at first: what many URLs of a page are in, and many URLs at all."""
+        count = sum(map(len, self.pages.values()))
+        is_for_any = ANY_PATH in self.template
+        return (-count / max(1, len(self.pages)), -count, is_for_any, self.template)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the class has enough pages, and one URL of each."""
+        count = sum(map(len, self.pages.values()))
+        return len(self.pages) >= _MIN_PAGES and count <= _SINGLE * len(self.pages)
+
 
 @dataclass(slots=True)
-class _SkipClass:
-    template: str
-    members: list[Location] = field(default_factory=list)
-    confirmed: set[int] = field(default_factory=set)
-    """Pages of members that were seen under a URL outside the class."""
-    declared_seen: int = 0
-    """Members that declare a URL which was seen and shows the same page."""
-    claimed: int = 0
-    """Members that declare a URL which was not seen."""
-    undeclared_found: int = 0
-    alone: int = 0
-    """Members that declare nothing, or themselves, and whose page was seen nowhere else."""
+class _Look:
+    """What a crawl shows of a class."""
+
+    others: dict[int, int] = field(default_factory=dict)
+    """URLs outside the class under which a page was seen, by page."""
+    seen: set[int] = field(default_factory=set)
+    """Pages that declare a URL outside the class, which was seen and shows the same page."""
+    claimed: set[int] = field(default_factory=set)
+    """Pages that declare a URL outside the class which was not seen."""
     contradicted: int = 0
-    """Members that declare a URL which shows another page."""
+    """Members that declare a URL which shows another page, or that declare themselves though their
+    page was seen nowhere else."""
     examples: list[tuple[str, str]] = field(default_factory=list)
 
     @property
-    def is_wide(self) -> bool:
-        """Whether the template has a place for any segment."""
-        return self.template.count("{") > self.template.count(":digits}")
-
-
-def template_of(location: Location) -> str:
-    """Return the class of a URL: path and names of parameters, with fields where it has digits.
-
-    It is empty for a URL without an identifier: a class of all slugs would be the whole site.
-
-    >>> from scrapy_urlcanon.learn.location import locate
-    >>> template_of(locate("http://a.example/?p=12")), template_of(locate("http://a.example/node/7"))
-    ('/?p={a:digits}', '/node/{a:digits}')
-    >>> template_of(locate("http://a.example/some-slug/"))
-    ''
-
-    Where the identifier is a parameter, a slug with a number of its own may be any.
-
-    >>> template_of(locate("http://a.example/forum/cats-7/topic/tom-12/?post=345"))
-    '/forum/{a}/topic/{b}/?post={c:digits}'
-    """
-    segments = location.address.path.split("/")[1:]
-    depth = len(segments) - (not segments[-1])
-    if depth > _MAX_SEGMENTS or len(location.params) > _MAX_PARAMS:
-        return ""
-    names = iter("abcdefgh")
-    fields = 0
-    parts = []
-    for segment in segments:
-        if is_number(segment):
-            fields += 1
-            parts.append("{" + next(names) + ":digits}")
-        elif location.params and _NUMBERED.search(segment):
-            parts.append("{" + next(names) + "}")
-        else:
-            parts.append(segment)
-    params = []
-    for param in readable_params(location):
-        name, value = name_of(param), value_of(param)
-        if not name or (is_protected(name) and name != "p") or not is_number(value):
-            return ""
-        fields += 1
-        params.append(f"{name}={{{next(names)}:digits}}")
-    if fields != 1:
-        # Two numbers are a date, a listing and its page, an article and its comment: a tree, not
-        # a short link.
-        return ""
-    return "/" + "/".join(parts) + ("?" + "&".join(params) if params else "")
+    def unseen(self) -> float:
+        """What share of the URLs that are declared was not seen."""
+        return len(self.claimed - self.seen) / max(1, len(self.claimed | self.seen))
 
 
 def skip_rules(
-    groups: Groups, thresholds: Thresholds, form: Callable[[Location], Location]
+    groups: Groups,
+    thresholds: Thresholds,
+    form: Callable[[Location], Location],
+    share: float = 0.0,
 ) -> list[LearnedRule]:
     """Return the classes of URLs of a site that need not be fetched.
 
-    ``form`` is what the accepted rewrite rules make of a URL. Members of an accepted class count
-    no longer as the other place where a page is found.
+    Members of an accepted class count no longer as the other place where a page is found.
+
+    :param form: what the accepted rewrite rules make of a URL.
+    :param share: what share of the URLs that lead to its pages the crawl has seen at least.
     """
-    declared = {
-        groups.site.locations[row]: form(target)
-        for relation in (groups.site.declared, groups.site.redirects)
-        for row, target in relation.items()
-    }
-    likely = {location for page in groups.duplicates() for location in groups.forms(page)}
-    likely.update(location for location, target in declared.items() if location != target)
-    classes = _classes_of(likely & groups.pages.keys(), groups)
-    if not classes:
-        return []
-    wanted = {groups.pages[member] for found in classes.values() for member in found.members}
-    by_page: dict[int, list[Location]] = {
-        page: []
-        for page in wanted
-        if isinstance(page, int) and page >= 0 and not groups.site.is_sink(page)
-    }
-    for location, pages in groups.pages.items():
-        if isinstance(pages, int) and pages in by_page and location not in groups.promised:
-            by_page[pages].append(location)
-    skipped: set[Location] = set()
-    rules = []
-    for (host, template), found in sorted(
-        classes.items(), key=lambda item: (-len(item[1].members), item[0])
-    ):
-        if len(found.members) < _MIN_MEMBERS:
-            continue
-        _look(found, groups, by_page, declared, skipped)
-        evidence = _judge(found, thresholds)
-        if evidence is not None:
-            skipped.update(found.members)
-            rules.append(
-                LearnedRule(groups.site.domain, host, "skip", [template], "skip", evidence)
+    return list(_Skips(groups, thresholds, form, share).rules())
+
+
+class _Skips:
+    """The classes of one site, judged one after the other."""
+
+    def __init__(
+        self,
+        groups: Groups,
+        thresholds: Thresholds,
+        form: Callable[[Location], Location],
+        share: float,
+    ) -> None:
+        site = groups.site
+        self._groups, self._thresholds, self._form = groups, thresholds, form
+        declared = {
+            site.locations[row]: form(target)
+            for relation in (site.declared, site.redirects)
+            for row, target in relation.items()
+        }
+        self._declared = {source: to for source, to in declared.items() if source != to}
+        self._canonical = {site.locations[row] for row in site.canonical}
+        likely = {location for page in groups.duplicates() for location in groups.forms(page)}
+        classes = _classes_of((likely | self._declared.keys()) & groups.pages.keys(), groups)
+        self._classes = sorted(classes, key=lambda found: found.order)
+        self._by_page: dict[int, list[Location]] = {
+            page: [] for found in classes for page in found.pages
+        }
+        for location, pages in groups.pages.items() if classes else ():
+            if isinstance(pages, int) and pages in self._by_page and self._is_seen(location):
+                self._by_page[pages].append(location)
+        self._skipped: set[Location] = set()
+        self._share = share
+
+    def _is_seen(self, location: Location) -> bool:
+        return location not in self._groups.promised
+
+    def rules(self) -> Iterator[LearnedRule]:
+        """Yield the rules."""
+        for found in self._classes:
+            if len(found.members) < _MIN_MEMBERS or found.members <= self._skipped:
+                continue
+            evidence = self._judge(found)
+            if evidence is not None:
+                self._skipped |= found.members
+                yield LearnedRule(
+                    self._groups.site.domain,
+                    found.host,
+                    "skip",
+                    [found.template],
+                    "skip",
+                    evidence,
+                )
+
+    def _look(self, found: _SkipClass) -> _Look:
+        look = _Look()
+        inside = found.members | self._skipped
+        for page, showing in found.pages.items():
+            others = [
+                other
+                for other in self._by_page[page]
+                if other not in inside and not any(_is_longer(other, one) for one in showing)
+            ]
+            look.others[page] = len(others)
+            if others:
+                look.examples.append((showing[0].url, min(others).url))
+            for member in showing:
+                target = self._declared.get(member)
+                if target is None or target in inside:
+                    look.contradicted += not others and member in self._canonical
+                elif target in others:
+                    look.seen.add(page)
+                elif self._is_seen(target) and self._groups.pages.get(target, -1) != -1:
+                    look.contradicted += 1
+                else:
+                    look.claimed.add(page)
+        return look
+
+    def _judge(self, found: _SkipClass) -> Evidence | None:
+        """Return the evidence for a class if it is enough."""
+        look = self._look(found)
+        pages = sum(1 for count in look.others.values() if count)
+        lost = look.contradicted
+        if pages > lost and not self._is_chance(found, look):
+            lost += sum(1 for page, n in look.others.items() if not n and page not in look.claimed)
+        if not self._thresholds.accept_alias(pages, lost):
+            return None
+        return Evidence(
+            pages=pages,
+            merges=len(found.members),
+            counter_examples=lost,
+            bound=lower_bound(pages, lost, self._thresholds.confidence),
+            confidence=self._thresholds.confidence,
+            examples=tuple(sorted(look.examples, key=lambda pair: (len(pair[0]), pair))[:3]),
+        )
+
+    def _is_chance(self, found: _SkipClass, look: _Look) -> bool:
+        """Tell whether the pages that are found nowhere else are no more than chance makes.
+
+        Of a crawl that was cut short many URLs are missing, so that a page which is found elsewhere
+        may not have been *seen* elsewhere. How often that happens is known in two ways. Of the
+        members that declare where they belong, some declare a URL that was seen and some one that
+        was not. And where each page of a class has one URL in another class as well, what is
+        missing there was not seen. If the crawl has seen a share *q* of the URLs, the number *n*
+        of other URLs that it has seen of a page makes the mean of ``(-(1 - q) / q) ** n`` an
+        estimate, without bias, of the share of pages that have none at all.
+        """
+        undeclared = [
+            n for p, n in look.others.items() if p not in look.claimed and p not in look.seen
+        ]
+        alone = undeclared.count(0)
+        if alone == 0:
+            return True
+        unseen = look.unseen
+        if unseen and 1.0 - at_most(alone - 1, len(undeclared), unseen) >= (
+            1.0 - self._thresholds.confidence
+        ):
+            return True
+        declared = 1.0 - unseen if len(look.seen | look.claimed) >= _MIN_PAGES else 0.0
+        share = max(self._share, declared, self._share_seen(found))
+        if not 0.0 < share < 1.0:
+            return False
+        ratio = -(1.0 - share) / share
+        values = [ratio**n if n <= _MANY else 0.0 for n in self._urls_outside(found)]
+        mean = sum(values) / len(values)
+        error = sqrt(sum((value - mean) ** 2 for value in values)) / len(values)
+        if error > _MAX_ERROR or mean > _Z * error:
+            return False
+        self._share = share
+        return True
+
+    def _urls_outside(self, found: _SkipClass) -> Iterator[int]:
+        """Yield of each page of a class how many URLs outside it were seen, before any rule."""
+        inside = found.members | self._skipped
+        for page, showing in found.pages.items():
+            forms = [self._form(location) for location in self._urls[page]]
+            yield sum(
+                1
+                for form in forms
+                if form not in inside and not any(_is_longer(form, one) for one in showing)
             )
-    return rules
+
+    @cached_property
+    def _urls(self) -> dict[int, list[Location]]:
+        """The URLs of each page, before any rule."""
+        urls: dict[int, list[Location]] = {page: [] for page in self._by_page}
+        for location, page in zip(
+            self._groups.site.locations, self._groups.site.pages, strict=True
+        ):
+            if page in urls:
+                urls[page].append(location)
+        return urls
+
+    def _share_seen(self, but: _SkipClass) -> float:
+        """Estimate what share of the URLs that lead to a page was seen, without one class.
+
+        A class that has only some of the pages of another one makes this less than it is: of all
+        pairs the best is taken.
+        """
+        single = [
+            found
+            for found in self._classes
+            if found.is_single and found.members.isdisjoint(but.members)
+        ]
+        return max(
+            (
+                len(one.pages.keys() & other.pages.keys()) / len(one.pages)
+                for one in single
+                for other in single
+                if one.members.isdisjoint(other.members)
+            ),
+            default=0.0,
+        )
 
 
-def _classes_of(likely: Iterable[Location], groups: Groups) -> dict[tuple[str, str], _SkipClass]:
-    """Return the classes that some URLs are in, by host and template, with all their members."""
+def _is_longer(other: Location, one: Location) -> bool:
+    """Tell whether a URL is but a longer form of another one, which is the better place to look."""
+    if other.address == one.address:
+        return set(other.params) > set(one.params)
+    path = one.address.path.rstrip("/")
+    return bool(path) and f"{other.address.path}/".startswith(f"{path}/")
+
+
+def _classes_of(likely: Iterable[Location], groups: Groups) -> list[_SkipClass]:
+    """Return the classes that some URLs are in, with all their members."""
     classes: dict[tuple[str, str], _SkipClass] = {}
-    # A place for any segment takes more than the segments with a number that made it one.
-    wide: dict[tuple[object, ...], list[tuple[Template, _SkipClass]]] = {}
+    # By what all members have in common, so that few templates are matched with each URL.
+    shaped: dict[tuple[object, ...], list[tuple[Template, _SkipClass]]] = {}
     for location in likely:
-        key = _key(location)
-        if key[1] and key not in classes:
-            found = classes[key] = _SkipClass(key[1])
-            if found.is_wide:
-                wide.setdefault(_shape(location), []).append((parse_template(key[1]), found))
+        host = host_of(location.address)
+        for text in templates_of(location):
+            if (host, text) in classes:
+                continue
+            try:
+                template = parse_template(text)
+            except TemplateError:
+                continue  # URLs of strangers hold anything
+            found = classes[host, text] = _SkipClass(host, text)
+            one, other = _outlines(location)
+            shaped.setdefault(other if ANY_PATH in text else one, []).append((template, found))
     for location in sorted(groups.pages, key=reading_order) if classes else ():
         if location in groups.promised:
             continue
-        exact = classes.get(_key(location))
-        if exact is not None and not exact.is_wide:
-            exact.members.append(location)
-        for template, found in wide.get(_shape(location), ()) if wide else ():
+        fitting = [pair for shape in _outlines(location) for pair in shaped.get(shape, ())]
+        for template, found in fitting:
             if template.match(to_url(location)) is not None:
-                found.members.append(location)
-    return classes
+                found.add(location, groups)
+    return list(classes.values())
 
 
-def _key(location: Location) -> tuple[str, str]:
-    return host_of(location.address), template_of(location)
-
-
-def _shape(location: Location) -> tuple[object, ...]:
-    """Return what all members of a class have in common."""
+def _outlines(location: Location) -> tuple[tuple[object, ...], tuple[object, ...]]:
+    """Return what the members of a class have in common, at one depth and at any."""
     address, params = location
-    return host_of(address), address.path.count("/"), *map(name_of, params)
-
-
-def _look(
-    found: _SkipClass,
-    groups: Groups,
-    by_page: dict[int, list[Location]],
-    declared: dict[Location, Location],
-    skipped: set[Location],
-) -> None:
-    members = set(found.members)
-    for member in found.members:
-        page = groups.pages[member]
-        if not isinstance(page, int) or page < 0:
-            continue
-        others = [
-            other
-            for other in by_page.get(page, ())
-            if other not in members
-            and other not in skipped
-            and (_is_elsewhere(member, other) or _is_part(member, other))
-        ]
-        target = declared.get(member)
-        if target is not None and (target == member or target in members or target in skipped):
-            target = None
-        if others:
-            found.confirmed.add(page)
-            found.examples.append((member.url, min(others).url))
-        if target is None:
-            if others:
-                found.undeclared_found += 1
-            else:
-                found.alone += 1
-        elif target in others:
-            found.declared_seen += 1
-        elif (
-            target in groups.pages and groups.pages[target] != -1 and target not in groups.promised
-        ):
-            found.contradicted += 1
-        else:
-            found.claimed += 1
-
-
-def _is_elsewhere(member: Location, other: Location) -> bool:
-    """Tell whether another URL is a place of its own, and no longer form of the member."""
-    path = member.address.path.rstrip("/")
-    return not other.params and not (path and f"{other.address.path}/".startswith(f"{path}/"))
-
-
-def _is_part(member: Location, other: Location) -> bool:
-    """Tell whether another URL is that part of a numbered text to which the member leads.
-
-    A post leads to the page of its topic that it is on; which one no rewrite computes.
-    """
-    return (
-        member.address == other.address
-        and bool(_NUMBERED.search(member.address.path))
-        and all(PAGINATION.fullmatch(name_of(param)) for param in other.params)
-    )
-
-
-def _judge(found: _SkipClass, thresholds: Thresholds) -> Evidence | None:
-    """Return the evidence for a class if it is enough.
-
-    Of a crawl that was cut short many URLs are missing, so that a page which is found elsewhere
-    may not have been *seen* elsewhere. How often that happens is known: of the members that
-    declare where they belong, some declare a URL that was seen and some one that was not. Members
-    that declare nothing must not be alone more often than that.
-    """
-    declared = found.declared_seen + found.claimed
-    unseen = found.claimed / declared if declared else 0.0
-    undeclared = found.undeclared_found + found.alone
-    excess = 0
-    if found.alone and (
-        not unseen or _more_often(found.alone, undeclared, unseen, thresholds.confidence)
-    ):
-        excess = ceil(found.alone - undeclared * unseen)
-    pages, lost = len(found.confirmed), found.contradicted + excess
-    if not thresholds.accept_alias(pages, lost):
-        return None
-    return Evidence(
-        pages=pages,
-        merges=len(found.members),
-        counter_examples=lost,
-        bound=lower_bound(pages, lost, thresholds.confidence),
-        confidence=thresholds.confidence,
-        examples=tuple(sorted(found.examples, key=lambda pair: (len(pair[0]), pair))[:3]),
-    )
-
-
-def _more_often(count: int, trials: int, probability: float, confidence: float) -> bool:
-    """Tell whether so many events are more than chance makes of that probability."""
-    at_least = 1.0 - at_most(count - 1, trials, probability) if count else 1.0
-    return at_least < 1.0 - confidence
+    names = tuple(map(name_of, params))
+    host = host_of(address)
+    return (host, address.path.count("/"), *names), (host, *names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.classes.skips import template_of
+from scrapy_urlcanon.learn.classes.shapes import templates_of
 from scrapy_urlcanon.learn.location import name_of, readable, reading_order
 from scrapy_urlcanon.learn.results.rule import Unexplained
 
@@ -32,7 +32,7 @@ def unexplained(groups: Groups, rules: Iterable[LearnedRule]) -> list[Unexplaine
     for page in groups.duplicates():
         first, *others = sorted(groups.forms(page), key=_length)
         for other in others:
-            if not skipped.isdisjoint((template_of(first), template_of(other))):
+            if not skipped.isdisjoint((*templates_of(first), *templates_of(other))):
                 continue
             what = difference(first, other)
             counts[what] += 1

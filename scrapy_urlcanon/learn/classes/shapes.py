@@ -1,0 +1,89 @@
+"""The classes that URLs fall into: what those have in common that one script answers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.location import name_of, readable_params, value_of
+from scrapy_urlcanon.learn.vocabulary import NUMBER, is_identifier, is_number, is_protected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy_urlcanon.learn.location import Location
+
+#: Segments of the path, and parameters, that a class of URLs may have.
+_MAX_SEGMENTS, _MAX_PARAMS = 8, 5
+
+#: Characters of a value that may be part of a class.
+_MAX_VALUE = 40
+
+#: A text for readers beside its number.
+NUMBERED = re.compile(r"[A-Za-z][-_.]?[0-9]|[0-9][-_.]?[A-Za-z]")
+
+# Texts with more numbers in them are tokens.
+_MAX_NUMBERS = 3
+
+ANY_PATH = "/{rest:path}?"
+"""What the templates begin with that hold for any path."""
+
+_NAMES = "abcdefghijklmnop"
+
+
+def templates_of(location: Location) -> Iterator[str]:
+    """Yield the classes of a URL, as templates, the narrowest first.
+
+    None for a URL without a number: a class of all slugs would be the whole site.
+
+    >>> from scrapy_urlcanon.learn.location import locate
+    >>> list(templates_of(locate("http://a.example/?p=12")))
+    ['/?p={a:digits}']
+    >>> list(templates_of(locate("http://a.example/node/7"))), list(
+    ...     templates_of(locate("http://a.example/some-slug/"))
+    ... )
+    (['/node/{a:digits}'], [])
+
+    Where a parameter has the number, the path is one for all.
+
+    >>> for template in templates_of(locate("http://a.example/forum/cats-7/?post=345.msg8")):
+    ...     print(template)
+    /forum/{a}/?post={b:digits}.msg{c:digits}
+    /{rest:path}?post={a:digits}.msg{b:digits}
+    """
+    segments = location.address.path.split("/")[1:]
+    if len(segments) > _MAX_SEGMENTS or len(location.params) > _MAX_PARAMS:
+        return
+    params = []
+    for param in readable_params(location):
+        name, value = name_of(param), value_of(param)
+        if not name or len(value) > _MAX_VALUE or (is_protected(name) and name != "p"):
+            return
+        if is_identifier(value) and not is_number(value):
+            return  # what is true of one token says nothing of others
+        params.append((name, value))
+    names = iter(_NAMES)
+    parts = []
+    for segment in segments:
+        if location.params and not is_number(segment) and NUMBERED.search(segment):
+            parts.append("{" + next(names) + "}")
+        else:
+            parts.append(_masked(segment, names))
+    path = "/" + "/".join(parts)
+    query = "&".join(f"{name}={_masked(value, names)}" for name, value in params)
+    if ":digits}" not in path + query or next(names, "") == "":
+        return
+    yield f"{path}?{query}" if query else path
+    if query and path != "/":
+        names = iter(_NAMES)
+        query = "&".join(f"{name}={_masked(value, names)}" for name, value in params)
+        if ":digits}" in query:
+            yield ANY_PATH + query
+
+
+def _masked(text: str, names: Iterator[str]) -> str:
+    """Return a text with places for its numbers, if it is made of little else."""
+    text = text.replace("{", "%7B").replace("}", "%7D")
+    if "%" in text or len(NUMBER.findall(text)) > _MAX_NUMBERS:
+        return text
+    return NUMBER.sub(lambda _: "{" + next(names, "p") + ":digits}", text)

@@ -1,0 +1,93 @@
+"""Which classes of URLs need not be fetched, and which must be."""
+
+from hashlib import sha1
+from random import Random
+
+import pytest
+
+from scrapy_urlcanon.learn import Observation, learn
+
+HOST = "http://forum.example"
+
+
+def see(url, content, **fields):
+    return Observation(
+        url if "://" in url else HOST + url, main_sha1=sha1(content.encode()).hexdigest(), **fields
+    )
+
+
+def forum(topics=400, alone=0.0):
+    """Return the posts of a forum, each shown by the part of its topic that it is on.
+
+    A share of the topics is in no listing: their posts are all that leads to them.
+    """
+    draw = Random(0)
+    seen = []
+    for topic in range(topics):
+        is_listed = draw.random() >= alone
+        for part in range(draw.choice((1, 1, 1, 2))):
+            content = f"topic {topic} part {part}"
+            start = f"&start={part * 15}" if part else ""
+            if is_listed:
+                seen.append(see(f"/viewtopic.php?t={topic}{start}", content))
+                if not part:
+                    seen.append(see(f"/viewtopic.php?t={topic}&view=unread", content))
+            seen += [
+                see(f"/viewtopic.php?p={topic * 100 + part * 40 + draw.randrange(40)}", content)
+                for _ in range(draw.choice((1, 2, 5)))
+            ]
+    return seen
+
+
+def slug(number):
+    return "/" + "".join(Random(number).choices("abcdefghij", k=12))
+
+
+def skipped(observations):
+    return [rule.setting[0] for rule in learn(observations).rules if rule.option == "skip"]
+
+
+def half(observations):
+    return [o for o in observations if sha1(o.url.encode()).digest()[0] & 1]
+
+
+@pytest.mark.parametrize("crawl", [list, half])
+def test_links_to_posts_are_skipped(crawl):
+    """No rewrite computes on which part of a topic a post stands, but each of them is linked.
+
+    So says a crawl that has all of the URLs, and one that has half of them.
+    """
+    assert skipped(crawl(forum())) == ["/viewtopic.php?p={a:digits}"]
+
+
+@pytest.mark.parametrize("crawl", [list, half])
+def test_links_to_posts_are_kept_where_they_alone_lead_to_a_topic(crawl):
+    """Where one topic of ten is reached by its posts only they are fetched.
+
+    In a crawl of half of the URLs this is no more than chance makes of one topic, and more than it
+    makes of all of them.
+    """
+    assert "/viewtopic.php?p={a:digits}" not in skipped(crawl(forum(1600, alone=0.1)))
+
+
+def test_url_that_declares_itself_is_no_short_link():
+    """What a page says of itself counts: a node without an alias declares its own number."""
+    nodes = [see(f"/node/{i}", f"page {i}", canonical=HOST + slug(i)) for i in range(60)]
+    slugs = [see(slug(i), f"page {i}") for i in range(0, 60, 2)]
+    assert skipped([*nodes, *slugs]) == ["/node/{a:digits}"]
+    own = [see(f"/node/{i}", f"page {i}", canonical=f"{HOST}/node/{i}") for i in range(60, 70)]
+    assert skipped([*nodes, *slugs, *own]) == []
+
+
+def test_number_beside_a_path_is_one_class_for_all_paths():
+    """A parameter that leads to the page of a comment does so whatever the path."""
+    seen = [see(slug(i), f"text {i}") for i in range(40)]
+    seen += [see(f"{slug(i + 100)}?comment={i * 3}", f"text {i}") for i in range(40)]
+    assert skipped(seen) == ["/{rest:path}?comment={a:digits}"]
+
+
+def test_token_is_no_class():
+    """That the pages of one revision are found elsewhere says nothing of the next one."""
+    one = "/{}?hb=0b61d6e0c3d35d8d"
+    pages = [see(f"/{i}", f"page {i}") for i in range(12)]
+    assert skipped([*pages, *(see(one.format(i), f"page {i + 1}") for i in range(11))]) == []
