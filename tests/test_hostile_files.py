@@ -11,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.exceptions import ConfigurationError, LearnError, ReportError
 from scrapy_urlcanon.learn import learn
 from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
@@ -208,7 +209,7 @@ def make_store(path):
         store.add_audit(
             "http://a.example/1?sid=1",
             "http://a.example/1",
-            option="drop_params",
+            entry=RuleEntry("drop_params", "sid"),
             rule=rule,
             same=True,
         )

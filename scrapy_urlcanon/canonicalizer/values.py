@@ -136,7 +136,7 @@ class NameList(ValueType):
 class NameMap(ValueType):
     """A mapping of names to texts; the mappings of all layers unite.
 
-    None in place of a text takes a name of a lower layer back.
+    None in place of a text, or False, as TOML has no None, takes a name of a lower layer back.
     """
 
     def __str__(self) -> str:
@@ -146,7 +146,7 @@ class NameMap(ValueType):
         if not isinstance(value, dict):
             return _expected(self, value)
         for name, text in value.items():
-            if not _is_text(name) or not (text is None or _is_text(text)):
+            if not _is_text(name) or not (text is None or text is False or _is_text(text)):
                 return f"expected names and texts, got {name!r}: {text!r}"
         return None
 
@@ -155,7 +155,7 @@ class NameMap(ValueType):
     ) -> Setting:
         united = dict(lower.value) if lower else {}
         for name, text in value.items():
-            if text is None:
+            if not isinstance(text, str):
                 united.pop(name, None)
             else:
                 united[name] = (text, layer)
@@ -226,7 +226,7 @@ class HostMap(NameMap):
         for name, target in value.items():
             try:
                 host = _host(name)
-                if target is not None:
+                if target is not None and target is not False:
                     hosts[host] = _host(target)
             except UnparsableUrlError as error:
                 return f"expected hosts, and {error}"

@@ -82,7 +82,7 @@ def show_learned(
     figures = figures_of(learned, turned_off)
     screen.line(figures if output is None else f"{figures}, in {output}")
     kinds = Counter(rule.kind for rule in (*learned.rules, *learned.unsure))
-    kinds["kept"] = sum(rule.was_in_force for rule in learned.rules)
+    kinds["kept"] = sum(r.was_in_force and r.kind != "contradicted" for r in learned.rules)
     for kind, what in IN_FORCE.items():
         if kinds[kind]:
             screen.line(f"{kind}: {count_of(kinds[kind], 'rule')} {what}")

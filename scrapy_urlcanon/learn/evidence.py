@@ -73,14 +73,6 @@ class Thresholds:
         share = of_lost / (of_pages + of_lost)
         return at_most(lost, pages + lost, share) * alternatives <= 1.0 - self.confidence
 
-    def contradicts(self, audited: int, others: int) -> bool:
-        """Tell whether audited merges of a rule were so often of other pages that it is wrong.
-
-        That is so where chance makes as many of pages that changed, :attr:`lost` of all, less often
-        than the confidence allows: one of five, two of thirty-five.
-        """
-        return others > 0 and 1.0 - at_most(others - 1, audited, self.lost) < 1.0 - self.confidence
-
     def consider(self, evidence: Evidence) -> bool:
         """Tell whether evidence is enough to show the rule to somebody who knows the site."""
         return evidence.bound >= self.unsure and evidence.counter_examples * 5 <= evidence.pages

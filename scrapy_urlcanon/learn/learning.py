@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST
 from scrapy_urlcanon.learn.classes.sinks import sink_rules
 from scrapy_urlcanon.learn.classes.skips import skip_rules
 from scrapy_urlcanon.learn.classes.unexplained import unexplained
@@ -11,7 +13,7 @@ from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.miner import Miner
 from scrapy_urlcanon.learn.partitions import Partitions
 from scrapy_urlcanon.learn.results.accepted import rules_of, separators, valid
-from scrapy_urlcanon.learn.results.rule import Learned, LearnedRule
+from scrapy_urlcanon.learn.results.rule import Learned, LearnedRule, as_rules
 from scrapy_urlcanon.learn.results.union import unite
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ def learn(
     for rule in in_force:
         if domains is None or rule.domain in domains:
             rules.setdefault(rule.domain, []).append(rule)
+    everywhere = rules.get(ANY_HOST, ())
     found: list[Learned] = []
     done = 0
     with Partitions(observations, domains) as partitions:
@@ -71,7 +74,11 @@ def learn(
                 # side by side.
                 site = captures.pop(name).site(name)
                 here = rules.pop(name, ())
-                found.append(learn_site(site, thresholds=thresholds, in_force=here))
+                found.append(
+                    learn_site(
+                        site, thresholds=thresholds, in_force=here, in_force_everywhere=everywhere
+                    )
+                )
         if progress is not None:
             progress("", done, partitions.observations)
     found += [Learned(*unite((), (), here, thresholds)) for here in rules.values()]
@@ -83,12 +90,18 @@ def learn_site(
     *,
     thresholds: Thresholds = DEFAULT_THRESHOLDS,
     in_force: Iterable[RuleInForce] = (),
+    in_force_everywhere: Iterable[RuleInForce] = (),
 ) -> Learned:
     """Return the rules of one registrable domain; this is what an engine maps over many.
 
     :param in_force: as for :func:`learn`, but only those of this domain.
+    :param in_force_everywhere: those for every host, which are no part of what is returned.
     """
+    in_force = tuple(in_force)
     miner = Miner(site, thresholds)
+    standing = unite((), (), (*in_force_everywhere, *in_force), thresholds).rules
+    if standing:
+        miner.start_under(Canonicalizer(as_rules(standing), preset="scrapy"))
     miner.run()
     sinks, unsure_sinks = sink_rules(miner.groups, thresholds)
     found = valid(

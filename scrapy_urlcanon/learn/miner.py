@@ -16,12 +16,14 @@ from scrapy_urlcanon.learn.candidates.templates import pairs_of_templates
 from scrapy_urlcanon.learn.canonicals import declared_canonicals, promised_pages
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.groups import Groups
+from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.results.accepted import Accepted
 from scrapy_urlcanon.learn.trial import Trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.scope import Scope
     from scrapy_urlcanon.learn.site import Site
@@ -62,6 +64,23 @@ class Miner:
         """What share of the URLs that lead to its pages the crawl has seen, by those that rules
         make of others; it has seen that many at least."""
         self._failed: dict[Candidate, Accepted] = {}
+        self._start: Callable[[Location], Location] = _as_it_is
+
+    def start_under(self, rules: Canonicalizer) -> None:
+        """Begin with what *rules*, those of the crawl, leave.
+
+        What they explain needs no rule, and of what a crawl under rules still shows twice the
+        little that its audits fetched looks like a rule for something else.
+        """
+
+        def form(location: Location) -> Location:
+            if not location.address.scheme:
+                return location
+            return locate(rules.canonicalize(location.url))
+
+        self._start = form
+        forms = {location: form(location) for location in self.groups.pages}
+        self.groups.apply({one: other for one, other in forms.items() if one != other})
 
     def run(self) -> None:
         """Accept what can be accepted; :attr:`groups` then holds what the rules leave."""
@@ -202,9 +221,14 @@ class Miner:
 
     def form(self, location: Location) -> Location:
         """Return what the accepted rules make of a URL, seen or not."""
+        location = self._start(location)
         for accepted in self.accepted:
             location = accepted.apply(location)
         return location
+
+
+def _as_it_is(location: Location) -> Location:
+    return location
 
 
 def _values(candidate: Candidate) -> int:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.learn.results.in_force import RuleInForce
     from scrapy_urlcanon.pages.page import Page
 
@@ -162,20 +163,22 @@ class ObservationStore:
             self._flush_batch()
 
     def add_audit(
-        self, url: str, kept: str, *, option: str, rule: RuleInForce | None = None, same: bool
+        self, url: str, kept: str, *, entry: RuleEntry, rule: RuleInForce | None = None, same: bool
     ) -> None:
         """Keep what an audit saw.
 
-        :param url: one that *option* would have dropped.
+        :param url: one that *entry* would have dropped.
         :param kept: the URL that stood for it.
-        :param rule: which set the option; None where it is none of those that the crawl began
+        :param rule: in which it stands; None where that is none of those that the crawl began
             with, such as a preset.
         :param same: whether both show one page.
         """
         if self._failed:
             return
         credit = (rule.pattern, json.dumps(rule.setting)) if rule else (None, None)
-        self._audits.append((self._crawl, domain_of(url), url, kept, option, *credit, int(same)))
+        self._audits.append(
+            (self._crawl, domain_of(url), url, kept, str(entry), *credit, int(same))
+        )
         self._flush_batch()
 
     def flush(self) -> None:
@@ -265,7 +268,8 @@ def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
 
 def _remedy(version: str) -> str:
     """Say what to do with a store of another *version*."""
-    if version.isdigit() and int(version) > VERSION:
+    known = str(VERSION)
+    if version.isdecimal() and (len(version), version) > (len(known), known):
         return "a newer version of scrapy-urlcanon wrote it, and can read it"
     return "crawl again, and record into a new file"
 
@@ -277,7 +281,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, writable: bool) -> N
         raise InputError(f"{path}: expected an observation store, and it is another database")
     if tables:
         found = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
-        version = found[0] if found else "none"
+        version = str(found[0]) if found else "none"
         if version != str(VERSION):
             raise StoreVersionError(
                 f"{path}: version {version}, and this package reads version {VERSION}; "

@@ -46,7 +46,7 @@ def test_rules_that_were_in_force_are_kept(tmp_path, shop):
 
 
 def test_rule_that_the_audit_contradicts_goes(tmp_path, shop):
-    """It is commented out, with what the audit found; the right rules beside it stay."""
+    """What takes it back stands there, with what the audit found; the right rules stay."""
     run, learn = shop
     wrong = tmp_path / "wrong.toml"
     wrong.write_text('["shop.example"]\nwww = "strip"\ndrop_params = ["sid", "t"]\n')
@@ -54,9 +54,10 @@ def test_rule_that_the_audit_contradicts_goes(tmp_path, shop):
     again = learn("wrong.sqlite", "again.toml")
     assert "sid" in again["drop_params"]
     assert "t" not in again["drop_params"]
+    assert "!t" in again["drop_params"]
     assert again["www"] == "strip"
     text = (tmp_path / "again.toml").read_text()
-    assert '"t", # unsure: another page in ' in text
+    assert '    "!t", # another page in ' in text
 
 
 def test_rules_of_other_inputs_are_kept_where_the_user_says_so(tmp_path):

@@ -13,11 +13,12 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
 from sites import SITE, FollowSpider, links, site
 
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
-from scrapy_urlcanon.learn.results.in_force import RuleInForce, combine
+from scrapy_urlcanon.learn.results.in_force import Credit, RuleInForce, combine
 from scrapy_urlcanon.learn.store import ObservationStore
 
 STORE = "observations.sqlite"
@@ -243,10 +244,9 @@ async def test_what_the_audit_saw_is_recorded(crawl, rules_file):
     (record,) = read_crawls(STORE)
     sid, number = (RuleInForce("site.example", "drop_params", [name]) for name in ("sid", "id"))
     assert record.rules == (sid, number)
-    assert {key: [pair.is_same for pair in pairs] for key, pairs in record.audits.items()} == {
-        sid.key: [True],
-        number.key: [False],
-    }
+    assert {
+        credit.rule: [pair.is_same for pair in pairs] for credit, pairs in record.audits.items()
+    } == {sid.key: [True], number.key: [False]}
     assert set(recorded()) == {"/", "/s?sid=0", same, "/p?id=1", other}
     assert same not in result.pages
 
@@ -319,14 +319,16 @@ async def test_job_that_keeps_its_rules_takes_none_out(crawl, rules_file, tmp_pa
 
 
 @deferred_f_from_coro_f
-async def test_audit_of_an_option_of_no_file_is_credited_to_no_rule(crawl):
-    """What settings say is not for learning to write, whatever the audit finds."""
+async def test_audit_of_an_entry_of_no_file_is_credited_to_no_rule(crawl):
+    """What settings say stands in no file: the entry and the domain are what is known of it."""
     settings = {**ON, "URLCANON_AUDIT": 1.0, "URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
     text = page("<p>" + " ".join(f"word{number}" for number in range(100)))
     answers = {f"{SITE}/": links("/a", "/a?sid=1"), f"{SITE}/a": text, f"{SITE}/a?sid=1": text}
     result = await crawl(site(answers), settings)
     (record,) = read_crawls(STORE)
-    assert (record.rules, record.audits) == ((), {})
+    assert record.rules == ()
+    (credit,) = record.audits
+    assert credit == Credit(RuleEntry("drop_params", "sid"), "site.example", None)
     assert result.figures["audit/rule/drop_params:sid/site.example/same"] == 1
 
 

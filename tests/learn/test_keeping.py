@@ -5,14 +5,18 @@ from itertools import permutations
 
 import pytest
 
+from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.learn import Learned, LearnedRule, Observation, RuleInForce, Thresholds, learn
 from scrapy_urlcanon.learn.results.in_force import (
     AuditedUrl,
     CrawlRecord,
+    Credit,
     combine,
     rules_in_force,
 )
-from scrapy_urlcanon.learn.results.rules_file import to_json, to_toml
+from scrapy_urlcanon.learn.results.rules_file import LearnedFile, to_json, to_toml
 from scrapy_urlcanon.learn.results.union import unite
 
 if sys.version_info >= (3, 11):
@@ -56,46 +60,88 @@ def test_rule_without_an_audit_is_kept_and_says_so():
 
 
 def test_audits_stand_in_the_comment():
-    """Beside the evidence of the observations, where there is any."""
+    """What they fetched is no evidence besides: it would count twice."""
     audited = RuleInForce("a.example", "drop_params", ["sid"], 12, 0)
     assert '"sid", # 12 of 12 audits the same\n' in to_toml(learn(pages(), in_force=[audited]))
     both = to_toml(learn(pages(parameter="sid"), in_force=[audited]))
-    assert "# 9 of 9 pages the same, 9 requests saved, 12 of 12 audits the same: http://" in both
+    assert '"sid", # 12 of 12 audits the same\n' in both
     assert both.count('"sid"') == 1
 
 
+def audits(same, others, *, entry="sid", rule=SID):
+    """Return the verdicts of an audit, the other pages first."""
+    found = tuple(
+        AuditedUrl(f"http://a.example/{number}?{entry}=1", f"http://a.example/{number}", is_same)
+        for number, is_same in enumerate([False] * others + [True] * same)
+    )
+    credit = Credit(RuleEntry(rule.option if rule else "tracking_params", entry), "a.example", None)
+    return {credit._replace(rule=rule and rule.key): found}
+
+
 @pytest.mark.parametrize(
-    ("audited", "others", "stays"),
-    [(12, 0, True), (3, 1, False), (20, 1, True), (12, 2, False), (500, 9, True), (500, 15, False)],
+    ("same", "others", "stays"),
+    [(12, 0, True), (0, 1, True), (0, 2, False), (19, 1, True), (8, 4, False), (95, 1, True)],
 )
-def test_audits_contradict_beyond_chance(audited, others, stays):
-    """A page that changed between two fetches is no proof; more than 1 % of them are."""
-    example = (("http://a.example/?sid=1", "http://a.example/"),)
-    rule = RuleInForce("a.example", "drop_params", ["sid"], audited, others, example)
-    learned = learn(pages(), in_force=[rule])
-    assert learned.as_rules() == ({"a.example": {"drop_params": ["sid"]}} if stays else {})
-    text = to_toml(learned)
-    if stays:
-        assert f"{audited - others} of {audited} audits the same" in text
-    else:
-        assert [rule.kind for rule in learned.unsure] == ["contradicted"]
-        assert f"another page in {others} of {audited} audits: " in text
-        assert " is not http://a.example/\n" in text
+def test_audits_refute_a_rule_by_the_test_of_the_audit(same, others, stays):
+    """One other page refutes none; in the place of one that is refuted is what takes it back."""
+    crawl = CrawlRecord("2026", (SID,), frozenset({"a.example"}), audits(same, others))
+    learned = learn(pages(), in_force=combine([crawl]))
+    assert learned.as_rules() == {"a.example": {"drop_params": ["sid" if stays else "!sid"]}}
+    said = f"{same} of {same + others} audit" if stays else f"another page in {others} of "
+    (line,) = (line for line in to_toml(learned).splitlines() if 'sid"' in line)
+    assert said in line
+    assert (" is not http://a.example/0" in line) is not stays
 
 
-def test_rule_that_audits_contradict_is_not_learned_again():
-    """Neither itself nor one that would do the same and more."""
-    wrong = RuleInForce("a.example/shop/", "drop_params", ["id"], 12, 6)
+def test_rule_that_audits_refute_is_not_learned_again():
+    """Neither itself nor one that would do the same and more, this time or the next one."""
+    wrong = RuleInForce("a.example/shop/", "drop_params", ["id"], outcome=Outcome.FAILS)
+    taken_back = RuleInForce("a.example/shop/", "drop_params", ["!id"])
     for rule in (
         new("a.example/shop", "drop_params", ["id"]),
         new("a.example", "drop_params", ["id"]),
         new("a.example", "keep_params", ["page"]),
     ):
-        stands, unsure = united([rule], [wrong])
-        assert stands == []
-        assert unsure[0] == ("contradicted", "drop_params", ["id"])
+        for known in (wrong, taken_back):
+            stands, _ = united([rule], [known])
+            assert stands == [("a.example/shop/", "drop_params", ["!id"])]
     narrower = new("a.example/shop/list", "drop_params", ["id"])
-    assert united([narrower], [wrong])[0] == [("a.example/shop/list", "drop_params", ["id"])]
+    assert ("a.example/shop/list", "drop_params", ["id"]) in united([narrower], [wrong])[0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "entry", "expected"),
+    [
+        (("www", "strip"), "", [("www", "keep")]),
+        (("default_params", {"lang": "en"}), "lang", [("default_params", {"lang": None})]),
+        (("rewrite_path", [["/a/{x}", "/a"]]), "/a/{x}", [("rewrite_path", ["!/a/{x}"])]),
+        (
+            ("keep_params", ["id"]),
+            "v",
+            [("keep_params", ["id"]), ("keep_params", ["v"])],
+        ),
+        (None, "utm_x", [("drop_params", ["!utm_x"])]),
+    ],
+)
+def test_refuted_entry_becomes_the_line_that_takes_it_back(tmp_path, rule, entry, expected):
+    """Of whatever option, and of a preset too; the file says so, is loaded, and stays the same."""
+    rules = tuple(RuleInForce("a.example", *one) for one in filter(None, [rule]))
+    found = audits(1, 5, entry=entry, rule=rules[0] if rules else None)
+    crawl = CrawlRecord("2026", rules, frozenset({"a.example"}), found)
+    in_force = combine([crawl])
+    learned = learn(pages(), in_force=in_force)
+    assert [(one.option, one.setting) for one in learned.rules] == expected
+    texts = []
+    for name in ("urlcanon.toml", "urlcanon.toml", "urlcanon.json", "urlcanon.json"):
+        file = LearnedFile(tmp_path / name)
+        learned = learn(pages(), in_force=combine([crawl], file.rules, is_all=not file.is_new))
+        file.write(learned)
+        texts.append((tmp_path / name).read_text())
+        loaded = Canonicalizer(rules_files=[tmp_path / name], preset="scrapy")
+        url = "http://www.a.example/a/b?id=1" + ("&v=2" if entry == "v" else "&lang=en&utm_x=1")
+        assert loaded.canonicalize(url) == url
+    assert texts[0] == texts[1]
+    assert texts[2] == texts[3]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +243,8 @@ def test_values_of_every_type_survive_the_file():
 
 def record(started, *rules, domains=("a.example",), audits=()):
     pairs = tuple(AuditedUrl(url, "http://a.example/", same) for url, same in audits)
-    return CrawlRecord(started, rules, frozenset(domains), {SID.key: pairs} if pairs else {})
+    credit = Credit(RuleEntry("drop_params", "sid"), "a.example", SID.key)
+    return CrawlRecord(started, rules, frozenset(domains), {credit: pairs} if pairs else {})
 
 
 def test_order_of_crawls_and_rows_does_not_matter():
@@ -217,7 +264,7 @@ def test_order_of_crawls_and_rows_does_not_matter():
             learned = learn(observations, in_force=combine(order))
             texts.add(to_toml(learned) + to_json(learned))
     (text,) = texts
-    assert '"sid", # 3 of 3 audits the same: ' in text
+    assert '"sid", # 4 of 4 audits the same: ' in text
     assert '"kind": "taken out"' in text
 
 
@@ -239,13 +286,13 @@ def test_rule_that_somebody_took_out_is_commented_out():
 
 
 def test_one_store_given_twice_counts_once():
-    """A verdict is about a pair of URLs; of two about one pair the worse one counts."""
+    """The figures of different crawls add up, though they be of one pair of URLs."""
     url = "http://a.example/?sid="
     crawl = record("2026-01-01", SID, audits=[(f"{url}{n}", True) for n in range(4)])
     (rule,) = combine([crawl, crawl])
     assert (rule.audited, rule.others) == (4, 0)
     (rule,) = combine([crawl, record("2026-01-02", SID, audits=[(f"{url}1", False)])])
-    assert (rule.audited, rule.others) == (4, 1)
+    assert (rule.audited, rule.others) == (5, 1)
     assert rule.examples == ((f"{url}1", "http://a.example/"),)
 
 

@@ -5,9 +5,10 @@ from datetime import datetime, timezone
 
 import pytest
 
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
 from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
-from scrapy_urlcanon.learn.results.in_force import AuditedUrl, RuleInForce
+from scrapy_urlcanon.learn.results.in_force import AuditedUrl, Credit, RuleInForce
 from scrapy_urlcanon.learn.store import BATCH, VERSION, ObservationStore
 from scrapy_urlcanon.pages.page import Page
 
@@ -146,8 +147,8 @@ def test_rules_and_audits_of_each_crawl_are_kept(tmp_path):
         store.begin(datetime(2026, 1, 2, tzinfo=timezone.utc), [sid, ref])
         add_page(store, "http://a.example/", "x")
         pair = ("http://a.example/?sid=1", "http://a.example/")
-        store.add_audit(*pair, option="drop_params", rule=sid, same=False)
-        store.add_audit(*pair, option="sort_query", same=True)
+        store.add_audit(*pair, entry=RuleEntry("drop_params", "sid"), rule=sid, same=False)
+        store.add_audit(*pair, entry=RuleEntry("tracking_params", "utm_x"), same=True)
     with ObservationStore(path) as store:
         store.begin(datetime(2026, 1, 3, tzinfo=timezone.utc), [])
         add_page(store, "http://b.example/", "x")
@@ -155,7 +156,14 @@ def test_rules_and_audits_of_each_crawl_are_kept(tmp_path):
     assert first.started < second.started
     assert first.rules == (sid, ref)
     assert (first.domains, second.domains) == ({"a.example"}, {"b.example"})
-    assert first.audits == {sid.key: (AuditedUrl(*pair, is_same=False),)}
+    assert first.audits == {
+        Credit(RuleEntry("drop_params", "sid"), "a.example", sid.key): (
+            AuditedUrl(*pair, is_same=False),
+        ),
+        Credit(RuleEntry("tracking_params", "utm_x"), "a.example", None): (
+            AuditedUrl(*pair, is_same=True),
+        ),
+    }
     assert (second.rules, second.audits) == ((), {})
 
 

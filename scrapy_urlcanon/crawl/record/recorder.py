@@ -99,11 +99,10 @@ class Recorder:
         """Keep what the audit found."""
         if pair.judgement.verdict is Verdict.CANNOT_TELL:
             return
-        for option in dict.fromkeys(entry.option for entry in pair.entries):
-            rules = self._rules.behind(option, pair.url, pair.first) or (None,)
-            for rule in rules:
+        for entry in pair.entries:
+            for rule in self._rules.behind(entry, pair.url, pair.first) or (None,):
                 self._store.add_audit(
-                    pair.url, pair.first, option=option, rule=rule, same=pair.is_same
+                    pair.url, pair.first, entry=entry, rule=rule, same=pair.is_same
                 )
 
     def spider_closed(self) -> None:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.exceptions import ConfigurationError, InputError
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
-from scrapy_urlcanon.learn.results.in_force import AuditedUrl, CrawlRecord, RuleInForce
+from scrapy_urlcanon.learn.results.in_force import AuditedUrl, CrawlRecord, Credit, RuleInForce
 from scrapy_urlcanon.learn.store import open_store
 from scrapy_urlcanon.pages.signature import BOILERPLATE_SHARE, Signature, unpack
 from scrapy_urlcanon.rule_files.documents import parse_json
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
-    from scrapy_urlcanon.learn.results.rule import Key
 
 #: A site with fewer distinct texts has no boilerplate that could be told from its content.
 MIN_TEXTS = 5
@@ -92,18 +92,18 @@ def read_crawls(
         domains: dict[int, set[str]] = {}
         for crawl, domain in connection.execute("SELECT DISTINCT crawl, domain FROM responses"):
             domains.setdefault(crawl, set()).add(domain)
-        audits: dict[int, dict[Key, list[AuditedUrl]]] = {}
-        for crawl, url, kept, option, pattern, setting, same in connection.execute(
-            "SELECT crawl, url, kept, option, pattern, setting, same FROM audits "
-            "WHERE pattern IS NOT NULL"
+        audits: dict[int, dict[Credit, list[AuditedUrl]]] = {}
+        for crawl, url, kept, same, *credited in connection.execute(
+            "SELECT crawl, url, kept, same, domain, option, pattern, setting FROM audits "
+            "ORDER BY id"
         ):
             try:
-                rule = _rule(pattern, option, _json(setting))
+                credit = _credit(*credited)
                 pair = AuditedUrl(_text(url), _text(kept), bool(same))
             except ValueError:
                 skipped["no verdict of an audit"] += 1
                 continue
-            audits.setdefault(crawl, {}).setdefault(rule.key, []).append(pair)
+            audits.setdefault(crawl, {}).setdefault(credit, []).append(pair)
         for crawl, started, rules in connection.execute(
             "SELECT id, started, rules.rules FROM crawls JOIN rules ON crawls.rules = version "
             "ORDER BY id"
@@ -113,11 +113,21 @@ def read_crawls(
                     _text(started),
                     _rules(rules),
                     frozenset(name for name in domains.get(crawl, ()) if isinstance(name, str)),
-                    {key: tuple(pairs) for key, pairs in audits.get(crawl, {}).items()},
+                    {credit: tuple(pairs) for credit, pairs in audits.get(crawl, {}).items()},
                 )
             except ValueError as error:
                 raise InputError(f"{path}: the rules of crawl {crawl!r}: {error}") from None
             yield record
+
+
+def _credit(domain: object, entry: object, pattern: object, setting: object) -> Credit:
+    """Return what the verdict of an audit is to be credited to.
+
+    :raises ValueError: if that is no rule.
+    """
+    option, _, name = _text(entry).partition(":")
+    rule = None if pattern is None else _rule(pattern, option, _json(setting)).key
+    return Credit(RuleEntry(option, name), _text(domain), rule)
 
 
 def _rules(document: object) -> tuple[RuleInForce, ...]:

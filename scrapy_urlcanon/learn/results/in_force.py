@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
+from scrapy_urlcanon.confidence import Outcome, outcome_of
 from scrapy_urlcanon.learn.results.rule import Key, key_of
 from scrapy_urlcanon.learn.scope import pattern_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 
 _EXAMPLES = 3
 
@@ -46,6 +49,11 @@ class RuleInForce:
     """Whether it was in force in the last crawl that saw its domain, and not taken out since."""
     is_by_hand: bool = False
     """Whether a person wrote it, or changed what was written of it: it stays beside a wider one."""
+    outcome: Outcome = Outcome.OPEN
+    """What the audits of all crawls say of it, one after the other."""
+    refuted: RuleEntry | None = None
+    """What audits refute, where that is no rule of a file: an entry of a preset or of a setting, or
+    the parameter that ``keep_params`` dropped. It has no :attr:`setting`."""
 
     @property
     def key(self) -> Key:
@@ -57,6 +65,16 @@ class RuleInForce:
         """The registrable domain that it is for, its host where it has none, or ``*``."""
         host = pattern_of(self.pattern).host
         return host if host == ANY_HOST else domain_or_host(host)
+
+
+class Credit(NamedTuple):
+    """What made two URLs one that an audit compared."""
+
+    entry: RuleEntry
+    domain: str
+    """The registrable domain of the URLs."""
+    rule: Key | None
+    """The rule of a file that the entry is in; None where it is in none."""
 
 
 class AuditedUrl(NamedTuple):
@@ -79,14 +97,14 @@ class CrawlRecord:
     """Those that were in force, in their order."""
     domains: frozenset[str] = frozenset()
     """Registrable domains that it saw."""
-    audits: Mapping[Key, tuple[AuditedUrl, ...]] = field(default_factory=dict)
-    """What its audit found, by the rule that was to blame."""
+    audits: Mapping[Credit, tuple[AuditedUrl, ...]] = field(default_factory=dict)
+    """What its audit found, in this order, by what is to be credited with it."""
 
 
 def rules_in_force(rules: Mapping[str, Mapping[str, Any]]) -> Iterator[RuleInForce]:
     """Yield the rules of a mapping in the shape of ``URLCANON_RULES``, one by one.
 
-    What TOML cannot say is left out: None, which takes something of another file back.
+    What TOML cannot say is left out: None for an option, which discards the layers below.
 
     >>> rules = {"a.example": {"drop_params": ["sid", "ref"], "www": "strip"}}
     >>> [(rule.option, rule.setting) for rule in rules_in_force(rules)]
@@ -106,7 +124,8 @@ def settings_of(option: str, value: Any) -> Iterator[Any]:
     elif isinstance(value, list):
         yield from ([item] for item in value)
     else:
-        yield from ({name: text} for name, text in value.items() if text is not None)
+        # None takes an entry back, for which TOML has no word but False.
+        yield from ({name: None if text is False else text} for name, text in value.items())
 
 
 def effective(rules: Iterable[RuleInForce]) -> tuple[RuleInForce, ...]:
@@ -176,20 +195,51 @@ def combine(
                 last = last_of.get(rule.domain, ordered[-1])
                 is_current = not is_all and key in current[id(last)]
                 found[key] = replace(rule, is_current=is_current)
-    audits: dict[Key, dict[tuple[str, str], bool]] = {}
-    for crawl in ordered:
-        for key, pairs in crawl.audits.items():
-            verdicts = audits.setdefault(key, {})
-            for pair in pairs:
-                # Of two verdicts about one pair the worse one counts.
-                place = (pair.url, pair.kept)
-                verdicts[place] = verdicts.get(place, True) and pair.is_same
-    return tuple(_audited(rule, audits.get(key, {})) for key, rule in found.items())
+    verdicts: dict[Credit, list[AuditedUrl]] = {}
+    # A store may be given twice.
+    for crawl in (one for n, one in enumerate(ordered) if one not in ordered[:n]):
+        for credit, audits in crawl.audits.items():
+            verdicts.setdefault(credit, []).extend(audits)
+    refuted: list[RuleInForce] = []
+    for credit, pairs in verdicts.items():
+        whole_rule = found.get(credit.rule) if credit.rule else None
+        is_rule = whole_rule is not None and not _is_part(credit, whole_rule)
+        if not is_rule and _outcome(pairs) is Outcome.FAILS:
+            pattern = whole_rule.pattern if whole_rule else credit.domain
+            part = RuleInForce(pattern, credit.entry.option, None, refuted=credit.entry)
+            refuted.append(_audited(part, pairs, Outcome.FAILS))
+    for key, rule in found.items():
+        own = [credit for credit in verdicts if credit.rule == key]
+        whole = [pair for credit in own if not _is_part(credit, rule) for pair in verdicts[credit]]
+        parts = [
+            pair
+            for credit in own
+            if _is_part(credit, rule) and _outcome(verdicts[credit]) is not Outcome.FAILS
+            for pair in verdicts[credit]
+        ]
+        found[key] = _audited(rule, [*whole, *parts], _outcome(whole))
+    return (*found.values(), *refuted)
 
 
-def _audited(rule: RuleInForce, verdicts: Mapping[tuple[str, str], bool]) -> RuleInForce:
-    if not verdicts:
+def _is_part(credit: Credit, rule: RuleInForce) -> bool:
+    """Tell whether the verdicts are about a part of what *rule* says."""
+    entry = credit.entry.entry
+    return bool(entry) and entry != subject_of(rule.option, rule.setting)
+
+
+def _outcome(pairs: Iterable[AuditedUrl]) -> Outcome:
+    right = wrong = 0
+    for pair in pairs:
+        right, wrong = right + pair.is_same, wrong + (not pair.is_same)
+        if outcome_of(right, wrong) is Outcome.FAILS:
+            break
+    return outcome_of(right, wrong)
+
+
+def _audited(rule: RuleInForce, pairs: Collection[AuditedUrl], outcome: Outcome) -> RuleInForce:
+    if not pairs:
         return rule
-    others = [pair for pair, is_same in verdicts.items() if not is_same]
-    examples = sorted(others or verdicts, key=lambda pair: (len(pair[0]), pair))[:_EXAMPLES]
-    return replace(rule, audited=len(verdicts), others=len(others), examples=tuple(examples))
+    others = [pair for pair in pairs if not pair.is_same]
+    shown = {(pair.url, pair.kept) for pair in others or pairs}
+    examples = tuple(sorted(shown, key=lambda pair: (len(pair[0]), pair))[:_EXAMPLES])
+    return replace(rule, audited=len(pairs), others=len(others), examples=examples, outcome=outcome)

@@ -55,6 +55,10 @@ def _is_idle(rule: LearnedRule, canonicalizer: Canonicalizer) -> bool:
     host = rule.key[0].host
     url = f"http://{'any.example' if host == ANY_HOST else host}/"
     setting = canonicalizer.policy(url).options.get(rule.option)
+    if rule.evidence.pages and rule.evidence.examples and rule.kind == "rewrite":
+        # What was crawled, and what the rule alone makes of it.
+        forms = (map(canonicalizer.canonicalize, pair) for pair in rule.evidence.examples)
+        return all(one == other for one, other in forms)
     if setting is None or isinstance(rule.setting, dict):
         return False
     if not isinstance(rule.setting, list):

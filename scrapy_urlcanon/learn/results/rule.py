@@ -17,11 +17,12 @@ Key = tuple[Pattern, str, str]
 
 Kind = Literal["rewrite", "skip", "sink", "kept", "contradicted", "taken out"]
 """What a rule is: one of the three that are learned; or one that was in force in the crawls, that
-stays for that, that audits contradict, or that the last crawl was not made under."""
+stays for that, that takes one back which audits contradict, or that the last crawl was not made
+under."""
 
 IN_FORCE: dict[Kind, str] = {
     "kept": "in force during the crawl",
-    "contradicted": "in force during the crawl, and audits found other pages",
+    "contradicted": "taken back, since audits found other pages",
     "taken out": "in force during an earlier crawl, and not in the last one",
 }
 """What is to be said of the kinds of rule that were not learned from what was crawled."""

@@ -23,6 +23,7 @@ HEADER = re.compile(r"[\d,]+ rules? for [\d,]+ domains?\b.*")
 """What :func:`figures_of` returns."""
 
 _LONGEST = 160
+_IN_FORCE = "in force during the crawl and not audited"
 
 
 def evidence_of(rule: LearnedRule) -> str:
@@ -47,7 +48,7 @@ def evidence_of(rule: LearnedRule) -> str:
             audits = count_of(evidence.audited, "audit")
             parts.append(f"{evidence.audited - evidence.others:,} of {audits} the same")
         elif rule.was_in_force:
-            parts.append("not audited" if parts else "in force during the crawl and not audited")
+            parts.append(_IN_FORCE if not parts else "not audited")
     return ", ".join(parts) + _example(rule.kind, evidence)
 
 

@@ -43,12 +43,12 @@ class Line(NamedTuple):
 
 
 def to_text(value: object) -> str:
-    """Return a TOML basic string, a list, or True or False.
+    """Return a TOML basic string, a list, or True or False, which also stands for None.
 
     JSON escapes all that TOML wants escaped, but for DEL.
     """
-    if isinstance(value, bool):
-        return str(value).lower()
+    if value is None or isinstance(value, bool):
+        return str(bool(value)).lower()
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(to_text, value))}]"
     text = json.dumps(str(value), ensure_ascii=False)

@@ -6,9 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.names import glob_matcher
-from scrapy_urlcanon.confidence import lower_bound
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME
+from scrapy_urlcanon.confidence import Outcome, lower_bound
 from scrapy_urlcanon.learn.results.accepted import valid
-from scrapy_urlcanon.learn.results.in_force import RuleInForce, entry_of, subject_of
+from scrapy_urlcanon.learn.results.in_force import (
+    WHOLE,
+    RuleInForce,
+    entry_of,
+    settings_of,
+    subject_of,
+)
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 from scrapy_urlcanon.learn.scope import pattern_of
 
@@ -36,22 +43,24 @@ def unite(
 ) -> United:
     """Return what was learned about a domain together with the rules that were in force there.
 
-    A rule that audits contradict goes, with what is new and would do the same; so does one that
-    is not current, unless it was learned again. The others stay, but for those that a wider one
-    covers. What is new and says otherwise of the same thing does not get in: of two ways to write
-    one merge the one that the last crawl was made under is as good.
+    In the place of a rule that audits refute comes what takes it back, so that it is not learned
+    again; what is new and would do the same does not get in. A rule that is not current goes,
+    unless it was learned again. The others stay, but for those that a wider one covers. What is
+    new and says otherwise of the same thing does not get in: of two ways to write one merge the
+    one that the last crawl was made under is as good.
     """
-    known = {rule.key: rule for rule in in_force}
-    if not known:
+    in_force = tuple(in_force)
+    if not in_force:
         return United(tuple(learned), tuple(unsure))
+    known = {rule.key: rule for rule in in_force if not rule.refuted}
     standing: dict[Key, LearnedRule] = {}
     gone: dict[Key, LearnedRule] = {}
     again = {rule.key: rule for rule in learned}
     for key, rule in known.items():
         found = again.pop(key, None)
-        if thresholds.contradicts(rule.audited, rule.others):
-            gone[key] = _kept(rule, "contradicted", found, thresholds)
-        elif rule.is_current:
+        if rule.outcome is Outcome.FAILS:
+            continue
+        if rule.is_current:
             kept = _kept(rule, "kept", found, thresholds)
             if not _is_said_otherwise(kept, standing):
                 standing[key] = kept
@@ -59,8 +68,18 @@ def unite(
             standing[key] = found
         else:
             gone[key] = _kept(rule, "taken out", None, thresholds)
-    wrong = [rule for rule in gone.values() if rule.kind == "contradicted"]
-    doubtful = [rule for rule in again.values() if any(_covers(rule, old) for old in wrong)]
+    refuted = [rule for rule in in_force if rule.outcome is Outcome.FAILS]
+    for line in (line for rule in refuted for line in _taken_back(rule, thresholds)):
+        for key in [key for key, old in standing.items() if _is_otherwise(line, old)]:
+            del standing[key]
+        standing.setdefault(line.key, line)
+    refused = list(_refused(standing.values()))
+    doubtful = [
+        rule
+        for rule in again.values()
+        if any(_covers(rule, old) for old in map(_refuted, refuted))
+        or ("*" not in repr(rule.setting) and any(_covers(rule, old) for old in refused))
+    ]
     new = {
         key: rule
         for key, rule in again.items()
@@ -73,6 +92,40 @@ def unite(
         tuple(valid(_in_one_spelling(left))),
         (*gone.values(), *doubtful, *(rule for rule in unsure if rule.key not in said)),
     )
+
+
+def _taken_back(rule: RuleInForce, thresholds: Thresholds) -> Iterator[LearnedRule]:
+    """Yield what turns a refuted *rule* off."""
+    option = BY_NAME.get(rule.option)
+    entry = rule.refuted.entry if rule.refuted else subject_of(rule.option, rule.setting) or ""
+    for name, value in option.taken_back(entry).items() if option else ():
+        for setting in settings_of(name, value):
+            yield _kept(
+                replace(rule, option=name, setting=setting), "contradicted", None, thresholds
+            )
+
+
+def _refuted(rule: RuleInForce) -> LearnedRule:
+    """Return a refuted *rule* as one that another may cover."""
+    option, setting = rule.option, rule.setting
+    if rule.refuted:
+        option, setting = "drop_params", [rule.refuted.entry]
+    return LearnedRule(rule.domain, rule.pattern, option, setting, "contradicted")
+
+
+def _refused(rules: Iterable[LearnedRule]) -> Iterator[LearnedRule]:
+    """Yield the rules that *rules* take back: parameters to drop.
+
+    With a glob in the same list they are its exceptions.
+
+    >>> from scrapy_urlcanon.learn import LearnedRule
+    >>> rule = LearnedRule("a.example", "a.example", "drop_params", ["!v"], "kept")
+    >>> [refused.setting for refused in _refused([rule])]
+    [['v']]
+    """
+    for rule in rules:
+        if rule.option == "drop_params" and entry_of(rule.setting).startswith("!"):
+            yield replace(rule, setting=[entry_of(rule.setting)[1:]], kind="contradicted")
 
 
 def _without_covered(
@@ -113,11 +166,16 @@ def _kept(
 
 def _is_said_otherwise(rule: LearnedRule, standing: dict[Key, LearnedRule]) -> bool:
     """Tell whether one of *standing* says something else of what *rule* is about."""
-    pattern, option, _ = rule.key
-    return any(
-        (other, other_option) == (pattern, option) and _subject(rule) == _subject(old)
-        for (other, other_option, _), old in standing.items()
-    )
+    return any(_is_same_subject(rule, old) for old in standing.values())
+
+
+def _is_otherwise(rule: LearnedRule, old: LearnedRule) -> bool:
+    """Tell whether the two cannot stand in one file; lists of which all entries count unite."""
+    return rule.option not in WHOLE and rule.key != old.key and _is_same_subject(rule, old)
+
+
+def _is_same_subject(rule: LearnedRule, old: LearnedRule) -> bool:
+    return rule.key[:2] == old.key[:2] and _subject(rule) == _subject(old)
 
 
 def _subject(rule: LearnedRule) -> str | None:
