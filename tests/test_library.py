@@ -11,6 +11,7 @@ import pytest
 
 import scrapy_urlcanon
 from scrapy_urlcanon import Canonicalizer, canonicalize
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.rule_files.clean_param import read_clean_param
 
@@ -39,7 +40,7 @@ def test_pickled_it_answers_as_before():
         "com?sid=a*": {"drop_params": ["sid", "s*"], "host_aliases": {"b.com": "a.com"}},
     }
     canonicalizer = Canonicalizer(rules)
-    canonicalizer.suspend("drop_params", "c.com")
+    canonicalizer.suspend(RuleEntry("drop_params", "sid"), "c.com")
     declared = read_clean_param(b"Clean-param: ref /forum*x/")
     canonicalizer.declare(*declared.rule_sets("http://a.com/robots.txt"))
     again = pickle.loads(pickle.dumps(canonicalizer))

@@ -39,6 +39,8 @@ class RuleOptions(Options, total=False):
 
     inherit: bool
     """Whether the layers below hold as well."""
+    override: Options
+    """What is stronger than rules for more specific patterns."""
 '''
 
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 INHERIT = "inherit"
 """The key that, where False, discards the layers below."""
+OVERRIDE = "override"
+"""The key of options that are stronger than those for more specific patterns of the origin."""
+_KEYS = (INHERIT, OVERRIDE)
 
 
 @frozen(eq=False)
@@ -38,6 +41,8 @@ class RuleSet:
     layer: Layer
     inherit: bool = True
     """Whether the layers below hold as well."""
+    overrides: bool = False
+    """Whether it is stronger than those of its origin with more specific patterns."""
 
 
 @frozen
@@ -132,6 +137,9 @@ def _validate(source: Source, catalogue: Catalogue, problems: list[Problem]) -> 
                 problems.append(Problem(source.name, message, text))
             seen[pattern] = text
         yield _validate_options(pattern, layer, options, catalogue, problems)
+        if isinstance(options, dict) and OVERRIDE in options:
+            stronger = _validate_options(pattern, layer, options[OVERRIDE], catalogue, problems)
+            yield evolve(stronger, overrides=True)
 
 
 def _validate_options(
@@ -146,14 +154,16 @@ def _validate_options(
         problem = _problem_of_option(key, value, catalogue)
         if problem:
             problems.append(place._replace(message=problem, key=str(key)))
-    own = {key: value for key, value in options.items() if key != INHERIT}
+    own = {key: value for key, value in options.items() if key not in _KEYS}
     return RuleSet(pattern, own, layer, inherit=options.get(INHERIT, True))
 
 
 def _problem_of_option(key: object, value: object, catalogue: Catalogue) -> str | None:
+    if key == OVERRIDE:
+        return None
     if key == INHERIT:
         return None if isinstance(value, bool) else f"expected True or False, got {value!r}"
     option = catalogue.by_name.get(key) if isinstance(key, str) else None
     if option is None:
-        return "no such option" + did_you_mean(key, [*catalogue.by_name, INHERIT])
+        return "no such option" + did_you_mean(key, [*catalogue.by_name, *_KEYS])
     return option.values.problem(value)

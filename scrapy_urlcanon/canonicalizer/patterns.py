@@ -6,6 +6,7 @@ two patterns relate (:meth:`Pattern.covers`, :meth:`Pattern.overlaps`, :attr:`Pa
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -21,7 +22,7 @@ from scrapy_urlcanon.canonicalizer.url import is_ip_address, normalize_host
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from scrapy_urlcanon.canonicalizer.url import Url
 
@@ -35,7 +36,7 @@ class Condition:
     """A condition on one parameter of the query."""
 
     name: str
-    """Decoded."""
+    """Decoded; ``*`` stands for any text."""
     value: str
     """Decoded; ``*`` stands for any text."""
     matches: Callable[[str], bool] = field(init=False, repr=False, eq=False, order=False)
@@ -45,13 +46,17 @@ class Condition:
     def _matches(self) -> Callable[[str], bool]:
         return glob_matcher(self.value)
 
+    def is_met_by(self, name: str, value: str) -> bool:
+        """Tell whether a parameter, decoded, fulfils the condition."""
+        return (name == self.name or _fits(self.name, name)) and self.matches(value)
+
     def __reduce__(self) -> tuple[type[Condition], tuple[str, str]]:
         return type(self), (self.name, self.value)
 
     def covers(self, other: Condition) -> bool:
         """Tell whether every parameter that fulfils *other* fulfils this condition too."""
         # A `*` of the other one can only be matched by one of ours, and so can any text for it.
-        return self.name == other.name and self.matches(other.value)
+        return self.is_met_by(other.name, other.value)
 
 
 @frozen(order=True)
@@ -64,9 +69,11 @@ class Pattern:
     """
 
     host: str
-    """Normalized, or ``*``. The rule holds for its subdomains too."""
+    """Normalized, or ``*``. The rule holds for its subdomains too. ``name.*`` stands for all hosts
+    in which ``name`` is followed by something."""
     path: str = ""
-    """Percent-encoded, without a slash at the end; it matches on segment borders."""
+    """Percent-encoded, without a slash at the end; it matches on segment borders. One with a
+    ``*``, which stands for any text, matches whole paths."""
     conditions: tuple[Condition, ...] = ()
     """All of them must hold. They are sorted."""
 
@@ -91,13 +98,13 @@ class Pattern:
         """
         if self._query:
             return f"{self.host}{self.path or '/'}?{self._query}"
-        is_file = "." in self.path.rpartition("/")[2]
-        return self.text + ("/" if self.path and not is_file else "")
+        is_whole = "." in self.path.rpartition("/")[2] or "*" in self.path
+        return self.text + ("/" if self.path and not is_whole else "")
 
     @property
     def _query(self) -> str:
         return "&".join(
-            f"{quote(condition.name, safe='')}={quote(condition.value, safe='*')}"
+            f"{quote(condition.name, safe='*')}={quote(condition.value, safe='*')}"
             for condition in self.conditions
         )
 
@@ -107,13 +114,13 @@ class Pattern:
         return not self.path and not self.conditions
 
     @property
-    def specificity(self) -> tuple[int, int, int]:
+    def specificity(self) -> tuple[bool, int, int, int]:
         """What orders the patterns of one origin: the higher wins.
 
-        ``*`` < shorter host < longer host; then the longer path; then more conditions.
+        ``*`` < ``name.*`` < shorter host < longer host; then the longer path; then more conditions.
         """
         labels = 0 if self.host == ANY_HOST else self.host.count(".") + 1
-        return labels, self.path.count("/"), len(self.conditions)
+        return "*" not in self.host, labels, self.path.count("/"), len(self.conditions)
 
     def matches_on_its_host(self, url: Url) -> bool:
         """Tell whether path and query of *url*, a normalized one, match; its host is known to.
@@ -131,7 +138,7 @@ class Pattern:
             return True
         parameters = [decode_parameter(piece) for piece in url.query or ()]
         return all(
-            any(name == condition.name and condition.matches(value) for name, value in parameters)
+            any(condition.is_met_by(name, value) for name, value in parameters)
             for condition in self.conditions
         )
 
@@ -146,7 +153,7 @@ class Pattern:
         """
         return (
             includes_host(self.host, other.host)
-            and includes_path(self.path, other.path)
+            and _covers_path(self.path, other.path)
             and all(
                 any(condition.covers(another) for another in other.conditions)
                 for condition in self.conditions
@@ -164,10 +171,12 @@ class Pattern:
         >>> pattern.overlaps(parse_pattern("www.example.com/blog?t=1"))
         False
         """
-        hosts, paths = (self.host, other.host), (self.path, other.path)
-        return (includes_host(*hosts) or includes_host(*reversed(hosts))) and (
-            includes_path(*paths) or includes_path(*reversed(paths))
-        )
+        hosts = self.host, other.host
+        return (
+            includes_host(*hosts)
+            or includes_host(*reversed(hosts))
+            or (any(map(is_host_glob, hosts)) and not any(map(is_ip_address, hosts)))
+        ) and _paths_overlap(self.path, other.path)
 
 
 @frozen
@@ -204,9 +213,9 @@ class SitePattern:
         return self.site.host
 
     @property
-    def specificity(self) -> tuple[int, int, int]:
+    def specificity(self) -> tuple[bool, int, int, int]:
         """What orders it among patterns, as :attr:`Pattern.specificity`."""
-        return self.host.count(".") + 1, self.prefix.count("/"), 0
+        return True, self.host.count(".") + 1, self.prefix.count("/"), 0
 
     def matches_on_its_host(self, url: Url) -> bool:
         """Tell whether *url*, whose host may be a subdomain of this one, is one of the URLs."""
@@ -218,20 +227,74 @@ def includes_host(host: str, other: str) -> bool:
     """Tell whether a pattern for *host* is for *other*, a host or that of a pattern."""
     if host in (ANY_HOST, other):
         return True
+    if is_host_glob(host):
+        # The host of a pattern stands for longer ones, all of which have what it has.
+        is_name = len(other) <= _LONGEST_HOST and not is_ip_address(other) and other != ANY_HOST
+        return is_name and f".{host[:-1]}" in f".{other}"
     if not other.endswith(f".{host}") or is_ip_address(other):
         return False
     return len(other) <= _LONGEST_HOST or host in with_parents(other)
 
 
 def includes_path(prefix: str, path: str) -> bool:
-    """Tell whether *path* is *prefix* or below it."""
+    """Tell whether *path* is *prefix* or below it, or has the shape of one with ``*``."""
+    if "*" in prefix:
+        return _fits(prefix, path)
     return not prefix or path == prefix or path.startswith(f"{prefix}/")
+
+
+def is_host_glob(host: str) -> bool:
+    """Tell whether *host*, that of a pattern, is one like ``name.*``."""
+    return host.endswith(".*")
+
+
+def host_globs(host: str, labels: Iterable[int]) -> Iterator[str]:
+    """Yield the hosts like ``name.*`` of patterns that are for *host*, a normalized one.
+
+    >>> list(host_globs("www.example.co.uk", [1]))
+    ['www.*', 'example.*', 'co.*']
+
+    :param labels: how many labels before the last they may have.
+    """
+    if is_ip_address(host) or len(host) > _LONGEST_HOST:
+        return
+    parts = host.split(".")
+    for count in labels:
+        for start in range(len(parts) - count):
+            yield ".".join(parts[start : start + count]) + ".*"
+
+
+def _fits(glob: str, text: str) -> bool:
+    return _glob_matcher(glob)(text)
+
+
+_glob_matcher = lru_cache(maxsize=4096)(glob_matcher)
+
+
+def _covers_path(prefix: str, other: str) -> bool:
+    """Tell whether a pattern with *prefix* is for all paths that one with *other* is for."""
+    if "*" not in other:
+        # What is below it differs at the end alone.
+        return includes_path(prefix, other or "/") and ("*" not in prefix or prefix.endswith("*"))
+    if "*" in prefix:
+        # A `*` of the other one can only be matched by one of ours, and so can any text for it.
+        return _fits(prefix, other)
+    return not prefix or other.partition("*")[0].startswith(f"{prefix}/")
+
+
+def _paths_overlap(one: str, other: str) -> bool:
+    """Tell whether there may be a path that patterns with the paths *one* and *other* are for."""
+    if "*" not in one + other:
+        return includes_path(one, other) or includes_path(other, one)
+    ones, others = (path.partition("*")[0] if "*" in path else f"{path}/" for path in (one, other))
+    return ones.startswith(others) or others.startswith(ones)
 
 
 def parse_pattern(text: str) -> Pattern:
     """Return the pattern that *text* describes.
 
-    ``*``, ``example.com``, ``example.com/forum/``, ``example.com/index.php?title=Special:*``.
+    ``*``, ``example.com``, ``example.com/forum/``, ``example.com/index.php?title=Special:*``,
+    ``example.*``, ``example.com/*.php``, ``example.com/?*_id``.
 
     :raises ValueError: if it describes none; the message says what was expected.
     :raises TypeError: if it is no text.
@@ -248,9 +311,10 @@ def parse_pattern(text: str) -> Pattern:
         raise ValueError("expected no fragment: a pattern is a host, a path and a query")
     host_and_path, _, query = text.partition("?")
     host, slash, path = host_and_path.partition("/")
+    path = encode_path(slash + path)
     return Pattern(
         _parse_host(host),
-        encode_path(slash + path).rstrip("/"),
+        path if "*" in path else path.rstrip("/"),
         tuple(sorted(_parse_condition(piece) for piece in query.split("&") if piece)),
     )
 
@@ -258,6 +322,11 @@ def parse_pattern(text: str) -> Pattern:
 def _parse_host(host: str) -> str:
     if host == ANY_HOST:
         return host
+    if is_host_glob(host) and "*" not in host[:-2]:
+        name = _parse_host(host[:-2])
+        if is_ip_address(name):
+            raise ValueError(f"expected a name before '.*', got {host!r}")
+        return f"{name}.*"
     if "*" in host:
         raise ValueError(
             f"expected a host or '*', got {host!r}"

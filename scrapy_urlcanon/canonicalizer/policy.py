@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.layers import preset_layer
-from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, with_parents
+from scrapy_urlcanon.canonicalizer.patterns import (
+    ANY_HOST,
+    host_globs,
+    is_host_glob,
+    with_parents,
+)
 from scrapy_urlcanon.canonicalizer.rules import Rule, Skip
 
 if TYPE_CHECKING:
@@ -63,15 +68,20 @@ class Policies:
         self._catalogue = configuration.catalogue
         self._origins: list[dict[str, list[RuleSet]]] = []
         for rule_sets in configuration.origins:
-            by_host: dict[str, list[RuleSet]] = {}
-            for rule_set in rule_sets:
-                by_host.setdefault(rule_set.pattern.host, []).append(rule_set)
-            for sets in by_host.values():
-                sets.sort(key=lambda rule_set: rule_set.pattern.specificity)
-            self._origins.append(by_host)
+            for overrides in (False, True):
+                by_host: dict[str, list[RuleSet]] = {}
+                for rule_set in rule_sets:
+                    if rule_set.overrides is overrides:
+                        by_host.setdefault(rule_set.pattern.host, []).append(rule_set)
+                for sets in by_host.values():
+                    sets.sort(key=lambda rule_set: rule_set.pattern.specificity)
+                self._origins.append(by_host)
         self.declared: dict[str, tuple[RuleSet, ...]] = {}
         """What sites declared, by host."""
-        self._hosts = {host for by_host in self._origins for host in by_host} - {ANY_HOST}
+        hosts = {host for by_host in self._origins for host in by_host}
+        self._globs = set(filter(is_host_glob, hosts))
+        self._labels_of_globs = sorted({host.count(".") for host in self._globs})
+        self._hosts = hosts - self._globs - {ANY_HOST}
         self._ends = {".".join(host.rsplit(".", 2)[-2:]) for host in self._hosts}
         """The last two labels of each: what most hosts are told by to have no rules."""
         self._cached_for_host = lru_cache(_CACHED_HOSTS)(self.for_host)
@@ -102,6 +112,9 @@ class Policies:
     def for_host(self, host: str) -> HostPolicy:
         """Return the policies of *host*, a normalized one."""
         names: tuple[str, ...] = (ANY_HOST,)
+        if self._globs:
+            found = host_globs(host, self._labels_of_globs)
+            names += tuple(dict.fromkeys(name for name in found if name in self._globs))
         if self._hosts:
             labels = host.rsplit(".", 2)
             if labels[-1] in self._ends or ".".join(labels[-2:]) in self._ends:

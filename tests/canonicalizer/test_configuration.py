@@ -5,6 +5,7 @@ import json
 import pytest
 
 from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
 from scrapy_urlcanon.exceptions import ConfigurationError
@@ -224,7 +225,7 @@ def test_rules_that_contradict_each_other_leave_the_url_alone():
         ({"*": {"inherit": "no"}}, "rules['*']['inherit']: expected True or False, got 'no'"),
         (
             {"*": {"www": "stripp"}},
-            "expected 'keep' or 'strip', got 'stripp'; did you mean 'strip'?",
+            "or 'strip_www' or 'add', got 'stripp'; did you mean 'strip'?",
         ),
         ({"*": {"drop_params": "sid"}}, "expected a list of names, got 'sid'"),
         ({"*": {"drop_params": ["a", 1]}}, "expected names, and 1 is not one"),
@@ -284,3 +285,41 @@ def test_policy_of_what_is_no_url_is_an_error():
     """There is no policy for a text that cannot be parsed."""
     with pytest.raises(ValueError, match="no scheme"):
         Canonicalizer().policy("example.com")
+
+
+def test_what_overrides_is_stronger_than_more_specific_patterns_of_its_origin():
+    """And weaker than a later origin; problems in it are told as those of any options."""
+    rules = {
+        "*": {"drop_params": ["a"], "override": {"drop_params": ["!b"]}},
+        "example.com/x": {"drop_params": ["b", "c"]},
+        "example.*": {"override": {"drop_params": ["!c"]}},
+    }
+    canonicalizer = Canonicalizer(rules)
+    assert canonicalizer.canonicalize("http://example.com/x?a=1&b=1&c=1&d=1") == (
+        "http://example.com/x?b=1&c=1&d=1"
+    )
+    later = [Source("file", rules), Source("rules", {"*": {"drop_params": ["b"]}})]
+    canonicalizer = Canonicalizer.from_configuration(Configuration.load("safe", later))
+    assert canonicalizer.canonicalize("http://example.com/x?a=1&b=1") == "http://example.com/x"
+    with pytest.raises(ConfigurationError, match=r"rules\['\*'\]\['drop_parms'\]: no such option"):
+        Canonicalizer({"*": {"override": {"drop_parms": ["a"]}}})
+
+
+def test_globs_of_hosts_paths_and_names():
+    """``name.*`` is no prefix of a label, ``/x/*`` not ``/x``, and ``*`` in a name any text."""
+    rules = {
+        "google.*": {"drop_params": ["a"]},
+        "example.com/x/*": {"drop_params": ["a"]},
+        "example.org?*_id": {"drop_params": ["a"]},
+    }
+    canonicalizer = Canonicalizer(rules)
+    for url, is_dropped in (
+        ("http://www.google.co.uk/?", True),
+        ("http://mygoogle.com/?", False),
+        ("http://google/?", False),
+        ("http://example.com/x/?", True),
+        ("http://example.com/x?", False),
+        ("http://example.org/?my_id=1&", True),
+        ("http://example.org/?id=1&", False),
+    ):
+        assert ("a=1" not in canonicalizer.canonicalize(f"{url}a=1")) is is_dropped

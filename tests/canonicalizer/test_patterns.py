@@ -12,14 +12,26 @@ from scrapy_urlcanon.canonicalizer.policy import Policies
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 _PARTS = ["a", "b", "ab", "a/b", "a*", "*b", "*", "a*b"]
-_HOSTS = ["*", "example", "a.example", "b.a.example", "192.0.2.1", "1", "[::1]", "a" * 60 + ".a"]
+_HOSTS = [
+    "*",
+    "example",
+    "a.example",
+    "b.a.example",
+    "192.0.2.1",
+    "1",
+    "[::1]",
+    "a.*",
+    "b.a.*",
+    "a" * 60 + ".a",
+]
 _hosts = st.sampled_from([*_HOSTS, *(".".join(["a" * 50] * n) for n in (5, 6, 7))])
 _related = st.builds(
     "{}{}{}".format,
     _hosts,
-    st.sampled_from(["", "/", "/a", "/a/b", "/a/b/", "/ab"]),
+    st.sampled_from(["", "/", "/a", "/a/b", "/a/b/", "/ab", "/a*", "/a/*", "/*b", "/a*b", "/*"]),
     st.lists(
-        st.builds("{}={}".format, st.sampled_from("tu"), st.sampled_from(_PARTS)), max_size=2
+        st.builds("{}={}".format, st.sampled_from(["t", "u", "*"]), st.sampled_from(_PARTS)),
+        max_size=2,
     ).map(lambda pieces: "?" + "&".join(pieces)),
 )
 """Patterns of which many cover and overlap each other."""
@@ -27,7 +39,9 @@ _related = st.builds(
 _related_urls = st.builds(
     "http://{}{}/{}?{}".format,
     st.sampled_from(["", "", "www.", "a."]),
-    _hosts.filter(lambda host: host != "*"),
+    _hosts.map(lambda host: host.replace("*", "b") if "." in host else host).filter(
+        lambda host: host != "*"
+    ),
     st.sampled_from(["", "a", "a/", "a/b", "a/b/c", "ab", "abc"]),
     st.lists(
         st.builds("{}={}".format, st.sampled_from("tu"), st.text("ab*", max_size=3)), max_size=3

@@ -21,7 +21,7 @@ def misleading(tmp_path, monkeypatch):
     names = ["rules.toml", "my, rules.toml['a.example'], x.toml"]
     for name, param in zip(names, ("sid", "ref"), strict=True):
         (tmp_path / name).write_text(f'["a.example"]\ndrop_params = ["{param}"]\n')
-    return Canonicalizer(preset="scrapy", rules_files=names)
+    return Canonicalizer(rules_files=names)
 
 
 def test_a_step_names_the_layers_that_had_a_part(misleading):

@@ -125,6 +125,7 @@ def _rule_set_as_data(rule_set: RuleSet, pattern: Pattern) -> dict[str, Any]:
         "pattern": pattern.text,
         "options": dict(rule_set.options),
         "inherit": rule_set.inherit,
+        "override": rule_set.overrides,
         "layer": str(rule_set.layer),
     }
 
@@ -135,4 +136,5 @@ def _rule_set_from_data(data: dict[str, Any]) -> RuleSet:
         data["options"],
         Layer(data["layer"]),
         inherit=data["inherit"],
+        overrides=data.get("override", False),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from scrapy_urlcanon.canonicalizer.configuration import INHERIT
+from scrapy_urlcanon.canonicalizer.configuration import INHERIT, OVERRIDE
 from scrapy_urlcanon.canonicalizer.layers import preset_layer
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
@@ -150,6 +150,8 @@ def _shown(rule_set: RuleSet) -> PatternOptions:
     options = {name: shown_value(value) for name, value in rule_set.options.items()}
     if not rule_set.inherit:
         options = {INHERIT: shown_value(rule_set.inherit), **options}
+    if rule_set.overrides:
+        options = {OVERRIDE: shown_value(rule_set.overrides), **options}
     pattern = rule_set.pattern
     written = pattern.text if isinstance(pattern, Pattern) else f"{pattern.host}{pattern.prefix}"
     return PatternOptions(redact(rule_set.layer.pattern or written), options)
