@@ -78,6 +78,7 @@ class Crawl:
     ) -> None:
         log_configuration_errors_plainly()
         self._crawler = crawler
+        self._audit_listeners: list[Callable[[AuditedPair], None]] = []
         self.settings = CrawlSettings.load(crawler.settings)
         # Not for a command or a shell, which have no spider yet.
         self._is_job = bool(crawler.settings["JOBDIR"]) and crawler.spider is not None
@@ -202,6 +203,10 @@ class Crawl:
         if self.dropped:
             self.dropped.listeners.append(listener)
 
+    def on_audit(self, listener: Callable[[AuditedPair], None]) -> None:
+        """Call *listener* with each dropped variant that was compared."""
+        self._audit_listeners.append(listener)
+
     def spider_opened(self, spider: Spider) -> None:
         """Begin the crawl: the scheduler is open, and nothing is scheduled yet."""
         if self.fingerprinter:
@@ -257,6 +262,8 @@ class Crawl:
             self.recorder.audited(pair)
         if self.declared_canonicals:
             self.declared_canonicals.audited(pair)
+        for listener in self._audit_listeners:
+            listener(pair)
 
     def _on_rule_change(self) -> None:
         if self.fingerprinter:

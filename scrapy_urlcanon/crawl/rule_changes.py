@@ -46,6 +46,11 @@ class RuleChanges:
         self._on_suspend(entry, domain)
         return True
 
+    @property
+    def suspended(self) -> frozenset[tuple[RuleEntry, str]]:
+        """What was turned off, each with its domain."""
+        return frozenset(self._suspended)
+
     def is_suspended(self, entry: RuleEntry, domain: str) -> bool:
         """Tell whether *entry* was turned off on *domain*."""
         return (entry, domain) in self._suspended

@@ -6,6 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.report.sections.audit import AuditedRule
 from scrapy_urlcanon.report.sections.pages import Group
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = (
     *("kept", "dropped", "domain", "requests", "options", "layers"),
-    *("linked_from", "redirected_from", "alike"),
+    *("entries", "linked_from", "redirected_from", "alike", "verdict"),
 )
 
 
@@ -22,13 +23,21 @@ def to_csv(report: Report) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(_COLUMNS)
+    verdicts = {
+        (pair.url, pair.kept): pair.verdict
+        for row in report.rows(AuditedRule)
+        for pair in row.pairs
+    }
     for group in report.rows(Group):
         for variant in group.variants:
             options = " ".join(dict.fromkeys(step.option for step in variant.steps))
             layers = "; ".join(dict.fromkeys(step.layer for step in variant.steps))
+            rules = [rule for step in variant.steps if step.entries for rule in step.rules]
+            entries = "; ".join(dict.fromkeys(rules))
             cells = (
                 *(group.kept, variant.url, group.domain, variant.dropped, options, layers),
-                *(variant.linked_from, variant.redirected_from, variant.alike or ""),
+                *(entries, variant.linked_from, variant.redirected_from, variant.alike or ""),
+                verdicts.get((variant.url, group.kept), ""),
             )
             writer.writerow([_as_text(str(cell)) for cell in cells])
     return file.getvalue()

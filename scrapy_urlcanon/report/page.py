@@ -44,7 +44,6 @@ def to_html(report: Report) -> str:
     return environment.get_template("report.html.jinja").render(
         report=report,
         sections=parts,
-        redacted=REDACTED,
         is_redacted=any(REDACTED in body for _, body in parts),
         duration=_duration(report),
         style=style,
@@ -95,7 +94,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(kept=_kept, dropped=_dropped, visible=visible, moment=_moment)
-    environment.globals.update(count_of=count_of)
+    environment.globals.update(count_of=count_of, redacted=REDACTED)
     return environment
 
 

@@ -38,6 +38,8 @@ class SampledVariant:
         """Those of its request alone."""
         self.linked_from = drop.linked_from
         self.redirected_from = str((drop.request.meta.get("redirect_urls") or [""])[-1])
+        self.entries = drop.entries
+        """What made it a variant; later a rule of these may be suspended, or another one hold."""
         self.is_declared = DECLARED_CANONICAL in drop.rules
         """Whether no rule dropped it, but what the kept URL shows: a page that declares it."""
         self.dropped = 0

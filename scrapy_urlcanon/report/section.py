@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    from scrapy_urlcanon.crawl.checks.audit import AuditedPair
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.report.document import Report
     from scrapy_urlcanon.report.screen import Screen
@@ -48,6 +50,12 @@ class Section:
 
     def note_page(self, canonical: str, domain: str) -> None:
         """Note that the page with this *canonical* URL of *domain* was fetched."""
+
+    def note_audit(self, pair: AuditedPair) -> None:
+        """Note a dropped variant that was fetched all the same, to compare it."""
+
+    def note_suspension(self, entry: RuleEntry, domain: str) -> None:
+        """Note, at the end, that *entry* was turned off on *domain*, perhaps in a run before."""
 
     def rows(self, figures: Mapping[str, int]) -> tuple[Any, ...]:
         """Return what was collected, with the final *figures* of the crawl."""

@@ -11,6 +11,7 @@ from scrapy_urlcanon.redaction import REDACTED, is_secret, redact, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.canonicalizer.layers import Layer
 
 _LONGEST = 1_000
@@ -26,6 +27,11 @@ def shown_layer(layer: Layer) -> str:
     if layer.pattern is not None:
         layer = evolve(layer, pattern=redact(layer.pattern))
     return str(layer)
+
+
+def shown_rule(entry: RuleEntry) -> str:
+    """Return *entry* as text."""
+    return redact(str(entry))
 
 
 def shown_layers(layers: Iterable[Layer]) -> str:

@@ -15,6 +15,7 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.settings import REPORT_FORMATS
 from scrapy_urlcanon.files import write_atomically
+from scrapy_urlcanon.redaction import redact
 from scrapy_urlcanon.report.destination import destinations
 from scrapy_urlcanon.report.document import Report
 from scrapy_urlcanon.report.section import sections
@@ -61,6 +62,8 @@ class ReportWriter:
         self._sections = [section(crawl.canonicalizer) for section in sections()]
         for section in self._sections:
             crawl.on_drop(section.note_drop)
+            crawl.on_audit(section.note_audit)
+        self._rule_changes = crawl.rule_changes
 
     def response_received(self, response: Response, request: Request) -> None:
         """Note what *request* led to, where it led to a page."""
@@ -92,9 +95,12 @@ class ReportWriter:
                 )
 
     def _report(self) -> Report:
+        for entry, domain in self._rule_changes.suspended:
+            for section in self._sections:
+                section.note_suspension(entry, domain)
         stats = self._crawler.stats.get_stats()
         figures = {
-            name.removeprefix(_STATS): value
+            redact(name.removeprefix(_STATS)): value
             for name, value in sorted(stats.items())
             if name.startswith(_STATS) and isinstance(value, int)
         }

@@ -13,11 +13,13 @@ from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.dropped import Drop
 from scrapy_urlcanon.report.document import Report
+from scrapy_urlcanon.report.sections.audit import AuditedRule, Pair
 from scrapy_urlcanon.report.sections.domains import Domain, Domains
 from scrapy_urlcanon.report.sections.in_force import Origin, PatternOptions
-from scrapy_urlcanon.report.sections.options import Option
+from scrapy_urlcanon.report.sections.options import Entry, Option
 from scrapy_urlcanon.report.sections.pages import Group, Pages, StepOnUrl, Variant
 from scrapy_urlcanon.report.sections.parameters import Parameter
+from scrapy_urlcanon.report.taking_back import TakingBack
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +47,7 @@ def make_drop():
         url,
         first="http://example.com/",
         *,
-        rules=("drop_params",),
+        rules=("drop_params:sort",),
         domain="example.com",
         fingerprint=None,
         **meta,
@@ -88,7 +90,7 @@ def collector():
 @pytest.fixture
 def report():
     """Return a small report in which everything occurs."""
-    step = StepOnUrl("drop_params", "URLCANON_RULES['example.com']", "dropped")
+    step = StepOnUrl("drop_params", "URLCANON_RULES['example.com']", "dropped", ("sort",))
     variants = (
         Variant("http://example.com/a?sort=name", 5, (step,), "http://example.com/list"),
         Variant("http://example.com/a?sort=date&utm_source=x", 2, (step,)),
@@ -110,8 +112,12 @@ def report():
             "dropped/domain/example.org": 1,
         },
         contents={
+            AuditedRule: (),
             Option: (
-                Option("drop_params", 10, ("URLCANON_RULES['example.com']",)),
+                Option(
+                    *("drop_params", 10, ("URLCANON_RULES['example.com']",)),
+                    entries=(Entry("sort", 9), Entry("sid", 2)),
+                ),
                 Option("tracking_params", 2, ("preset safe",)),
                 Option("www", 0, ("URLCANON_RULES['*']",)),
             ),
@@ -129,6 +135,46 @@ def report():
                 ),
             ),
         },
+    )
+
+
+@pytest.fixture
+def audited(report):
+    """Return the small report, of a crawl that compared some variants and suspended an entry."""
+    figures = {
+        "audited": 5,
+        "audit/false_merge": 3,
+        "audit/unjudged": 1,
+        "audit/suspended/drop_params:sort": 1,
+    }
+    rows = (
+        AuditedRule(
+            *("drop_params:sort", "example.com", 2, 3, 1),
+            written=("URLCANON_RULES['example.com']",),
+            suspended=(
+                TakingBack(
+                    "To take it back, add to URLCANON_SPIDER_RULES:",
+                    "'example.com': {'drop_params': ['!sort']},",
+                ),
+            ),
+            pairs=(
+                Pair(
+                    "http://example.com/a?sort=name",
+                    "http://example.com/a",
+                    *("another", ""),
+                    only_variant=("By name",),
+                    only_kept=("By date", "Newest first"),
+                ),
+                Pair(
+                    "http://example.com/b?sort=name",
+                    "http://example.com/b",
+                    *("cannot tell", "it failed", (), ()),
+                ),
+            ),
+        ),
+    )
+    return evolve(
+        report, figures=report.figures | figures, contents=report.contents | {AuditedRule: rows}
     )
 
 

@@ -5,6 +5,7 @@ from hashlib import sha1
 
 import pytest
 
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.report.json_form import to_json
 from scrapy_urlcanon.report.page import to_html
 from scrapy_urlcanon.report.sampling import COUNTED_URLS
@@ -15,13 +16,22 @@ from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl
 def test_group_holds_variants_with_the_rules_and_layers_that_did_it(collector, make_drop):
     """A group says which rule of which layer changed which of the two URLs."""
     kept = "http://example.com/?sort=name"
-    collector.add(make_drop("http://example.com/?sort=date&utm_source=x", kept))
+    rules = ("drop_params:sort", "tracking_params:utm_source")
+    collector.add(make_drop("http://example.com/?sort=date&utm_source=x", kept, rules=rules))
     (group,) = collector.groups()
     assert (group.kept, group.dropped, group.urls) == (kept, 1, 1)
     assert group.variants[0].steps == (
-        StepOnUrl("tracking_params", "preset safe", "dropped"),
-        StepOnUrl("drop_params", "rules['example.com']", "both"),
+        StepOnUrl("tracking_params", "preset safe", "dropped", ("utm_source",)),
+        StepOnUrl("drop_params", "rules['example.com']", "both", ("sort",)),
     )
+
+
+def test_group_is_explained_by_the_rules_that_held_when_it_was_dropped(collector, make_drop):
+    """What was suspended later did it, and what was suspended before did not."""
+    collector.add(make_drop("http://example.com/?sort=date&sid=1"))
+    collector.canonicalizer.suspend(RuleEntry("drop_params", "sort"), "example.com")
+    (group,) = collector.groups()
+    assert [step.rules for step in group.variants[0].steps] == [("drop_params:sort",)]
 
 
 def test_exact_duplicates_are_counted_but_no_variants(collector, make_drop):
@@ -34,7 +44,8 @@ def test_exact_duplicates_are_counted_but_no_variants(collector, make_drop):
 
 def test_options_of_a_request_are_respected(collector, make_drop):
     """The rules in the meta of a request explain its drop."""
-    collector.add(make_drop("http://example.com/?x=1", urlcanon={"drop_params": ["x"]}))
+    own = {"urlcanon": {"drop_params": ["x"]}}
+    collector.add(make_drop("http://example.com/?x=1", rules=["drop_params:x"], **own))
     (group,) = collector.groups()
     assert [step.layer for step in group.variants[0].steps] == ['request.meta["urlcanon"]']
 

@@ -9,9 +9,9 @@ from scrapy_urlcanon.report.json_form import current_version, from_json, read_re
 from scrapy_urlcanon.report.sections.domains import Domain
 
 
-def test_report_is_read_as_it_was_written(report):
+def test_report_is_read_as_it_was_written(audited):
     """The JSON form loses nothing."""
-    assert from_json(to_json(report)) == report
+    assert from_json(to_json(audited)) == audited
 
 
 def test_report_of_a_crawl_is_read(shop_reports):
@@ -54,13 +54,17 @@ def edit(*path, value):
         (edit("groups", value={}), "groups: expected a list, got {}"),
         (edit("figures", value=[]), "figures: expected an object, got []"),
         (edit("options", 0, value="www"), "options[0]: expected an object, got 'www'"),
+        (
+            edit("audit", 0, "pairs", 1, "verdict", value="maybe"),
+            "audit[0].pairs[1].verdict: expected 'another' or 'cannot tell' or 'same', got 'maybe'",
+        ),
         (edit("spidr", value="x"), "spidr: no such key; did you mean 'spider'?"),
         (lambda document: document.pop("spider"), "spider: is missing"),
     ],
 )
-def test_edited_report_says_where_it_is_wrong(report, tmp_path, change, message):
+def test_edited_report_says_where_it_is_wrong(audited, tmp_path, change, message):
     """A report that was edited, or is of a newer version, gives an error that names the place."""
-    document = json.loads(to_json(report))
+    document = json.loads(to_json(audited))
     change(document)
     path = tmp_path / "report.json"
     path.write_text(json.dumps(document), encoding="utf-8")

@@ -66,7 +66,7 @@ def test_secrets_in_a_layer_are_not_shown_with_a_page(collector, make_drop):
     """A page names the rule that made its variants one."""
     pages = type(collector)(Canonicalizer(SECRETS))
     kept = "http://example.com/?token=hunter2"
-    pages.add(make_drop(f"{kept}&view=grid", kept))
+    pages.add(make_drop(f"{kept}&view=grid", kept, rules=["default_params:view"]))
     assert "hunter2" not in repr(pages.groups())
     assert pages.groups()[0].variants[0].steps[0].layer == "rules['example.com/?token=***']"
 

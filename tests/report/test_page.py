@@ -126,6 +126,21 @@ def test_domain_leads_to_its_first_page(report, changed):
     assert "2 pages of example.org" in " ".join(page.text.split())
 
 
+def test_entries_stand_below_their_option(report):
+    """Which of a list did it, and in each variant."""
+    page = Page(to_html(report))
+    text = " ".join(page.text.split())
+    assert "drop_params 10 URLCANON_RULES['example.com'] drop_params: sort 9" in text
+    assert "?sort=name drop_params sort URLCANON_RULES['example.com']" in text
+
+
+def test_suspended_rules_are_worth_a_look(audited):
+    """With their domain."""
+    finding = findings_of(audited)[0]
+    assert finding.is_warning
+    assert finding.examples == ("drop_params:sort on example.com",)
+
+
 def test_report_of_nothing_is_a_page_too(changed):
     """A crawl without requests, drops or rules is said to be one."""
     figures = dict.fromkeys(("requests", "dropped", "dropped/exact", "dropped/variant"), 0)
@@ -167,7 +182,7 @@ def test_worth_a_look_shows_what_is_there(report):
     [
         ({"rescued": 2}, "2 pages rescued"),
         ({"audited": 9, "audit/false_merge": 1}, "1 audit found another page than the one kept"),
-        ({"audit/suspended/www": 1}, "1 option suspended during the crawl"),
+        ({"audit/suspended/www": 1}, "1 rule suspended during the crawl"),
         ({"redirect_hops": 3}, "3 redirects to the canonical form of their own URL"),
         ({"unparsable": 1}, "1 URL could not be parsed"),
         ({"skipped//?p={id}": 2, "skipped//x": 1}, "3 requests skipped"),

@@ -36,13 +36,35 @@ def test_report_shows_figures_findings_and_pages(report):
         "10  drop_params      Drop parameters that do not select the page",
         "39  example.com  drop_params 10, tracking_params 2",
         "9 requests dropped, for 3 other URLs",
-        "5  http://example.com/a[-?sort=name-]  drop_params",
+        "5  http://example.com/a[-?sort=name-]  drop_params:sort",
         "linked from http://example.com/list",
         "preset safe                           scheme = 'merge'",
         "URLCANON_RULES  example.com           drop_params = ['sort']",
         "                and 6 other patterns",
     ):
         assert line in text
+
+
+def test_report_shows_what_was_audited(audited):
+    """What was suspended with the line to paste, and a pair with what differed."""
+    text = shown(show_report, audited)
+    for line in (
+        "Was it right?\nOf 6 dropped variants that were fetched all the same, 2 showed",
+        "drop_params:sort on example.com  3 of 5 showed another page, 1 cannot be told\n",
+        "  suspended. To take it back, add to URLCANON_SPIDER_RULES:\n",
+        "    'example.com': {'drop_params': ['!sort']},\n",
+        "  http://example.com/a[-?sort=name-]  another\n",
+        "    only in the variant    By name\n",
+        "    only on the kept page  By date\n",
+    ):
+        assert line in text
+
+
+def test_entries_stand_below_their_option(report):
+    """Which of a list did it."""
+    text = shown(show_report, report)
+    assert "\n 9    sort" in text
+    assert "\n 2    sid" in text
 
 
 def test_domains_that_are_not_listed_are_summed_up(changed):

@@ -8,6 +8,7 @@ from attrs import frozen
 
 from scrapy_urlcanon.report.sampling import COUNTED_URLS
 from scrapy_urlcanon.report.section import Section
+from scrapy_urlcanon.report.sections.audit import Audit, AuditedRule
 from scrapy_urlcanon.report.sections.options import Option
 from scrapy_urlcanon.report.sections.pages import Group
 from scrapy_urlcanon.report.sections.parameters import COUNTED_VALUES, Parameter
@@ -68,13 +69,16 @@ def findings_of(report: Report) -> tuple[Finding, ...]:
 
 
 def _suspended(report: Report) -> Iterator[Finding]:
-    options = tuple(report.figures_under("audit/suspended/"))
-    if options:
+    suspended = [row for row in report.rows(AuditedRule) if row.suspended]
+    rules = [f"{row.rule} on {row.domain}" for row in suspended]
+    # Reports of the version before have but the figures.
+    rules = rules or list(report.figures_under("audit/suspended/"))
+    if rules:
         yield Finding(
-            f"{count_of(len(options), 'option')} suspended during the crawl",
-            "The audit found too many pages that these options took for duplicates wrongly. "
-            "Narrow them to a path, or take them back.",
-            options,
+            f"{count_of(len(rules), 'rule')} suspended during the crawl",
+            "The audit found too many pages that these took for duplicates wrongly. Narrow them to "
+            f"a path, or take them back: {Audit.label!r} has the line for it.",
+            tuple(rules),
             is_warning=True,
         )
 

@@ -16,11 +16,10 @@ from scrapy_urlcanon.redaction import redact
 from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.report.sections.options import Option, is_neutral
 from scrapy_urlcanon.report.shown_rules import shown_value
+from scrapy_urlcanon.report.written_rules import as_written
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.configuration import RuleSet
     from scrapy_urlcanon.crawl.dropped import Drop
@@ -69,8 +68,6 @@ class RulesInForce(Section):
     def __init__(self, canonicalizer: Canonicalizer) -> None:
         super().__init__(canonicalizer)
         self._canonicalizer = canonicalizer
-        # Before anything of it is suspended: that is shown with what the audit found.
-        self._configuration = canonicalizer.configuration
         self._domains = {ANY_HOST}
 
     def note_drop(self, drop: Drop) -> None:
@@ -82,7 +79,9 @@ class RulesInForce(Section):
 
     def rows(self, figures: Mapping[str, int]) -> tuple[Origin, ...]:
         del figures
-        preset = self._configuration.preset
+        # What was suspended is shown with what the audit found.
+        configuration = as_written(self._canonicalizer).configuration
+        preset = configuration.preset
         values = PRESETS[preset].items()
         options = {
             name: shown_value(value) for name, value in values if not is_neutral(name, value)
@@ -92,11 +91,8 @@ class RulesInForce(Section):
             for _, sets in sorted(self._canonicalizer.declared.items())
             for rule_set in sets
         ]
-        written = (sets for sets in self._configuration.origins if _is_written(sets))
-        origins = (
-            (CLEAN_PARAM, tuple(declared)),
-            *((sets[0].layer.origin, sets) for sets in written),
-        )
+        written = [(sets[0].layer.origin, sets) for sets in configuration.origins if sets]
+        origins = ((CLEAN_PARAM, tuple(declared)), *written)
         return (
             Origin(str(preset_layer(preset)), 1, (PatternOptions("", options),)),
             *(self._origin(name, rule_sets) for name, rule_sets in origins if rule_sets),
@@ -139,11 +135,6 @@ class RulesInForce(Section):
         if rows:
             screen.heading(cls.label)
             screen.table(rows, numbers=0)
-
-
-def _is_written(rule_sets: Iterable[RuleSet]) -> bool:
-    """Tell whether somebody wrote them, and not the audit of a run before."""
-    return any(rule_set.layer.pattern is not None for rule_set in rule_sets)
 
 
 def _shown(rule_set: RuleSet) -> PatternOptions:

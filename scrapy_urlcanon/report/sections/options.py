@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from scrapy_urlcanon.canonicalizer.layers import ALWAYS, preset_layer
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
@@ -14,6 +14,7 @@ from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICA
 from scrapy_urlcanon.crawl.summary import title_of
 from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.report.shown_rules import shown_layer
+from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,12 +22,24 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.report.document import Report
-    from scrapy_urlcanon.report.screen import Screen
+    from scrapy_urlcanon.report.screen import Cell, Screen
 
 _LISTED_LAYERS = 5
-
+_LISTED_ENTRIES = 10
 
 _RULE = "dropped/rule/"
+_ENTRY = "dropped/entry/"
+_PRINTED_ENTRIES = 5
+
+
+@frozen
+class Entry:
+    """One element of an option's list or mapping, and what it did."""
+
+    name: str
+    """Such as ``sid`` of ``drop_params``; without secrets."""
+    dropped: int
+    """How many dropped variants are due to it, perhaps with others."""
 
 
 @frozen
@@ -41,6 +54,8 @@ class Option:
     """Some of the layers that turn it on, in the order in which they apply."""
     more_layers: int = 0
     """How many more there are."""
+    entries: tuple[Entry, ...] = ()
+    """Those that dropped something, the most first; in all options no more than 100."""
 
 
 class Options(Section):
@@ -70,8 +85,12 @@ class Options(Section):
             layers.keys() | dropped.keys(), key=lambda name: (-dropped.get(name, 0), name)
         )
         preset = self._configuration.preset
+        entries = _entries(figures)
         return tuple(
-            _option(name, dropped.get(name, 0), preset, list(layers.get(name, ())))
+            evolve(
+                _option(name, dropped.get(name, 0), preset, list(layers.get(name, ()))),
+                entries=entries.get(name, ()),
+            )
             for name in names
         )
 
@@ -79,17 +98,37 @@ class Options(Section):
     def context(cls, report: Report) -> dict[str, Any]:
         options = report.rows(Option)
         most = max((option.dropped for option in options), default=0)
-        return {"options": options, "most_dropped": most}
+        return {"options": options, "most_dropped": most, "listed": _LISTED_ENTRIES}
 
     @classmethod
     def show(cls, report: Report, screen: Screen) -> None:
         screen.heading("By option")
-        rows = []
+        rows: list[tuple[Cell, Cell, Cell]] = []
         for option in report.rows(Option):
             style = "" if option.dropped else "dim"
             cells = f"{option.dropped:,}", title_of(option.name)
             rows.append(((cells[0], style), (option.name, style or "cyan"), (cells[1], style)))
+            rows += [
+                ((f"{entry.dropped:,}", "dim"), f"  {entry.name}", "")
+                for entry in option.entries[:_PRINTED_ENTRIES]
+            ]
+            others = len(option.entries[_PRINTED_ENTRIES:])
+            if others:
+                rows.append(("", (f"  and {count_of(others, 'other')}", "dim"), ""))
         screen.table(rows)
+
+
+def _entries(figures: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
+    """Return the entries of each option, by its name."""
+    entries: dict[str, list[Entry]] = {}
+    for name, count in figures.items():
+        option, colon, entry = name.removeprefix(_ENTRY).partition(":")
+        if colon and name.startswith(_ENTRY):
+            entries.setdefault(option, []).append(Entry(entry, count))
+    return {
+        option: tuple(sorted(found, key=lambda entry: (-entry.dropped, entry.name)))
+        for option, found in entries.items()
+    }
 
 
 def _turned_on(configuration: Configuration) -> Iterator[tuple[str, str]]:

@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import evolve, frozen
 
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
 from scrapy_urlcanon.exceptions import ReportError
-from scrapy_urlcanon.redaction import shown_url, visible
+from scrapy_urlcanon.redaction import redact, shown_url, visible
 from scrapy_urlcanon.report.sampling import COUNTED_URLS, GroupSample
 from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.report.shown_rules import shown_layers
+from scrapy_urlcanon.report.written_rules import as_written
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.canonicalizer.entries import Cause
+    from scrapy_urlcanon.canonicalizer.explanation import Step
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.report.document import Report
     from scrapy_urlcanon.report.sampling import SampledGroup, SampledVariant
@@ -40,6 +45,13 @@ class StepOnUrl:
     """What turned it on, as in :attr:`scrapy_urlcanon.canonicalizer.canonicalizer.Step.layer`."""
     on: str
     """Which URL it changed: ``dropped``, ``kept`` or ``both``."""
+    entries: tuple[str, ...] = ()
+    """The entries of the option that did, such as ``sid``; without secrets."""
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The entries with the option before each, or the option alone."""
+        return tuple(f"{self.option}:{entry}" for entry in self.entries) or (self.option,)
 
 
 @frozen
@@ -109,7 +121,9 @@ class Pages(Section):
 
     def rows(self, figures: Mapping[str, int]) -> tuple[Group, ...]:
         del figures
-        return _numbered(map(self._group, self._sample.groups()), lambda group: group.kept)
+        canonicalizer = as_written(self._canonicalizer)
+        groups = (_group(group, canonicalizer) for group in self._sample.groups())
+        return _numbered(groups, lambda group: group.kept)
 
     @classmethod
     def check(cls, report: Report) -> None:
@@ -135,45 +149,63 @@ class Pages(Section):
         for group in groups[:_PRINTED]:
             _show_group(group, screen)
 
-    def _group(self, group: SampledGroup) -> Group:
-        on_kept = self._fired(group.kept, None)
-        variants = sorted(group.variants.values(), key=lambda variant: -variant.dropped)
-        return Group(
-            kept=shown_url(group.kept),
-            domain=group.domain,
-            dropped=group.dropped,
-            urls=group.urls,
-            variants=_numbered(
-                (self._variant(variant, on_kept) for variant in variants),
-                lambda variant: variant.url,
-            ),
-        )
 
-    def _variant(self, variant: SampledVariant, on_kept: dict[str, str]) -> Variant:
-        steps: Iterable[StepOnUrl] = (_DECLARATION,)
-        if not variant.is_declared:
-            steps = _steps(self._fired(variant.url, variant.options), on_kept)
-        return Variant(
-            shown_url(variant.url),
-            variant.dropped,
-            tuple(steps),
-            shown_url(variant.linked_from),
-            shown_url(variant.redirected_from),
-        )
-
-    def _fired(self, url: str, options: Any) -> dict[str, str]:
-        """Return the layers of the rules that change *url*, by the name of the rule."""
-        own = options if isinstance(options, dict) else None
-        steps = self._canonicalizer.explain(url, options=own).steps
-        return {step.option: shown_layers(step.layers) for step in steps}
+def _group(group: SampledGroup, canonicalizer: Canonicalizer) -> Group:
+    on_kept = canonicalizer.explain(group.kept).steps
+    variants = sorted(group.variants.values(), key=lambda variant: -variant.dropped)
+    rows = (_variant(variant, on_kept, canonicalizer) for variant in variants)
+    return Group(
+        kept=shown_url(group.kept),
+        domain=group.domain,
+        dropped=group.dropped,
+        urls=group.urls,
+        variants=_numbered(rows, lambda variant: variant.url),
+    )
 
 
-def _steps(on_dropped: dict[str, str], on_kept: dict[str, str]) -> Iterator[StepOnUrl]:
-    for option, layer in on_dropped.items():
-        yield StepOnUrl(option, layer, "both" if option in on_kept else "dropped")
-    for option, layer in on_kept.items():
+def _variant(
+    variant: SampledVariant, on_kept: tuple[Step, ...], canonicalizer: Canonicalizer
+) -> Variant:
+    steps: Iterable[StepOnUrl] = (_DECLARATION,)
+    if not variant.is_declared:
+        own = variant.options if isinstance(variant.options, dict) else None
+        on_dropped = canonicalizer.explain(variant.url, options=own).steps
+        steps = _steps(_fired(on_dropped, variant.entries), _fired(on_kept, variant.entries))
+    return Variant(
+        shown_url(variant.url),
+        variant.dropped,
+        tuple(steps),
+        shown_url(variant.linked_from),
+        shown_url(variant.redirected_from),
+    )
+
+
+def _fired(steps: Iterable[Step], entries: AbstractSet[RuleEntry]) -> dict[str, tuple[Cause, ...]]:
+    """Return what of each option was at work in *steps*, as far as it is among *entries*."""
+    fired: dict[str, tuple[Cause, ...]] = {}
+    for step in steps:
+        causes = (one for one in step.causes if RuleEntry(step.option, one.entry) in entries)
+        both = dict.fromkeys((*fired.get(step.option, ()), *causes))
+        if both:
+            fired[step.option] = tuple(both)
+    return fired
+
+
+def _steps(
+    on_dropped: Mapping[str, tuple[Cause, ...]], on_kept: Mapping[str, tuple[Cause, ...]]
+) -> Iterator[StepOnUrl]:
+    for option, causes in on_dropped.items():
+        on = "both" if option in on_kept else "dropped"
+        yield _step(option, (*causes, *on_kept.get(option, ())), on)
+    for option, causes in on_kept.items():
         if option not in on_dropped:
-            yield StepOnUrl(option, layer, "kept")
+            yield _step(option, causes, "kept")
+
+
+def _step(option: str, causes: Iterable[Cause], on: str) -> StepOnUrl:
+    layers = dict.fromkeys(cause.layer for cause in causes)
+    entries = dict.fromkeys(redact(cause.entry) for cause in causes if cause.entry)
+    return StepOnUrl(option, shown_layers(layers), on, tuple(entries))
 
 
 def _numbered(rows: Iterable[Row], text_of: Callable[[Row], str]) -> tuple[Row, ...]:
@@ -195,8 +227,8 @@ def _show_group(group: Group, screen: Screen) -> None:
     screen.line((f"{dropped} dropped, for {group.written_urls}", "dim"), indent=2)
     rows: list[tuple[Cell, Cell]] = []
     for variant in group.variants[:_PRINTED_VARIANTS]:
-        options = [step.option for step in variant.steps if step.on != "both"]
-        options = options or [step.option for step in variant.steps]
+        steps = [step for step in variant.steps if step.on != "both"] or variant.steps
+        options = [rule for step in steps for rule in step.rules]
         url = screen.marked(variant.url, group.kept)
         url.append(_written_number(variant), "dim").append(
             f"  {visible(' '.join(options))}", "cyan"

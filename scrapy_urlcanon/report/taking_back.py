@@ -1,0 +1,126 @@
+"""How a user takes back an entry that the audit has suspended."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from attrs import evolve, frozen
+
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.configuration import RuleSet
+from scrapy_urlcanon.canonicalizer.layers import Layer
+from scrapy_urlcanon.canonicalizer.patterns import Pattern
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING, name_of
+from scrapy_urlcanon.report.shown_rules import shown_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+
+_SETTINGS = name_of("rules"), name_of("spider_rules")
+
+
+@frozen
+class TakingBack:
+    """What to do to have an entry off on a domain from the first request of the next crawl."""
+
+    advice: str
+    """In a sentence."""
+    line: str
+    """What to paste; empty where nothing does it."""
+
+
+def taking_back(
+    configuration: Configuration, entry: RuleEntry, domain: str, urls: Iterable[str]
+) -> TakingBack:
+    """Return how *entry* is taken back on *domain*.
+
+    A layer is stronger than all below it, and within it the longer pattern wins. So the line goes
+    to the weakest setting in which it has an effect: that is tried.
+
+    :param configuration: with all that was written (:func:`.as_written`).
+    :param urls: some that the entry changed.
+    """
+    if entry.option == DECLARED_CANONICAL:
+        return TakingBack(
+            "It can only be turned off everywhere:", f"{DECLARED_CANONICAL_SETTING} = False"
+        )
+    options = configuration.catalogue.by_name[entry.option].taken_back(entry.entry)
+    for setting in _SETTINGS:
+        known = _known(configuration, setting, domain)
+        united = _united(known.options if known else {}, options)
+        if united is None:
+            continue
+        added = _with(configuration, RuleSet(Pattern(domain), united, Layer(setting, domain)))
+        if not any(_changes(added, entry, url) for url in urls):
+            return _paste(setting, domain, known, options)
+    return TakingBack("To take it back, remove it where it is written.", "")
+
+
+def _paste(
+    setting: str, domain: str, known: RuleSet | None, options: Mapping[str, Any]
+) -> TakingBack:
+    if not known:
+        line = f"{domain!r}: {shown_value(options)}"
+        return TakingBack(f"To take it back, add to {setting}:", f"{line},")
+    place = str(known.layer)
+    option, value = next(iter(options.items()))
+    if option in known.options:
+        place, options = f"{option} of {place}", value
+    return TakingBack(f"To take it back, add to {place}:", f"{shown_value(options)[1:-1]},")
+
+
+def _united(known: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return *known* with *options* too, or None where it says what contradicts them."""
+    united = dict(known)
+    for option, value in options.items():
+        has = known.get(option)
+        if has is None:
+            united[option] = value
+        elif isinstance(value, list) and _opposite(value[0]) not in map(_name, has):
+            united[option] = [*has, *value]
+        elif isinstance(value, dict) and has.keys().isdisjoint(value):
+            united[option] = {**has, **value}
+        else:
+            return None
+    return united
+
+
+def _opposite(name: str) -> str:
+    return name.removeprefix("!") if name.startswith("!") else f"!{name}"
+
+
+def _name(item: Any) -> str:
+    """Return the name that an element of a list is, or the first of two templates."""
+    return item if isinstance(item, str) else str(item[0])
+
+
+def _known(configuration: Configuration, setting: str, domain: str) -> RuleSet | None:
+    """Return what *setting* has for *domain* already."""
+    sets = chain.from_iterable(configuration.origins)
+    found = (one for one in sets if one.layer.origin == setting and one.pattern == Pattern(domain))
+    return next(found, None)
+
+
+def _with(configuration: Configuration, rule_set: RuleSet) -> Configuration:
+    """Return *configuration* with *rule_set* in its setting, in place of one for its pattern."""
+    origins = list(configuration.origins)
+    names = [source.name for source in configuration.sources]
+    setting = rule_set.layer.origin
+    if setting in names:
+        place = names.index(setting)
+        others = (known for known in origins[place] if known.pattern != rule_set.pattern)
+        origins[place] = (*others, rule_set)
+    else:
+        # The setting of the project stands below that of the spider.
+        place = names.index(_SETTINGS[1]) if _SETTINGS[1] in names else len(names)
+        origins.insert(place, (rule_set,))
+    return evolve(configuration, origins=tuple(origins))
+
+
+def _changes(configuration: Configuration, entry: RuleEntry, url: str) -> bool:
+    steps = Canonicalizer.from_configuration(configuration).explain(url).steps
+    return any(entry in step.entries for step in steps)

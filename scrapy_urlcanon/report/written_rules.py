@@ -1,0 +1,34 @@
+"""The rules of a crawl as they were written, whatever was turned off meanwhile."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import evolve
+
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+
+if TYPE_CHECKING:
+    from scrapy_urlcanon.canonicalizer.configuration import RuleSet
+
+
+def as_written(canonicalizer: Canonicalizer) -> Canonicalizer:
+    """Return a canonicalizer with all that users and sites wrote, and nothing suspended.
+
+    >>> from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    >>> canonicalizer = Canonicalizer({"*": {"drop_params": ["id"]}})
+    >>> canonicalizer.suspend(RuleEntry("drop_params", "id"), "example.com")
+    >>> as_written(canonicalizer).canonicalize("http://example.com/?id=1")
+    'http://example.com/'
+    """
+    configuration = canonicalizer.configuration
+    origins = tuple(filter(_is_written, configuration.origins))
+    written = Canonicalizer.from_configuration(evolve(configuration, origins=origins))
+    for host, rule_sets in canonicalizer.declared.items():
+        written.declare(host, rule_sets)
+    return written
+
+
+def _is_written(rule_sets: tuple[RuleSet, ...]) -> bool:
+    # What is suspended has a layer that names no pattern. An origin may be empty, and has a source.
+    return not rule_sets or any(rule_set.layer.pattern is not None for rule_set in rule_sets)
