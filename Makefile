@@ -49,9 +49,10 @@ lint: $(INSTALLED)  ## check style and types
 	$(BIN)/ruff check --quiet
 	$(BIN)/mypy
 
-docs: $(INSTALLED)  ## write what is generated: the rules, settings and stats, types of options
+docs: $(INSTALLED)  ## write what is generated: rules, settings, stats, figures, types of options
 	$(BIN)/python tools/rules_page.py
 	$(BIN)/python tools/tables.py
+	$(BIN)/python tools/figures.py
 	$(BIN)/python tools/typed_options.py
 
 site: $(INSTALLED)  ## build the site of the docs in build/site, failing on any warning

@@ -13,6 +13,7 @@ from hashlib import sha1
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import results
 from scrapy import Request, Spider, signals
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
@@ -82,9 +83,28 @@ def per_variant(count: int) -> tuple[float, float]:
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     tracemalloc.start()
-    print(f"{count:,} requests: {per_request(count):.0f} bytes each")
+    each = per_request(count)
     alone, kept = per_variant(min(count, VARIANTS_OF))
-    print(f"a waiting variant: {kept:.0f} bytes, and its request, {alone:.0f} bytes")
+    results.write(
+        "bookkeeping",
+        {
+            "conditions": results.conditions(),
+            "requests": count,
+            "bytes of a request": each,
+            "bytes of a waiting variant": kept,
+            "bytes of its request": alone,
+        },
+        [
+            results.table(
+                [f"bookkeeping of {count:,} requests", "bytes"],
+                [
+                    ["a fetched request", f"{each:.0f}"],
+                    ["a waiting variant", f"{kept:,.0f}"],
+                    ["the request of that variant itself", f"{alone:,.0f}"],
+                ],
+            )
+        ],
+    )
 
 
 if __name__ == "__main__":

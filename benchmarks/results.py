@@ -29,10 +29,16 @@ def table(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
+def read(name: str) -> Any:
+    """Return the data that was written under *name*."""
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
 def write(name: str, data: dict[str, Any], tables: list[str]) -> None:
-    """Write *data* and *tables* under *name*, and show the tables."""
+    """Write *data* under *name*, and *tables* if there are any; show the tables."""
     RESULTS.mkdir(exist_ok=True)
     text = "\n\n".join(tables)
     (RESULTS / f"{name}.json").write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-    (RESULTS / f"{name}.md").write_text(text + "\n", encoding="utf-8")
-    print(text)
+    if tables:
+        (RESULTS / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+        print(text)

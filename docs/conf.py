@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from importlib import metadata
 from typing import TYPE_CHECKING
+
+from scrapy_urlcanon import __version__
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -12,9 +13,11 @@ if TYPE_CHECKING:
 project = "scrapy-urlcanon"
 author = "the scrapy-urlcanon developers"
 project_copyright = f"2026, {author}"
-release = metadata.version(project)
+release = __version__
 
-extensions = ["myst_parser", "sphinxcontrib.mermaid"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinxcontrib.mermaid"]
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
 myst_fence_as_directive = ["mermaid"]
 myst_heading_anchors = 3
 highlight_language = "none"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import configparser
 import doctest
 import os
 import re
+import runpy
 import shlex
 import shutil
 import subprocess
@@ -15,6 +17,7 @@ from typing import NamedTuple
 
 import pytest
 from scrapy.settings import Settings
+from scrapy.utils.misc import load_object
 
 from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError
@@ -36,11 +39,18 @@ CODE = re.compile(r"`([^`\n]+)`")
 DRAWN = re.compile(r"\[\"([^<\"]+)<br>")
 FILE = re.compile(r"\w[\w.-]*/[\w./-]*|\w[\w-]*\.(?:py|md|cfg|ini|toml|txt)")
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+DEFINITION = re.compile(r"^\[[^]]+\]: (\S+)$", re.MULTILINE)
+IN_REPOSITORY = re.compile(r"/(?:(?:blob|tree)/)?main/(.+)")
 
 # What is no command of ours is for the reader to run.
 RUN = "scrapy urlcanon "
 WITH_SETTINGS = "console with-settings"
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def read(page):
+    """Return the text of *page*."""
+    return page.read_text(encoding="utf-8")
 
 
 class Block(NamedTuple):
@@ -57,7 +67,7 @@ class Block(NamedTuple):
 
 def blocks(page):
     """Return the fenced blocks of *page*."""
-    text = page.read_text(encoding="utf-8")
+    text = read(page)
     return [
         Block(page, text[: match.start()].count("\n") + 1, match[1].strip(), match[2])
         for match in FENCE.finditer(text)
@@ -79,7 +89,7 @@ def project(tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_code_of_page_runs(page, project):
     """Python runs, settings are valid, and commands print what is shown."""
-    settings = {}
+    settings, names = {}, {}
     for block in blocks(page):
         if block.language == "toml":
             name = re.match(r"# (\S+\.toml)\n", block.text)
@@ -87,20 +97,26 @@ def test_code_of_page_runs(page, project):
             (project / name[1]).write_text(block.text, encoding="utf-8")
     for block in blocks(page):
         if block.language == "python":
-            run_python(block, settings)
+            run_python(block, settings, names)
         elif block.language.startswith("console"):
             assert block.language in {"console", WITH_SETTINGS}, block
             run_console(block, settings if block.language == WITH_SETTINGS else {}, project)
         else:
-            assert block.language in {"", "toml", "mermaid"}, f"{block}: cannot be run"
+            unrun = {"", "toml", "mermaid", "{eval-rst}"}
+            assert block.language in unrun, f"{block}: cannot be run"
 
 
-def run_python(block, settings):
-    """Run *block*: a session as a doctest, else as a module, which may be one of settings."""
+def run_python(block, settings, names):
+    """Run *block*: a session as a doctest, else as a module, which may be one of settings.
+
+    :param names: what the sessions of the page have defined so far.
+    """
     if ">>>" in block.text:
-        test = doctest.DocTestParser().get_doctest(block.text, {}, str(block), None, block.line)
-        result = doctest.DocTestRunner(optionflags=FLAGS).run(test)
+        parser = doctest.DocTestParser()
+        test = parser.get_doctest(block.text, names, str(block), None, block.line)
+        result = doctest.DocTestRunner(optionflags=FLAGS).run(test, clear_globs=False)
         assert result.failed == 0, block
+        names.update(test.globs)
         return
     namespace = {"__name__": "documentation"}
     try:
@@ -155,7 +171,7 @@ def run_console(block, settings, project):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_of_page_lead_somewhere(page):
     """Files that a page links are there, and so are the headings."""
-    for target, heading in LINK.findall(page.read_text(encoding="utf-8")):
+    for target, heading in LINK.findall(read(page)):
         if "://" in target:
             continue
         path = (page.parent / target).resolve() if target else page
@@ -165,10 +181,45 @@ def test_links_of_page_lead_somewhere(page):
             assert heading in {slug(text) for text in headings}, f"{page.name} links #{heading}"
 
 
+def test_readme_is_read_elsewhere_too():
+    """On the package index no link of it can be relative, so all are to the project's own site."""
+    text = read(ROOT / "README.md")
+    assert not LINK.findall(text)
+    metadata = configparser.ConfigParser()
+    metadata.read(ROOT / "setup.cfg", encoding="utf-8")
+    site = metadata["metadata"]["url"].removeprefix("https://github.com/")
+    links = DEFINITION.findall(text)
+    assert links
+    for link in links:
+        assert link.startswith(("https://github.com/", "https://raw.githubusercontent.com/"))
+        _, _, place = link.partition(site)
+        assert (ROOT / IN_REPOSITORY.fullmatch(place)[1]).exists(), link
+    used = set(re.findall(r"\]\[([^]]+)\]", text))
+    assert {line.partition("]")[0][1:] for line in text.splitlines() if "]: http" in line} == used
+
+
+def test_figures_are_those_of_the_result_files(monkeypatch):
+    """What the pages say was measured is what the last runs wrote."""
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    pages = runpy.run_path(str(ROOT / "tools" / "figures.py"))["pages"]()
+    for path, text in pages.items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name}: run `make docs`"
+
+
 def test_index_links_every_page():
     """Whoever begins at the index finds every page."""
-    linked = {target for target, _ in LINK.findall((DOCS / "index.md").read_text(encoding="utf-8"))}
+    linked = {target for target, _ in LINK.findall(read(DOCS / "index.md"))}
     assert {path.name for path in DOCS.glob("*.md")} - {"index.md"} <= linked
+
+
+def test_api_names_what_is_there():
+    """Whatever the page has the site show can be imported."""
+    names = re.findall(
+        r"^\.\. auto(?:class|function):: (\S+)$", read(DOCS / "api.md"), re.MULTILINE
+    )
+    assert len(names) > 20
+    for name in names:
+        assert load_object(name).__doc__, name
 
 
 def test_site_is_built_without_a_warning(tmp_path):

@@ -14,7 +14,7 @@ from scrapy_urlcanon.crawl.settings import CrawlSettings, attributes, name_of
 from scrapy_urlcanon.crawl.stats import PREFIX, Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 DOCS = Path(__file__).parents[1] / "docs"
 SETTINGS = DOCS / "configuration.md", ("setting", "default", "meaning")
@@ -26,7 +26,10 @@ DIAGRAM = re.compile("```mermaid\nstateDiagram.*?```\n", re.DOTALL)
 def pages() -> dict[Path, str]:
     """Return the text of each page as it is to be."""
     tables = {SETTINGS: settings(), STATS: stats(), LIFE: fates()}
-    texts = {path: with_table(path, head, rows) for (path, head), rows in tables.items()}
+    texts = {
+        path: with_table(path.read_text(encoding="utf-8"), head, rows)
+        for (path, head), rows in tables.items()
+    }
     path, _ = LIFE
     texts[path] = DIAGRAM.sub(lambda _: diagram(), texts[path])
     return texts
@@ -91,13 +94,17 @@ def as_python(value: object) -> str:
     return f"`{value:_}`" if type(value) is int else f"`{value!r}`"
 
 
-def with_table(path: Path, head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
-    """Return the page at *path* with the table that begins with *head* made of *rows*."""
-    first = f"| {' | '.join(head)} |\n|{' --- |' * len(head)}\n"
+def with_table(text: str, head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """Return the page *text* with the table that begins with *head* made of *rows*.
+
+    The line between them, which says how columns are aligned, stays as it is.
+    """
     table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
-    pattern = re.escape(first) + r"(\|.*\n)*"
-    text, count = re.subn(pattern, lambda _: first + table, path.read_text(encoding="utf-8"))
-    assert count == 1, f"{path} has {count} tables {head}"  # noqa: S101
+    cells = [f" {re.escape(cell)} " if cell else " " for cell in head]
+    between = r"\|"
+    pattern = rf"(\|{between.join(cells)}\|\n\|[ :|-]+\|\n)(?:\|.*\n)*"
+    text, count = re.subn(pattern, lambda match: match[1] + table, text)
+    assert count == 1, f"{count} tables {head}"  # noqa: S101
     return text
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchmarks import results
 from benchmarks.learn import methods
 from benchmarks.learn.corpus import PATH, halves, sites
 from benchmarks.learn.judge import Page, Score, pages_of, score
@@ -133,26 +134,40 @@ def chosen(cases: Mapping[str, Case], left_out: str, variant: str) -> Thresholds
     return max(GRID, key=merit)
 
 
-def report(name: str, scores: Mapping[str, Score], *, details: bool = False) -> None:
+def report(name: str, scores: Mapping[str, Score]) -> dict[str, float]:
+    """Print what a method came to, and return it."""
     total = sum(scores.values(), Score())
-    if details:
-        print(f"\n{name}, by site")
-        print(
-            f"{'':18}{'URLs':>7}{'redund.':>9}{'found':>7}{'wrong':>7}{'lost':>6}"
-            f"{'prec.':>8}{'recall':>8}{'no sinks':>9}"
-        )
-        for site, s in scores.items():
-            print(
-                f"{site:18}{s.urls:7}{s.redundant:9}{s.found:7}{s.wrong:7}{s.lost:6}"
-                f"{s.precision:8.2%}{s.recall:8.1%}{s.recall_outside_sinks:9.1%}"
-            )
-        return
     print(
         f"{name:28}{total.found:7}{total.wrong:7}{total.precision:9.2%}"
         f"{min(s.precision for s in scores.values()):9.2%}"
         f"{total.recall:8.1%}{total.recall_outside_sinks:9.1%}{macro(scores, 'recall'):8.1%}"
         f"{macro(scores, 'recall_outside_sinks'):9.1%}{total.lost / total.pages:8.3%}"
     )
+    return {
+        "found": total.found,
+        "wrong": total.wrong,
+        "precision": total.precision,
+        "precision on the worst site": min(s.precision for s in scores.values()),
+        "recall": total.recall,
+        "recall outside sinks": total.recall_outside_sinks,
+        "mean recall of sites": macro(scores, "recall"),
+        "mean recall of sites outside sinks": macro(scores, "recall_outside_sinks"),
+        "pages lost": total.lost / total.pages,
+    }
+
+
+def report_by_site(name: str, scores: Mapping[str, Score]) -> None:
+    """Print what a method came to on each site."""
+    print(f"\n{name}, by site")
+    print(
+        f"{'':18}{'URLs':>7}{'redund.':>9}{'found':>7}{'wrong':>7}{'lost':>6}"
+        f"{'prec.':>8}{'recall':>8}{'no sinks':>9}"
+    )
+    for site, s in scores.items():
+        print(
+            f"{site:18}{s.urls:7}{s.redundant:9}{s.found:7}{s.wrong:7}{s.lost:6}"
+            f"{s.precision:8.2%}{s.recall:8.1%}{s.recall_outside_sinks:9.1%}"
+        )
 
 
 def report_missed(cases: Iterable[Case], thresholds: Iterable[Thresholds]) -> None:
@@ -200,29 +215,48 @@ def main() -> int:
         "redirects and canonicals": methods.all_declared,
         "statistics of parameters": methods.param_statistics,
     }
+    name_of_run = "learn-swapped" if options.swapped else "learn"
+    judged_methods: dict[str, dict[str, float]] = {}
     for name, method in others.items():
-        report(name, {site: case.score(method(case.halves)) for site, case in cases.items()})
+        judged_methods[name] = report(
+            name, {site: case.score(method(case.halves)) for site, case in cases.items()}
+        )
     if is_installed():
-        report(
+        judged_methods["MaybeDont"] = report(
             "MaybeDont", {n: case.dropping(maybe_dont(case.halves)) for n, case in cases.items()}
         )
     else:
         print("MaybeDont: not installed, see benchmarks/requirements-maybedont.txt")
+        # It asks nothing of ours: what it came to the last time stands.
+        judged_methods["MaybeDont"] = results.read(name_of_run)["methods"]["MaybeDont"]
     for variant in VARIANTS:
         best = {site: chosen(cases, site, variant) for site in cases}
         scores = {site: case.learned(best[site], variant) for site, case in cases.items()}
-        report(f"learned: {variant}"[:28], scores)
+        name = f"learned: {variant}"
+        judged_methods[name] = report(name[:28], scores)
         if options.details:
-            report(f"learned: {variant}", scores, details=True)
+            report_by_site(name, scores)
             settings = sorted({(t.precision, t.alias, t.lost) for t in best.values()})
             print(f"thresholds chosen without the site: {settings}\n")
             if variant == "rewrites":
                 report_missed(cases.values(), best.values())
     for variant in VARIANTS:
         scores = {site: case.learned(DEFAULT_THRESHOLDS, variant) for site, case in cases.items()}
-        report(f"defaults: {variant}"[:28], scores)
-    report("oracle: rewrites", {site: case.oracle() for site, case in cases.items()})
-    report("oracle: all", {site: case.perfect() for site, case in cases.items()})
+        name = f"defaults: {variant}"
+        judged_methods[name] = report(name[:28], scores)
+    for name, method_of in (("oracle: rewrites", Case.oracle), ("oracle: all", Case.perfect)):
+        judged_methods[name] = report(name, {site: method_of(case) for site, case in cases.items()})
+    results.write(
+        name_of_run,
+        {
+            "conditions": results.conditions(),
+            "sites": len(cases),
+            "URLs judged": judged,
+            "redundant": redundant,
+            "methods": judged_methods,
+        },
+        [],
+    )
     return 0
 
 

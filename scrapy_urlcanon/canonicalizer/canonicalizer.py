@@ -20,6 +20,7 @@ from scrapy_urlcanon.canonicalizer.patterns import Pattern
 from scrapy_urlcanon.canonicalizer.policy import Policies
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.canonicalizer.rules.catalogue import taken_back
+from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
@@ -191,6 +192,16 @@ class Canonicalizer:
         :raises ValueError: if *url* cannot be parsed.
         """
         return self._policies.for_url(normalize(parse(url, []), []))
+
+    def skips(self, url: str) -> str | None:
+        """Return the template of ``skip`` for which *url* is not fetched, or None.
+
+        >>> canonicalizer = Canonicalizer({"example.com": {"skip": ["/?p={id:digits}"]}})
+        >>> canonicalizer.skips("http://example.com/?utm_source=mail&p=7")
+        '/?p={id:digits}'
+        """
+        canonical = self.canonical_or_none(url)
+        return None if canonical is None else self.policy(canonical).skips(split(canonical))
 
     def _settle(self, text: str, overrides: RuleSet | None, steps: list[Step]) -> str:
         """Apply the policy of the URL, and again, until it changes nothing.

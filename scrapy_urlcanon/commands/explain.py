@@ -92,7 +92,8 @@ def _print_json(canonicalizer: Canonicalizer, urls: Iterable[str], *, is_pair: b
             {"option": s.option, "before": s.before, "after": s.after, "layer": s.layer}
             for s in explanation.steps
         ]
-        document = {**asdict(explanation, recurse=False), "steps": steps}
+        skip = canonicalizer.skips(url)
+        document = {**asdict(explanation, recurse=False), "steps": steps, "skip": skip}
         print(visible_json(json.dumps(document, ensure_ascii=False)))  # noqa: T201
     if is_pair:
         both = pair(canonicalizer, *urls)
@@ -104,6 +105,9 @@ def _print_text(canonicalizer: Canonicalizer, urls: Iterable[str], *, is_pair: b
     screen = Screen.of_process()
     for url in urls:
         _show(canonicalizer.explain(url), screen)
+        skip = canonicalizer.skips(url)
+        if skip:
+            screen.line((f"  is not fetched: skip {skip}", "yellow"))
     if is_pair:
         _show_verdict(pair(canonicalizer, *urls), screen)
 

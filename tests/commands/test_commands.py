@@ -86,6 +86,17 @@ def test_explain_says_why_a_url_is_left_alone(tmp_path):
     assert "  is canonical" in result.stdout
 
 
+def test_explain_says_that_a_url_is_not_fetched(tmp_path):
+    """A template of `skip` changes no URL, and keeps it from being fetched all the same."""
+    rules = '{"a.example": {"skip": ["/?p={id:digits}"]}}'
+    arguments = ("explain", "http://a.example/?p=7", "http://a.example/?q=7")
+    settings = ("-s", f"URLCANON_RULES={rules}")
+    shown = urlcanon(*arguments, *settings, cwd=tmp_path).stdout
+    assert shown.count("is not fetched: skip /?p={id:digits}") == 1
+    lines = urlcanon(*arguments, "--json", *settings, cwd=tmp_path).stdout.splitlines()
+    assert [json.loads(line)["skip"] for line in lines[:2]] == ["/?p={id:digits}", None]
+
+
 def test_rules_lists_every_option(tmp_path):
     """The list is the catalogue."""
     listed = [line.split()[0] for line in urlcanon("rules", cwd=tmp_path).stdout.splitlines()]

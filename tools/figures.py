@@ -1,0 +1,251 @@
+"""Writes into the pages what was measured: every figure there comes from a file of results.
+
+``benchmarks/results/*.json`` are what ``make bench`` and its like write. Tables are found by their
+first line, figures in sentences by the words around them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tables import with_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Row = tuple[str, ...]
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+DOCS = ROOT / "docs"
+PERFORMANCE, SCALE = DOCS / "performance.md", DOCS / "scale.md"
+LEARNING, HOW = DOCS / "learning.md", DOCS / "how-it-learns.md"
+RESULTS = ROOT / "benchmarks" / "results"
+
+SCRAPY, OURS, DISCARDER = "Scrapy's default", "scrapy-urlcanon", "duplicate-url-discarder"
+RULES, AGGRESSIVE = "10 parameters, no domains", "preset aggressive"
+MILLION = 1_000_000
+
+
+def results(name: str) -> Any:
+    """Return what the last run of a benchmark found."""
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
+    """Yield each table: its page, its head and its rows."""
+    head = ("", "Scrapy's default, us", "ours, us", "times as fast", "aim")
+    yield PERFORMANCE, head, speeds(results("fingerprints")["speed"])
+    yield PERFORMANCE, ("what takes memory", "bytes"), memory()
+    yield PERFORMANCE, ("what takes time once", "took"), start_up(results("fingerprints"))
+    head = (
+        "links a page",
+        "fingerprints, of the CPU",
+        "Scrapy's default",
+        "bookkeeping",
+        "both, of Scrapy's fingerprint",
+    )
+    yield PERFORMANCE, head, crawls(results("crawl"))
+    columns = ("observations", "domains", "input, MB", "CPU, s", "memory, MB", "rules")
+    large = [run for run in results("learn-scale")["runs"] if run["observations"] >= MILLION]
+    yield SCALE, columns, (tuple(f"{run[name]:,}" for name in columns) for run in large)
+    head = ("", "found", "wrong", "precision", "worst site", "recall", "mean of sites", "lost")
+    yield HOW, head, methods(results("learn")["methods"])
+
+
+def speeds(speed: dict[str, Any]) -> Iterator[Row]:
+    """Yield what a fingerprint costs for each kind of URL."""
+    kinds = (
+        ("unique URLs", "unique", RULES, 6),
+        ("unique URLs with a query", "with a query", RULES, 6),
+        ("a crawl's stream, in which URLs repeat", "stream", RULES, 10),
+        ("every host is new", "new hosts", RULES, 1),
+        ("every host is new, preset `aggressive`", "new hosts", AGGRESSIVE, 1),
+    )
+    for title, kind, ours, aim in kinds:
+        of_kind = speed[kind]
+        yield (
+            title,
+            f"{of_kind[SCRAPY]['microseconds']:.2f}",
+            f"{of_kind[ours]['microseconds']:.2f}",
+            f"{times(of_kind[ours], SCRAPY):.1f}",
+            str(aim),
+        )
+
+
+def times(measured: dict[str, Any], than: str) -> float:
+    """Return how many times as fast as another one is."""
+    median: float = measured[f"times faster than {than}"]["median"]
+    return median
+
+
+def memory() -> Iterator[Row]:
+    """Yield what takes how many bytes."""
+    found, bookkeeping = results("fingerprints")["memory"], results("bookkeeping")
+    pending = found["pending request"]
+    yield "a pending request", f"{pending[OURS]:.0f}; Scrapy's default {pending[SCRAPY]:.0f}"
+    yield "a host in the cache, of 10,000", f"{found['cached host']['bytes']:.0f}"
+    aggressive = found["cached host, preset aggressive"]["bytes"]
+    yield "the same under `aggressive`", f"{aggressive:.0f}"
+    yield "a fetched request", f"{bookkeeping['bytes of a request']:.0f}"
+    waiting = bookkeeping["bytes of a waiting variant"]
+    yield "a variant that waits for its page, beside its request", f"{waiting:,.0f}"
+
+
+def start_up(found: dict[str, Any]) -> Iterator[Row]:
+    """Yield what a crawl waits for."""
+    imported, domains = found["import"], found["domains"]
+    scrapy = imported["milliseconds of Scrapy"]
+    yield (
+        "importing the plugin",
+        f"{imported['milliseconds']:.0f} ms, {imported['MiB']:.1f} MiB; Scrapy {scrapy:.0f} ms",
+    )
+    many, few = domains["100000"], domains["10"]
+    yield "loading rules for 100,000 domains", f"{many['start-up seconds']:.1f} s"
+    yield (
+        "looking up a new host among them",
+        f"{many['microseconds per host']:.2f} us; among 10 {few['microseconds per host']:.2f} us",
+    )
+
+
+def crawls(found: dict[str, Any]) -> Iterator[Row]:
+    """Yield which share of the CPU of a crawl each part takes."""
+    for links in (5, 20, 40):
+        measured = found[f"{links} links"]
+        ours, scrapy = measured[OURS], measured[SCRAPY]
+        # The signal of a dropped request costs something with Scrapy alone, too.
+        kept = ours["dropped"] - scrapy["dropped"] + ours["middleware"]
+        yield (
+            str(links),
+            share(ours["fingerprint"] / ours["crawl"]),
+            share(scrapy["fingerprint"] / scrapy["crawl"]),
+            share(kept / ours["crawl"]),
+            f"{(ours['fingerprint'] + kept) / scrapy['fingerprint']:.2f}",
+        )
+
+
+def methods(judged: dict[str, dict[str, float]]) -> Iterator[Row]:
+    """Yield what each method came to on the sites it did not learn from."""
+    for name, of_method in judged.items():
+        yield (
+            name,
+            f"{of_method['found']:,}",
+            f"{of_method['wrong']:,}",
+            share(of_method["precision"], 2),
+            share(of_method["precision on the worst site"], 2),
+            share(of_method["recall"]),
+            share(of_method["mean recall of sites outside sinks"]),
+            share(of_method["pages lost"], 3),
+        )
+
+
+def share(value: float, digits: int = 1) -> str:
+    """Return a share as a text."""
+    return f"{value:.{digits}%}".replace("%", " %")
+
+
+def sentences() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
+    """Yield each sentence with figures: its page, its words with ``{}`` for a figure, and these."""
+    speed, crawl, learned = results("fingerprints"), results("crawl"), results("learn")
+    unique, stream = speed["speed"]["unique"], speed["speed"]["stream"]
+    costs = [
+        f"{kind[who]['microseconds']:.1f}" for kind in (unique, stream) for who in (RULES, SCRAPY)
+    ]
+    yield (
+        README,
+        "{} us where Scrapy's default takes {}, and one of a crawl's stream {} where it takes {}",
+        tuple(costs),
+    )
+    generic = share(learned["methods"]["safe"]["recall"]).removesuffix(" %")
+    yield README, "find {} % of the duplicates of {} real sites", (generic, str(learned["sites"]))
+    yield LEARNING, "is {} % of the duplicates", (generic,)
+    yield (
+        HOW,
+        "learns from half of the URLs of {} real sites, judges on the other half",
+        (str(learned["sites"]),),
+    )
+    yield (
+        HOW,
+        "judged are {} URLs, of which {} show a page of another URL of their host",
+        (f"{learned['URLs judged']:,}", f"{learned['redundant']:,}"),
+    )
+    conditions = speed["conditions"]
+    yield (
+        PERFORMANCE,
+        "{} URLs of each kind ({} with a query) in {} rounds on {} cores",
+        (
+            f"{stream['urls']:,}",
+            f"{speed['speed']['with a query']['urls']:,}",
+            str(speed["rounds"]),
+            str(conditions["processors"]),
+        ),
+    )
+    yield (
+        PERFORMANCE,
+        "it is {} times as fast on unique URLs",
+        (f"{times(unique[RULES], DISCARDER):.1f}",),
+    )
+    forty = crawl["40 links"]
+    ratio = forty[DISCARDER]["fingerprint"] / forty[SCRAPY]["fingerprint"]
+    yield (
+        PERFORMANCE,
+        "duplicate-url-discarder takes {} times Scrapy's fingerprint",
+        (f"{ratio:.1f}",),
+    )
+    runs = {(run["observations"], run["domains"]): run for run in results("learn-scale")["runs"]}
+    many, alone = growth(runs, 500, 5_000), growth(runs, 1, 1)
+    yield SCALE, "domains as large take {} times the time", (many[0],)
+    yield SCALE, "Of one domain they take {} times the time and {} times the memory", alone
+    yield (
+        SCALE,
+        "a million observations of it need {} MB",
+        (f"{runs[MILLION, 1]['memory, MB']:,}",),
+    )
+
+
+def growth(runs: dict[tuple[int, int], Any], few: int, many: int) -> tuple[str, str]:
+    """Return how many times the time and the memory ten times as many observations take."""
+    one, ten = runs[MILLION, few], runs[10 * MILLION, many]
+    return (
+        f"{ten['CPU, s'] / one['CPU, s']:.1f}",
+        f"{ten['memory, MB'] / one['memory, MB']:.1f}",
+    )
+
+
+def with_figures(text: str, words: str, figures: tuple[str, ...]) -> str:
+    r"""Return *text* with *figures* in the sentence that has these *words*.
+
+    >>> with_figures("It takes 4 s and\n2 MB.", "takes {} s and {} MB", ("5", "1.5"))
+    'It takes 5 s and\n1.5 MB.'
+    """
+    pieces = [r"\s+".join(map(re.escape, piece.split(" "))) for piece in words.split("{}")]
+    found = list(re.finditer(r"([\d.,]*\d)".join(f"({piece})" for piece in pieces), text))
+    assert len(found) == 1, f"{len(found)} sentences: {words}"  # noqa: S101
+    (match,) = found
+    parts = list(match.groups())
+    parts[1::2] = figures
+    return text[: match.start()] + "".join(parts) + text[match.end() :]
+
+
+def pages() -> dict[Path, str]:
+    """Return the text of each page as it is to be."""
+    texts: dict[Path, str] = {}
+    for path, head, rows in tables():
+        texts[path] = with_table(texts.get(path) or read(path), head, rows)
+    for path, words, figures in sentences():
+        texts[path] = with_figures(texts.get(path) or read(path), words, figures)
+    return texts
+
+
+def read(path: Path) -> str:
+    """Return the page at *path*."""
+    return path.read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for page, text in pages().items():
+        page.write_text(text, encoding="utf-8")
+        print(page)
