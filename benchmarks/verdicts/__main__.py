@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PARTS = ("off", "movements", "hard", "validate", "declared", "shop")
 _SHARE_OF_OTHERS = 5
 """Of the other parts there are so many times fewer seeds than of the movements."""
-_EACH = 200
+_EACH = 50
 
 
 def tasks_of(options: Namespace) -> Iterator[Any]:
@@ -111,6 +111,11 @@ def main() -> int:
         if text:
             print(f"\n{name}\n\n{text}")
     problems = problems_of(outcomes)
+    problems += [
+        {"case": "shop", "problem": f"learned again: {line}"}
+        for lines in data.get("shop", {}).get("differences", ())
+        for line in lines
+    ]
     print(f"\n{AIMS}\n")
     for problem, count in Counter(_kind(each["problem"]) for each in problems).most_common():
         print(f"{count:6,}  {problem}")

@@ -29,6 +29,7 @@ ENDLESS = 4
 MORE, MORE_PER_WRONG = 0.1, 0.2
 """How many fetches more than pages there may be, where all entries are right, and per wrong one."""
 ALL = "all at once"
+_NAMED = 3
 HARD = {
     "everything differs at each fetch": Manners(is_chaos=True),
     "captcha for what is fetched again": Manners(again="captcha"),
@@ -37,6 +38,7 @@ HARD = {
     "another page for what is fetched again": Manners(again="other"),
     "another page by a cookie": Manners(again="cookie"),
     "pages of 10 MB": Manners(is_huge=True),
+    "each page shows its own URL": Manners(shows_url=True),
 }
 """Sites with right rules of which an audit can say little."""
 SOMETIMES = {
@@ -73,6 +75,8 @@ class Case:
             return TwoSites(first, second)
         manners = {**HARD, **SOMETIMES}.get(self.kind, Manners())
         movement = self.kind if self.kind in MOVEMENTS else "several of these"
+        if manners.shows_url:
+            movement = "nothing"
         wrong = None
         options = tuple(OPTIONS) if self.option == ALL else (self.option,)
         if self.has_wrong:
@@ -145,11 +149,17 @@ class Outcome:
         if self.is_endless:
             found.append("the crawl has no end")
         if self.right_suspended:
-            found.append(f"right and suspended: {', '.join(self.right_suspended)}")
+            names = ", ".join(self.right_suspended[:_NAMED])
+            more = len(self.right_suspended) - _NAMED
+            found.append(
+                f"right and suspended: {names}" + (f" and {more} more" if more > 0 else "")
+            )
         if case.has_wrong and self.found_after is None:
             found.append("the wrong entry stands")
         if self.reached < self.pages:
             found.append(f"{self.pages - self.reached} of {self.pages} pages are lost")
+        if case.kind in HARD and HARD[case.kind].again and not self.undecided:
+            found.append("it does not say that it could not tell")
         if self.share > self.bound:
             found.append(f"{self.fetches} fetches for {self.pages} pages")
         return found

@@ -110,6 +110,11 @@ def _ab(visit: Visit) -> Slots:
     return Slots(top=f"<section><h2>{text[:20]}</h2><p>{text}</p></section>")
 
 
+def _in_turn(visit: Visit) -> Slots:
+    text = words(f"{visit.seed} turn {visit.number % 2}", 18)
+    return Slots(side=f"<blockquote>{text}</blockquote>")
+
+
 def _timestamps(visit: Visit) -> Slots:
     ago = (f"{visit.random.randint(2, 59)} minutes ago", "an hour ago", "just now")
     news = "".join(
@@ -140,6 +145,7 @@ _SINGLE: dict[str, Callable[[Visit], Slots]] = {
     "tokens in forms": _csrf,
     "random ids": _ids,
     "an A/B test": _ab,
+    "two blocks in turn": _in_turn,
     "timestamps": _timestamps,
     "a rotating block": _teasers,
 }

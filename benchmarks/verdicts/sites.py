@@ -60,6 +60,8 @@ class Manners:
     """Whether each fetch has another text."""
     is_huge: bool = False
     """Whether some pages have 10 MB."""
+    shows_url: bool = False
+    """Whether each page says under which URL it was fetched."""
 
 
 @dataclass
@@ -223,6 +225,8 @@ class Site:
             status, html = self._instead(manners.again, address)
             return HtmlResponse(request.url, status, headers, html.encode(), encoding="utf-8")
         html = self._page(address, visit)
+        if manners.shows_url:
+            html = html.replace("<footer>", f"<footer><p>Retrieved from {request.url}</p>")
         return HtmlResponse(
             request.url, 200, headers, html.encode(), flags=[repr(address)], encoding="utf-8"
         )

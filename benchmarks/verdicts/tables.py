@@ -90,7 +90,7 @@ def write_page(texts: dict[str, str], page: Path = PAGE) -> None:
     for name, content in texts.items():
         before, begin, rest = text.partition(_BEGIN.format(name=name))
         _, end, after = rest.partition(_END)
-        if begin and end:
+        if begin and end and content:
             text = f"{before}{begin}\n{content}\n\n{end}{after}"
     page.write_text(text, encoding="utf-8")
 
