@@ -189,23 +189,22 @@ async def test_depth_counts_from_where_a_page_is_linked_nearest(crawl):
 async def test_depth_of_a_page_that_was_had_deeper(crawl):
     """It is fetched again: the limit cut off what is within it from here."""
     pages = {
-        "/": links("/1", "/late"),
-        "/1": links("/a?sid=2"),
+        "/": links("/late", "/1"),
+        "/1": links("/2"),
+        "/2": links("/a?sid=2"),
         "/late": links("/a?sid=1"),
         "/a?sid=1": links("/beyond"),
         "/a?sid=2": links("/beyond"),
         "/beyond": page("beyond"),
     }
-
-    class Shallow(FollowSpider):
-        def parse(self, response):
-            for each in super().parse(response):
-                if isinstance(each, Request) and response.url == f"{SITE}/late":
-                    yield each.replace(meta={"depth_reset": True})
-                else:
-                    yield each
-
-    result = await crawl(site(pages), {**RULES, "DEPTH_LIMIT": 2}, spider=Shallow)
+    deep_first = {
+        "CONCURRENT_REQUESTS": 1,
+        # Nothing is fetched before what a page links is scheduled.
+        "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 1,
+        "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.LifoMemoryQueue",
+    }
+    result = await crawl(site(pages), {**RULES, **deep_first, "DEPTH_LIMIT": 3})
+    assert result.hits[:4] == ["/", "/1", "/2", "/a?sid=2"]
     assert "/beyond" in result.pages
 
 
