@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -66,6 +67,9 @@ RULES: dict[str, Mapping[str, Mapping[str, Any]]] = {
 
 HOSTS = {"wpt/toascii", "urlcanon/funky_ipv4"}
 """The groups whose vectors are hosts, not URLs."""
+
+IS_OLD_ADA = int(version("ada-url").partition(".")[0]) < 4
+"""Whether it refuses hosts as the standard did until 2026: all whose Punycode is not valid."""
 
 W3LIB_ARGUMENTS: dict[tuple[str, str], Mapping[str, Any]] = {
     ("keep_fragments", "True"): {"fragment": "keep"},
@@ -215,6 +219,9 @@ def test_differences_are_those_that_are_listed(shared: Path, group: str) -> None
     listed = Counter(
         case for difference in listed_differences() for of, case in difference.cases if of == group
     )
+    if IS_OLD_ADA:
+        # Nothing is made of a host that it refuses, and nothing else of any other.
+        different -= {found for found in different - listed.keys() if found.ours is None}
     assert sorted(map(str, different)) == sorted(map(str, listed.elements()))
 
 

@@ -33,14 +33,18 @@ def test_rules_that_were_in_force_are_kept(tmp_path, shop):
     run, learn = shop
     before = run("first.sqlite")
     learned = learn("first.sqlite", "first.toml")
-    under = run("second.sqlite", f"URLCANON_RULES_FILES={tmp_path / 'first.toml'}")
+    # Scrapy 2.15 fetches on while a page waits for its callback. Without that the order in which
+    # the pages come is one, and so is what they cost.
+    in_order = "SCRAPER_SLOT_MAX_ACTIVE_SIZE=1"
+    under = run("second.sqlite", f"URLCANON_RULES_FILES={tmp_path / 'first.toml'}", in_order)
     again = learn("second.sqlite", "second.toml")
     # No page was fetched under a second session: nothing but the audit has seen this merge.
     assert " audits the same" in (tmp_path / "second.toml").read_text()
     assert set(learned["drop_params"]) <= set(again["drop_params"])
-    for option in ("www", "scheme", "trailing_slash", "default_params"):
+    assert learned["default_params"].items() <= again["default_params"].items()
+    for option in ("www", "scheme", "trailing_slash"):
         assert learned[option] == again[option]
-    after = run("third.sqlite", f"URLCANON_RULES_FILES={tmp_path / 'second.toml'}")
+    after = run("third.sqlite", f"URLCANON_RULES_FILES={tmp_path / 'second.toml'}", in_order)
     assert len(after.hits) <= len(under.hits) < len(before.hits) / 2
     assert after.distinct.keys() == under.distinct.keys() == before.distinct.keys()
 
