@@ -30,6 +30,10 @@ _LISTS = ("rules", "rawRules", "referralMarketing", "exceptions", "redirections"
 _SCHEME = re.compile(r"\^?(?:https\?|https|http|\(\?:https\?\)):(?:\\?/){2}")
 _NOT_HTTP = re.compile(r"\^(?:wss?|wss\?|ftp):")
 _ANY_SUBDOMAINS = re.compile(r"\((?:\?:)?\[a-z0-9-\]\+\\?\.\)\*\??")
+_ANY_SUFFIX = re.compile(
+    r"\^https\?:(?:\\?/){2}(?:\((?:\?:)?\[a-z0-9-\]\+\\?\.\)\*\??)?([^/]*?)"
+    r"\((?:\?:)?\\\.\[a-z\]\{2,\}\)\{1,\}"
+)
 _HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 _ANYTHING = frozenset({".*", "^.*", "^.*$"})
 _WORD = re.compile(r"[^.*+?()\[\]{}|\\^$]")
@@ -133,7 +137,7 @@ def _translate(where: str, provider: Mapping[str, Any]) -> tuple[RuleGroup, list
     for index, exception in enumerate(provider.get("exceptions", [])):
         place = f"{where}.exceptions[{index}]"
         try:
-            excepted, is_exact = _supersets(exception)
+            excepted, is_exact = supersets(exception)
         except NotFiniteError as error:
             reason = f"{error}; without this exception the provider is left out as a whole"
             left_out.append(LeftOut(place, exception, reason))
@@ -204,16 +208,21 @@ def _scopes(pattern: str) -> Iterator[Pattern]:
             yield Pattern(host, path.rstrip("/"))
 
 
-def _supersets(exception: str) -> tuple[list[Pattern], bool]:
+def supersets(exception: str) -> tuple[list[Pattern], bool]:
     r"""Return scopes that hold all http URLs that *exception* matches, and whether no other.
 
-    >>> _supersets(r"^https?:\/\/(?:[a-z0-9-]+\.)*?a\.com\/b\/c.*?x=")
+    >>> supersets(r"^https?:\/\/(?:[a-z0-9-]+\.)*?a\.com\/b\/c.*?x=")
     ([Pattern(host='a.com', path='/b', conditions=())], False)
 
     :raises NotFiniteError: if there are none but the one for all URLs.
     """
     if _NOT_HTTP.match(exception):
         return [], True
+    with_any_suffix = _ANY_SUFFIX.match(exception)
+    if with_any_suffix:
+        names = finite_texts(with_any_suffix[1], dot_is_literal=True)
+        if all(map(_HOST.fullmatch, names)):
+            return [Pattern(f"{name}.*") for name in names], False
     if not exception.startswith("^"):
         raise NotFiniteError("it may match anywhere in a URL")
     with_subdomains, hosts, rest = _hosts(exception)

@@ -2,8 +2,8 @@
 
 In the foreign formats an exception takes a URL out of a rule. Our layers only know the
 order of patterns: what a more specific pattern says wins. So an exception becomes a
-``!name`` on its own pattern, and a rule on a pattern that would win over that one is
-dropped.
+``!name`` on its own pattern, where a rule would win over that one among the options that
+override more specific patterns.
 
 A *scope* is a pattern of ours, in the readers of foreign rules too, whose *patterns* are those
 of the foreign format.
@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import Factory, define
 
-from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern, with_parents
+from scrapy_urlcanon.canonicalizer.names import glob_matcher
+from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern, is_host_glob, with_parents
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
+from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +34,8 @@ class RuleGroup:
     """The other options."""
     exceptions: dict[Pattern, list[str] | None] = Factory(dict)
     """Names of parameters to keep; None: nothing of the group holds there."""
+    holds_for_tracking: bool = False
+    """Whether the exceptions hold against the list of tracking parameters too."""
 
     def drop(self, scope: Pattern, names: Iterable[str]) -> None:
         """Drop the parameters *names* in *scope*."""
@@ -41,6 +45,15 @@ class RuleGroup:
     def set_option(self, scope: Pattern, option: str, value: Any) -> None:
         """Give *option* a value in *scope*."""
         self.options.setdefault(scope, {})[option] = value
+
+    def remove(self, names: list[str] | None) -> None:
+        """Drop none of the parameters *names* anywhere, or nothing at all."""
+        self.drops = {
+            scope: [name for name in dropped if not _concerns(names, name)]
+            for scope, dropped in self.drops.items()
+        }
+        if names is None:
+            self.options.clear()
 
     def except_for(self, scope: Pattern, names: Iterable[str] | None) -> None:
         """Keep the parameters *names* in *scope*, or all that the group drops."""
@@ -61,8 +74,6 @@ def compose(groups: Sequence[RuleGroup]) -> dict[str, dict[str, Any]]:
     >>> compose([everywhere])
     {'*': {'drop_params': ['sid']}, 'example.com': {'drop_params': ['!sid']}}
     """
-    for group in groups:
-        _remove_what_would_win(group)
     drops: dict[Pattern, list[str]] = {}
     options: dict[Pattern, dict[str, Any]] = {}
     for group in groups:
@@ -73,12 +84,20 @@ def compose(groups: Sequence[RuleGroup]) -> dict[str, dict[str, Any]]:
     back = _TakingBack(groups)
     rules: dict[str, dict[str, Any]] = {}
     for scope in sorted({*drops, *options, *back.names, *back.options}, key=_order):
+        exempt: dict[str, Any] = {
+            option: BY_NAME[option].neutral for option in back.options.get(scope, ())
+        }
+        if back.names.get(scope):
+            exempt["drop_params"] = [f"!{name}" for name in back.names[scope]]
+        is_over = scope in back.overriding and bool(exempt)
         # What is dropped comes last, since the last entry that matches a name decides.
-        taken_back = [f"!{name}" for name in back.names.get(scope, ())]
-        names_here = [*taken_back, *dict.fromkeys(drops.get(scope, ()))]
-        rule = {"drop_params": names_here} if names_here else {}
-        rule.update({option: BY_NAME[option].neutral for option in back.options.get(scope, ())})
+        first = [] if is_over else exempt.pop("drop_params", [])
+        names_here = [*first, *dict.fromkeys(drops.get(scope, ()))]
+        rule: dict[str, Any] = {"drop_params": names_here} if names_here else {}
+        rule.update({} if is_over else exempt)
         rule.update(options.get(scope, {}))
+        if is_over:
+            rule["override"] = exempt
         if rule:
             rules[str(scope)] = rule
     return rules
@@ -88,28 +107,14 @@ def _order(scope: Pattern) -> tuple[Any, ...]:
     return scope.host != "*", scope.host.split(".")[::-1], scope
 
 
-def _remove_what_would_win(group: RuleGroup) -> None:
-    """Remove the rules of *group* that its exceptions could not take back."""
-    index = PatternIndex([*group.drops, *group.options])
-    for exception, names in group.exceptions.items():
-        for scope in index.related(exception):
-            if not scope.overlaps(exception):
-                continue
-            if scope.specificity < exception.specificity and not exception.covers(scope):
-                continue
-            group.drops[scope] = [
-                name for name in group.drops.get(scope, ()) if not _concerns(names, name)
-            ]
-            if names is None:
-                group.options.pop(scope, None)
-
-
 class _TakingBack:
     """What the exceptions of all groups take back, by their scope."""
 
     def __init__(self, groups: Sequence[RuleGroup]) -> None:
         self.names: dict[Pattern, dict[str, None]] = {}
         self.options: dict[Pattern, dict[str, None]] = {}
+        self.overriding: set[Pattern] = set()
+        """Those that rules on more specific patterns would win over."""
         self._groups: dict[Pattern, list[RuleGroup]] = {}
         for group in groups:
             for scope in {**group.drops, **group.options}:
@@ -125,15 +130,24 @@ class _TakingBack:
         names_of_others, options_of_others = self._of_others(group, scope, related)
         taken_names = self.names.setdefault(scope, {})
         taken_options = self.options.setdefault(scope, {})
+        if group.holds_for_tracking:
+            if names is None:
+                taken_options["tracking_params"] = None
+            else:
+                listed = (n for n in names if any(_concerns([n], t) for t in TRACKING_PARAMS))
+                taken_names.update(dict.fromkeys(listed))
         for other_scope in related:
+            # There the rule would win, or is on the same pattern.
+            wins = other_scope.specificity >= scope.specificity or scope.covers(other_scope)
             for name in group.drops.get(other_scope, ()):
                 if name not in names_of_others and _concerns(names, name):
-                    taken_names.update(dict.fromkeys(_narrowest(names, name)))
-            if names is None:
-                options = group.options.get(other_scope, {})
-                taken_options.update(
-                    dict.fromkeys(o for o in options if o not in options_of_others)
-                )
+                    taken_names.update(dict.fromkeys(_taken_back(names, name)))
+                    if wins:
+                        self.overriding.add(scope)
+            options = group.options.get(other_scope, {}) if names is None else {}
+            taken_options.update(dict.fromkeys(o for o in options if o not in options_of_others))
+            if options and wins:
+                self.overriding.add(scope)
 
     def _of_others(
         self, group: RuleGroup, scope: Pattern, related: Iterable[Pattern]
@@ -168,14 +182,25 @@ class PatternIndex:
     def __init__(self, patterns: Iterable[Pattern]) -> None:
         self._of_host: dict[str, list[Pattern]] = {}
         self._below_host: dict[str, list[Pattern]] = {}
+        self._globs: list[Pattern] = []
+        self._all: list[Pattern] = []
         for pattern in dict.fromkeys(patterns):
             self._of_host.setdefault(pattern.host, []).append(pattern)
+            self._all.append(pattern)
+            if is_host_glob(pattern.host):
+                self._globs.append(pattern)
             for host in _hosts_above(pattern):
                 self._below_host.setdefault(host, []).append(pattern)
 
     def related(self, pattern: Pattern) -> Iterator[Pattern]:
         """Return the patterns whose host is that of *pattern*, above it or below it."""
+        if is_host_glob(pattern.host):
+            # Which hosts it is for cannot be told from its labels.
+            yield from self._all
+            return
         yield from self._of_host.get(pattern.host, ())
+        if pattern.host != ANY_HOST:
+            yield from self._globs
         yield from self._below_host.get(pattern.host, ())
         for host in _hosts_above(pattern):
             yield from self._of_host.get(host, ())
@@ -183,21 +208,32 @@ class PatternIndex:
 
 def _hosts_above(pattern: Pattern) -> list[str]:
     """Return the hosts that stand for that of *pattern* too: ``*``, and the domains it is in."""
+    if is_host_glob(pattern.host):
+        return [ANY_HOST]
     return [] if pattern.host == ANY_HOST else [ANY_HOST, *with_parents(pattern.host)[-2::-1]]
 
 
-def _narrowest(names: list[str] | None, dropped: str) -> Iterator[str]:
-    """Return *dropped*, or those of *names* that it is a glob for."""
-    inside = [name for name in names or () if _glob_covers(dropped, name)]
-    yield from inside or [dropped]
+def _taken_back(names: list[str] | None, dropped: str) -> Iterator[str]:
+    """Return what takes back of *dropped*, a name or glob, what *names* stand for."""
+    for name in (dropped,) if names is None else names:
+        if _glob_covers(name, dropped):
+            yield dropped
+        elif _overlap(name, dropped):
+            yield name
 
 
 def _concerns(names: list[str] | None, dropped: str) -> bool:
-    return names is None or any(
-        _glob_covers(name, dropped) or _glob_covers(dropped, name) for name in names
-    )
+    return names is None or any(_overlap(name, dropped) for name in names)
 
 
 def _glob_covers(glob: str, name: str) -> bool:
-    """Tell whether *glob*, which may end in ``*``, stands for all that *name* stands for."""
-    return glob == name or (glob.endswith("*") and name.startswith(glob[:-1]))
+    """Tell whether *glob* stands for all that *name*, which may be one too, stands for."""
+    return glob == name or ("*" in glob and glob_matcher(glob)(name))
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Tell whether there may be a name that both globs, or names, stand for."""
+    if "*" not in one or "*" not in other:
+        return _glob_covers(one, other) or _glob_covers(other, one)
+    ends = [(glob.partition("*")[0], glob.rpartition("*")[2][::-1]) for glob in (one, other)]
+    return all(a.startswith(b) or b.startswith(a) for a, b in zip(*ends, strict=True))

@@ -72,8 +72,10 @@ def _translate(where: str, item: dict[str, Any], left_out: list[LeftOut]) -> Rul
             group.drop(scope, names)
     for pattern in item.get("exclude", []):
         excepted = _superset(pattern)
-        group.except_for(excepted, None)
-        if excepted.host == ANY_HOST:
+        if excepted.host != ANY_HOST:
+            group.except_for(excepted, None)
+        else:
+            group.remove(None)
             reason = "it cannot be expressed: all of this entry is left out"
             left_out.append(LeftOut(f"{where}.exclude", pattern, reason))
     return group

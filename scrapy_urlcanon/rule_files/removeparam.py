@@ -17,10 +17,16 @@ from attrs import Factory, define, frozen
 
 from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
-from scrapy_urlcanon.rule_files.approximation import path_at_border
 from scrapy_urlcanon.rule_files.composition import RuleGroup, compose
+from scrapy_urlcanon.rule_files.filter_patterns import (
+    CannotExpressError,
+    host_pattern,
+    scopes_around,
+    scopes_inside,
+)
 from scrapy_urlcanon.rule_files.finite_regex import NotFiniteError, finite_texts
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
+from scrapy_urlcanon.rule_files.list_conditions import Conditions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,14 +36,17 @@ FORMAT = "removeparam"
 _HEADER = re.compile(r"\[(?:adblock|adguard|ublock)[^\]]*\]\s*\Z", re.IGNORECASE)
 _MODIFIERS = re.compile(r"\$(?=(?:[^$]*,)?(?:removeparam|queryprune)(?:[=,]|\Z))")
 _UNESCAPED_COMMA = re.compile(r"(?<!\\),")
-_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
-_URL_PATTERN = re.compile(r"\|\|([^/^*|?$]+)(.*)", re.DOTALL)
-_PLAIN_PATH = re.compile(r"(?:/[\w.~!'();:@&=+%-]*)+")
+_GLOB = re.compile(r"(?:\.\*(?:[\w-]|\\[.-])+)+=")
+_ANY_VALUE = re.compile(r"\.\*\$?\Z")
 _BAD_FILTER = "badfilter"
 _DOCUMENT = frozenset({"document", "doc"})
 _ALL: None = None
+# What a page is asked for as makes no difference to a crawler, unless it is what it is asked for.
+_OTHER_TYPES = frozenset(
+    {"font", "image", "media", "object", "other", "ping", "script", "stylesheet", "subdocument"}
+    | {"websocket", "xmlhttprequest", "xhr", "css", "frame"}
+)
 
-_PREFIX = "a prefix as text there; here it ends on the border of a segment"
 _TOO_MUCH = "it is left out wherever it would be removed, since this exception cannot be expressed"
 
 
@@ -80,10 +89,6 @@ class FilterRule:
         return None
 
 
-class _CannotExpressError(ValueError):
-    """Our options cannot express this part of a rule."""
-
-
 def is_format(text: str) -> bool:
     """Tell whether *text* is meant as a filter list."""
     lines = (line.strip() for line in text.splitlines())
@@ -107,18 +112,18 @@ def read(text: str) -> Imported:
 
 def _rules(text: str, left_out: list[LeftOut]) -> Iterator[FilterRule]:
     others: Counter[str] = Counter()
-    conditions = 0
+    conditions = Conditions()
     for number, raw_line in enumerate(text.splitlines(), 1):
         line = raw_line.strip()
         where = f"line {number}"
         if line.startswith("!#"):
-            conditions += line.startswith("!#if")
-            conditions -= line.startswith("!#endif") and conditions > 0
+            conditions.read(line)
             if line.startswith("!#include"):
                 left_out.append(LeftOut(where, line, "no other files are read"))
         elif rule := None if line.startswith("!") else FilterRule.parse(where, line):
-            if conditions and not rule.is_exception:
-                left_out.append(LeftOut(where, line, "it stands in an !#if"))
+            # An exception only keeps what there is.
+            if not conditions.hold and not rule.is_exception:
+                left_out.append(LeftOut(where, line, "it stands in an !#if for other programs"))
             else:
                 yield rule
         elif line and not line.startswith("!") and not _HEADER.match(line):
@@ -143,7 +148,7 @@ class _Translation:
             restricted, exempt = _sources(rule)
             names = _names(rule.value())
             scopes = list(_scopes(rule, restricted))
-        except (_CannotExpressError, NotFiniteError) as error:
+        except (CannotExpressError, NotFiniteError) as error:
             self.left_out.append(LeftOut(rule.where, rule.text, str(error)))
             return
         for scope in scopes:
@@ -152,22 +157,17 @@ class _Translation:
             else:
                 self.group.drop(scope, names)
         self.exceptions += [(Pattern(host), names) for host in exempt]
-        path = scopes[0].path if scopes else ""
-        if path and not rule.url_pattern.rstrip("*").endswith(("/", "^")):
-            self.left_out.append(LeftOut(rule.where, rule.text, _PREFIX, partly=True))
 
     def add_exception(self, rule: FilterRule) -> None:
         try:
             names = _names(rule.value())
-        except (_CannotExpressError, NotFiniteError):
+        except (CannotExpressError, NotFiniteError):
             names = _ALL
-        scopes = _superset(rule)
-        self.exceptions += [(scope, names) for scope in scopes]
-        if not scopes:
+        scopes = _scopes_of_exception(rule)
+        if scopes is None:
             self.barred.append((rule, names))
-        elif any(scope.path for scope in scopes) or rule.url_pattern.strip("|^*") != scopes[0].host:
-            reason = "here it is for all of " + ", ".join(map(str, scopes))
-            self.left_out.append(LeftOut(rule.where, rule.text, reason, partly=True))
+            return
+        self.exceptions += [(scope, names) for scope in scopes]
 
     def rules(self) -> dict[str, dict[str, object]]:
         for scope, excepted in self.exceptions:
@@ -182,12 +182,12 @@ class _Translation:
                 self.left_out.append(LeftOut(rule.where, rule.text, reason))
             else:
                 keeping_nothing.set_option(scope, "keep_params", [])
+        self.group.holds_for_tracking = True
         return compose([self.group, keeping_nothing])
 
     def _bar(self, rule: FilterRule, barred: list[str] | None) -> None:
-        """Leave out the names that the exception *rule* is about."""
-        # Its host is not known, so it may be any.
-        self.group.except_for(Pattern(ANY_HOST), barred)
+        """Leave out the names that the exception *rule* is about: it may be for any host."""
+        self.group.remove(barred)
         self.left_out.append(LeftOut(rule.where, rule.text, _TOO_MUCH))
 
 
@@ -200,18 +200,23 @@ def _names(value: str | None) -> list[str] | None:
     if value is None:
         return _ALL
     if value.startswith("~"):
-        raise _CannotExpressError("it keeps one parameter and removes the others")
+        raise CannotExpressError("it keeps one parameter and removes the others")
     if not value.startswith("/"):
         name = unquote(value)
         if not is_writable(name):
-            raise _CannotExpressError(NOT_WRITABLE)
+            raise CannotExpressError(NOT_WRITABLE)
         return [name]
     expression, _, flags = value[1:].rpartition("/")
-    if flags:
-        raise _CannotExpressError("its expression has flags")
+    if flags not in {"", "i"}:
+        raise CannotExpressError("its expression has flags")
     if not expression.startswith("^"):
-        raise _CannotExpressError("its expression may match anywhere in name=value")
-    return [_entry(text) for text in finite_texts(_as_group(expression[1:]))]
+        raise CannotExpressError("its expression may match anywhere in name=value")
+    # Whatever the value, the rest of it makes no difference.
+    expression = _ANY_VALUE.sub("", expression[1:])
+    glob = _GLOB.fullmatch(expression)
+    if glob:
+        return [glob[0].replace(".*", "*").replace("\\", "").removesuffix("=")]
+    return [_entry(text) for text in finite_texts(_as_group(expression))]
 
 
 def _as_group(expression: str) -> str:
@@ -220,7 +225,7 @@ def _as_group(expression: str) -> str:
     for position, character in enumerate(expression):
         depth += (character == "(") - (character == ")")
         if character == "|" and not depth and expression[position - 1 : position] != "\\":
-            raise _CannotExpressError("^ belongs to its first alternative alone")
+            raise CannotExpressError("^ belongs to its first alternative alone")
     return expression
 
 
@@ -228,7 +233,7 @@ def _entry(text: str) -> str:
     """Return the entry for what ``^text`` matches of ``name=value``."""
     name, equals, value = text.partition("=")
     if value or not is_writable(name):
-        raise _CannotExpressError("it depends on the value, or " + NOT_WRITABLE)
+        raise CannotExpressError("it depends on the value, or " + NOT_WRITABLE)
     return name if equals else f"{name}*"
 
 
@@ -244,12 +249,15 @@ def _sources(rule: FilterRule) -> tuple[list[str] | None, list[str]]:
         name, _, value = modifier.partition("=")
         if name in {"removeparam", "queryprune", *_DOCUMENT}:
             continue
+        if name.removeprefix("~") in _OTHER_TYPES and name.startswith("~"):
+            continue
         if name not in {"domain", "from", "to"} or restricted is not None or exempt:
-            raise _CannotExpressError(f"{modifier}: our rules know nothing but the URL")
+            raise CannotExpressError(f"{modifier}: our rules know nothing but the URL")
         hosts = [host for host in value.lower().split("|") if host]
         for host in hosts:
-            if not _HOST.fullmatch(host.removeprefix("~")):
-                raise _CannotExpressError(f"{host}: our patterns know plain hosts alone")
+            plain = host_pattern(host.removeprefix("~"))
+            if plain is None or ("*" in plain and not host.startswith("~")):
+                raise CannotExpressError(f"{host}: our patterns know plain hosts alone")
         exempt = [host[1:] for host in hosts if host.startswith("~")]
         restricted = [host for host in hosts if not host.startswith("~")] or None
     return restricted, exempt
@@ -257,36 +265,31 @@ def _sources(rule: FilterRule) -> tuple[list[str] | None, list[str]]:
 
 def _scopes(rule: FilterRule, restricted: Iterable[str] | None) -> Iterator[Pattern]:
     """Return scopes inside what *rule* is for."""
-    pattern = rule.url_pattern
-    if pattern.strip("*") == "":
-        yield from map(Pattern, restricted or (ANY_HOST,))
+    scopes = scopes_inside(rule.url_pattern)
+    if restricted is None:
+        yield from scopes
         return
-    found = _URL_PATTERN.fullmatch(pattern)
-    host = found[1].lower() if found else ""
-    if not found or not _HOST.fullmatch(host):
-        raise _CannotExpressError("our patterns begin with a plain host, or are for all")
-    if restricted is not None and not any(Pattern(r).covers(Pattern(host)) for r in restricted):
-        raise _CannotExpressError("it depends on the page that asks")
-    path = found[2].rstrip("*").removesuffix("^") or "/"
-    if not _PLAIN_PATH.fullmatch(path):
-        raise _CannotExpressError("its path is not a plain prefix")
-    yield Pattern(host, path.rstrip("/"))
+    for host in restricted:
+        for scope in scopes:
+            if scope.host == ANY_HOST:
+                yield Pattern(host, scope.path)
+            elif not Pattern(host).covers(Pattern(scope.host)):
+                raise CannotExpressError("it depends on the page that asks")
+            else:
+                yield scope
 
 
-def _superset(rule: FilterRule) -> list[Pattern]:
-    """Return scopes that hold at least what *rule* is for, or none but the one for all URLs.
+def _scopes_of_exception(rule: FilterRule) -> list[Pattern] | None:
+    """Return scopes that hold at least what *rule* is for, or None where there are none.
 
     What modifiers say makes a rule narrower, so it need not be looked at.
     """
-    found = _URL_PATTERN.fullmatch(rule.url_pattern)
-    if found and _HOST.fullmatch(found[1].lower()) and found[2][:1] in {"", "/", "^", "?"}:
-        literal = re.split(r"[*^|?$]", found[2], maxsplit=1)[0]
-        is_whole = found[2][len(literal) :].startswith(("^", "?"))
-        path = literal.rstrip("/") if is_whole else path_at_border(literal)
-        return [Pattern(found[1].lower(), path)]
+    scopes = scopes_around(rule.url_pattern) if rule.url_pattern.strip("*") else None
+    if scopes is not None:
+        return scopes
     for modifier in rule.modifiers:
         name, _, value = modifier.partition("=")
-        hosts = value.lower().split("|")
-        if name in {"domain", "from", "to"} and all(map(_HOST.fullmatch, hosts)):
-            return [Pattern(host) for host in hosts]
-    return []
+        hosts = [host_pattern(host) for host in value.lower().split("|")]
+        if name in {"domain", "from", "to"} and all(hosts):
+            return [Pattern(host) for host in hosts if host]
+    return None

@@ -4,6 +4,7 @@ import pytest
 from scrapy.settings import Settings
 
 from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
 from scrapy_urlcanon.crawl.settings import CrawlSettings
@@ -39,7 +40,9 @@ def test_a_step_names_the_layers_that_had_a_part(misleading):
 def test_a_rule_is_not_credited_for_the_name_of_another_file(misleading):
     """Neither by the audits that are recorded nor by the validation."""
     other = "http://a.example/"
-    found = RulesInForce(misleading.configuration).behind("drop_params", f"{other}?ref=2", other)
+    found = RulesInForce(misleading.configuration).behind(
+        RuleEntry("drop_params", "ref"), f"{other}?ref=2", other
+    )
     assert [rule.setting for rule in found] == [["ref"]]
     checks = checks_of(misleading.configuration, [f"{other}?ref=2"], most=1)
     assert [(check.setting, len(check.pairs)) for check in checks] == [(["sid"], 0), (["ref"], 1)]

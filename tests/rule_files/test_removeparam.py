@@ -20,10 +20,19 @@ def _read(*lines):
         ("*$removeparam=a%3Bb", {"*": {"drop_params": ["a;b"]}}),
         ("||a.example^$removeparam=ref", {"a.example": {"drop_params": ["ref"]}}),
         ("||a.example^$document,removeparam=ref", {"a.example": {"drop_params": ["ref"]}}),
-        ("||A.example/data/$queryprune=mr", {"a.example/data": {"drop_params": ["mr"]}}),
+        ("||A.example/data/$queryprune=mr", {"a.example/data/*": {"drop_params": ["mr"]}}),
         ("||a.example^$removeparam=l$", {"a.example": {"drop_params": ["l$"]}}),
         ("$removeparam=/^cm_mmc/", {"*": {"drop_params": ["cm_mmc*"]}}),
         ("$removeparam=/^(?:utm_|pk_kwd=)/", {"*": {"drop_params": ["utm_*", "pk_kwd"]}}),
+        ("||a.*^$removeparam=x", {"a.*": {"drop_params": ["x"]}}),
+        ("||a.$removeparam=x", {"a.*": {"drop_params": ["x"]}}),
+        ("||a.example/*/b$removeparam=x", {"a.example/*/b*": {"drop_params": ["x"]}}),
+        ("||a.example/x^$removeparam=x", {"a.example/x": {"drop_params": ["x"]}}),
+        ("||a.example/x$removeparam=x", {"a.example/x*": {"drop_params": ["x"]}}),
+        ("/x/y$removeparam=x", {"*/*x/y*": {"drop_params": ["x"]}}),
+        ("||a.example^$removeparam=x,~xhr,~image", {"a.example": {"drop_params": ["x"]}}),
+        ("$removeparam=/^x_.*$/i", {"*": {"drop_params": ["x_*"]}}),
+        ("$removeparam=/^.*_url=.*$/", {"*": {"drop_params": ["*_url"]}}),
         ("||a.example^$removeparam", {"a.example": {"keep_params": []}}),
         (
             "$removeparam=p,domain=a.example|b.example",
@@ -46,10 +55,8 @@ def test_a_rule_that_names_parameters_is_read(line, rules):
     ("line", "reason"),
     [
         ("a.example^$removeparam=x", "plain host"),
-        ("||a.*^$removeparam=x", "plain host"),
         ("|https://a.example/$removeparam=x", "plain host"),
-        ("||a.example/*/b$removeparam=x", "plain prefix"),
-        ("||a.example/?y=$removeparam=x", "plain prefix"),
+        ("||a.example/?y=$removeparam=x", "depends on the query"),
         ("||a.example^$third-party,removeparam=x", "nothing but the URL"),
         ("||a.example^$removeparam=x,domain=b.example", "page that asks"),
         ("$removeparam=x,domain=a.*", "plain hosts"),
@@ -59,7 +66,8 @@ def test_a_rule_that_names_parameters_is_read(line, rules):
         ("$removeparam=/^a|b/", "first alternative"),
         ("$removeparam=/^__s=[A-Z]{6\\,}/", "without end"),
         ("$removeparam=/^x=1/", "value"),
-        ("$removeparam=/^x/i", "flags"),
+        ("$removeparam=/^x/g", "flags"),
+        ("||a.example^$xhr,removeparam=x", "nothing but the URL"),
         ("$removeparam=a*", "literal *"),
     ],
 )
@@ -88,22 +96,31 @@ def test_an_exception_takes_back():
 
 
 def test_an_exception_beats_a_rule_for_a_path_below_it():
-    """There the more specific pattern would win, so the rule is not made at all."""
-    imported = _read("||a.example/b/$removeparam=x", "@@||a.example^$removeparam=x")
-    assert imported.rules == {}
+    """There the more specific pattern would win, so the exception overrides it."""
+    imported = _read(
+        "||a.example/b/$removeparam=x",
+        "||a.example/b/$removeparam=y",
+        "@@||a.example^$removeparam=x",
+    )
+    canonicalize = Canonicalizer(imported.rules).canonicalize
+    assert canonicalize("http://a.example/b/?x=1&y=1") == "http://a.example/b/?x=1"
 
 
-def test_an_exception_for_a_path_holds_on_the_border_above_it():
-    """A prefix as text is taken back in the directory that holds all its paths."""
+def test_an_exception_for_a_path_holds_where_that_begins():
+    """What stands before its first glob is taken back as a prefix."""
     imported = _read("||a.example^$removeparam=x", "@@||a.example/b/log*out$removeparam=x")
-    assert imported.rules["a.example/b"] == {"drop_params": ["!x"]}
-    assert [left_out.partly for left_out in imported.left_out] == [True]
+    assert imported.rules["a.example/b/log*"] == {"drop_params": ["!x"]}
+    canonicalize = Canonicalizer(imported.rules).canonicalize
+    assert canonicalize("http://a.example/b/log/out?x=1") == "http://a.example/b/log/out?x=1"
+    assert canonicalize("http://a.example/b/?x=1") == "http://a.example/b/"
 
 
 def test_an_exception_that_cannot_be_expressed_bars_its_parameter():
     """Wherever it would be removed it stays, and the list says so."""
-    imported = _read("$removeparam=x", "||b.example^$removeparam=x", "@@||img*.a$removeparam=x")
-    assert imported.rules == {}
+    imported = _read(
+        "$removeparam=x", "||b.example^$removeparam=x", "@@||img*.a$removeparam=x", "$removeparam=y"
+    )
+    assert imported.rules == {"*": {"drop_params": ["y"]}}
     assert [left_out.where for left_out in imported.left_out] == ["line 3"]
 
 
@@ -127,3 +144,65 @@ def test_other_rules_are_counted():
     imported = _read("$removeparam=x", "||ads.example^", "example.com##.ad")
     (left_out,) = imported.left_out
     assert left_out.rule == "2 rules without removeparam"
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_read"),
+    [
+        ("!ext_ubol", True),
+        ("env_chromium", False),
+        ("!env_mobile && (adguard || !adguard)", True),
+        ("true", True),
+        ("(((", False),
+        ("!" * 5000 + "a", False),
+    ],
+)
+def test_a_condition_is_evaluated(condition, is_read):
+    """For a crawler each name is false; `!#else` is for where the condition does not hold."""
+    imported = _read(
+        f"!#if {condition}",
+        "$removeparam=x",
+        "!#else",
+        "$removeparam=y",
+        "!#endif",
+    )
+    assert imported.rules == {"*": {"drop_params": ["x" if is_read else "y"]}}
+
+
+def test_an_exception_without_a_name_holds_where_it_says():
+    """On hosts with any ending, and for all parameters, but nowhere else."""
+    imported = _read(
+        "$removeparam=x", "||bing.com/b^$removeparam=y", "@@||bing.*/ws/redirect/$removeparam"
+    )
+    canonicalize = Canonicalizer(imported.rules).canonicalize
+    for url in ("https://www.bing.com/ws/redirect/?x=1", "https://bing.co.uk/ws/redirect/a?x=1"):
+        assert canonicalize(url) == url
+    assert canonicalize("https://www.bing.com/search?x=1") == "https://www.bing.com/search"
+    assert canonicalize("https://www.bing.com/b?x=1&y=1") == "https://www.bing.com/b"
+
+
+def test_a_path_with_a_slash_at_its_end_is_not_the_one_without():
+    """``/x/`` there is not ``/x``, and a prefix as text is one."""
+    imported = _read("||a.example/x/$removeparam=p", "||a.example/dp$removeparam=q")
+    canonicalize = Canonicalizer(imported.rules).canonicalize
+    assert canonicalize("http://a.example/x?p=1") == "http://a.example/x?p=1"
+    assert canonicalize("http://a.example/x/?p=1") == "http://a.example/x/"
+    assert canonicalize("http://a.example/dp17?q=1") == "http://a.example/dp17"
+
+
+def test_an_exception_holds_against_tracking_params():
+    """What the list says a site needs is not dropped by default either."""
+    imported = _read(
+        "$removeparam=x",
+        "@@||td.example^$removeparam=tduid",
+        "@@||pay.example^$removeparam",
+        "@@^mkt_unsubscribe=$removeparam=mkt_tok",
+    )
+    canonicalize = Canonicalizer(imported.rules).canonicalize
+    for url in (
+        "http://td.example/?tduid=1",
+        "http://pay.example/?utm_source=1",
+        "http://a.example/?mkt_tok=1&mkt_unsubscribe=1",
+    ):
+        assert canonicalize(url) == url
+    assert canonicalize("http://td.example/?utm_source=1") == "http://td.example/"
