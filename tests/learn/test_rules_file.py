@@ -1,5 +1,6 @@
 import json
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -318,3 +319,7 @@ def test_what_the_preset_has_is_left_out():
     assert left_out == {"that the preset 'safe' has already": 2}
     assert rules[0] in fit_to_write(Learned(rules), "scrapy")[0].rules
     assert rules[3] not in fit_to_write(Learned(rules), "aggressive")[0].rules
+    # What takes a rule back is what keeps it from being learned again.
+    refuted = LearnedRule("a.example", "a.example", "www", "keep", "contradicted")
+    refuted = replace(refuted, was_in_force=True)
+    assert fit_to_write(Learned((refuted,)), "safe")[0].rules == (refuted,)

@@ -37,11 +37,12 @@ def fit_to_write(
 
     def fit(rules: Iterable[LearnedRule]) -> Iterator[LearnedRule]:
         for rule in rules:
-            if rule.key in there:
+            # What is in force stands in a file already, or takes something back.
+            if rule.key in there or rule.was_in_force:
                 yield rule
             elif _is_idle(rule, canonicalizer):
                 left_out[f"that the preset {preset!r} has already"] += 1
-            elif not rule.was_in_force and _shows_a_secret(rule):
+            elif _shows_a_secret(rule):
                 left_out["that would show the value of a secret"] += 1
             else:
                 yield rule
