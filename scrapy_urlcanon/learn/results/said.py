@@ -63,9 +63,10 @@ def _pages(kind: str, evidence: Evidence) -> str:
 
 def _example(kind: str, evidence: Evidence) -> str:
     for one, other in evidence.examples:
-        text = shown_url(one)
+        # What the rule takes away is to be seen.
+        text = shown_url(max(one, other, key=len))
         if kind == "contradicted":
-            text += f" is not {shown_url(other)}"
+            text = f"{shown_url(one)} is not {shown_url(other)}"
         if len(text) <= _LONGEST:
             return f": {text}"
     return ""
