@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,6 +12,8 @@ from scrapy.spiderloader import get_spider_loader
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
+    from pathlib import Path
 
     from scrapy.settings import Settings
 
@@ -70,3 +73,26 @@ def say_off(reason: str) -> int:
     """Say on the standard error that crawls go by no rule, and why; return the exit status."""
     print(f"The add-on is off: {reason}. No crawl goes by these rules.", file=sys.stderr)  # noqa: T201
     return 1
+
+
+def check_output(output: Path, inputs: Sequence[Path]) -> None:
+    """Find out before an hour of work that its result could not be written.
+
+    :raises UsageError: if *output* is one of the inputs or cannot be a file.
+    """
+    if output.is_dir():
+        raise UsageError(f"{output}: expected a file, not a directory", print_help=False)
+    if not output.parent.is_dir():
+        raise UsageError(f"{output.parent}: no such directory", print_help=False)
+    try:
+        with tempfile.TemporaryFile(dir=output.parent):
+            pass
+    except OSError as error:
+        raise UsageError(not_written(output, error), print_help=False) from error
+    if output.exists() and any(path.exists() and output.samefile(path) for path in inputs):
+        raise UsageError(f"{output} is an input, and would be overwritten", print_help=False)
+
+
+def not_written(path: str | Path, error: OSError) -> str:
+    """Say that *path* cannot be written, why, and what to do."""
+    return f"{path}: cannot be written: {error.strerror or error}; name a file elsewhere"

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.canonicalizer.configuration import INHERIT
 from scrapy_urlcanon.confidence import Outcome
+from scrapy_urlcanon.learn.results.toml_text import Line, tables
 from scrapy_urlcanon.redaction import shown_url
+from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.report.screen import Cell, Screen
     from scrapy_urlcanon.validate.rule_check import RuleCheck
 
@@ -18,17 +23,64 @@ _OUTCOMES = {
     Outcome.FAILS: ("fails", "bold red"),
     Outcome.OPEN: ("open", "yellow"),
 }
+_OFF = "# Not shown to be right:\n"
+_SUMMARY = (*(word for word, _ in _OUTCOMES.values()), "no pair")
 
 
-def show_checks(checks: Iterable[RuleCheck], screen: Screen) -> None:
-    """Print what the pairs of each rule showed, and a pair that refutes it."""
+def show_checks(checks: Sequence[RuleCheck], screen: Screen, *, fetched: int) -> None:
+    """Print what the pairs of each rule showed, pairs that refute one, and a summary.
+
+    :param fetched: how many pages were.
+    """
     rows: list[tuple[Cell, ...]] = []
     for check in checks:
-        tried = check.right + check.wrong + check.unjudged
-        outcome = _OUTCOMES[check.outcome] if tried else ("no pair", "dim")
-        figures = f"{check.right:,} of {check.right + check.wrong:,} right" if tried else ""
-        if check.unjudged:
-            figures += f", {check.unjudged:,} not comparable"
-        rows.append((outcome, figures, (check.option, "cyan"), check.text, str(check.layer)))
-        rows += [("", "", "", "", (shown_url(url), "dim")) for url in check.example or ()]
+        style = _OUTCOMES[check.outcome][1] if _is_tried(check) else "dim"
+        outcome = (_outcome(check), style)
+        option = (check.option, "cyan")
+        rows.append((outcome, _figures(check), option, check.text, str(check.layer)))
     screen.table(rows, numbers=0)
+    for check in checks:
+        if check.example:
+            screen.line(
+                ("two pages, which this makes one: ", "bold red"), check.option, " ", check.text
+            )
+            for url in check.example:
+                # Not in the table: a whole one can be copied.
+                screen.line(("  " + shown_url(url), "dim"))
+    counts = Counter(map(_outcome, checks))
+    summary = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in _SUMMARY if counts[outcome])
+    screen.line(f"{count_of(len(checks), 'rule')}: {summary}; {count_of(fetched, 'page')} fetched")
+
+
+def those_that_stood(configuration: Configuration, checks: Iterable[RuleCheck]) -> str:
+    """Return a rules file in TOML of the rules that hold; the others are commented out."""
+    on = [
+        Line(str(rule_set.layer.pattern), INHERIT, setting=False)
+        for origin in configuration.origins
+        for rule_set in origin
+        if not rule_set.inherit
+    ]
+    off: list[Line] = []
+    for check in checks:
+        holds = check.outcome is Outcome.HOLDS
+        said = _figures(check) if holds else f"{_outcome(check)} {_figures(check)}".rstrip()
+        line = Line(str(check.layer.pattern), check.option, check.setting, said)
+        (on if holds else off).append(line)
+    texts = list(tables(on))
+    if off:
+        commented = "\n".join(tables(off)).splitlines()
+        texts.append(_OFF + "".join(f"# {line}".rstrip() + "\n" for line in commented))
+    return "\n".join(texts)
+
+
+def _is_tried(check: RuleCheck) -> bool:
+    return bool(check.right + check.wrong + check.unjudged)
+
+
+def _outcome(check: RuleCheck) -> str:
+    return _OUTCOMES[check.outcome][0] if _is_tried(check) else "no pair"
+
+
+def _figures(check: RuleCheck) -> str:
+    figures = f"{check.right:,} of {check.right + check.wrong:,} right" if _is_tried(check) else ""
+    return figures + (f", {check.unjudged:,} not comparable" if check.unjudged else "")

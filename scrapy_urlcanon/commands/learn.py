@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import sys
-import tempfile
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,7 +24,7 @@ from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
-from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.commands.base import Action, check_output, not_written
 from scrapy_urlcanon.commands.learned_rules import show_learned
 from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.confidence import lower_bound
@@ -147,7 +146,7 @@ there is no observation in any of them.
         output: Path | None = arguments.output
         for path in (output, arguments.export_discarder):
             if path is not None:
-                _check_output(path, arguments.inputs)
+                check_output(path, arguments.inputs)
         file = LearnedFile(output) if output else None
         here = file.rules if file else ()
         kept = _rules_of(arguments.keep)
@@ -170,7 +169,7 @@ there is no observation in any of them.
         try:
             left_out = _write(learned, file, arguments.export_discarder, turned_off)
         except OSError as error:
-            print(visible_lines(_not_written(error.filename, error)), file=sys.stderr)  # noqa: T201
+            print(visible_lines(not_written(error.filename, error)), file=sys.stderr)  # noqa: T201
             return 1
         if arguments.json:
             print(to_json(learned), end="")  # noqa: T201
@@ -226,28 +225,6 @@ def _rules_of(files: Sequence[str]) -> tuple[RuleInForce, ...]:
     if problems:
         raise ConfigurationError(problems)
     return RulesInForce(configuration).rules
-
-
-def _check_output(output: Path, inputs: Sequence[Path]) -> None:
-    """Find out before learning for an hour that its result could not be written.
-
-    :raises UsageError: if *output* is one of the inputs or cannot be a file.
-    """
-    if output.is_dir():
-        raise UsageError(f"{output}: expected a file, not a directory", print_help=False)
-    if not output.parent.is_dir():
-        raise UsageError(f"{output.parent}: no such directory", print_help=False)
-    try:
-        with tempfile.TemporaryFile(dir=output.parent):
-            pass
-    except OSError as error:
-        raise UsageError(_not_written(output, error), print_help=False) from error
-    if output.exists() and any(path.exists() and output.samefile(path) for path in inputs):
-        raise UsageError(f"{output} is an input, and would be overwritten", print_help=False)
-
-
-def _not_written(path: str | Path, error: OSError) -> str:
-    return f"{path}: cannot be written: {error.strerror or error}; name a file elsewhere"
 
 
 def _write(

@@ -8,19 +8,24 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.console import Console
+from rich.progress import Progress
+from scrapy import signals
 from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import UsageError
 
-from scrapy_urlcanon.commands.base import Action
-from scrapy_urlcanon.commands.checked_rules import show_checks
+from scrapy_urlcanon.commands.base import Action, check_output, not_written
+from scrapy_urlcanon.commands.checked_rules import show_checks, those_that_stood
 from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.exceptions import LearnError
+from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.redaction import shown_url, visible_json, visible_lines
 from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.rule_files.loading import load_configuration
 from scrapy_urlcanon.validate.rule_check import RuleCheck, checks_of
 from scrapy_urlcanon.validate.spider import SETTINGS, ValidationSpider
+from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     import argparse
@@ -28,7 +33,11 @@ if TYPE_CHECKING:
 
     from scrapy.settings import Settings
 
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration
+
 _PAIRS = 30
+_SHUTDOWN = "shutdown"
+"""What Scrapy gives as the reason after Ctrl-C."""
 
 
 class Validate(Action):
@@ -41,7 +50,8 @@ class Validate(Action):
 Fetch URLs of a crawl and what each rule of FILE makes of them, and compare the pages: ten
 pairs that are one page prove a rule, two that are not refute it. A rule is one entry of a list
 or mapping. The settings of the project
-hold (ROBOTSTXT_OBEY, DOWNLOAD_DELAY ...). The exit status is 1 if a rule fails.
+hold (ROBOTSTXT_OBEY, DOWNLOAD_DELAY ...). The exit status is 1 if a rule fails, and 130 after
+Ctrl-C, which ends it with what is known by then.
 
   scrapy urlcanon validate urlcanon.toml --observations observations.sqlite
 
@@ -65,6 +75,13 @@ Templates of `skip` are not validated: nothing computes where their pages are.
             metavar="N",
             help=f"fetch no more than so many pairs per rule (default: {_PAIRS})",
         )
+        parser.add_argument(
+            "-o",
+            "--output",
+            type=Path,
+            metavar="RULES.toml",
+            help="write the rules that hold to this file, the others commented out",
+        )
         parser.add_argument("--json", action="store_true", help="print what was found as JSON")
 
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
@@ -72,27 +89,71 @@ Templates of `skip` are not validated: nothing computes where their pages are.
             raise UsageError(
                 f"--pairs: expected 1 or more, got {arguments.pairs}", print_help=False
             )
+        output: Path | None = arguments.output
+        if output is not None:
+            if output.suffix != ".toml":
+                raise UsageError(f"{output}: expected a name that ends in .toml", print_help=False)
+            check_output(output, [Path(arguments.file), *arguments.observations])
         # With the least of presets: what it does itself is not to be validated.
         configuration = load_configuration("scrapy", rules_files=[arguments.file])
+        # What is for machines is not to get among it.
+        screen = Screen.of_process(stderr=arguments.json)
         try:
-            urls = [item.url for item in observations_of(arguments.observations, Counter())]
+            checks, end = _check(configuration, arguments, settings, screen)
+            if output is not None:
+                write_atomically(output, those_that_stood(configuration, checks))
         except LearnError as error:
             print(visible_lines(str(error)), file=sys.stderr)  # noqa: T201
             return 1
-        checks = checks_of(configuration, urls, most=arguments.pairs)
-        for name, value in SETTINGS.items():
-            settings.set(name, value, "cmdline")
-        process = CrawlerProcess(settings)
-        process.crawl(
-            ValidationSpider,
-            checks=[check for check in checks if check.pairs],
-        )
-        process.start()
+        except OSError as error:
+            print(visible_lines(not_written(error.filename, error)), file=sys.stderr)  # noqa: T201
+            return 1
         if arguments.json:
             print(_to_json(checks))  # noqa: T201
-        # What is for machines is not to get among it.
-        show_checks(checks, Screen.of_process(stderr=arguments.json))
+        if end == _SHUTDOWN:
+            raise KeyboardInterrupt
         return 1 if any(check.outcome is Outcome.FAILS for check in checks) else 0
+
+
+def _check(
+    configuration: Configuration, arguments: argparse.Namespace, settings: Settings, screen: Screen
+) -> tuple[list[RuleCheck], str]:
+    """Try the rules, print what came of it, and return that, and why the crawl ended.
+
+    :raises LearnError: if the observations cannot be read.
+    """
+    if not any(rule_set.options for origin in configuration.origins for rule_set in origin):
+        screen.line((f"{arguments.file} is empty: there is no rule to validate", "yellow"))
+        return [], ""
+    console = Console(stderr=True)
+    console.print(f"Reading {count_of(len(arguments.observations), 'input')} ...", highlight=False)
+    urls = [item.url for item in observations_of(arguments.observations, Counter())]
+    checks = checks_of(configuration, urls, most=arguments.pairs)
+    tried = [check for check in checks if check.pairs]
+    left = sum(len(check.pairs) for check in tried)
+    console.print(f"Fetching pairs for {count_of(len(tried), 'rule')} ...", highlight=False)
+    for name, value in SETTINGS.items():
+        settings.set(name, value, "cmdline")
+    process = CrawlerProcess(settings)
+    crawler = process.create_crawler(ValidationSpider)
+    fetched = 0
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("Pairs", total=left)
+
+        def response_received() -> None:
+            nonlocal fetched
+            fetched += 1
+            # Of a rule that is known no further pair is fetched.
+            rest = sum(len(c.pairs) for c in tried if c.outcome is Outcome.OPEN)
+            progress.update(task, completed=left - rest)
+
+        crawler.signals.connect(response_received, signals.response_received)
+        process.crawl(crawler, checks=tried)
+        process.start()
+    if process.bootstrap_failed:
+        raise UsageError("the crawl did not begin; with -L ERROR Scrapy says why", print_help=False)
+    show_checks(checks, screen, fetched=fetched)
+    return checks, crawler.stats.get_value("finish_reason", "")
 
 
 def _to_json(checks: Iterable[RuleCheck]) -> str:

@@ -1,10 +1,23 @@
 """Rules are tried on the site itself, through the real command."""
 
+import io
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
-from command_line import scrapy
+from command_line import ROOT, scrapy, urlcanon
 from loopback import Fault, Loopback, Response, page, redirect
+from rich.console import Console
+
+from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.canonicalizer.layers import Layer
+from scrapy_urlcanon.commands.checked_rules import show_checks
+from scrapy_urlcanon.report.screen import Screen
+from scrapy_urlcanon.validate.rule_check import RuleCheck
 
 SITE = "http://site.example"
 RULES = """\
@@ -121,6 +134,73 @@ def test_each_entry_is_judged_by_itself(validate, tmp_path):
     assert "&sid=" in number["example"][0]
     assert "?sid=" in number["example"][1]
     assert "fails" in result.stderr
+
+
+def test_what_was_found_is_summed_up_at_the_end(validate):
+    """How many rules hold, fail or are open, of how many pages; at once it is said what begins."""
+    result, lines, hits = validate([f"/list?id={n}&sid={n}" for n in range(20)])
+    assert lines[-1] == f"6 rules: 1 holds, 1 fails, 4 no pair; {len(hits)} pages fetched"
+    assert result.stderr.splitlines() == ["Reading 1 input ...", "Fetching pairs for 2 rules ..."]
+
+
+def test_url_that_refutes_a_rule_is_shown_whole():
+    """However narrow the terminal is, it can be copied."""
+    url = f"http://site.example/{'long/' * 40}"
+    check = RuleCheck("drop_params", Layer("x.toml", "site.example"), ["id"])
+    check.wrong, check.example = 2, (f"{url}?id=1", url)
+    shown = io.StringIO()
+    console = Console(file=shown, width=40, force_terminal=True, color_system=None)
+    show_checks([check], Screen(console), fetched=4)
+    assert f"  {url}?id=1\n  {url}\n" in shown.getvalue()
+
+
+def test_rules_that_stood_are_written(validate, tmp_path):
+    """Those that hold are in the file, and what is refuted or was not tried is commented out."""
+    urls = [f"/list?id={number}&sid={number}" for number in range(20)]
+    result, _, _ = validate(urls, "-o", "stood.toml")
+    assert result.returncode == 1
+    text = (tmp_path / "stood.toml").read_text()
+    assert '    "sid", # 10 of 10 right\n' in text
+    assert '#     "id", # fails 0 of 2 right\n' in text
+    assert '# trailing_slash = "strip" # no pair\n' in text
+    stood = Canonicalizer(rules_files=tmp_path / "stood.toml")
+    assert stood.canonicalize(f"{SITE}/list/?id=1&sid=2") == f"{SITE}/list/?id=1"
+    for output in ("urlcanon.toml", "observations.tsv", "stood.json"):
+        result, _, hits = validate(urls, "-o", output)
+        assert (result.returncode, hits) == (2, [])
+
+
+def test_a_file_without_rules_is_said_to_be_empty(tmp_path):
+    """Nothing is read or fetched for it."""
+    (tmp_path / "empty.toml").write_text("# nothing\n")
+    (tmp_path / "o.tsv").write_text("url\tstatus\n")
+    arguments = ("validate", "empty.toml", "--observations", "o.tsv")
+    result = urlcanon(*arguments, cwd=tmp_path)
+    assert result.returncode == 0
+    assert result.stdout == "empty.toml is empty: there is no rule to validate\n"
+
+
+def test_ctrl_c_ends_it_with_what_is_known(tmp_path):
+    """One line, no traceback, and an exit status that says so."""
+    (tmp_path / "urlcanon.toml").write_text(RULES)
+    urls = "".join(f"{SITE}/page{number}?sid=1\t200\n" for number in range(100))
+    (tmp_path / "o.tsv").write_text(f"url\tstatus\n{urls}")
+    command = [sys.executable, "-m", "scrapy", "urlcanon", "validate", "urlcanon.toml"]
+    command += ["--observations", "o.tsv", "-s", "DOWNLOAD_DELAY=1"]
+    with Loopback(respond) as server:
+        environment = os.environ | server.proxies | {"PYTHONPATH": str(ROOT)}
+        with subprocess.Popen(
+            command, cwd=tmp_path, env=environment, stdout=-1, stderr=-1, text=True
+        ) as run:
+            until = time.monotonic() + 60
+            while not server.hits and time.monotonic() < until:
+                time.sleep(0.05)
+            run.send_signal(signal.SIGINT)
+            out, err = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert err.splitlines()[-1] == "Interrupted."
+    assert "Traceback" not in err
+    assert "6 rules: " in out.splitlines()[-1]
 
 
 def test_mistakes_are_errors(validate):
