@@ -8,6 +8,7 @@ import pytest
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.confidence import Outcome
+from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
 from scrapy_urlcanon.learn import Learned, LearnedRule, Observation, RuleInForce, Thresholds, learn
 from scrapy_urlcanon.learn.results.in_force import (
     AuditedUrl,
@@ -224,7 +225,7 @@ def test_skip_that_was_in_force_stays_on():
     assert '\nskip = [\n    "/?p={a:digits}",' in to_toml(learned, turned_off=["skip"])
 
 
-def test_values_of_every_type_survive_the_file():
+def test_values_of_every_type_survive_the_file(tmp_path):
     """What a file by hand may hold is written as it was."""
     rules = {
         "a.example": {
@@ -234,11 +235,20 @@ def test_values_of_every_type_survive_the_file():
             "keep_params": ["id", "page"],
             "rewrite_path": [["/p/{n:digits}", "/q/{n}"]],
             "host_aliases": {"m.a.example": "a.example"},
+            "override": {"drop_params": ["x"], "default_params": {"a": "b"}},
         }
     }
     learned = learn((), in_force=rules_in_force(rules))
     assert learned.as_rules() == rules
-    assert tomllib.loads(to_toml(learned)) == rules
+    text = to_toml(learned)
+    assert tomllib.loads(text) == rules
+    # Of what the crawl was made under too.
+    (tmp_path / "a.toml").write_text(text)
+    in_force = RulesInForce(Canonicalizer(rules_files=[tmp_path / "a.toml"]).configuration)
+    assert {rule.key for rule in in_force.rules} == {rule.key for rule in rules_in_force(rules)}
+    file = LearnedFile(tmp_path / "a.toml")
+    file.write(learn((), in_force=file.rules))
+    assert (tmp_path / "a.toml").read_text() == text
 
 
 def record(started, *rules, domains=("a.example",), audits=()):
@@ -296,8 +306,19 @@ def test_one_store_given_twice_counts_once():
     assert rule.examples == ((f"{url}1", "http://a.example/"),)
 
 
-def test_nothing_in_force_changes_nothing():
-    """What was learned is passed on as it is."""
-    rules = [new("a.example", "drop_params", ["sid"]), new("a.example/x", "drop_params", ["sid"])]
-    assert unite(rules, (), (), THRESHOLDS).rules == tuple(rules)
+def test_rule_stands_once():
+    """Not for a part of the URLs besides, and not among what is unsure; else all is passed on."""
+    rules = [
+        new("a.example/x", "drop_params", ["sid"]),
+        new("a.example", "drop_params", ["sid"]),
+        new("a.example/x", "drop_params", ["ref"]),
+        new("a.example/x", "keep_params", ["id"]),
+    ]
+    unsure = [
+        new("b.a.example", "drop_params", ["sid"]),
+        new("a.example/y", "drop_params", ["ref"]),
+    ]
+    result = unite(rules, unsure, (), THRESHOLDS)
+    assert result.rules == tuple(rules[1:])
+    assert result.unsure == (unsure[1],)
     assert learn(()) == Learned()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.learn.results.in_force import (
     RuleInForce,
     effective,
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.canonicalizer.layers import Layer
 
 
 class RulesInForce:
@@ -74,9 +74,7 @@ class RulesInForce:
 
 def _with_layers(configuration: Configuration) -> Iterator[tuple[Layer, RuleInForce]]:
     """Yield each rule of the files with the layer that explanations name for it."""
-    for file, origin in files_of(configuration):
-        if file.is_foreign or not isinstance(file.rules, dict):
-            continue
-        for (pattern, options), rule_set in zip(file.rules.items(), origin, strict=True):
-            for rule in rules_in_force({pattern: options}):
-                yield rule_set.layer, rule
+    for file, _ in files_of(configuration):
+        if not file.is_foreign and isinstance(file.rules, dict):
+            for rule in rules_in_force(file.rules):
+                yield Layer(file.name, rule.pattern), rule

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scrapy_urlcanon.canonicalizer.configuration import OVERRIDE
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.confidence import Outcome, outcome_of
@@ -118,7 +119,7 @@ def rules_in_force(rules: Mapping[str, Mapping[str, Any]]) -> Iterator[RuleInFor
 
 def settings_of(option: str, value: Any) -> Iterator[Any]:
     """Yield the parts of the *value* of an option that can be right or wrong by themselves."""
-    if option in WHOLE or not isinstance(value, (list, dict)):
+    if option in (*WHOLE, OVERRIDE) or not isinstance(value, (list, dict)):
         if value is not None:
             yield value
     elif isinstance(value, list):
@@ -154,7 +155,7 @@ def subject_of(option: str, setting: Any) -> str | None:
     >>> subject_of("drop_params", ["!sid"]), subject_of("rewrite_path", [["/a", "/b"]])
     ('sid', '/a')
     """
-    if option in WHOLE or not isinstance(setting, (list, dict)):
+    if option in (*WHOLE, OVERRIDE) or not isinstance(setting, (list, dict)):
         return None
     return entry_of(setting).removeprefix("!")
 

@@ -71,7 +71,7 @@ def _replace(table: Any, old: Line, new: Line) -> None:
         _add_line(values, comment=f"{to_text(new.setting[0])}: {new.said}")
         return
     place, name, value = table, old.option, new.setting
-    if isinstance(old.setting, dict):
+    if old.is_of_mapping:
         place = table[old.option]
         ((name, value),) = new.setting.items()
     comment = place[name].trivia.comment.removeprefix("#").strip()
@@ -85,7 +85,7 @@ def _remove(table: Any, line: Line) -> None:
         for value in line.setting:
             del values[values.index(value)]
         is_empty = not values and "#" not in values.as_string()
-    elif isinstance(line.setting, dict):
+    elif line.is_of_mapping:
         for name in line.setting:
             del table[line.option][name]
         is_empty = not table[line.option]
@@ -98,7 +98,7 @@ def _remove(table: Any, line: Line) -> None:
 def _add_option(table: Any, lines: Sequence[Line]) -> None:
     first = lines[0]
     item = cast("Any", tomlkit.parse("".join(tables(lines))))[first.pattern][first.option]
-    if not isinstance(first.setting, dict) or not isinstance(table, Table):
+    if not first.is_of_mapping or not isinstance(table, Table):
         _append(table, [(first.option, item)])
         return
     before = table

@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scrapy_urlcanon.canonicalizer.configuration import OVERRIDE
 from scrapy_urlcanon.learn.results.in_force import WHOLE
 from scrapy_urlcanon.learn.results.said import EVIDENCE
 
@@ -28,9 +29,14 @@ class Line(NamedTuple):
     """What is said of it in a comment."""
 
     @property
+    def is_of_mapping(self) -> bool:
+        """Whether it is an entry of a mapping, which has a table of its own."""
+        return isinstance(self.setting, dict) and self.option != OVERRIDE
+
+    @property
     def values(self) -> list[str]:
         """What stands in the file of it, one by one."""
-        if isinstance(self.setting, dict):
+        if self.is_of_mapping:
             return [f"{to_text(name)} = {to_text(text)}" for name, text in self.setting.items()]
         if isinstance(self.setting, list):
             return list(map(to_text, self.setting))
@@ -43,7 +49,7 @@ class Line(NamedTuple):
 
 
 def to_text(value: object) -> str:
-    """Return a TOML basic string, a list, or True or False, which also stands for None.
+    """Return a TOML basic string, a list, a table, or True or False, which also stands for None.
 
     JSON escapes all that TOML wants escaped, but for DEL.
     """
@@ -51,6 +57,9 @@ def to_text(value: object) -> str:
         return str(bool(value)).lower()
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(to_text, value))}]"
+    if isinstance(value, dict):
+        pairs = (f"{to_text(name)} = {to_text(item)}" for name, item in value.items())
+        return f"{{{', '.join(pairs)}}}"
     text = json.dumps(str(value), ensure_ascii=False)
     if text.isascii():
         return text.replace("\x7f", "\\u007f")
@@ -63,12 +72,12 @@ def tables(lines: Iterable[Line]) -> Iterator[str]:
     for line in lines:
         by_pattern.setdefault(line.pattern, {}).setdefault(line.option, []).append(line)
     for pattern, options in by_pattern.items():
-        plain = [found for found in options.values() if not isinstance(found[0].setting, dict)]
+        plain = [found for found in options.values() if not found[0].is_of_mapping]
         if plain:
             yield "".join([f"[{to_text(pattern)}]\n", *(option_text(found) for found in plain)])
         # A TOML table ends where the next one begins: mappings go last.
         for option, found in options.items():
-            if isinstance(found[0].setting, dict):
+            if found[0].is_of_mapping:
                 yield f"[{to_text(pattern)}.{option}]\n" + option_text(found)
 
 

@@ -50,8 +50,6 @@ def unite(
     one that the last crawl was made under is as good.
     """
     in_force = tuple(in_force)
-    if not in_force:
-        return United(tuple(learned), tuple(unsure))
     known = {rule.key: rule for rule in in_force if not rule.refuted}
     standing: dict[Key, LearnedRule] = {}
     gone: dict[Key, LearnedRule] = {}
@@ -88,10 +86,12 @@ def unite(
     by_hand = {key for key, rule in known.items() if rule.is_by_hand}
     left = list(_without_covered(standing, new, by_hand))
     said = {rule.key for rule in left} | gone.keys()
-    return United(
-        tuple(valid(_in_one_spelling(left))),
-        (*gone.values(), *doubtful, *(rule for rule in unsure if rule.key not in said)),
+    proposed = (
+        rule
+        for rule in unsure
+        if rule.key not in said and not any(_covers(other, rule) for other in left)
     )
+    return United(tuple(valid(_in_one_spelling(left))), (*gone.values(), *doubtful, *proposed))
 
 
 def _taken_back(rule: RuleInForce, thresholds: Thresholds) -> Iterator[LearnedRule]:
@@ -134,14 +134,19 @@ def _without_covered(
     """Yield the rules without those that another one makes idle, but for those *by_hand*."""
     both = {**standing, **new}
     for key, rule in both.items():
-        # What was learned together the miner has made fit.
-        others = both if key in standing else standing
+        others = (other for other_key, other in both.items() if other_key != key)
         if key in by_hand or not any(
-            _covers(other, rule, both.values())
-            for other_key, other in others.items()
-            if other_key != key
+            # What was learned together the miner has made fit: there the same stands once.
+            (key in standing or other.key in standing or _says_the_same(other, rule))
+            and _covers(other, rule, both.values())
+            for other in others
         ):
             yield rule
+
+
+def _says_the_same(one: LearnedRule, other: LearnedRule) -> bool:
+    """Tell whether two rules are one for different URLs; of templates the order counts too."""
+    return one.key[1:] == other.key[1:] and one.option != "rewrite_path"
 
 
 def _kept(
