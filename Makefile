@@ -17,7 +17,7 @@ PYENV := $(wildcard $(HOME)/.pyenv/versions/3.*/bin)
 MORE_PATH = $$(echo '$(addprefix :,$(PYENV))' | tr -d ' ')
 
 .PHONY: help demo test test-all test-oldest coverage lint docs site package tracking-list \
-	bench bench-crawl bench-memory bench-learn bench-verdicts fuzz \
+	bench bench-crawl bench-memory bench-report bench-learn bench-verdicts fuzz \
 	soak-kill soak-disk clean
 
 help:  ## show this list
@@ -78,6 +78,9 @@ bench-crawl: $(INSTALLED)  ## what the plugin costs in a whole crawl
 
 bench-memory: $(INSTALLED)  ## what is remembered so that nothing is lost, in bytes
 	$(BIN)/python -W ignore benchmarks/bookkeeping.py
+
+bench-report: $(INSTALLED)  ## how soon the report of 50,000 dropped variants is open, in Chromium
+	$(BIN)/python benchmarks/report.py
 
 bench-learn: $(INSTALLED)  ## judge what is learned on ../shared/corpora/observations.tsv.gz
 	$(BIN)/python -m benchmarks.learn
