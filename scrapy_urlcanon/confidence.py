@@ -5,15 +5,15 @@ from __future__ import annotations
 import enum
 from functools import lru_cache
 from math import exp, lgamma, log, sqrt
+from typing import TYPE_CHECKING, NamedTuple
 
-HOLDS_AT, FAILS_AT = 0.95, 0.7
-"""The shares of right merges that the test tells apart: some pages change between two visits."""
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_FALSE = 0.1
+"""The rate of false merges that is too much for a rule: some pages change between two visits."""
 ERROR = 0.05
-"""The probability of calling a rule of the one share by the name of the other."""
-
-_BOUND = log((1 - ERROR) / ERROR)
-_RIGHT = log(FAILS_AT / HOLDS_AT)
-_WRONG = log((1 - FAILS_AT) / (1 - HOLDS_AT))
+"""The probability of calling a right rule wrong, and of calling a wrong one right."""
 
 
 @lru_cache(maxsize=65536)
@@ -97,17 +97,55 @@ class Outcome(enum.Enum):
     """Not enough of them to tell."""
 
 
-def outcome_of(right: int, wrong: int) -> Outcome:
-    """Return what so many *right* and *wrong* merges say.
+class SequentialTest(NamedTuple):
+    """Wald's sequential probability ratio test of a rule, one verdict after the other.
 
-    Wald's sequential probability ratio test (A. Wald, "Sequential tests of statistical
-    hypotheses", Annals of Mathematical Statistics 16, 1945), which DustBuster validates its
-    rules with in spirit: a wrong rule is refuted by a pair or two.
+    A. Wald, "Sequential tests of statistical hypotheses", Annals of Mathematical Statistics 16,
+    1945. It goes on once it has decided for the rule, from there (E. S. Page, "Continuous
+    inspection schemes", Biometrika 41, 1954): what was right for a thousand pages and is wrong for
+    the next ones is found as soon as what was wrong from the start.
+
+    >>> test = SequentialTest.of_max_false(0.1)
+    >>> test.outcome([True] * 10), test.outcome([True] * 9)
+    (<Outcome.HOLDS: 'holds'>, <Outcome.OPEN: 'open'>)
+    >>> test.outcome([False] * 2), test.outcome([True] * 1000 + [False] * 4)
+    (<Outcome.FAILS: 'fails'>, <Outcome.FAILS: 'fails'>)
+    >>> test.outcome(([True] * 20 + [False]) * 10)
+    <Outcome.OPEN: 'open'>
+    """
+
+    right: float
+    """What a right merge adds to the logarithm of the ratio; it is negative."""
+    wrong: float
+    """What a wrong merge adds."""
+    bound: float
+    """Where it is decided."""
+
+    @classmethod
+    def of_max_false(cls, max_false: float, error: float = ERROR) -> SequentialTest:
+        """Return the test that tells half of a rate of false merges from three times the rate."""
+        little = min(max(max_false / 2, 0.001), 0.5)
+        much = min(3 * max_false, (1 + max_false) / 2, 0.99) if max_false else 0.01
+        return cls(log((1 - much) / (1 - little)), log(much / little), log((1 - error) / error))
+
+    def outcome(self, verdicts: Iterable[bool]) -> Outcome:
+        """Return what *verdicts* say, in their order; each tells whether a merge was right."""
+        ratio = 0.0
+        for is_right in verdicts:
+            ratio = max(ratio + (self.right if is_right else self.wrong), -self.bound)
+            if ratio >= self.bound:
+                return Outcome.FAILS
+        return Outcome.HOLDS if ratio <= -self.bound else Outcome.OPEN
+
+
+def outcome_of(right: int, wrong: int) -> Outcome:
+    """Return what so many *right* and *wrong* merges say, in whatever order they came.
 
     >>> outcome_of(10, 0), outcome_of(9, 0), outcome_of(0, 2)
     (<Outcome.HOLDS: 'holds'>, <Outcome.OPEN: 'open'>, <Outcome.FAILS: 'fails'>)
     """
-    ratio = right * _RIGHT + wrong * _WRONG
-    if ratio >= _BOUND:
+    test = SequentialTest.of_max_false(MAX_FALSE)
+    ratio = right * test.right + wrong * test.wrong
+    if ratio >= test.bound:
         return Outcome.FAILS
-    return Outcome.HOLDS if ratio <= -_BOUND else Outcome.OPEN
+    return Outcome.HOLDS if ratio <= -test.bound else Outcome.OPEN

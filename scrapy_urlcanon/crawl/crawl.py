@@ -155,6 +155,7 @@ class Crawl:
                 settings=settings,
                 canonicalizer=self.canonicalizer,
                 fingerprints=fingerprints,
+                first_urls=self.first_urls,
                 requests=requests,
                 contents=contents,
                 rule_changes=self.rule_changes,

@@ -68,10 +68,12 @@ class UrlCanonDownloaderMiddleware:
 
         :raises IgnoreRequest: if it was an audit and the spider has that page.
         """
-        if self._recorder:
+        audited = mark_of(request, AUDIT)
+        # What is fetched again to be compared was recorded when it was fetched first.
+        if self._recorder and (audited is None or audited["number"] == 1):
             self._recorder.record(request, response)
         if self._audit:
-            if mark_of(request, AUDIT):
+            if audited:
                 self._end_audit(self._audit, request, response)
                 return response
             self._audit.note(request, response)

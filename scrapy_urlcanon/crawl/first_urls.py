@@ -10,7 +10,7 @@ from scrapy import signals
 from scrapy_urlcanon.crawl.seen import dupefilter_of, seen_fingerprints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Container, Iterable
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -86,6 +86,14 @@ class FirstUrls:
                     del urls[old]
             was_seen = self._seen is None or fingerprint in self._seen
             urls[fingerprint] = canonical if was_seen else url
+
+    def forget(self, fingerprint: bytes) -> None:
+        """Forget the first URL under *fingerprint*: the rules changed, and it has another one."""
+        self._urls.pop(fingerprint, None)
+
+    def items(self) -> Iterable[tuple[bytes, str]]:
+        """Return all fingerprints whose first URL is remembered, each with that."""
+        return tuple(self._urls.items())
 
     def of(self, fingerprint: bytes) -> str | None:
         """Return the first URL under *fingerprint*; None where it was a canonical one."""

@@ -76,4 +76,6 @@ def reason_for_own_fingerprint(request: Request) -> str | None:
     reason = mark.get("reason")
     if reason in {RESCUE, RELEASED, OWN_URL} and mark.get("url") == request.url:
         return str(reason)
-    return f"{AUDIT} of {mark['url']}" if mark_of(request, AUDIT) else None
+    if mark_of(request, AUDIT):
+        return f"{AUDIT} {mark['number']} of {mark['trial']}"
+    return None

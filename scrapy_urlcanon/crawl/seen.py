@@ -38,6 +38,13 @@ def scheduler_of(crawler: Crawler) -> Any:
     )
 
 
+def forget_seen(crawler: Crawler, fingerprint: bytes) -> None:
+    """Have the duplicate filter forget that it has seen *fingerprint*, if it is Scrapy's own."""
+    seen = seen_fingerprints(dupefilter_of(crawler))
+    if isinstance(seen, (set, _Decoded)):
+        seen.discard(fingerprint)
+
+
 def seen_fingerprints(dupefilter: Any) -> Container[bytes] | None:
     """Return the fingerprints that *dupefilter* has seen, as it goes on.
 
@@ -61,8 +68,11 @@ def seen_fingerprints(dupefilter: Any) -> Container[bytes] | None:
 class _Decoded:
     """Fingerprints that are stored in hexadecimal."""
 
-    def __init__(self, texts: Container[str]) -> None:
+    def __init__(self, texts: set[str]) -> None:
         self._texts = texts
+
+    def discard(self, fingerprint: bytes) -> None:
+        self._texts.discard(fingerprint.hex())
 
     def __contains__(self, fingerprint: Any) -> bool:
         return fingerprint.hex() in self._texts

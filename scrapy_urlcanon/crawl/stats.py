@@ -149,7 +149,7 @@ class CrawlStats:
         """Add *count* to *stat*."""
         self._crawler.stats.inc_value(stat.key(**names), count)
 
-    def set(self, stat: Stat, value: float, **names: str) -> None:
+    def set(self, stat: Stat, value: float | str, **names: str) -> None:
         """Set *stat* to *value*."""
         self._crawler.stats.set_value(stat.key(**names), value)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from scrapy_urlcanon.pages.canonical_link import declared_canonical
 from scrapy_urlcanon.pages.markup import folded_lines, images_of, parse, title_of, visible_lines
-from scrapy_urlcanon.pages.same_page import PageDigest
+from scrapy_urlcanon.pages.same_page import PageDigest, title_line
 from scrapy_urlcanon.pages.signature import (
     Line,
     Signature,
@@ -87,6 +87,17 @@ class Page:
         return chain(map(line_of, steady(text, self._date)), map(line_of_image, images))
 
     @property
+    def legible_lines(self) -> Iterator[tuple[str, Line]]:
+        """The text of its title and of each of :attr:`lines`, beside what is kept of it."""
+        title, text, images = self._reading
+        if title:
+            yield title, title_line(title)
+        for steady_text in steady(text, self._date):
+            yield steady_text, line_of(steady_text)
+        for image in images:
+            yield image, line_of_image(image)
+
+    @property
     def is_text(self) -> bool:
         """Whether there is any text to compare."""
         return any(self._reading)
@@ -112,7 +123,7 @@ class Page:
         """What there is to compare of it with another page of the crawl."""
         if not self.is_text:
             return PageDigest.of_bytes(self.body)
-        return PageDigest.of_lines(self._title_hash, self.lines)
+        return PageDigest.of_lines(self.title, self.lines)
 
     @cached_property
     def _reading(self) -> tuple[str, list[str], list[str]]:

@@ -18,16 +18,15 @@ from __future__ import annotations
 
 from array import array
 from hashlib import blake2b
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.pages.signature import digest_of
+from scrapy_urlcanon.pages.signature import Line, digest_of, line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from typing_extensions import Self
-
-    from scrapy_urlcanon.pages.signature import Line
 
 SHARED_PAIRS = 0.95
 """The Jaccard similarity of the pairs of words of two whole texts from which they are one page.
@@ -47,11 +46,16 @@ SKETCH_SIZE = 128
 """Pairs of words that are kept of a page. Up to so many the similarity is exact; beyond, its
 standard error is sqrt(s * (1 - s) / 128), 0.02 at 0.95."""
 
+SAMPLED_LINES = 64
+"""Lines that are kept of a page, those with the smallest hashes: all of most pages."""
+
+_NO_LINE = Line(0, 0, ())
+
 _SPREAD = 2654435761  # 2**32 / golden ratio (Knuth, TAOCP 6.4): checksums are not spread evenly
 
 
 class PageDigest(NamedTuple):
-    """What there is to compare of a page, in some 600 bytes at most."""
+    """What there is to compare of a page, in some 1,100 bytes at most."""
 
     digest: bytes
     """Of its lines, in whatever order; of the body where it is no text. Empty: no evidence."""
@@ -61,6 +65,10 @@ class PageDigest(NamedTuple):
     """The smallest hashes of its pairs of words; None where it is no text, or not known."""
     simhash: int | None = None
     """Of its pairs of words without boilerplate; None where they are too few, or not known."""
+    lines: bytes | None = None
+    """A sample of its lines (:func:`sampled_lines`); None where it is no text, or not known."""
+    title_shape: int = 0
+    """64-bit hash of the title with every number made ``0``."""
 
     @classmethod
     def of_bytes(cls, body: bytes) -> Self:
@@ -68,14 +76,18 @@ class PageDigest(NamedTuple):
         return cls(blake2b(body, digest_size=20).digest())
 
     @classmethod
-    def of_lines(cls, title: int, lines: Iterable[Line]) -> Self:
-        """Return what there is to compare of the *lines* of a text."""
+    def of_lines(cls, title: str, lines: Iterable[Line]) -> Self:
+        """Return what there is to compare of the *lines* of a text and of its *title*."""
         lines = tuple(lines)
         pairs = {
             pair * _SPREAD & 0xFFFFFFFF for line in lines for pair in line.bigrams
         }  # a random sample, the same for equal texts
         sketch = array("I", sorted(pairs)[:SKETCH_SIZE]).tobytes()
-        return cls(digest_of(lines), title, sketch)
+        named = line_of(title) if title else _NO_LINE
+        with_title = (*lines, title_line(title)) if title else lines
+        hashes = sorted({_hashes(line) for line in with_title})
+        sample = array("I", chain.from_iterable(hashes[:SAMPLED_LINES])).tobytes()
+        return cls(digest_of(lines), named.exact, sketch, lines=sample, title_shape=named.masked)
 
 
 def same_page(one: PageDigest, other: PageDigest) -> bool | None:
@@ -101,6 +113,28 @@ def same_page(one: PageDigest, other: PageDigest) -> bool | None:
     if one.simhash is not None and other.simhash is not None:
         return has_one_title and (one.simhash ^ other.simhash).bit_count() <= SIMHASH_BITS
     return None
+
+
+def _hashes(line: Line) -> tuple[int, int]:
+    return line.masked & 0xFFFFFFFF, line.exact & 0xFFFFFFFF
+
+
+def title_line(title: str) -> Line:
+    """Return what is kept of *title* where it is compared as one of the lines."""
+    return line_of(f"title: {title}")
+
+
+def sampled_lines(page: PageDigest) -> tuple[dict[int, set[int]], int]:
+    """Return the exact hashes of sampled lines by those without numbers, and where the sample ends.
+
+    All lines of the page whose hash without numbers is below that are in it.
+    """
+    hashes = iter(array("I", page.lines or b""))
+    lines: dict[int, set[int]] = {}
+    for shape, exact in zip(hashes, hashes, strict=True):
+        lines.setdefault(shape, set()).add(exact)
+    is_whole = len(page.lines or b"") < 8 * SAMPLED_LINES
+    return lines, 1 << 32 if is_whole else max(lines)
 
 
 def similarity(one: bytes, other: bytes) -> float:

@@ -1,9 +1,43 @@
-"""What is said about two URLs that a rule makes one."""
+"""Whether two URLs show one page, where both can be fetched again: the verdict over a rule.
+
+What differs between two fetches of one URL is noise: a counter, a rotating block, a token. So a
+page that looks different is not called another one before the page that it is compared with was
+fetched a second time, and then the page itself. What it shows each time, and the other never, is
+its own. A page is another one if it has something of its own that would be lost with it.
+
+The audit and ``validate`` fetch what a :class:`Comparison` asks for.
+"""
 
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
+from collections import Counter
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from scrapy_urlcanon.pages.same_page import PageDigest, same_page, sampled_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from scrapy_urlcanon.pages.page import Page
+
+_SHOWN_LINES = 5
+_RECOGNIZED = 0.5
+"""The share of a page's lines that it has to show again to be itself."""
+_CHANGED_PAGES, _CHANGED_SHARE = 2, 0.2
+"""A line is noise on a whole site if it changed on so many pages, and on that share of those that
+have it and were fetched twice: what one edited page changed is content elsewhere."""
+_REMEMBERED_LINES = 20_000
+_LONG_VALUE = 8
+"""From how many characters on a value of the query that a page repeats is an echo of its URL."""
+_MOST_FETCHES = 3
+"""How often each URL is fetched at most: where no more is a page's own than what comes and goes,
+and where what comes is not the page, as from a server that now and then asks who is there."""
+_ECHOING_LINES = 8
+"""Of how many lines a page has to be for its URL in one of them to be an echo, not its content."""
+_UNBOUNDED = 1 << 32
 
 
 class Verdict(enum.Enum):
@@ -12,6 +46,13 @@ class Verdict(enum.Enum):
     SAME = "same"
     ANOTHER = "another"
     CANNOT_TELL = "cannot tell"
+
+
+class Side(enum.Enum):
+    """Which of the two URLs is to be fetched again before there is a verdict."""
+
+    KEPT = enum.auto()
+    VARIANT = enum.auto()
 
 
 class Judgement(NamedTuple):
@@ -24,3 +65,275 @@ class Judgement(NamedTuple):
     """Lines of text that the variant alone shows, some of them."""
     only_kept: tuple[str, ...] = ()
     """Lines of text that the kept page alone shows, some of them."""
+    own: frozenset[tuple[int, int]] = frozenset()
+    """All lines that the variant alone shows: the hash without numbers, and the exact one."""
+
+    @property
+    def text(self) -> str:
+        """The verdict as a reader would say it."""
+        return f"{self.verdict.value}: {self.reason}" if self.reason else self.verdict.value
+
+
+class Shown:
+    """What one response showed, line by line.
+
+    :param digest: without lines where its text is not to be read.
+    """
+
+    def __init__(self, page: Page, digest: PageDigest) -> None:
+        self.digest = digest
+        self.texts: dict[tuple[int, int], str] = {}
+        """Each line by its hashes, without numbers and exact; none where there is no text."""
+        if self.digest.lines is not None:
+            for text, line in page.legible_lines:
+                self.texts[line.masked & 0xFFFFFFFF, line.exact & 0xFFFFFFFF] = text
+
+    def has(self, own: frozenset[tuple[int, int]]) -> bool:
+        """Tell whether it shows most of the lines that are another page's *own*."""
+        return 2 * sum(line in self.texts for line in own) > len(own)
+
+    @cached_property
+    def lines(self) -> dict[int, set[int]]:
+        """The exact hashes of the lines by those without numbers."""
+        return _by_shape(self.texts)
+
+
+class Noise:
+    """What of the pages of one site is another at each visit, learned from what is fetched twice.
+
+    Lines are known by their hash without numbers: a counter is one line, whatever it shows.
+
+    >>> noise = Noise()
+    >>> noise.note({1: {10}, 2: {20}}, {1: {11}, 2: {20}}), noise.holds(1)
+    ({1}, False)
+    >>> noise.note({1: {12}, 3: {30}}, {1: {13}, 3: {30}}), noise.holds(1), noise.holds(3)
+    ({1}, True, False)
+    """
+
+    def __init__(self) -> None:
+        self._seen: Counter[int] = Counter()
+        self._changed: Counter[int] = Counter()
+        # Lines without a number: the first page that had each, and those of several pages.
+        self._pages: dict[int, str] = {}
+        self._common: set[int] = set()
+
+    def saw(self, page: str, lines: Mapping[int, set[int]]) -> None:
+        """Take note of what *page* shows."""
+        if len(self._pages) > _REMEMBERED_LINES:
+            self._pages.clear()
+            self._common.clear()
+        for shape, exact in lines.items():
+            if exact == {shape} and self._pages.setdefault(shape, page) != page:
+                self._common.add(shape)
+
+    def note(
+        self, one: Mapping[int, set[int]], other: Mapping[int, set[int]], limit: int = _UNBOUNDED
+    ) -> set[int]:
+        """Take note of two fetches of one URL; return the lines that changed.
+
+        :param limit: what is below is known of both.
+        """
+        shapes = {shape for shape in (*one, *other) if shape < limit}
+        changed = {shape for shape in shapes if one.get(shape) != other.get(shape)}
+        if len(self._seen) > _REMEMBERED_LINES:
+            self._seen.clear()
+            self._changed.clear()
+        self._seen.update(shapes)
+        self._changed.update(changed)
+        return changed
+
+    def holds(self, shape: int) -> bool:
+        """Tell whether a line is noise wherever it stands."""
+        changed = self._changed[shape]
+        # What several pages say, and one does not always say, is not about that page.
+        least = 1 if shape in self._common else _CHANGED_PAGES
+        return changed >= least and changed >= _CHANGED_SHARE * self._seen[shape]
+
+
+class Comparison:
+    """Compares a variant with the page that stands for it, and says what to fetch for that.
+
+    >>> from scrapy_urlcanon.pages.page import Page
+    >>> def shown(html):
+    ...     page = Page("http://a.example/", b"", f"<title>T</title><p>Some text<p>{html}")
+    ...     return Shown(page, page.digest)
+    >>> reference = shown("Visit: 1").digest
+    >>> comparison = Comparison(reference, Noise(), "http://a.example/", "http://a.example/?s=1")
+    >>> comparison.add(Side.VARIANT, shown("Visit: 2"))
+    <Side.KEPT: 1>
+    >>> comparison.add(Side.KEPT, shown("Visit: 3")).verdict
+    <Verdict.SAME: 'same'>
+
+    :param reference: what the kept page showed when it was fetched for the spider.
+    :param noise: what is known of the site.
+    :param kept_url: the URL of the kept page.
+    :param variant_url: the other one.
+    """
+
+    def __init__(
+        self, reference: PageDigest, noise: Noise, kept_url: str, variant_url: str
+    ) -> None:
+        self.reference = reference
+        """What the kept page showed first."""
+        self._lines, self._limit = sampled_lines(reference)
+        self._noise = noise
+        self._page = kept_url
+        self._echoes = _echoes(variant_url, kept_url), _echoes(kept_url, variant_url)
+        self._kept: list[Shown] = []
+        self._variants: list[Shown] = []
+        self._failures: Counter[Side] = Counter()
+        self._changed: set[int] = set()
+        self._came = 0
+        """How many lines without a number one fetch of a URL had and another one not, at most."""
+
+    def add(self, side: Side, shown: Shown) -> Judgement | Side:
+        """Take over what a fetch showed; return the verdict, or what is to be fetched next."""
+        self._noise.saw(self._page, shown.lines)
+        if side is Side.KEPT:
+            if not self._is_itself(shown):
+                return self.failed(side, "the kept page differs from itself")
+            self._note(self._lines, shown, self._limit)
+            if self._kept:
+                self._note(self._kept[-1].lines, shown)
+            self._kept.append(shown)
+        else:
+            if self._variants:
+                if _share(self._variants[0].lines, shown.lines) < _RECOGNIZED:
+                    return self.failed(side, "it differs from itself")
+                self._note(self._variants[-1].lines, shown)
+            self._variants.append(shown)
+        return self._judge()
+
+    def failed(self, side: Side, reason: str) -> Judgement | Side:
+        """Take over that a fetch brought nothing to compare; it is tried again a few times.
+
+        :param reason: why, in a few words.
+        """
+        self._failures[side] += 1
+        is_first = side is Side.VARIANT and not self._variants
+        if is_first or self._failures[side] >= _MOST_FETCHES:
+            return Judgement(Verdict.CANNOT_TELL, reason)
+        return side
+
+    def _note(self, lines: Mapping[int, set[int]], shown: Shown, limit: int = _UNBOUNDED) -> None:
+        changed = self._noise.note(lines, shown.lines, limit)
+        self._changed |= changed
+        came = sum(1 for shape in changed if shown.lines.get(shape) == {shape})
+        self._came = max(self._came, came)
+
+    def _judge(self) -> Judgement | Side:
+        variant = self._variants[-1]
+        if same_page(self.reference, variant.digest) or self._differs_by_noise(variant):
+            return Judgement(Verdict.SAME)
+        if self.reference.lines is None or variant.digest.lines is None:
+            return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
+        return self._judge_with_control(variant) if self._kept else Side.KEPT
+
+    def _judge_with_control(self, variant: Shown) -> Judgement | Side:
+        own = self._own()
+        if not own and _share(self._kept[-1].lines, variant.lines) < _RECOGNIZED:
+            return Judgement(Verdict.CANNOT_TELL, "it shows nothing of its own")
+        if not own or any(same_page(kept.digest, variant.digest) for kept in self._kept):
+            return Judgement(Verdict.SAME)
+        if len(self._variants) == 1:
+            return Side.VARIANT
+        if len(own) <= self._came and len(self._variants) < _MOST_FETCHES:
+            # Some of what comes and goes may have come twice by chance.
+            return Side.KEPT if len(self._kept) < len(self._variants) else Side.VARIANT
+        return Judgement(
+            Verdict.ANOTHER,
+            "",
+            _some(variant.texts[line] for line in variant.texts if line in own),
+            _some(text for line, text in self._kept[-1].texts.items() if not self._shows(line)),
+            own,
+        )
+
+    def _differs_by_noise(self, variant: Shown) -> bool:
+        """Tell whether all that differs is what is another at each visit."""
+        if self.reference.lines is None or variant.digest.lines is None:
+            return False
+        theirs, limit = sampled_lines(variant.digest)
+        limit = min(limit, self._limit)
+        steady = 0
+        for shape in {*self._lines, *theirs}:
+            if shape < limit and not self._is_noise(shape):
+                if self._lines.get(shape) != theirs.get(shape):
+                    return False
+                steady += 1
+        return steady > 0
+
+    def _own(self) -> frozenset[tuple[int, int]]:
+        """Return what every fetch of the variant shows, and none of the kept page."""
+        first, *others = (shown.texts for shown in self._variants)
+        in_all = [line for line in first if all(line in texts for texts in others)]
+        known = {line for shown in self._kept for line in shown.texts}
+        own = [
+            line
+            for line in in_all
+            if line not in known
+            and line[1] not in self._lines.get(line[0], ())
+            and not self._is_noise(line[0])
+        ]
+        if not own or len(known) < _ECHOING_LINES:
+            return frozenset(own)
+        mine, theirs = self._echoes
+        plain = {_without(theirs, text) for shown in self._kept for text in shown.texts.values()}
+        return frozenset(line for line in own if _without(mine, first[line]) not in plain)
+
+    def _shows(self, line: tuple[int, int]) -> bool:
+        return self._is_noise(line[0]) or any(line in shown.texts for shown in self._variants)
+
+    def _is_noise(self, shape: int) -> bool:
+        return shape in self._changed or self._noise.holds(shape)
+
+    def _is_itself(self, kept: Shown) -> bool:
+        """Tell whether the kept page, fetched again, is still the page that it was."""
+        if same_page(self.reference, kept.digest):
+            return True
+        if self.reference.title != kept.digest.title and not self._has_title_of(kept):
+            return False
+        return _share(self._lines, kept.lines, self._limit) >= _RECOGNIZED
+
+    def _has_title_of(self, kept: Shown) -> bool:
+        return kept.digest.title_shape == self.reference.title_shape
+
+
+NO_TEXT = "there is no text to compare"
+
+
+def _by_shape(lines: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    for shape, exact in lines:
+        found.setdefault(shape, set()).add(exact)
+    return found
+
+
+def _share(
+    lines: Mapping[int, set[int]], others: Mapping[int, set[int]], limit: int = _UNBOUNDED
+) -> float:
+    """Return which share of *lines* is among the *others*, whatever their numbers."""
+    known = [shape for shape in lines if shape < limit]
+    return sum(shape in others for shape in known) / len(known) if known else 0.0
+
+
+def _some(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(text for text, _ in zip(texts, range(_SHOWN_LINES), strict=False))
+
+
+def _echoes(url: str, other: str) -> tuple[str, ...]:
+    """Return what of *url*, and not of the *other* one, a page may repeat: the longest first."""
+    parts = urlsplit(url)
+    values = {piece.partition("=")[2] for piece in parts.query.split("&")}
+    others = {piece.partition("=")[2] for piece in urlsplit(other).query.split("&")}
+    long_values = {value for value in values - others if len(value) >= _LONG_VALUE}
+    relative = f"{parts.path}?{parts.query}" if parts.query else parts.path
+    found = {url, *long_values, *map(unquote, long_values)}
+    if len(relative) > 1:
+        found.add(relative)
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def _without(echoes: Iterable[str], text: str) -> str:
+    for echo in echoes:
+        text = text.replace(echo, "")
+    return text

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME, Rule
 from scrapy_urlcanon.canonicalizer.url import split
-from scrapy_urlcanon.confidence import Outcome, outcome_of
+from scrapy_urlcanon.confidence import MAX_FALSE, Outcome
+from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage, SiteEvidence
 from scrapy_urlcanon.learn.results.in_force import settings_of
-from scrapy_urlcanon.pages.same_page import same_page
+from scrapy_urlcanon.pages.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.explanation import Step
     from scrapy_urlcanon.canonicalizer.layers import Layer
     from scrapy_urlcanon.canonicalizer.values import Setting
-    from scrapy_urlcanon.pages.same_page import PageDigest
+    from scrapy_urlcanon.pages.verdict import Judgement
 
 
 @define
@@ -35,20 +37,42 @@ class RuleCheck:
     """The value of the option, or the part of it that can be right or wrong by itself."""
     pairs: list[tuple[str, str]] = field(factory=list)
     """URLs, and what the rule makes of each; those still to be fetched, the next one last."""
-    right: int = 0
-    """Pairs that showed one page."""
-    wrong: int = 0
-    """Pairs that showed two."""
-    unjudged: int = 0
-    """Pairs of which one could not be fetched, or that cannot be compared."""
-    example: tuple[str, str] | None = None
-    """The first pair that showed two pages."""
+    site: SiteEvidence = field(factory=SiteEvidence)
+    """What is known of the pages, whatever rule they were fetched for."""
+    last: Judgement | None = None
+    """What the last pair showed."""
+    _record: EntryRecord = field(init=False)
     _pages: dict[bytes, str] = field(factory=dict, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Begin the record."""
+        entry = RuleEntry(self.option, self.text)
+        self._record = EntryRecord(entry, str(self.layer), self.site, MAX_FALSE)
+
+    @property
+    def right(self) -> int:
+        """Pairs that showed one page."""
+        return self._record.same
+
+    @property
+    def wrong(self) -> int:
+        """Pairs that showed two."""
+        return len(self._record.others)
+
+    @property
+    def unjudged(self) -> int:
+        """Pairs of which one could not be fetched, or that cannot be compared."""
+        return self._record.cannot_tell
+
+    @property
+    def example(self) -> tuple[str, str] | None:
+        """The first pair that showed two pages."""
+        return next(((other.url, other.first) for other in self._record.others), None)
 
     @property
     def outcome(self) -> Outcome:
         """What is known so far."""
-        return outcome_of(self.right, self.wrong)
+        return self._record.outcome
 
     @property
     def text(self) -> str:
@@ -66,19 +90,24 @@ class RuleCheck:
             " -> ".join(item) if isinstance(item, list) else str(item) for item in self.setting
         )
 
-    def judge(self, pair: tuple[str, str], pages: tuple[PageDigest, PageDigest] | None) -> None:
-        """Take over what the *pages* of *pair* show; None where one could not be fetched."""
-        is_same = same_page(*pages) if pages else None
-        if pages and is_same and self._pages.setdefault(pages[1].digest, pair[1]) != pair[1]:
+    def add(self, pair: tuple[str, str], judgement: Judgement, kept: bytes = b"") -> None:
+        """Take over what *pair* showed.
+
+        :param kept: the digest of what the second URL of the pair showed.
+        """
+        url, canonical = pair
+        verdict = judgement.verdict
+        if verdict is Verdict.SAME and self._pages.setdefault(kept, canonical) != canonical:
             # A page that many URLs share, such as a form to log in, agrees with every rule.
-            is_same = None
-        if is_same is None:
-            self.unjudged += 1
-        elif is_same:
-            self.right += 1
+            verdict = Verdict.CANNOT_TELL
+        elif verdict is Verdict.ANOTHER and not self.site.is_new(canonical.encode(), judgement.own):
+            verdict = Verdict.CANNOT_TELL
+        self.last = judgement
+        if verdict is Verdict.CANNOT_TELL:
+            self._record.cannot_tell += 1
         else:
-            self.wrong += 1
-            self.example = self.example or pair
+            is_same = verdict is Verdict.SAME
+            self._record.add(None if is_same else OtherPage(url, canonical, judgement.own))
 
 
 def checks_of(configuration: Configuration, urls: Iterable[str], *, most: int) -> list[RuleCheck]:
@@ -90,17 +119,19 @@ def checks_of(configuration: Configuration, urls: Iterable[str], *, most: int) -
 
     >>> rules = {"a.example": {"drop_params": ["sid", "ref"], "www": "strip"}}
     >>> configuration = Canonicalizer(rules, preset="scrapy").configuration
-    >>> for check in checks_of(configuration, ["http://www.a.example/?sid=1&ref=2"], most=5):
+    >>> for check in checks_of(configuration, ["http://www.a.example/?ref=2&sid=1"], most=5):
     ...     print(check.option, check.text, check.pairs)
-    drop_params sid [('http://a.example/?sid=1&ref=2', 'http://a.example/?ref=2')]
-    drop_params ref [('http://a.example/?sid=1&ref=2', 'http://a.example/?sid=1')]
-    www strip [('http://www.a.example/?sid=1&ref=2', 'http://a.example/?sid=1&ref=2')]
+    drop_params sid [('http://a.example/?ref=2&sid=1', 'http://a.example/?ref=2')]
+    drop_params ref [('http://a.example/?ref=2&sid=1', 'http://a.example/?sid=1')]
+    www strip [('http://www.a.example/?ref=2&sid=1', 'http://a.example/?ref=2&sid=1')]
 
     :param most: how many pairs there are for one rule at most.
     """
+    site = SiteEvidence()
     checks: dict[tuple[str, Layer], list[RuleCheck]] = {
         (option, rule_set.layer): [
-            RuleCheck(option, rule_set.layer, setting) for setting in settings_of(option, value)
+            RuleCheck(option, rule_set.layer, setting, site=site)
+            for setting in settings_of(option, value)
         ]
         for origin in configuration.origins
         for rule_set in origin

@@ -9,13 +9,14 @@ from scrapy import Request, Spider
 
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.pages.verdict import Comparison, Judgement, Shown, Side, Verdict
+from scrapy_urlcanon.redaction import shown_url
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 
     from scrapy.http import Response
 
-    from scrapy_urlcanon.pages.same_page import PageDigest
     from scrapy_urlcanon.validate.rule_check import RuleCheck
 
 SETTINGS: Mapping[str, Any] = {
@@ -49,40 +50,56 @@ class ValidationSpider(Spider):
                 yield request
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[Request]:
-        """Go on with the pair of which *response* is the first page, or judge it."""
+        """Take over what one of the URLs of a pair showed, and go on with what follows from it."""
         check: RuleCheck = kwargs["check"]
         pair: tuple[str, str] = kwargs["pair"]
-        first: PageDigest | None = kwargs["first"]
+        comparison: Comparison | None = kwargs["comparison"]
         if response.status >= HTTPStatus.BAD_REQUEST:
-            check.judge(pair, None)
-            yield from self._next(check)
+            yield from self._fail(response.url, kwargs)
             return
-        content = page_of(response).digest
-        if first is None:
-            yield self._request(pair[1], check, pair, content)
+        page = page_of(response)
+        if comparison is None:
+            comparison = Comparison(page.digest, check.site.noise, pair[1], pair[0])
+            yield self._request(Side.VARIANT, check, pair, comparison)
             return
-        check.judge(pair, (first, content))
-        yield from self._next(check)
+        judgement = comparison.add(kwargs["side"], Shown(page, page.digest))
+        if isinstance(judgement, Side):
+            yield self._request(judgement, check, pair, comparison)
+        else:
+            yield from self._end(check, pair, judgement, comparison.reference.digest)
 
     def failed(self, failure: Any) -> Iterator[Request]:
         """Go on with the next pair: this one says nothing."""
-        kwargs = failure.request.cb_kwargs
-        kwargs["check"].judge(kwargs["pair"], None)
-        yield from self._next(kwargs["check"])
+        yield from self._fail(failure.request.url, failure.request.cb_kwargs)
+
+    def _fail(self, url: str, kwargs: dict[str, Any]) -> Iterator[Request]:
+        """Try again what failed, where a pair has come so far; else go on with the next one."""
+        check, pair, comparison = kwargs["check"], kwargs["pair"], kwargs["comparison"]
+        reason = f"{shown_url(url)} failed"
+        judgement = comparison.failed(kwargs["side"], reason) if comparison else None
+        if isinstance(judgement, Side):
+            yield self._request(judgement, check, pair, comparison)
+        else:
+            yield from self._end(check, pair, Judgement(Verdict.CANNOT_TELL, reason))
+
+    def _end(
+        self, check: RuleCheck, pair: tuple[str, str], judgement: Judgement, kept: bytes = b""
+    ) -> Iterator[Request]:
+        check.add(pair, judgement, kept)
+        yield from self._next(check)
 
     def _next(self, check: RuleCheck) -> Iterator[Request]:
         if check.pairs and check.outcome is Outcome.OPEN:
-            pair = check.pairs.pop()
-            yield self._request(pair[0], check, pair, None)
+            yield self._request(Side.KEPT, check, check.pairs.pop(), None)
 
     def _request(
-        self, url: str, check: RuleCheck, pair: tuple[str, str], first: PageDigest | None
+        self, side: Side, check: RuleCheck, pair: tuple[str, str], comparison: Comparison | None
     ) -> Request:
         return Request(
-            url,
+            pair[side is Side.KEPT],
             self.parse,
             errback=self.failed,
             dont_filter=True,
             meta={"verbatim_url": True},
-            cb_kwargs={"check": check, "pair": pair, "first": first},
+            cb_kwargs={"check": check, "pair": pair, "comparison": comparison, "side": side},
         )

@@ -43,14 +43,14 @@ def audits(figures):
 @deferred_f_from_coro_f
 async def test_right_rule_stays_and_costs_its_share(crawl):
     """The same page is not passed on, however often it is audited, and no rule is suspended."""
-    urls = [f"/p?sid={n}" for n in range(1000)]
-    respond = shop(urls, lambda _, count: product(1, seed=count))
-    result = await crawl(respond, {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 0.02})
-    assert result.pages == ["/", "/p?sid=0"]
+    urls = [f"/p{n}{query}" for query in ("", "?sid=1", "?sid=2", "?sid=3") for n in range(250)]
+    respond = shop(urls, lambda request, count: product(request.path, seed=count))
+    result = await crawl(respond, {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 0.05})
+    assert result.pages == sorted(["/", *urls[:250]])
     audited = result.figures["audited"]
-    assert len(result.hits) == 2 + audited
-    # The first three, and 2 % of the others: 20, give or take three standard deviations.
-    assert 3 + 7 <= audited <= 3 + 33
+    assert len(result.hits) == 251 + audited
+    # At most 5 % of the pages, though it is three times as much of the variants.
+    assert 10 <= audited <= 13
     assert audits(result.figures) == {"audited": audited}
     assert result.figures["audit/rule/drop_params:sid/site.example/same"] == audited
 
@@ -63,12 +63,13 @@ async def test_wrong_rule_is_suspended_and_every_page_comes(crawl, caplog):
     with caplog.at_level(logging.WARNING, "scrapy_urlcanon"):
         result = await crawl(respond, {**WRONG, **SETTINGS})
     assert result.pages == sorted(["/", *urls])
-    assert len(result.hits) == 101
     figures = audits(result.figures)
+    # Each of the two that condemn it was fetched twice, and its page; a third one was on its way.
+    assert len(result.hits) <= 101 + 7
     assert figures["audit/suspended/drop_params:id"] == 1
-    assert figures["audit/false_merge"] == figures["audited"] == 3
+    assert figures["audit/false_merge"] == figures["audited"] == 2
     (warning,) = [r.getMessage() for r in caplog.records]
-    for expected in ("drop_params", "site.example", f"{SITE}/p?id=0", f"{SITE}/p?id=3"):
+    for expected in ("drop_params:id", "'!id'", "site.example", f"{SITE}/p?id=0", f"{SITE}/p?id="):
         assert expected in warning
 
 
@@ -131,14 +132,18 @@ async def test_soft_404_is_no_equality(crawl):
 
 @deferred_f_from_coro_f
 async def test_soft_404_with_the_words_of_the_site_is_another_page(crawl):
-    """A page that has all the words of the site around its message is told by its title."""
+    """It is told by its title; the same one again is no evidence against the rule."""
     sorry = page(f"<title>Sorry</title><nav>{BOILERPLATE}</nav> Product 1")
     respond = shop(
         [f"/p?sid={n}" for n in range(4)],
         lambda request, _: product(1) if request.query == "sid=0" else sorry,
     )
     result = await crawl(respond, {**RIGHT, **SETTINGS})
-    assert result.figures["audit/false_merge"] == 3
+    assert audits(result.figures) == {
+        "audited": 1,
+        "audit/false_merge": 1,
+        "audit/unjudged": len(result.pages) - 1,
+    }
 
 
 @pytest.mark.parametrize("status", [404, 500])

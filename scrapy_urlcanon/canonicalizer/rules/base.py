@@ -134,6 +134,8 @@ class Option(ABC):
     """What it must act on."""
     keeps: ClassVar[tuple[Example, ...]]
     """What it must leave alone."""
+    drops_any_name: ClassVar[bool] = False
+    """Whether its entries are whatever names URLs bring along, and not those of its value."""
     acts: ClassVar[str] = "It changes"
     """What it does to the URLs of :attr:`changes`."""
 

@@ -176,6 +176,7 @@ class KeepParams(ParameterRule):
     """
 
     name = "keep_params"
+    drops_any_name = True
     component = "query"
     spares_signed = False
     values = NameList(optional=True)

@@ -3,37 +3,40 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter, OrderedDict
-from hashlib import blake2b
+from collections import deque
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from attrs import define, field
 from scrapy import Request, signals
 
-from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
-from scrapy_urlcanon.confidence import wilson_interval
-from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
+from scrapy_urlcanon.confidence import Outcome
+from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
+from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
+from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of, marked, with_url
-from scrapy_urlcanon.crawl.seen import record_as_seen
-from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
+from scrapy_urlcanon.crawl.seen import forget_seen, record_as_seen
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 from scrapy_urlcanon.crawl.stats import Stat
-from scrapy_urlcanon.pages.same_page import same_page
-from scrapy_urlcanon.pages.verdict import Judgement, Verdict
+from scrapy_urlcanon.pages.verdict import NO_TEXT, Comparison, Judgement, Side, Verdict
 from scrapy_urlcanon.redaction import shown_url
+from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from collections.abc import Set as AbstractSet
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    from scrapy_urlcanon.canonicalizer.merge import Merge
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+    from scrapy_urlcanon.crawl.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
     from scrapy_urlcanon.crawl.settings import CrawlSettings
@@ -41,30 +44,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FIRST = 3
-"""How many drops of each option on each domain are audited whatever the share.
-
-Also how many verdicts there must be before an option is suspended: one page that
-happened to change is not to do that.
-"""
-_REMEMBERED_FALSE = 100
 _ROWS = 20
-
-
-class AuditedRule(NamedTuple):
-    """What the audit found about one entry of an option on one domain."""
-
-    entry: RuleEntry
-    domain: str
-    audited: int
-    """How many of its dropped variants were compared with the page that stood for them."""
-    false: int
-    """How many of those were another page."""
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % confidence interval of the rate of false merges."""
-        return wilson_interval(self.false, self.audited)
 
 
 class AuditedPair(NamedTuple):
@@ -75,7 +55,7 @@ class AuditedPair(NamedTuple):
     first: str
     """The URL that stood for it."""
     entries: tuple[RuleEntry, ...]
-    """Without which the two would be two pages; of another page, those that are to blame."""
+    """What makes the two one; of another page, what is to blame for that."""
     domain: str
     judgement: Judgement
 
@@ -85,15 +65,35 @@ class AuditedPair(NamedTuple):
         return self.judgement.verdict is Verdict.SAME
 
 
+@define(eq=False)
+class _Trial:
+    """One dropped variant, from when it is fetched to its verdict."""
+
+    drop: Drop
+    page: bytes
+    merge: Merge
+    comparison: Comparison
+    side: Side = Side.VARIANT
+    """What is being fetched."""
+    fetches: int = 0
+    found: Judgement | None = None
+    """What it was found to be, where it is not known yet which entry is to blame."""
+    suspects: deque[RuleEntry] = field(factory=deque)
+    """Those that may be, the next one first."""
+    looks: deque[str] = field(factory=deque)
+    """URLs that tell the suspected entry from the others, and that are still to be fetched."""
+
+
 class Audit:
     """Fetches some of the dropped variants and compares them with their representatives.
 
     The spider does not get a variant that is the same page. It gets one that is another page,
-    which counts against the options that merged the two. An option is suspended for a domain if
-    the rate of that is, with 95 % confidence, above ``URLCANON_AUDIT_MAX_FALSE``; then the
-    variants that it had dropped, and that are remembered, are scheduled again.
+    which counts against the entry of the rules that merged the two; where several did, what tells
+    them apart is fetched. An entry is suspended for a domain once a sequential test says that it
+    merges more other pages than ``URLCANON_AUDIT_MAX_FALSE``. Then the variants that it had
+    dropped, and that are remembered, are scheduled again.
 
-    :param on_audited: is called with each variant that was compared.
+    :param on_audited: is called with each variant that was audited.
     """
 
     def __init__(
@@ -103,6 +103,7 @@ class Audit:
         settings: CrawlSettings,
         canonicalizer: Canonicalizer,
         fingerprints: PageFingerprints,
+        first_urls: FirstUrls,
         requests: PageRequests,
         contents: PageContents,
         rule_changes: RuleChanges,
@@ -110,286 +111,328 @@ class Audit:
         on_audited: Callable[[AuditedPair], None],
     ) -> None:
         self._crawler = crawler
-        self._settings = settings
         self._canonicalizer = canonicalizer
         self._fingerprints = fingerprints
+        self._first_urls = first_urls
         self._requests = requests
         self._contents = contents
         self._rule_changes = rule_changes
         self._stats = stats
         self._on_audited = on_audited
-        self._chosen: Counter[tuple[RuleEntry, str]] = Counter()
-        self._audited: Counter[tuple[RuleEntry, str]] = Counter()
-        self._false: dict[tuple[RuleEntry, str], list[str]] = {}
-        self._false_count: Counter[tuple[RuleEntry, str]] = Counter()
-        # Chosen, and waiting for the content of the page that stands for them.
-        self._waiting: OrderedDict[bytes, list[Drop]] = OrderedDict()
-        # Dropped, by URL: to be let through where their rule is suspended.
-        self._remembered: OrderedDict[str, Drop] = OrderedDict()
-        self._held = HeldBytes(parts_of)
-        self._count_of_waiting = 0
+        self._sample = AuditSample(canonicalizer, settings.audit, settings.audit_max_false)
+        self._trials: dict[str, _Trial] = {}
+        self._variants = DroppedVariants(settings, stats)
+        # Of the sample, but when they were dropped audits had taken their share of the pages.
+        self._postponed: deque[str] = deque(maxlen=settings.audit_max_pending)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
-    @property
-    def table(self) -> list[AuditedRule]:
-        """What was found about each entry on each domain, the most audited first."""
-        return [
-            AuditedRule(entry, domain, audited, self._false_count[entry, domain])
-            for (entry, domain), audited in self._audited.most_common()
-        ]
+    # Which variants are fetched.
 
     def dropped(self, drop: Drop) -> None:
         """Choose the dropped variants to audit, and remember the others."""
-        if not _is_auditable(drop) or DECLARED_CANONICAL in drop.rules:
-            return
+        mark = mark_of(drop.request, AUDIT)
+        if mark:
+            # Another middleware made a request of it that was sent before.
+            self._trials.pop(mark["trial"], None)
         page = self._fingerprints.page(drop.request)
-        if page is None or self._requests.is_missed(page):
+        if page is None or self._requests.is_missed(page) or DECLARED_CANONICAL in drop.rules:
             return
-        if not self._choose(drop):
-            self._remember(drop)
+        merge = self._sample.choose(drop)
+        if merge is None:
+            self._variants.remember(drop)
+            if self._sample.has(drop):
+                self._postponed.append(drop.request.url)
         elif self._requests.is_had(page):
-            self._send(page, drop)
+            self._begin(page, drop, merge)
         else:
-            self._wait(page, drop)
+            self._variants.wait(page, drop)
 
     def takes(self, drop: Drop, page: bytes) -> bool:
         """Compare *drop* with *page*, which was fetched, if it is chosen; return whether it is."""
-        if not _is_auditable(drop) or not self._choose(drop):
+        merge = self._sample.choose(drop)
+        if merge is None:
             return False
-        self._send(page, drop)
+        self._begin(page, drop, merge)
         return True
 
     def had(self, page: bytes) -> None:
         """Send the variants that wait for *page*, which a callback has, by whatever request."""
-        for drop in self._waiting.pop(page, ()):
-            self._count_of_waiting -= 1
-            self._held.remove(drop.request)
-            self._send(page, drop)
+        for drop in self._variants.take_waiting(page):
+            self._begin(page, drop, self._sample.merge_of(drop))
 
     def note(self, request: Request, response: Response) -> None:
         """Note that *request* stands for its page, which the spider gets."""
         page = self._requests.page(request)
         if page is None or response.status >= HTTPStatus.BAD_REQUEST:
             return
-        if page in self._waiting and mark_of(request, RESCUE):
+        self._sample.pages += 1
+        if mark_of(request, RESCUE):
             # This one stands for the page now.
-            self._stop_waiting(page, {request.url})
+            self._variants.stop_waiting(page, request.url)
+        if self._postponed and self._sample.is_affordable:
+            drop = self._variants.get(self._postponed.popleft())
+            if drop:
+                self.dropped(drop)
+
+    # One variant after the other, from fetch to verdict.
+
+    def _begin(self, page: bytes, drop: Drop, merge: Merge) -> None:
+        url = drop.request.url
+        self._variants.forget(url)
+        reference = self._contents.get(page)
+        if reference is None:
+            self._variants.remember(drop)
+        if reference is None or url in self._trials:
+            return
+        noise = self._sample.site(drop.domain).noise
+        comparison = Comparison(reference, noise, drop.first, url)
+        trial = self._trials[url] = _Trial(drop, page, merge, comparison)
+        self._fetch_side(trial, Side.VARIANT)
+
+    def _fetch_side(self, trial: _Trial, side: Side) -> None:
+        trial.side = side
+        self._fetch(trial, trial.drop.request.url if side is Side.VARIANT else trial.drop.first)
+
+    def _fetch(self, trial: _Trial, url: str) -> None:
+        trial.fetches += 1
+        self._sample.fetches += trial.fetches > 1
+        self._crawler.engine.crawl(
+            marked(
+                trial.drop.request,
+                AUDIT,
+                url,
+                trial=trial.drop.request.url,
+                number=trial.fetches,
+            )
+        )
 
     def is_known(self, request: Request, response: Response | None) -> bool:
-        """Tell whether the spider has the page of an audited *request* already.
+        """Tell whether the spider has what an audit fetched already, or did not ask for it.
 
         :param request: one with a mark of the audit.
         :param response: None if it failed.
         """
         mark = mark_of(request, AUDIT) or {}
-        judgement, is_known = self._judge(mark, response)
-        entries = tuple(RuleEntry(*entry) for entry in mark["entries"])
-        pair = AuditedPair(mark["url"], mark["first"], entries, mark["domain"], judgement)
-        self._on_audited(pair)
+        trial = self._trials.get(mark["trial"])
+        if trial is None or mark["number"] != trial.fetches:
+            # Of a run before, which was killed.
+            return True
+        if trial.found:
+            self._go_on(trial, trial.found, response)
+            return True
+        judgement = self._judge(trial, response)
+        if isinstance(judgement, Side):
+            self._fetch_side(trial, judgement)
+            return True
+        # The verdict may have come with the kept page.
+        return not self._end(trial, judgement) or trial.side is Side.KEPT
+
+    def _judge(self, trial: _Trial, response: Response | None) -> Judgement | Side:
+        """Return what is to be said of a variant, or what is to be fetched for that."""
+        is_variant = trial.side is Side.VARIANT
+        if response is None or response.status >= HTTPStatus.BAD_REQUEST:
+            which = "it" if is_variant else "the kept page"
+            return trial.comparison.failed(trial.side, f"{which} failed when it was audited")
+        shown = self._contents.shown(response)
+        common = self._contents.common
+        judgement = trial.comparison.add(trial.side, shown)
+        is_same = isinstance(judgement, Judgement) and judgement.verdict is Verdict.SAME
+        if is_variant and (
+            common.has_several_pages(shown.digest)
+            if is_same
+            else common.has_several_paths(shown.digest)
+        ):
+            return Judgement(Verdict.CANNOT_TELL, "several pages show what it shows")
+        return judgement
+
+    def _end(self, trial: _Trial, judgement: Judgement) -> bool:
+        """Take over a verdict, and return whether the spider is to get the variant."""
+        drop, entries = trial.drop, trial.merge.entries
+        if judgement.verdict is not Verdict.ANOTHER:
+            self._conclude(trial, entries, judgement)
+            if judgement.verdict is Verdict.CANNOT_TELL:
+                self._variants.remember(drop)
+            return judgement.reason == NO_TEXT
+        is_new = self._sample.site(drop.domain).is_new(trial.page, judgement.own)
+        if not is_new:
+            reason = "what it shows of its own another one showed before"
+            self._conclude(trial, entries, Judgement(Verdict.CANNOT_TELL, reason))
+        elif trial.merge.is_joint or len(entries) == 1:
+            self._conclude(trial, entries, judgement)
+        else:
+            trial.found = judgement
+            records = {entry: self._sample.record(entry, drop.domain) for entry in entries}
+            # The least proven first.
+            trial.suspects.extend(
+                sorted(entries, key=lambda e: (-len(records[e].others), records[e].same))
+            )
+            self._suspect(trial, judgement)
+        return is_new
+
+    def _suspect(self, trial: _Trial, found: Judgement) -> None:
+        """Look at the next entry that may be to blame; where none is to blame alone, all are.
+
+        One is if the two URLs still show two pages with all the others applied: what a URL looks
+        like then is fetched, where it is not one of the two.
+        """
+        if not trial.suspects:
+            self._conclude(trial, trial.merge.entries, found)
+            return
+        without = self._canonicalizer.canonicalize_without
+        drop = trial.drop
+        urls = {url: without(url, [trial.suspects[0]]) for url in (drop.request.url, drop.first)}
+        trial.looks.extend(look for url, look in urls.items() if look != url)
+        self._look(trial, found)
+
+    def _look(self, trial: _Trial, found: Judgement) -> None:
+        if trial.looks:
+            self._fetch(trial, trial.looks[0])
+        else:
+            entry = trial.suspects.popleft()
+            self._sample.record(entry, trial.drop.domain, is_guilty=True)
+            self._conclude(trial, (entry,), found)
+
+    def _go_on(self, trial: _Trial, found: Judgement, response: Response | None) -> None:
+        """Take over what was fetched to tell the suspected entry from the others."""
+        look = trial.looks.popleft()
+        entry, drop = trial.suspects[0], trial.drop
+        if response is None or response.status >= HTTPStatus.BAD_REQUEST:
+            is_as_it_was = False
+        else:
+            is_variant = look == self._canonicalizer.canonicalize_without(drop.request.url, [entry])
+            is_as_it_was = self._contents.shown(response).has(found.own) is is_variant
+            if not is_as_it_was:
+                self._sample.record(entry, drop.domain).add(None)
+        if is_as_it_was:
+            self._look(trial, found)
+        else:
+            trial.looks.clear()
+            trial.suspects.popleft()
+            self._suspect(trial, found)
+
+    def _conclude(
+        self, trial: _Trial, entries: tuple[RuleEntry, ...], judgement: Judgement
+    ) -> None:
+        """Count a verdict over *entries*, and suspend what it condemns."""
+        drop = trial.drop
+        del self._trials[drop.request.url]
+        self._on_audited(AuditedPair(drop.request.url, drop.first, entries, drop.domain, judgement))
+        records = self._sample.records_of(entries, drop.domain)
         if judgement.verdict is Verdict.CANNOT_TELL:
             self._stats.inc(Stat.AUDIT_UNJUDGED)
-            return is_known
+            for record in records:
+                record.cannot_tell += 1
+            return
         self._stats.inc(Stat.AUDITED)
-        for entry in entries:
-            self._audited[entry, mark["domain"]] += 1
-        if not pair.is_same:
+        other = None
+        if judgement.verdict is Verdict.ANOTHER:
             self._stats.inc(Stat.AUDIT_FALSE_MERGE)
-            for entry in entries:
-                self._count_false(entry, mark)
-        return is_known
+            other = OtherPage(drop.request.url, drop.first, judgement.own)
+        for record in records:
+            record.add(other)
+            if record.outcome is Outcome.FAILS:
+                self._suspend(record)
 
-    def _judge(self, mark: dict[str, Any], response: Response | None) -> tuple[Judgement, bool]:
-        """Return what is to be said of a variant, and whether the spider is not to get it."""
-        if response is None or response.status >= HTTPStatus.BAD_REQUEST:
-            return Judgement(Verdict.CANNOT_TELL, "it failed"), True
-        reference = self._contents.get(bytes.fromhex(mark["page"]))
-        if reference is None:
-            return Judgement(Verdict.CANNOT_TELL, "the kept page is forgotten"), False
-        content = self._contents.read(response)
-        same = same_page(reference, content)
-        common = self._contents.common
-        if same and common.has_several_pages(content):
-            return Judgement(Verdict.CANNOT_TELL, "several pages show it"), True
-        if same:
-            return Judgement(Verdict.SAME), True
-        if same is None or common.has_several_paths(content):
-            return Judgement(Verdict.CANNOT_TELL, "several pages show it"), False
-        return Judgement(Verdict.ANOTHER), False
+    # What becomes of an entry that is wrong.
 
-    def _count_false(self, entry: RuleEntry, mark: dict[str, Any]) -> None:
-        domain = mark["domain"]
-        self._false_count[entry, domain] += 1
-        urls = self._false.setdefault((entry, domain), [])
-        if len(urls) < _REMEMBERED_FALSE:
-            urls += [mark["first"], mark["url"]]
-        found = AuditedRule(
-            entry, domain, self._audited[entry, domain], self._false_count[entry, domain]
-        )
-        if found.audited >= FIRST and found.interval[0] > self._settings.audit_max_false:
-            self._suspend(found)
-
-    def _suspend(self, found: AuditedRule) -> None:
-        entry, domain = found.entry, found.domain
+    def _suspend(self, record: EntryRecord) -> None:
+        entry, domain = record.entry, record.domain
         is_known = entry.option in BY_NAME or entry.option == DECLARED_CANONICAL
         if not is_known or not self._rule_changes.suspend(entry, domain):
             return
         self._stats.inc(Stat.AUDIT_SUSPENDED, rule=str(entry))
-        urls = self._false[entry, domain]
-        low, high = found.interval
+        let_through = self._let_through(record)
+        last = record.others[-1]
         logger.warning(
-            "%(rule)s is off for %(domain)s from now on: of %(audited)d audited "
-            "duplicates that are due to it, %(false)d were other pages (%(low)d to %(high)d %%), "
-            "for example %(first)s and %(second)s.%(advice)s",
+            "%(rule)s is off for %(domain)s from now on: of %(audited)s that are due to it, "
+            "%(false)d were other pages, for example %(first)s and %(second)s. %(dropped)s that "
+            "it had dropped, as far as they are remembered, %(are)s fetched now.%(advice)s",
             {
                 "rule": entry,
                 "domain": domain,
-                "audited": found.audited,
-                "false": found.false,
-                "low": 100 * low,
-                "high": 100 * high,
-                "first": shown_url(urls[-2]),
-                "second": shown_url(urls[-1]),
-                "advice": " Correct its rule." if entry.option in BY_NAME else "",
+                "audited": count_of(record.judged, "audited duplicate"),
+                "false": len(record.others),
+                "first": shown_url(last.first),
+                "second": shown_url(last.url),
+                "dropped": count_of(let_through, "URL"),
+                "are": "is" if let_through == 1 else "are",
+                "advice": _advice(entry, domain),
             },
             extra={"spider": self._crawler.spider},
         )
-        # The spider has these; without the rule they would seem new.
-        for url in urls:
-            record_as_seen(self._crawler, Request(url))
-        for drop in self._take(entry, domain):
+
+    def _let_through(self, record: EntryRecord) -> int:
+        """Schedule what an entry had merged, and nothing else; return how many requests."""
+        entry, domain = record.entry, record.domain
+        if entry.option in BY_NAME:
+            self._rename_pages(domain, record.others)
+
+        def is_meant(drop: Drop) -> bool:
+            if drop.domain != domain or entry not in drop.entries:
+                return False
+            if entry.option not in BY_NAME:
+                return True
+            canonicalize = self._canonicalizer.canonicalize
+            return canonicalize(drop.request.url) != canonicalize(drop.first)
+
+        drops = self._variants.take(is_meant, self._fingerprints.page)
+        for url, trial in tuple(self._trials.items()):
+            if is_meant(trial.drop):
+                # It needs no verdict any more: what is on its way is not for the spider.
+                del self._trials[url]
+                drops.append(trial.drop)
+        for drop in drops:
             self._stats.inc(Stat.AUDIT_LET_THROUGH)
             # A copy: the fingerprint of a request is that of the rules it was made under.
             self._crawler.engine.crawl(with_url(drop.request, drop.request.url))
+        return len(drops)
 
-    def _take(self, entry: RuleEntry, domain: str) -> list[Drop]:
-        """Remove and return the drops that are due to *entry* on *domain*."""
-        waiting = [drop for drops in self._waiting.values() for drop in drops]
-        taken = [
-            drop
-            for drop in (*waiting, *self._remembered.values())
-            if drop.domain == domain and entry in drop.entries
-        ]
-        urls = {drop.request.url for drop in taken}
-        for url in urls:
-            self._forget(url)
-        for page in tuple(self._waiting):
-            self._stop_waiting(page, urls)
-        return taken
+    def _rename_pages(self, domain: str, others: list[OtherPage]) -> None:
+        """Know the pages of *domain* by the fingerprints that their URLs have now.
 
-    def _choose(self, drop: Drop) -> bool:
-        rules = [(entry, drop.domain) for entry in drop.entries]
-        is_early = any(self._chosen[rule] < FIRST for rule in rules)
-        self._chosen.update(rules)
-        if is_early:
-            return True
-        digest = blake2b(drop.request.url.encode(errors="replace"), digest_size=8).digest()
-        return int.from_bytes(digest, "big") < self._settings.audit * 2**64
-
-    def _wait(self, page: bytes, drop: Drop) -> None:
-        """Have *drop* wait for *page*; the oldest give way where there is no room."""
-        self._waiting.setdefault(page, []).append(drop)
-        self._count_of_waiting += 1
-        self._held.add(drop.request)
-        self._make_room()
-
-    def _stop_waiting(self, page: bytes, urls: AbstractSet[str]) -> None:
-        """Have those of *urls* wait no more for *page*."""
-        left = []
-        for drop in self._waiting[page]:
-            if drop.request.url in urls:
-                self._count_of_waiting -= 1
-                self._held.remove(drop.request)
-            else:
-                left.append(drop)
-        self._waiting[page] = left
-        if not left:
-            del self._waiting[page]
-
-    def _remember(self, drop: Drop) -> None:
-        if drop.request.url in self._remembered:
-            return
-        self._remembered[drop.request.url] = drop
-        self._held.add(drop.request)
-        self._make_room()
-
-    def _forget(self, url: str) -> None:
-        drop = self._remembered.pop(url, None)
-        if drop:
-            self._held.remove(drop.request)
-
-    def _make_room(self) -> None:
-        """Forget, and then give up, the oldest where they are too many or take too much memory."""
-        most = self._settings.audit_max_pending
-        max_bytes = self._settings.pending_max_bytes
-        while self._remembered and (len(self._remembered) > most or self._held.total > max_bytes):
-            self._forget(next(iter(self._remembered)))
-            self._stats.inc(Stat.AUDIT_FORGOTTEN)
-        while self._waiting and (self._count_of_waiting > most or self._held.total > max_bytes):
-            page, drops = next(iter(self._waiting.items()))
-            self._count_of_waiting -= 1
-            self._held.remove(drops.pop(0).request)
-            self._stats.inc(Stat.AUDIT_GIVEN_UP)
-            if not drops:
-                del self._waiting[page]
-
-    def _send(self, page: bytes, drop: Drop) -> None:
-        self._forget(drop.request.url)
-        copy = marked(
-            drop.request,
-            AUDIT,
-            page=page.hex(),
-            first=drop.first,
-            entries=sorted(map(list, self._to_blame(drop))),
-            domain=drop.domain,
-        )
-        self._crawler.engine.crawl(copy)
-
-    def _to_blame(self, drop: Drop) -> frozenset[RuleEntry]:
-        """Return the entries without which the two URLs would have been two pages.
-
-        Sorting the query, which changes many URLs, is not to answer for what another
-        one dropped. Where several do the same they all are to blame.
+        What the spider has is not to be fetched again. And the URL that a wrong entry made of
+        others is one that nobody has fetched: under its fingerprint another page is known so far.
         """
-        without = self._canonicalizer.canonicalize_without
-        necessary = frozenset(
-            entry
-            for entry in drop.entries
-            if entry.option in BY_NAME
-            and without(drop.request.url, [entry]) != without(drop.first, [entry])
-        )
-        return necessary or drop.entries
+        for page, url in self._first_urls.items():
+            if domain not in url:
+                continue
+            request = Request(url)
+            new = self._fingerprints.fingerprint(request)
+            if new != page:
+                self._first_urls.forget(page)
+                forget_seen(self._crawler, page)
+                self._requests.rename(page, new)
+                self._contents.rename(page, new)
+                record_as_seen(self._crawler, request)
+        for other in others:
+            # The spider got it from the audit.
+            record_as_seen(self._crawler, Request(other.url))
 
     def spider_closed(self, spider: Spider) -> None:
         """Complete the stats and log what was found."""
-        for found in self.table[:_ROWS]:
-            names = {"rule": str(found.entry), "domain": found.domain}
-            self._stats.set(Stat.AUDIT_RULE_SAME, found.audited - found.false, **names)
-            self._stats.set(Stat.AUDIT_RULE_ANOTHER, found.false, **names)
-        if self._audited:
-            logger.info("\n".join(_lines(self.table[:_ROWS])), extra={"spider": spider})
+        rows = self._sample.records[:_ROWS]
+        for record in rows:
+            names = {"rule": str(record.entry), "domain": record.domain}
+            self._stats.set(Stat.AUDIT_RULE_SAME, record.same, **names)
+            self._stats.set(Stat.AUDIT_RULE_ANOTHER, len(record.others), **names)
+            self._stats.set(Stat.AUDIT_RULE_CANNOT_TELL, record.cannot_tell, **names)
+            self._stats.set(Stat.AUDIT_RULE_OUTCOME, record.outcome.value, **names)
+        if rows:
+            logger.info("\n".join(_lines(rows)), extra={"spider": spider})
 
 
-def _is_auditable(drop: Drop) -> bool:
-    """Tell whether *drop* is due to a rule, and fetching it is harmless and tells something."""
-    request = drop.request
-    return (
-        not drop.is_exact
-        and bool(drop.rules)
-        and request.method == "GET"
-        # The options are its own: no rule of the configuration is to blame.
-        and not isinstance(request.meta.get(META_KEY), dict)
-        # The server never sees the fragment.
-        and request.url.partition("#")[0] != drop.first.partition("#")[0]
-        and not mark_of(request, AUDIT)
-        and not mark_of(request, RESCUE)
-    )
+def _advice(entry: RuleEntry, domain: str) -> str:
+    """Return the line of the settings that does for good what a suspension does for a crawl."""
+    if entry.option not in BY_NAME:
+        return ""
+    rules = {domain: BY_NAME[entry.option].taken_back(entry.entry)}
+    return f" For good: URLCANON_RULES = {rules!r}."
 
 
-def _lines(table: list[AuditedRule]) -> Iterator[str]:
-    yield "Audited duplicates: other pages among them, with a 95 % confidence interval"
-    for found in table:
-        low, high = (100 * rate for rate in found.interval)
+def _lines(rows: list[EntryRecord]) -> Iterator[str]:
+    yield "Audited duplicates: the same page, another one, and where it could not be told"
+    for record in rows:
         yield (
-            f"{found.false:10,}  of {found.audited:,} ({low:.1f} to {high:.1f} %)  "
-            f"{found.entry} on {found.domain}"
+            f"{record.same:8,} {len(record.others):6,} {record.cannot_tell:6,}  "
+            f"{record.entry} on {record.domain}: {record.outcome.value}"
         )

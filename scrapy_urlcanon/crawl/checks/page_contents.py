@@ -10,6 +10,7 @@ from scrapy_urlcanon.crawl.checks.soft404 import CommonContents
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.pages.same_page import PageDigest
+from scrapy_urlcanon.pages.verdict import Shown
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -36,11 +37,21 @@ class PageContents:
         """Return what *page* showed; None where it was not fetched, or is forgotten."""
         return self._contents.get(page)
 
+    def rename(self, page: bytes, new: bytes) -> None:
+        """Remember for *new* what *page* showed: the rules changed, and that is its name now."""
+        content = self._contents.pop(page)
+        if content:
+            self._contents[new] = content
+
     def read(self, response: Response) -> PageDigest:
         """Return what there is to compare of *response*."""
         if len(response.body) > self._max_size:
             return PageDigest.of_bytes(response.body)
         return page_of(response).digest
+
+    def shown(self, response: Response) -> Shown:
+        """Return what *response* shows, line by line, as far as it is read."""
+        return Shown(page_of(response), self.read(response))
 
     def note(self, request: Request, response: Response) -> None:
         """Remember what a page shows, and each that was redirected to it.

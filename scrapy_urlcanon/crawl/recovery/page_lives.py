@@ -223,6 +223,17 @@ class PageLives(Generic[R]):
         self._move(page, callback, Event.GOT)
         return is_new
 
+    def rename(self, page: bytes, new: bytes) -> None:
+        """Let *page* be known as *new*, with what is on its way for it and what waits."""
+        known = self._known.pop(page)
+        if known and self._known.get(new) is None:
+            self._known[new] = known
+        if page in self._on_their_way:
+            self._on_their_way[new] = self._on_their_way.pop(page)
+        if page in self._waiting:
+            self._waiting[new] = self._waiting.pop(page)
+            heappush(self._largest, (-self._waiting[new].size, new))
+
     def confirmed(self, page: bytes, callback: Hashable) -> None:
         """Forget what waits for *page*, which *callback* got, and did not raise."""
         waiting = self._waiting.get(page)

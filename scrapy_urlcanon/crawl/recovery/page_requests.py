@@ -134,6 +134,13 @@ class PageRequests:
         """Tell whether every request for *page* ended and brought nothing to anybody."""
         return self._lives.is_missed(page)
 
+    def rename(self, page: bytes, new: bytes) -> None:
+        """Let *page* be known as *new*: the rules changed, and its URL has another fingerprint."""
+        self._lives.rename(page, new)
+        for request, known in tuple(self._pages.items()):
+            if known == page:
+                self._pages[request] = new
+
     # What happens to it.
 
     def sent(self, request: Request) -> None:

@@ -1,0 +1,104 @@
+"""What the audit found about the entries of rules, and what that says of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy_urlcanon.confidence import Outcome, SequentialTest
+from scrapy_urlcanon.pages.verdict import Noise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+
+_REMEMBERED_VERDICTS = 200
+_REMEMBERED_LINES = 20_000
+_LEAST_OTHERS = 2
+"""One page condemns no rule."""
+
+
+class OtherPage(NamedTuple):
+    """A variant that showed another page, and by what."""
+
+    url: str
+    first: str
+    """The URL that stood for it."""
+    own: frozenset[tuple[int, int]]
+    """The hashes of its own lines, as in :class:`~scrapy_urlcanon.pages.verdict.Judgement`."""
+
+
+class SiteEvidence:
+    """What the audits of one site know of its pages: noise, and lines that several pages show.
+
+    A form to log in that takes the place of two pages has lines that neither has, the same both
+    times: it is no evidence.
+    """
+
+    def __init__(self) -> None:
+        self.noise = Noise()
+        self._owners: dict[tuple[int, int], bytes] = {}
+        self._shared: set[tuple[int, int]] = set()
+
+    def is_new(self, page: bytes, own: frozenset[tuple[int, int]]) -> bool:
+        """Take note of the *own* lines of a variant of *page*; tell whether any was not seen."""
+        if len(self._owners) > _REMEMBERED_LINES:
+            self._owners.clear()
+        unseen = own - self._owners.keys()
+        self._shared.update(line for line in own - unseen if self._owners[line] != page)
+        self._owners.update(dict.fromkeys(unseen, page))
+        return bool(unseen)
+
+    def is_evidence(self, other: OtherPage) -> bool:
+        """Tell whether *other* still has a line of its own, for what is known by now."""
+        return any(line not in self._shared and not self.noise.holds(line[0]) for line in other.own)
+
+
+class EntryRecord:
+    """What the audit found about one entry on one domain.
+
+    :param max_false: the rate of false merges that is too much.
+    """
+
+    def __init__(self, entry: RuleEntry, domain: str, site: SiteEvidence, max_false: float) -> None:
+        self.entry = entry
+        self.domain = domain
+        self.chosen = 0
+        """How many of the variants that it merged were chosen to be fetched."""
+        self.considered = 0
+        """How many it changed, whatever merged them."""
+        self.same = 0
+        self.cannot_tell = 0
+        self._site = site
+        self._test = SequentialTest.of_max_false(max_false)
+        # The last verdicts, in their order; None where it was the same page.
+        self._verdicts: deque[OtherPage | None] = deque(maxlen=_REMEMBERED_VERDICTS)
+
+    @property
+    def others(self) -> list[OtherPage]:
+        """The other pages among them that are evidence."""
+        return [other for other in self._verdicts if other and self._site.is_evidence(other)]
+
+    @property
+    def judged(self) -> int:
+        """How many verdicts there are."""
+        return self.same + len(self.others)
+
+    @property
+    def outcome(self) -> Outcome:
+        """What is known of the entry so far."""
+        outcome = self._test.outcome(verdict is None for verdict in self._evidence())
+        if outcome is Outcome.FAILS and len(self.others) < _LEAST_OTHERS:
+            return Outcome.OPEN
+        return outcome
+
+    def add(self, other: OtherPage | None) -> None:
+        """Take over a verdict: another page, or None for the same one."""
+        self.same += other is None
+        self._verdicts.append(other)
+
+    def _evidence(self) -> Iterator[OtherPage | None]:
+        for verdict in self._verdicts:
+            if verdict is None or self._site.is_evidence(verdict):
+                yield verdict
