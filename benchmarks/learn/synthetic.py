@@ -72,6 +72,8 @@ class SyntheticSite:
     seed: int
     soft_404: float | None = None
     """Share of the numbered pages that are gone; drawn between 0 and 0.8 where not given."""
+    changing: float = 0.0
+    """Share of the captures that show something that no other one does."""
     host: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -134,7 +136,9 @@ class SyntheticSite:
         digest = sha1(f"{self.host} {visit.content}".encode()).digest()
         simhash = int.from_bytes(digest[:8], "big")
         main = digest.hex()
-        if self._rotates and draw.random() < 0.3:  # noqa: PLR2004
+        if draw.random() < self.changing:
+            main, simhash = draw.randbytes(20).hex(), draw.getrandbits(64)
+        elif self._rotates and draw.random() < 0.3:  # noqa: PLR2004
             # A block that changes with every request, too small to move more than two bits.
             main = draw.randbytes(20).hex()
             simhash ^= 1 << draw.randrange(64)
@@ -252,13 +256,15 @@ class SyntheticSite:
         )
 
 
-def judged(seed: int, rows: int = 1000) -> tuple[Counter[str], Counter[str], int]:
+def judged(
+    seed: int, rows: int = 1000, changing: float = 0.0
+) -> tuple[Counter[str], Counter[str], int]:
     """Return what is learned from so many URLs of a site, judged on as many others.
 
     The redundant URLs and those of them that were found, by the first word of their page, and the
     wrong merges.
     """
-    site = SyntheticSite(seed)
+    site = SyntheticSite(seed, changing=changing)
     key = Rules(learn(site.observations(rows)).rules).key
     contents: dict[str, set[str]] = {}
     keys: dict[str, list[str]] = {}
@@ -274,12 +280,12 @@ def judged(seed: int, rows: int = 1000) -> tuple[Counter[str], Counter[str], int
     return redundant, found, sum(len(merged) - 1 for merged in contents.values())
 
 
-def report(seeds: Iterable[int]) -> None:
+def report(seeds: Iterable[int], changing: float = 0.0) -> None:
     redundant: Counter[str] = Counter()
     found: Counter[str] = Counter()
     wrong = sites = 0
     for seed in seeds:
-        counts = judged(seed)
+        counts = judged(seed, changing=changing)
         redundant += counts[0]
         found += counts[1]
         wrong += counts[2]
@@ -295,4 +301,6 @@ def report(seeds: Iterable[int]) -> None:
 
 
 if __name__ == "__main__":
-    report(range(int(sys.argv[1]) if len(sys.argv) > 1 else 100))
+    for rate in (0.0, 0.01, 0.03, 0.1):
+        print(f"{rate:.0%} of the captures differ")
+        report(range(int(sys.argv[1]) if len(sys.argv) > 1 else 100), rate)

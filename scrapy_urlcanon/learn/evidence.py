@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.confidence import at_most, lower_bound
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.learn.results.rule import Evidence
+
+
+class Changes(NamedTuple):
+    """How many of the counter-examples of a rule may but be pages that changed."""
+
+    changed: int = 0
+    """Counter-examples that were seen but once."""
+    unclear: int = 0
+    """URLs among which they were."""
+    moved: int = 0
+    """Pages seen but once beside many URLs that agree, which are no counter-examples."""
+    agreeing: int = 0
+    """Those many URLs."""
+
+
+NO_CHANGES = Changes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +50,46 @@ class Thresholds:
     moved: float = 0.05
     """The same for ``www`` and the scheme. A host with other pages has them everywhere, while
     pages with a clock, a counter or their own address in them are never twice the same."""
+    restless: float = 0.15
+    """The largest rate of change that is put down to the pages, and not to the rules."""
+    chance: float = 0.02
+    """How probable it must be that captures which changed make so many counter-examples."""
     blurred: float = 0.25
     """What a page is worth as evidence that is also found under URLs which differ in some other
     value."""
     unsure: float = 0.3
     """Rules whose lower bound reaches only this are listed apart."""
 
-    def accept(self, pages: int, lost: int) -> bool:
-        """Tell whether so many pages for and against a rewrite are enough."""
-        return self._accept(pages, lost, self.precision, self.lost)
+    def accept(
+        self,
+        pages: int,
+        lost: int,
+        *,
+        changes: Changes = NO_CHANGES,
+        rate: float = 0.0,
+        is_host: bool = False,
+    ) -> bool:
+        """Tell whether so many pages for and against a rewrite are enough.
 
-    def accept_host(self, pages: int, lost: int) -> bool:
-        """Tell whether so many pages for and against dropping ``www`` or the scheme are enough."""
-        return self._accept(pages, lost, self.precision, self.moved)
+        :param changes: those against it that may but have changed between two captures.
+        :param rate: how often captures of the site do that.
+        :param is_host: whether it drops ``www`` or the scheme.
+        """
+        share = self.moved if is_host else self.lost
+        # What changes so often is content.
+        if changes.moved > self.restless * (changes.moved + changes.agreeing):
+            lost += changes.moved
+        if lower_bound(pages, lost, self.confidence) < self.precision:
+            return False
+        if lost <= share * (pages + lost):
+            return True
+        hard = lost - changes.changed
+        return (
+            share > 0.0
+            and hard <= share * (pages + hard)
+            and 1.0 - at_most(changes.changed - 1, changes.unclear, min(rate, self.restless))
+            >= self.chance
+        )
 
     def accept_alias(self, pages: int, lost: int) -> bool:
         """Tell whether so many pages for and against a skip template are enough."""

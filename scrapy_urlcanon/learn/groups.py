@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.site import Site
 
 
+#: So many URLs that agree, for each that does not, say that the latter has changed.
+CLEAR = 3
+
+
 class Merge(NamedTuple):
     """Several URLs that a candidate makes one."""
 
@@ -26,11 +30,17 @@ class Merge(NamedTuple):
     sources: tuple[Location, ...]
     """The URLs, the target itself among them where it was seen."""
     pages: tuple[int, ...]
-    """Non-sink pages that at least two of them show: the evidence for the candidate."""
+    """Pages that at least two of them show: the evidence for the candidate."""
     lost: int
     """Pages that would no longer be fetched: the evidence against it."""
-    neutral: int = 0
-    """URLs merged within one sink: no evidence, but saved all the same."""
+    changed: int = 0
+    """Those of the lost pages that were seen but once, as a page is that changed."""
+    unclear: int = 0
+    """URLs of which too few agree to tell whether another one has changed."""
+    moved: int = 0
+    """Pages that were seen but once, beside many URLs that agree; they are not in ``lost``."""
+    agreeing: int = 0
+    """Those many URLs."""
 
 
 class Groups:
@@ -55,6 +65,8 @@ class Groups:
         for location in self.promised:
             self.pages[location] = (promised or {})[location]
         several = {self.pages[location] for location in self.promised}
+        self.rate_of_change = 0.0
+        """How often a capture shows what no other one of its page does, as far as is known."""
         self._handles: dict[str, list[Location]] = {}
         # Handles some of whose forms are no longer there.
         self._outdated_handles: set[str] = set()
@@ -63,17 +75,17 @@ class Groups:
         # times a round, took a sixth of the time of a site of ten million URLs.
         self._outdated = bytearray(len(site.sizes))
         for location, pages in self.pages.items():
-            if not isinstance(pages, int) or pages < 0 or site.is_sink(pages):
+            if not isinstance(pages, int) or pages < 0:
                 continue
             if site.sizes[pages] > 1 or pages in several:
                 self._forms.setdefault(pages, []).append(location)
 
     def duplicates(self) -> list[int]:
-        """Return the pages that are found under several forms, sinks left out."""
+        """Return the pages that are found under several forms."""
         return sorted(page for page in self._forms if len(self.forms(page)) > 1)
 
     def forms(self, page: int) -> list[Location]:
-        """Return the forms under which a page is found, unless it is a sink."""
+        """Return the forms under which a page is found."""
         if page not in self._forms:
             return []
         if self._outdated[page]:
@@ -94,11 +106,17 @@ class Groups:
         whatever a rule does to them.
         """
         shapes = set()
-        forms = {changes.get(location, location) for location in self.forms(page)}
-        for address, params in forms:
-            names = tuple([name_of(param) for param in params])
-            shapes.add((address.host, NUMBER.sub("0", address.path), names))
-        return len(shapes) < len(forms)
+        forms: set[Location] = set()
+        for location in self.forms(page):
+            form = changes.get(location, location)
+            if form in forms:
+                continue
+            forms.add(form)
+            (_, host, path), params = form
+            shapes.add((host, NUMBER.sub("0", path), *map(name_of, params)))
+            if len(shapes) < len(forms):
+                return True
+        return False
 
     def index(self, handles: Collection[str]) -> None:
         """Make ready for operations with these handles, in one pass."""
@@ -173,20 +191,24 @@ class Groups:
                 counts[page] = counts.get(page, 0) + 1
         unlike = self._told_apart(counts, sources)
         lost_before = sum(max(0, len(unlike.intersection(pages)) - 1) for pages in several)
-        together = [page for page, count in counts.items() if count > 1]
-        evidence = tuple([page for page in together if not self.site.is_sink(page)])
-        neutral = sum(counts[page] - 1 for page in together if self.site.is_sink(page))
-        return Merge(
-            target, tuple(sources), evidence, max(0, len(unlike) - 1 - lost_before), neutral
-        )
+        evidence = tuple([page for page, count in counts.items() if count > 1])
+        lost = max(0, len(unlike) - 1 - lost_before)
+        once = {page for page in unlike if self.site.sizes[page] == 1 and counts[page] == 1}
+        most = max(counts, key=lambda page: counts[page], default=NO_EVIDENCE)
+        agreeing = counts.get(most, 0)
+        if agreeing < max(CLEAR, 2 * len(once)):
+            known = sum(counts.values())
+            return Merge(target, tuple(sources), evidence, lost, min(lost, len(once)), known)
+        left = max(0, len(unlike - once) - 1 - lost_before)
+        return Merge(target, tuple(sources), evidence, left, moved=lost - left, agreeing=agreeing)
 
     def _merge_of_one(self, page: int, target: Location, sources: list[Location]) -> Merge:
         """Return the merge of URLs that all show one page, as most of them do."""
         if page == NO_EVIDENCE:
             return Merge(target, tuple(sources), (), 0)
-        if self.site.is_sink(page):
-            return Merge(target, tuple(sources), (), 0, len(sources) - 1)
-        return Merge(target, tuple(sources), (page,), 0)
+        if len(sources) < CLEAR:
+            return Merge(target, tuple(sources), (page,), 0, unclear=len(sources))
+        return Merge(target, tuple(sources), (page,), 0, agreeing=len(sources))
 
     def _told_apart(self, pages: Collection[int], sources: Sequence[Location]) -> set[int]:
         """Return those of the pages of a merge that are known to differ from each other.
@@ -228,7 +250,18 @@ class Groups:
                     if handle in handles:
                         handles[handle].append(target)
             else:
-                self.pages[target] = _union(known, pages)
+                self.pages[target] = self._settled(_union(known, pages))
+
+    def _settled(self, pages: tuple[int, ...] | int) -> tuple[int, ...] | int:
+        """Return the pages of a form without those that changed between two captures."""
+        if isinstance(pages, int):
+            return pages
+        once = [page for page in pages if self.site.sizes[page] == 1]
+        agreeing = max(self.site.sizes[page] for page in pages)
+        if not once or agreeing < max(CLEAR, 2 * len(once)):
+            return pages
+        left = tuple([page for page in pages if page not in once])
+        return left[0] if len(left) == 1 else left
 
 
 def _union(one: tuple[int, ...] | int, other: tuple[int, ...] | int) -> tuple[int, ...] | int:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
 # What every policy does: the normalizations that are always on, the order of the parameters.
-_NORMAL = Canonicalizer({"*": {}}, preset="scrapy")
+_NORMAL = Canonicalizer({"*": {"tracking_params": "keep"}}, preset="safe")
 _SEMICOLONS = QuerySeparator({QuerySeparator.name: Setting(";", Layer("learning"))})
 
 # Escapes of a query that mean the character to everybody; people read them so.

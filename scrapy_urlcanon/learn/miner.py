@@ -37,6 +37,9 @@ MAX_CANDIDATES = 120
 #: Values of one parameter that are tried as its default.
 MAX_VALUES = 12
 
+#: URLs that agree with each other, and tell how often a capture differs that should agree.
+MIN_AGREEING = 40
+
 #: What a rule must make of other URLs to tell by it how much of the site was seen.
 MIN_TARGETS = 20
 
@@ -57,13 +60,15 @@ class Miner:
     def __init__(self, site: Site, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> None:
         self.site = site
         self.thresholds = thresholds
-        self._flawless = replace(thresholds, lost=0.0)
+        self._flawless = replace(thresholds, lost=0.0, restless=0.0)
         self.groups = Groups(site, promised_pages(site, declared_canonicals(site, thresholds)))
         self.accepted: list[Accepted] = []
         self.share_seen = 0.0
         """What share of the URLs that lead to its pages the crawl has seen, by those that rules
         make of others; it has seen that many at least."""
         self._failed: dict[Candidate, Accepted] = {}
+        self._clearest = (0, 0)
+        """URLs that agree, and others that should, where most of them are to be seen."""
         self._start: Callable[[Location], Location] = _as_it_is
 
     def start_under(self, rules: Canonicalizer) -> None:
@@ -132,8 +137,10 @@ class Miner:
         # First those without any counter-example: what they explain is no longer there for a more
         # general one that explains it at a loss.
         accepted, flawed = False, []
+        self.groups.rate_of_change = 1.0  # not known before all have been tried
         for candidate in candidates:
             trial = Trial(self.groups, candidate, found[candidate])
+            self._clearest = max(self._clearest, (trial.whole.agreeing, trial.whole.moved))
             if self._accept_all(trial, self._flawless):
                 accepted = True
             elif not any(step.drops_parts for step in candidate) and trial.accepted(
@@ -144,6 +151,7 @@ class Miner:
                 self._remember(trial)
             # It holds what it changes: a million URLs, and not beside those of the next one.
             del trial
+        self.groups.rate_of_change = _rate(*self._clearest)
         for candidate in flawed:
             trial = Trial(self.groups, candidate, found[candidate])
             if self._accept_all(trial, self.thresholds):
@@ -229,6 +237,11 @@ class Miner:
 
 def _as_it_is(location: Location) -> Location:
     return location
+
+
+def _rate(agreeing: int, moved: int) -> float:
+    """Return how often captures differ that should agree; 0 where too few tell."""
+    return (moved + 1) / (agreeing + moved + 2) if agreeing >= MIN_AGREEING else 0.0
 
 
 def _values(candidate: Candidate) -> int:

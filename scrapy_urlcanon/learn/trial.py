@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.candidates import common, pairs
+from scrapy_urlcanon.learn.evidence import Changes
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
 from scrapy_urlcanon.learn.operation import apply_all
 from scrapy_urlcanon.learn.results.rule import Evidence
@@ -41,6 +42,14 @@ class Tally:
     blurred: set[int] = field(default_factory=set)
     """Those of them that are found under other URLs of one shape too."""
     lost: int = 0
+    changed: int = 0
+    """Those of the lost pages that may but have changed."""
+    unclear: int = 0
+    """URLs among which those were."""
+    moved: int = 0
+    """Pages that have changed, and are not counted as lost."""
+    agreeing: int = 0
+    """URLs that agree, where there are enough of a page to tell what has changed."""
     merges: int = 0
     examples: list[tuple[str, str]] = field(default_factory=list)
 
@@ -131,13 +140,17 @@ class Trial:
         is inside, and make it what stands outside.
         """
         inside = {s: target for s, target in self.changes.items() if tally.scope.holds(s)}
-        lost = sum(merge.lost for merge in self._groups.merges(inside))
-        return self._is_enough(tally.support(thresholds) - self._fitted, lost, thresholds)
+        lost = self._tally(tally.scope, self._groups.merges(inside))
+        return self._is_enough(lost, tally.support(thresholds), thresholds)
 
-    def _is_enough(self, pages: int, lost: int, thresholds: Thresholds) -> bool:
-        is_host = all(step.is_host_wide for step in self.candidate)
-        accept = thresholds.accept_host if is_host else thresholds.accept
-        return accept(pages, lost)
+    def _is_enough(self, tally: Tally, pages: int, thresholds: Thresholds) -> bool:
+        return thresholds.accept(
+            pages - self._fitted,
+            tally.lost,
+            changes=Changes(tally.changed, tally.unclear, tally.moved, tally.agreeing),
+            rate=self._groups.rate_of_change,
+            is_host=all(step.is_host_wide for step in self.candidate),
+        )
 
     def _tally(self, scope: Scope, merges: Iterable[Merge]) -> Tally:
         tally = Tally(scope)
@@ -145,6 +158,10 @@ class Trial:
         shown: list[Merge] = []
         for merge in merges:
             tally.lost += merge.lost
+            tally.changed += merge.changed
+            tally.unclear += merge.unclear
+            tally.moved += merge.moved
+            tally.agreeing += merge.agreeing
             tally.merges += len(merge.sources) - 1 - merge.lost
             if not merge.pages:
                 continue
@@ -219,7 +236,7 @@ class Trial:
 
     def _holds(self, tally: Tally, alternatives: int, thresholds: Thresholds) -> bool:
         pages, lost = tally.support(thresholds) - self._fitted, tally.lost
-        if not self._is_enough(pages, lost, thresholds):
+        if not self._is_enough(tally, pages + self._fitted, thresholds):
             return False
         if tally is self.whole:
             return True

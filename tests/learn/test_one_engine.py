@@ -23,7 +23,7 @@ from scrapy_urlcanon.learn.scope import Scope
 from scrapy_urlcanon.library import Canonicalizer
 
 # Whatever a policy does without a rule, and nothing else.
-BASE = {"*": {}}
+BASE = {"*": {"tracking_params": "keep"}}
 
 SPECIAL = "\\*#?{}&=;%+/.:|!@[]\"' é\u0131\udc80\ufffd\x00\t"
 TEXTS = st.text(SPECIAL + "aA1", max_size=6) | st.text(max_size=4)
@@ -36,7 +36,7 @@ def written(accepted):
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
         file.write(to_toml(Learned(rules)))
         file.flush()
-        return Canonicalizer(BASE, preset="scrapy", rules_files=[file.name])
+        return Canonicalizer(BASE, rules_files=[file.name])
 
 
 def agree(accepted, urls):

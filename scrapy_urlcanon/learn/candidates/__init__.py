@@ -29,7 +29,7 @@ MAX_URLS = 12
 
 
 class Duplicates:
-    """The pages of a site that are still found under several URLs, sinks left out."""
+    """The pages of a site that are still found under several URLs."""
 
     def __init__(self, groups: Groups) -> None:
         """Take a sample of them, where they are many."""

@@ -114,7 +114,6 @@ def _noise(
             known = groups.pages[first]
         if known != page or not isinstance(page, int):
             return set(), set()
-        if not groups.site.is_sink(page):
-            noise |= names
-            pages.add(page)
+        noise |= names
+        pages.add(page)
     return noise, pages

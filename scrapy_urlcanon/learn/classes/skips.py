@@ -24,6 +24,7 @@ from scrapy_urlcanon.learn.location import (
     to_url,
 )
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
+from scrapy_urlcanon.learn.vocabulary import NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -57,13 +58,13 @@ class _SkipClass:
     template: str
     members: set[Location] = field(default_factory=set)
     pages: dict[int, list[Location]] = field(default_factory=dict)
-    """The pages that members show, sinks left out, each with the members."""
+    """The pages that members show, each with the members."""
 
     def add(self, location: Location, groups: Groups) -> None:
         """Add a member."""
         self.members.add(location)
         page = groups.pages[location]
-        if isinstance(page, int) and page >= 0 and not groups.site.is_sink(page):
+        if isinstance(page, int) and page >= 0:
             self.pages.setdefault(page, []).append(location)
 
     @property
@@ -175,7 +176,7 @@ class _Skips:
             others = [
                 other
                 for other in self._by_page[page]
-                if other not in inside and not any(_is_longer(other, one) for one in showing)
+                if other not in inside and not any(_is_no_better(other, one) for one in showing)
             ]
             look.others[page] = len(others)
             if others:
@@ -253,7 +254,7 @@ class _Skips:
             yield sum(
                 1
                 for form in forms
-                if form not in inside and not any(_is_longer(form, one) for one in showing)
+                if form not in inside and not any(_is_no_better(form, one) for one in showing)
             )
 
     @cached_property
@@ -289,12 +290,19 @@ class _Skips:
         )
 
 
-def _is_longer(other: Location, one: Location) -> bool:
-    """Tell whether a URL is but a longer form of another one, which is the better place to look."""
-    if other.address == one.address:
-        return set(other.params) > set(one.params)
+def _is_no_better(other: Location, one: Location) -> bool:
+    """Tell whether a URL is no better place to look than another one.
+
+    That is a longer form of a path, and one that differs in nothing but a choice between words.
+    """
+    if one.address == other.address and set(map(name_of, one.params)) == set(
+        map(name_of, other.params)
+    ):
+        return not any(NUMBER.search(param) for param in set(one.params) ^ set(other.params))
     path = one.address.path.rstrip("/")
-    return bool(path) and f"{other.address.path}/".startswith(f"{path}/")
+    if one.params or not path:
+        return False
+    return f"{other.address.path}/".startswith(f"{path}/")
 
 
 def _classes_of(likely: Iterable[Location], groups: Groups) -> list[_SkipClass]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import filterfalse
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.classes.shapes import templates_of
@@ -29,7 +30,7 @@ def unexplained(groups: Groups, rules: Iterable[LearnedRule]) -> list[Unexplaine
     skipped = {template for rule in rules if rule.option == "skip" for template in rule.setting}
     counts: Counter[str] = Counter()
     examples: dict[str, tuple[str, str]] = {}
-    for page in groups.duplicates():
+    for page in filterfalse(groups.site.is_sink, groups.duplicates()):
         first, *others = sorted(groups.forms(page), key=_length)
         for other in others:
             if not skipped.isdisjoint((*templates_of(first), *templates_of(other))):
