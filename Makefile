@@ -107,7 +107,7 @@ clean:  ## remove the environments and what was built
 
 # The package and what it needs; what else is there stays.
 $(PACKAGE): setup.cfg pyproject.toml
-	@echo "Installing Scrapy and scrapy-urlcanon into $(VENV), some 100 MB; this takes about a minute."
+	@echo "Installing Scrapy and scrapy-urlcanon into $(VENV), some 150 MB; this takes a minute or two."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .
 	@touch $@

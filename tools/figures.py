@@ -28,6 +28,7 @@ RESULTS = ROOT / "benchmarks" / "results"
 SCRAPY, OURS, DISCARDER = "Scrapy's default", "scrapy-urlcanon", "duplicate-url-discarder"
 RULES, AGGRESSIVE = "10 parameters, no domains", "preset aggressive"
 MILLION = 1_000_000
+REWRITES = ("rewrites", "rewrites + skip", "rewrites + skip + declared")
 
 
 def results(name: str) -> Any:
@@ -54,6 +55,8 @@ def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
     yield SCALE, columns, (tuple(f"{run[name]:,}" for name in columns) for run in large)
     head = ("", "found", "wrong", "precision", "worst site", "recall", "mean of sites", "lost")
     yield HOW, head, methods(results("learn")["methods"])
+    head = ("halves swapped", "rewrites", "and skip", "and declared canonicals")
+    yield HOW, head, swapped(results("learn-swapped")["methods"])
 
 
 def speeds(speed: dict[str, Any]) -> Iterator[Row]:
@@ -140,6 +143,13 @@ def methods(judged: dict[str, dict[str, float]]) -> Iterator[Row]:
             share(of_method["mean recall of sites outside sinks"]),
             share(of_method["pages lost"], 3),
         )
+
+
+def swapped(judged: dict[str, dict[str, float]]) -> Iterator[Row]:
+    """Yield the mean recall of sites where the halves are swapped."""
+    for title, choice in (("thresholds chosen", "learned"), ("default thresholds", "defaults")):
+        found = (judged[f"{choice}: {kind}"] for kind in REWRITES)
+        yield title, *(share(one["mean recall of sites outside sinks"]) for one in found)
 
 
 def share(value: float, digits: int = 1) -> str:

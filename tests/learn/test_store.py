@@ -93,7 +93,7 @@ def test_failed_write_stops_no_crawl(tmp_path, caplog):
         add_page(store, f"http://a.example/{i}", f"text {i} " * 20)
     store.close()
     assert store.refused == 5 * BATCH
-    assert caplog.text.count("no longer recorded") == 1
+    assert caplog.text.count(f"no longer recorded in {path}: ") == 1
     assert list(read_store(path)) == []
 
 
