@@ -31,10 +31,13 @@ IN_MEMORY: Mapping[str, Any] = {
     "RETRY_ENABLED": False,
     "CONCURRENT_REQUESTS": 1,
     "DOWNLOAD_DELAY": 0,
+    "DOWNLOADER_STATS": False,
+    "URLLENGTH_LIMIT": 0,
     # Scrapy makes so many tasks for each response.
     "CONCURRENT_ITEMS": 1,
     "COMPRESSION_ENABLED": False,
     "REFERER_ENABLED": False,
+    "METAREFRESH_ENABLED": False,
 }
 FIRST_IN_FIRST_OUT = {
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
@@ -124,7 +127,7 @@ class FollowSpider(Spider):
         del kwargs
         self.got.update(response.flags)
         for url in _LINK.findall(response.text):
-            yield Request(response.urljoin(url))
+            yield Request(url)
 
 
 @dataclass
