@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from scrapy import Request
 
-from benchmarks.verdicts.cases import ALL, Case
+from benchmarks.verdicts.cases import ALL, TWO_DOMAINS, Case
 from benchmarks.verdicts.movements import MOVEMENTS
 from benchmarks.verdicts.options import OPTIONS
 from scrapy_urlcanon import Canonicalizer
@@ -46,6 +46,20 @@ def test_wrong_entry_takes_many_pages_for_others(option, seed):
     for pages in merged.values():
         texts = {site.respond(Request(page.url(site.domain))).text for page in pages}
         assert len(texts) == len(pages)
+
+
+def test_shared_rule_is_right_for_one_domain():
+    """There it merges nothing but URLs of one page; on the other one it merges pages."""
+    both = Case(TWO_DOMAINS, "drop_params", has_wrong=True, seed=1).site()
+    canonicalize = Canonicalizer({"*": both.second.rules()}).canonicalize
+    for site, expected in ((both.first, True), (both.second, False)):
+        urls = {canonicalize(page.url(site.domain)) for page in site.pages}
+        assert (len(urls) == len(site.pages)) is expected
+    random = Random(0)
+    for page in both.first.pages:
+        url = both.first.decorated(page, random)
+        assert both.first.address(url) == page
+        assert canonicalize(url) == canonicalize(page.url(both.first.domain))
 
 
 @pytest.mark.parametrize("kind", MOVEMENTS)

@@ -66,8 +66,7 @@ class Case:
         """Make the site."""
         seed = f"{self.option} {self.has_wrong} {self.seed}"
         if self.kind == TWO_DOMAINS:
-            # What is content on the one is none on the other: `ref` is decoration there.
-            first = Site(f"{seed} right", "several of these", ("drop_params",))
+            first = Site(f"{seed} right", "several of these", is_v_noise=True)
             second = Site(
                 f"{seed} wrong", "several of these", ("drop_params",), "drop_params",
                 domain="other.example",

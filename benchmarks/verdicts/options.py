@@ -106,6 +106,20 @@ class DropParams(Option):
         return address.plus("v", str(number + 1))
 
 
+class DropNoise(DropParams):
+    """All of it is right: on this site the variant does not matter."""
+
+    right = (*DropParams.right, DropParams.wrong)
+
+    def decorated(self, address: Address, random: Random) -> Address:
+        address = super().decorated(address, random)
+        return address.plus(self.wrong, str(random.randrange(1, 4)))
+
+    def twin(self, address: Address, number: int) -> Address | None:
+        del address, number
+        return None
+
+
 class KeepParams(Option):
     """Numbers as names are noise; a list that lacks the variant is wrong."""
 

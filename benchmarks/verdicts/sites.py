@@ -18,7 +18,7 @@ from zlib import crc32
 from scrapy.http import HtmlResponse, Response
 
 from benchmarks.verdicts.movements import MOVEMENTS, Slots, Visit, words
-from benchmarks.verdicts.options import OPTIONS, Address, Option
+from benchmarks.verdicts.options import OPTIONS, Address, DropNoise, Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,6 +78,8 @@ class Site:
     wrong: str | None = None
     manners: Manners = field(default_factory=Manners)
     domain: str = "moving.example"
+    is_v_noise: bool = False
+    """Whether the parameter that is content on other sites changes nothing on this one."""
 
     def __post_init__(self) -> None:
         self.random = Random(f"{self.seed} visits")
@@ -87,6 +89,8 @@ class Site:
         self._options = [OPTIONS[name] for name in self.options if name != self.wrong]
         if self.wrong and not OPTIONS[self.wrong].is_either:
             self._options.append(OPTIONS[self.wrong])
+        if self.is_v_noise:
+            self._options = [DropNoise()]
         self._is_bare_host = "www" in self.options
         self.has_fresh_links = random.random() < 0.5  # noqa: PLR2004
         """Whether links have other sessions at each visit: without its rules it has no end."""
