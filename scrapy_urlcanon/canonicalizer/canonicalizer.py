@@ -210,6 +210,7 @@ class Canonicalizer:
         the canonical URL would have a canonical form other than itself.
         """
         written: list[Step] = []
+        passes: dict[str, int] = {}
         url = parse(text, written)
         for _ in range(_MAX_PASSES):
             normalizations: list[Step] = []
@@ -237,6 +238,14 @@ class Canonicalizer:
                 url, text = other, str(other)
                 continue
             steps += normalizations
+            before = str(normalized)
+            if before in passes:
+                # Rules for several patterns lead in a circle: its URLs become the first as text.
+                circle = [text for text in passes if passes[text] >= passes[before]]
+                first = min(circle)
+                del steps[passes[first] :]
+                return first
+            passes[before] = len(steps)
             more = []
             url = _apply([rule for rule in policy.rules if not rule.as_written], normalized, more)
             text = str(url)

@@ -94,13 +94,20 @@ class FastPolicy:
             if not self._kept.issuperset(names):
                 pieces = self._without_dropped(query.split("&"), names)
                 if not pieces:
-                    return None if pieces is None or self._spares_last else ""
+                    return None if pieces is None or self._spares(names) else ""
                 query = "&".join(pieces)
         if self.sorts and "&" in query:
             pieces = query.split("&")
             pieces.sort(key=self._sort_key)
             query = "&".join(pieces)
         return query
+
+    def _spares(self, names: list[str]) -> bool:
+        """Tell whether the parameters with *names*, all dropped, may be left where none stays."""
+        dropped = self._rules_for_value
+        return self._spares_last and not all(
+            name and dropped.get(name, ()) is None for name in names
+        )
 
     def _without_dropped(self, pieces: list[str], names: list[str]) -> list[str] | None:
         """Return which *pieces*, the parameters with *names*, are kept; None if it is signed."""

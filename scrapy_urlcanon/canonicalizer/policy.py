@@ -7,19 +7,22 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from scrapy_urlcanon.canonicalizer.layers import preset_layer
+from scrapy_urlcanon.canonicalizer.configuration import RuleSet
+from scrapy_urlcanon.canonicalizer.layers import Layer, preset_layer
 from scrapy_urlcanon.canonicalizer.patterns import (
     ANY_HOST,
     host_globs,
     is_host_glob,
+    parse_pattern,
     with_parents,
 )
 from scrapy_urlcanon.canonicalizer.rules import Rule, Skip
+from scrapy_urlcanon.canonicalizer.tracking_exceptions import EXCEPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from scrapy_urlcanon.canonicalizer.configuration import Configuration, RuleSet
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.rules import Catalogue
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
@@ -67,7 +70,7 @@ class Policies:
         self._preset = configuration.preset
         self._catalogue = configuration.catalogue
         self._origins: list[dict[str, list[RuleSet]]] = []
-        for rule_sets in configuration.origins:
+        for rule_sets in (tracking_exceptions(), *configuration.origins):
             for overrides in (False, True):
                 by_host: dict[str, list[RuleSet]] = {}
                 for rule_set in rule_sets:
@@ -156,6 +159,19 @@ class Policies:
             scrapy_does,
             next((option for option in compiled if isinstance(option, Skip)), None),
         )
+
+
+@lru_cache
+def tracking_exceptions() -> tuple[RuleSet, ...]:
+    """Return the rule sets in which the list of tracking parameters does not hold."""
+    return tuple(
+        RuleSet(
+            parse_pattern(exception.pattern),
+            {"drop_params": tuple(f"!{name}" for name in exception.names)},
+            Layer("the exceptions of the list of tracking parameters", exception.pattern),
+        )
+        for exception in EXCEPTIONS
+    )
 
 
 @lru_cache

@@ -17,9 +17,10 @@ from scrapy_urlcanon.canonicalizer.templates import (
     parse_target,
     parse_template,
 )
+from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from scrapy_urlcanon.canonicalizer.url import Url
 
@@ -152,17 +153,29 @@ def _lost(rewrite: Rewrite) -> str | None:
     return None
 
 
-def follow(url: Url, rewrites: Sequence[Rewrite]) -> Iterator[tuple[Rewrite, Url]]:
-    """Apply *rewrites* in turn until none changes *url*; yield each change.
+def follow(url: Url, rewrites: Sequence[Rewrite]) -> list[tuple[Rewrite, Url]]:
+    """Apply *rewrites* in turn until none changes *url*, each at most once; return each change.
 
-    It stops in any case after as many rounds as a chain of all of them can take.
+    What one makes must not have the shape again that it looks for: a pair that drops a page number
+    would go on with the year before it. Of a circle, the URLs become the first of them as text.
+
+    :raises UnparsableUrlError: where one of them would be applied a second time.
     """
-    for _ in range(len(rewrites) + 1):
+    changes: list[tuple[Rewrite, Url]] = []
+    seen = {url: 0}
+    start = None
+    while url != start:
         start = url
         for rewrite in rewrites:
             changed = rewrite.apply(url)
-            if changed != url:
-                url = changed
-                yield rewrite, url
-        if url == start:
-            return
+            if changed == url or rewrite.apply(changed) != changed:
+                continue
+            if changed in seen:
+                circle = [other for other, number in seen.items() if number >= seen[changed]]
+                return changes[: seen[min(circle, key=str)]]
+            if any(rewrite is other for other, _ in changes):
+                raise UnparsableUrlError(f"its rules do not settle: {rewrite.source} comes again")
+            url = changed
+            changes.append((rewrite, url))
+            seen[url] = len(changes)
+    return changes

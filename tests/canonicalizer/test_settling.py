@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from scrapy_urlcanon.canonicalizer import settling
-from scrapy_urlcanon.canonicalizer.rewrites import follow, parse_rewrite
+from scrapy_urlcanon.canonicalizer.rewrites import parse_rewrite
 from scrapy_urlcanon.canonicalizer.settling import find_unsettled
 from scrapy_urlcanon.canonicalizer.templates import TemplateError
 
@@ -32,6 +32,19 @@ def random_rewrites(seed):
         if len(found) == 6:
             break
     return list(found.values())
+
+
+def follow(url, rewrites):
+    """Apply each pair in turn, as often as it changes the URL, for as many rounds as may be."""
+    for _ in range(len(rewrites) + 1):
+        start = url
+        for rewrite in rewrites:
+            changed = rewrite.apply(url)
+            if changed != url:
+                url = changed
+                yield rewrite, url
+        if url == start:
+            return
 
 
 def follow_each(rewrites):

@@ -284,6 +284,19 @@ def test_layers_that_grow_without_end_leave_the_url_alone():
     assert "do not settle" in explanation.problem
 
 
+def test_patterns_that_lead_in_a_circle_settle_on_one_url():
+    """Though no rule set has both pairs, and none of the pages is under both patterns."""
+    rules = {
+        "example.com/a": {"rewrite_path": [["/a/{x}", "/b/{x}"]]},
+        "example.com/b": {"rewrite_path": [["/b/{x}", "/a/{x}"]]},
+    }
+    canonicalizer = Canonicalizer(rules)
+    for end in ("a/1", "b/1"):
+        explanation = canonicalizer.explain(f"{HOST}/{end}")
+        assert (explanation.problem, explanation.canonical) == (None, f"{HOST}/a/1")
+        assert canonicalizer.explain(explanation.canonical).steps == ()
+
+
 def test_long_chains_settle_whatever_their_order():
     """A chain of many pairs is followed to its end in one pass."""
     pairs = [[f"/{n}/{{x}}", f"/{n + 1}/{{x}}"] for n in range(30)]
@@ -339,3 +352,20 @@ def test_different_paths_never_become_one(pair, one, other):
     start, _, end = pair[0].partition("{")
     end = end.partition("}")[2]
     _assert_tells_apart(pair, [f"{HOST}{start}{text}{end}" for text in (one, other)])
+
+
+def test_a_pair_is_applied_once():
+    """What stands before a page number may be a number that selects the page."""
+    pairs = [["/{rest:path}/{_page:digits}", "/{rest}"]]
+    canonicalizer = Canonicalizer({"*": {"rewrite_path": pairs}})
+    urls = [f"http://a.example/archive/{end}" for end in ("2020/05/3", "2021", "2020/05")]
+    canonical = [canonicalizer.canonicalize(url) for url in urls]
+    assert canonical == [urls[0], "http://a.example/archive", urls[2]]
+    assert canonicalizer.canonicalize("http://a.example/b/c/3") == "http://a.example/b/c"
+
+
+def test_pairs_follow_each_other_and_a_url_that_one_would_change_twice_stays():
+    """Each at most once, in whatever order they stand."""
+    pairs = [["/b/{id}", "/c/{id}"], ["/a/{id}", "/b/{id}"]]
+    canonicalizer = Canonicalizer({"*": {"rewrite_path": pairs}})
+    assert canonicalizer.canonicalize("http://a.example/a/1") == "http://a.example/c/1"

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import runpy
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS, tracking_source
+from scrapy_urlcanon.canonicalizer.tracking_exceptions import EXCEPTIONS
 
 ROOT = Path(__file__).parents[2]
 TOOL = ROOT / "tools" / "tracking_list.py"
@@ -123,3 +125,34 @@ def test_a_file_that_cannot_be_used_is_an_error(  # noqa: PLR0917
     assert tool["main"]([argument, "-o", str(output)]) == 1
     assert message in capsys.readouterr().err
     assert not output.exists()
+
+
+def test_every_exception_is_of_the_list_and_has_its_source():
+    """It names what would be dropped, and the page that says why it is not to be."""
+    for exception in EXCEPTIONS:
+        assert exception.source.startswith("https://github.com/")
+        for name in exception.names:
+            assert any(fnmatchcase(name, listed) for listed in TRACKING_PARAMS), name
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://clk.tradedoubler.com/click?tduid=1",
+        "https://cdon.se/td_redirect?tduid=1",
+        "https://fakt.pl/a?srcc=ucs&utm_source=b",
+        "https://tix.axs.com/a?utm_campaign=1",
+        "https://go.example/u.html?mkt_tok=1&mkt_unsubscribe=1",
+    ],
+)
+def test_a_page_that_needs_a_parameter_keeps_it(url):
+    """A redirect, a ticket, who unsubscribes; a rule of the user is stronger."""
+    assert Canonicalizer().canonicalize(url) == url
+    dropping = {"*": {"drop_params": ["tduid", "utm_*", "mkt_tok", "mkt_unsubscribe"]}}
+    assert Canonicalizer(dropping).canonicalize(url) != url
+
+
+def test_elsewhere_the_parameter_is_dropped():
+    """The exceptions hold where they say."""
+    for url in ("https://fakt.pl/a?utm_source=b", "https://shop.example/?tduid=1"):
+        assert "?" not in Canonicalizer().canonicalize(url)

@@ -35,9 +35,10 @@ class TrackingParams(ParameterRule):
     """Drop the parameters that only tell where a visitor came from.
 
     What it does: drops ``utm_*`` and a list of exact names of advertising and newsletter
-    services. A name in ``keep_params``, or ``!name`` in ``drop_params``, is left alone, and
-    so is a URL that carries a signature of itself (``X-Amz-Signature`` and the like), which
-    would no longer be valid.
+    services, but not on the pages that are known to need one of them. A name in
+    ``keep_params``, or ``!name`` in ``drop_params``, is left alone, and so is a URL that
+    carries a signature of itself (``X-Amz-Signature`` and the like), which would no longer
+    be valid.
 
     Why it is safe: the names are those that the services document, long enough that no
     site uses them for its content; the server hands out the same page.

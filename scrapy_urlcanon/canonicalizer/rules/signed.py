@@ -16,6 +16,7 @@ _ALONE = frozenset(
     {
         "hdnea",  # Akamai, edge authorization token
         "hdnts",
+        "mkt_unsubscribe",  # Adobe Marketo, with `mkt_tok` as what tells who unsubscribes
         "q-signature",  # Tencent Cloud Object Storage
         "x-amz-signature",  # Amazon S3, signature version 4
         "x-goog-signature",  # Google Cloud Storage, version 4

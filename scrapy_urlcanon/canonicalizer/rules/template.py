@@ -27,6 +27,9 @@ class RewritePath(Rule):
     is percent-encoded), ``path`` (``/`` too), or one of several texts, as in
     ``{lang:en|de}``. A literal brace is ``%7B`` or ``%7D``.
 
+    A pair is applied once to a URL: where what it made would have the shape of its first template
+    again, the URL is left as it is, since what is dropped next may be no page number any more.
+
     A pair is refused where it is ambiguous where a place ends; where the two shapes never
     settle; and where it loses what may tell pages apart: a place that the second template
     does not have may be text for readers (no class, ``slug`` or ``path``). If it takes
@@ -115,6 +118,11 @@ class RewritePath(Rule):
             [["/{_lang:en|de}/{page}", "/{page}"]],
             "http://example.com/fr/about",
             "http://example.com/fr/about",
+        ),
+        Example(
+            [["/{rest:path}/{_page:digits}", "/{rest}"]],
+            "http://example.com/archive/2020/05/3",
+            "http://example.com/archive/2020/05/3",
         ),
     )
 
