@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.canonicalizer.configuration import RuleSet
+from scrapy_urlcanon.canonicalizer.configuration import OVERRIDE, RuleSet
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.patterns import Pattern
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING, name_of
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    from scrapy_urlcanon.canonicalizer.patterns import SitePattern
 
 _SETTINGS = name_of("rules"), name_of("spider_rules")
 
@@ -38,8 +39,8 @@ def taking_back(
 ) -> TakingBack:
     """Return how *entry* is taken back on *domain*.
 
-    A layer is stronger than all below it, and within it the longer pattern wins. So the line goes
-    to the weakest setting in which it has an effect: that is tried.
+    A layer is stronger than all below it, and within it the longer pattern wins, but for what
+    overrides. So the line goes to the weakest place in which it has an effect: that is tried.
 
     :param configuration: with all that was written (:func:`.as_written`).
     :param urls: some that the entry changed.
@@ -49,28 +50,27 @@ def taking_back(
             "It can only be turned off everywhere:", f"{DECLARED_CANONICAL_SETTING} = False"
         )
     options = configuration.catalogue.by_name[entry.option].taken_back(entry.entry)
-    for setting in _SETTINGS:
-        known = _known(configuration, setting, domain)
+    for setting, overrides in product(_SETTINGS, (False, True)):
+        known = _known(configuration, setting, domain, overrides=overrides)
         united = _united(known.options if known else {}, options)
         if united is None:
             continue
-        added = _with(configuration, RuleSet(Pattern(domain), united, Layer(setting, domain)))
+        rule_set = RuleSet(Pattern(domain), united, Layer(setting, domain), overrides=overrides)
+        added = _with(configuration, rule_set)
         if not any(_changes(added, entry, url) for url in urls):
-            return _paste(setting, domain, known, options)
+            has_key = known or _known(configuration, setting, domain, overrides=False)
+            place = str(has_key.layer) if has_key else setting
+            line = options if has_key else {domain: options}
+            if overrides and known:
+                place = f"{OVERRIDE} of {place}"
+            elif overrides:
+                line = {OVERRIDE: options} if has_key else {domain: {OVERRIDE: options}}
+            option, value = next(iter(options.items()))
+            if known and option in known.options:
+                place, line = f"{option} of {place}", value
+            pasted = f"{shown_value(line)[1:-1]},"
+            return TakingBack(f"To take it back, add to {place}:", pasted)
     return TakingBack("To take it back, remove it where it is written.", "")
-
-
-def _paste(
-    setting: str, domain: str, known: RuleSet | None, options: Mapping[str, Any]
-) -> TakingBack:
-    if not known:
-        line = f"{domain!r}: {shown_value(options)}"
-        return TakingBack(f"To take it back, add to {setting}:", f"{line},")
-    place = str(known.layer)
-    option, value = next(iter(options.items()))
-    if option in known.options:
-        place, options = f"{option} of {place}", value
-    return TakingBack(f"To take it back, add to {place}:", f"{shown_value(options)[1:-1]},")
 
 
 def _united(known: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -98,11 +98,13 @@ def _name(item: Any) -> str:
     return item if isinstance(item, str) else str(item[0])
 
 
-def _known(configuration: Configuration, setting: str, domain: str) -> RuleSet | None:
-    """Return what *setting* has for *domain* already."""
+def _known(
+    configuration: Configuration, setting: str, domain: str, *, overrides: bool
+) -> RuleSet | None:
+    """Return what *setting* has for *domain* already, beside its overrides or as one."""
+    wanted = setting, Pattern(domain), overrides
     sets = chain.from_iterable(configuration.origins)
-    found = (one for one in sets if one.layer.origin == setting and one.pattern == Pattern(domain))
-    return next(found, None)
+    return next((one for one in sets if _key(one) == wanted), None)
 
 
 def _with(configuration: Configuration, rule_set: RuleSet) -> Configuration:
@@ -112,13 +114,17 @@ def _with(configuration: Configuration, rule_set: RuleSet) -> Configuration:
     setting = rule_set.layer.origin
     if setting in names:
         place = names.index(setting)
-        others = (known for known in origins[place] if known.pattern != rule_set.pattern)
+        others = (known for known in origins[place] if _key(known) != _key(rule_set))
         origins[place] = (*others, rule_set)
     else:
         # The setting of the project stands below that of the spider.
         place = names.index(_SETTINGS[1]) if _SETTINGS[1] in names else len(names)
         origins.insert(place, (rule_set,))
     return evolve(configuration, origins=tuple(origins))
+
+
+def _key(rule_set: RuleSet) -> tuple[str, Pattern | SitePattern, bool]:
+    return rule_set.layer.origin, rule_set.pattern, rule_set.overrides
 
 
 def _changes(configuration: Configuration, entry: RuleEntry, url: str) -> bool:

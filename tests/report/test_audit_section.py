@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -91,9 +92,19 @@ SUSPENDED = {
     "of the domain": (
         {RULES: {"example.com": {"drop_params": ["sid"]}}, SPIDER_RULES: {}},
         SID,
+        f"{RULES}['example.com']",
+    ),
+    "of a path": ({RULES: {"example.com/a/": {"drop_params": ["sid"]}}}, SID, RULES),
+    "of a spider": (
+        {SPIDER_RULES: {"example.com/a/": {"drop_params": ["sid"]}}},
+        SID,
         SPIDER_RULES,
     ),
-    "of a path": ({RULES: {"example.com/a/": {"drop_params": ["sid"]}}}, SID, SPIDER_RULES),
+    "beside what overrides": (
+        {RULES: {"example.com": {"drop_params": ["sid"], "override": {"drop_params": ["ref"]}}}},
+        SID,
+        f"drop_params of override of {RULES}['example.com']",
+    ),
     "of a mapping": (
         {RULES: {"*": {"default_params": {"view": "grid"}}}},
         RuleEntry("default_params", "view"),
@@ -111,16 +122,19 @@ def configuration_of(layers):
 
 def with_line(layers, place, line):
     """Return *layers* with *line* pasted into *place*, a setting or a pattern of it."""
-    option, _, layer = place.rpartition(" of ")
+    *within, layer = place.split(" of ")
     setting, _, pattern = layer.partition("[")
-    added = ast.literal_eval(f"[{line}]" if option else f"{{{line}}}")
-    if pattern:
-        pattern = pattern.strip("']")
-        known = layers[setting][pattern]
-        added = {pattern: known | ({option: known[option] + added} if option else added)}
-    others = {name: rules for name, rules in layers.items() if name != setting}
-    # In the order of the settings: that of the spider is the strongest.
-    return others | {setting: layers.get(setting, {}) | added}
+    layers = deepcopy({**layers, setting: layers.get(setting, {})})
+    changed = layers[setting]
+    for key in ([pattern.strip("']")] if pattern else []) + within[::-1]:
+        changed = changed[key]
+    if isinstance(changed, list):
+        changed += ast.literal_eval(f"[{line}]")
+    else:
+        added = ast.literal_eval(f"{{{line}}}")
+        assert changed.keys().isdisjoint(added)
+        changed |= added
+    return layers
 
 
 @pytest.mark.parametrize(("layers", "entry", "place"), SUSPENDED.values(), ids=SUSPENDED)
@@ -138,8 +152,8 @@ def test_line_to_paste_takes_the_entry_back(layers, entry, place):
 
 
 def test_where_no_line_is_strong_enough_the_rule_is_to_be_removed():
-    """A spider's rule for a path is the strongest that there is."""
-    layers = {SPIDER_RULES: {"example.com/a/": {"drop_params": ["sid"]}}}
+    """What overrides in a spider's rules is the strongest that there is."""
+    layers = {SPIDER_RULES: {"example.com": {"override": {"drop_params": ["sid"]}}}}
     found = taking_back(configuration_of(layers), SID, "example.com", [URL])
     assert (found.advice, found.line) == ("To take it back, remove it where it is written.", "")
 

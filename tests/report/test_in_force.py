@@ -52,6 +52,19 @@ SECRETS = {
 }
 
 
+def test_what_overrides_is_shown_as_that():
+    """It is stronger than the rules of its origin for longer patterns."""
+    collected = section(("rules", {"example.com": {"override": {"www": "strip"}}}))
+    origin = collected.rows({})[1]
+    overriding = PatternOptions("example.com", {"override": "{'www': 'strip'}"})
+    assert origin == Origin("rules", 1, (overriding,))
+
+
+def test_origin_that_sets_nothing_is_none():
+    """It has a pattern, and no option."""
+    assert [origin.name for origin in section(("rules", {"*": {}})).rows({})] == ["preset safe"]
+
+
 def test_secrets_in_rules_are_not_shown():
     """Neither of patterns nor of values, wherever a report names the rule."""
     collected = section(("rules", SECRETS))

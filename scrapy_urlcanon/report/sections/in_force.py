@@ -92,7 +92,11 @@ class RulesInForce(Section):
             for rule_set in sets
         ]
         written = [(sets[0].layer.origin, sets) for sets in configuration.origins if sets]
-        origins = ((CLEAN_PARAM, tuple(declared)), *written)
+        # A pattern whose options all stand under "override" sets nothing else.
+        origins = [
+            (name, [one for one in sets if one.options or not one.inherit])
+            for name, sets in ((CLEAN_PARAM, declared), *written)
+        ]
         return (
             Origin(str(preset_layer(preset)), 1, (PatternOptions("", options),)),
             *(self._origin(name, rule_sets) for name, rule_sets in origins if rule_sets),
@@ -102,11 +106,12 @@ class RulesInForce(Section):
         if len(self._domains) < _REMEMBERED_DOMAINS:
             self._domains.add(domain)
 
-    def _origin(self, name: str, rule_sets: tuple[RuleSet, ...]) -> Origin:
+    def _origin(self, name: str, rule_sets: list[RuleSet]) -> Origin:
+        patterns = {rule_set.pattern for rule_set in rule_sets}
         ranked = sorted(rule_sets, key=lambda rule_set: not self._is_met(rule_set))
         listed = {id(rule_set) for rule_set in ranked[:_LISTED]}
         shown = (_shown(rule_set) for rule_set in rule_sets if id(rule_set) in listed)
-        return Origin(name, len(rule_sets), tuple(shown))
+        return Origin(name, len(patterns), tuple(shown))
 
     def _is_met(self, rule_set: RuleSet) -> bool:
         return domain_or_host(rule_set.pattern.host) in self._domains
@@ -142,7 +147,7 @@ def _shown(rule_set: RuleSet) -> PatternOptions:
     if not rule_set.inherit:
         options = {INHERIT: shown_value(rule_set.inherit), **options}
     if rule_set.overrides:
-        options = {OVERRIDE: shown_value(rule_set.overrides), **options}
+        options = {OVERRIDE: shown_value(rule_set.options)}
     pattern = rule_set.pattern
     written = pattern.text if isinstance(pattern, Pattern) else f"{pattern.host}{pattern.prefix}"
     return PatternOptions(redact(rule_set.layer.pattern or written), options)
