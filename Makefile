@@ -64,6 +64,10 @@ package: $(INSTALLED)  ## build the sdist and the wheel in dist, and check them
 	$(BIN)/python -m build --outdir dist
 	$(BIN)/twine check --strict dist/*
 
+# FILES: published lists, as downloaded.
+foreign-lists: $(INSTALLED)  ## say how much of published lists is read, and compare what ours do
+	$(BIN)/python tools/foreign_list.py $(FILES) --urls ../shared/corpora/top100.txt.gz
+
 # Adds the parameters of FILES (name=licence, see --help) to the tracking list.
 tracking-list: $(INSTALLED)  ## rebuild the list of tracking parameters
 	$(BIN)/python tools/tracking_list.py $(FILES)

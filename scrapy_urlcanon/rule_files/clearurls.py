@@ -45,13 +45,6 @@ _LETTER_CASE = LeftOut(
     partly=True,
 )
 
-_PREFIX = LeftOut(
-    "providers",
-    "all paths of a urlPattern",
-    "a prefix as text there; here it ends on the border of a segment",
-    partly=True,
-)
-
 
 def is_format(document: object) -> TypeGuard[dict[str, Any]]:
     """Tell whether *document*, parsed JSON, is meant as a catalogue of providers."""
@@ -81,8 +74,6 @@ def read(document: Mapping[str, Any]) -> Imported:
     rules = compose(groups)
     if rules:
         left_out.append(_LETTER_CASE)
-    if any("/" in pattern for pattern in rules):
-        left_out.append(_PREFIX)
     return Imported(FORMAT, rules, tuple(left_out))
 
 
@@ -189,7 +180,7 @@ def _scopes(pattern: str) -> Iterator[Pattern]:
     r"""Return scopes inside what *pattern* matches.
 
     >>> [str(scope) for scope in _scopes(r"^https?:\/\/(?:[a-z0-9-]+\.)*?a\.(?:com|de)\/x\/")]
-    ['a.com/x', 'a.de/x']
+    ['a.com/x/*', 'a.de/x/*']
     """
     if pattern in _ANYTHING:
         yield Pattern(ANY_HOST)
@@ -205,7 +196,7 @@ def _scopes(pattern: str) -> Iterator[Pattern]:
             # The expression does not end there: the path is a prefix as text.
             if not re.fullmatch(r"(/[\w.~-]+)*/?", path):
                 raise NotFiniteError("its path is not a plain prefix")
-            yield Pattern(host, path.rstrip("/"))
+            yield Pattern(host, f"{path}*" if path.strip("/") else "")
 
 
 def supersets(exception: str) -> tuple[list[Pattern], bool]:

@@ -90,13 +90,13 @@ def _inside(pattern: str, with_subdomains: set[str]) -> Pattern | None:
     """Return the scope that *pattern* is, or None.
 
     >>> _inside("*://*.example.com/a/*", set())
-    Pattern(host='example.com', path='/a', conditions=())
+    Pattern(host='example.com', path='/a/*', conditions=())
     """
     found = _MATCH_PATTERN.fullmatch(pattern)
     if not found or found[1] != "*" or not _PLAIN_PATH.fullmatch(found[3]):
         return None
     host = found[2].lower()
-    path = found[3][:-2]
+    path = "" if found[3] == "/*" else found[3]
     if host == "*":
         return Pattern(ANY_HOST, path)
     if host.startswith("*."):

@@ -50,7 +50,7 @@ def test_a_provider_for_everything_is_a_rule_for_everything():
     ("pattern", "expected"),
     [
         (ANY + r"(a\.example|b\.example)", ["a.example", "b.example"]),
-        (ANY + r"a\.(?:com|de)\/shop\/", ["a.com/shop", "a.de/shop"]),
+        (ANY + r"a\.(?:com|de)\/shop\/", ["a.com/shop/*", "a.de/shop/*"]),
         (r"^https?://www\.a\.example", ["www.a.example"]),
         (ANY + "a.example", ["a.example"]),
     ],
