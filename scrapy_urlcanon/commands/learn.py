@@ -17,7 +17,6 @@ from rich.progress import (
     SpinnerColumn,
     TaskProgressColumn,
     TextColumn,
-    TimeElapsedColumn,
     TimeRemainingColumn,
 )
 from scrapy.exceptions import UsageError
@@ -284,9 +283,8 @@ def _learn(
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(20),
         TaskProgressColumn(),
-        TimeElapsedColumn(),
         TextColumn("left:"),
         TimeRemainingColumn(),
         TextColumn("{task.fields[detail]}"),
@@ -302,7 +300,7 @@ def _learn(
 
         def learn_on(name: str, done: int, count: int) -> None:
             progress.update(reading, completed=len(inputs))
-            detail = f"{done:,} of {count:,} observations  {name}"
+            detail = f"{done:,}/{count:,}  {name}"
             progress.update(learning, completed=done, total=count, detail=detail)
 
         return learn(

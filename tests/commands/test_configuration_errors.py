@@ -23,7 +23,10 @@ def project(tmp_path_factory):
         ("URLCANON_RULES_FILES=twice.json", '"a.example" stands twice'),
         ("URLCANON_RULES_FILES=rules.toml", "'rules.toml': there is no such file"),
         ('URLCANON_RULES={"*": {"drop_parms": ["sid"]}}', "did you mean 'drop_params'?"),
-        ('URLCANON_RULES={"*": {"www": true}}', "expected 'keep' or 'strip', got True"),
+        (
+            'URLCANON_RULES={"*": {"www": true}}',
+            "URLCANON_RULES['*']['www']: expected 'keep' or 'strip",
+        ),
         ("URLCANON_ENABLED=maybe", "URLCANON_ENABLED: expected True or False, got 'maybe'"),
         (
             "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS=no.such.Class",
