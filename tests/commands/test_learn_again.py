@@ -11,6 +11,10 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+# Scrapy 2.15 fetches on while a page waits for its callback. Without that the order in which the
+# pages come is the same each time, and so is what is audited.
+IN_ORDER = "SCRAPER_SLOT_MAX_ACTIVE_SIZE=1"
+
 
 @pytest.fixture
 def shop(tmp_path):
@@ -33,10 +37,7 @@ def test_rules_that_were_in_force_are_kept(tmp_path, shop):
     run, learn = shop
     before = run("first.sqlite")
     learned = learn("first.sqlite", "first.toml")
-    # Scrapy 2.15 fetches on while a page waits for its callback. Without that the order in which
-    # the pages come is one, and so is what they cost.
-    in_order = "SCRAPER_SLOT_MAX_ACTIVE_SIZE=1"
-    under = run("second.sqlite", f"URLCANON_RULES_FILES={tmp_path / 'first.toml'}", in_order)
+    under = run("second.sqlite", f"URLCANON_RULES_FILES={tmp_path / 'first.toml'}", IN_ORDER)
     again = learn("second.sqlite", "second.toml")
     # No page was fetched under a second session: nothing but the audit has seen this merge.
     assert " audits the same" in (tmp_path / "second.toml").read_text()
@@ -44,7 +45,7 @@ def test_rules_that_were_in_force_are_kept(tmp_path, shop):
     assert learned["default_params"].items() <= again["default_params"].items()
     for option in ("www", "scheme", "trailing_slash"):
         assert learned[option] == again[option]
-    after = run("third.sqlite", f"URLCANON_RULES_FILES={tmp_path / 'second.toml'}", in_order)
+    after = run("third.sqlite", f"URLCANON_RULES_FILES={tmp_path / 'second.toml'}", IN_ORDER)
     assert len(after.hits) <= len(under.hits) < len(before.hits) / 2
     assert after.distinct.keys() == under.distinct.keys() == before.distinct.keys()
 
@@ -54,7 +55,7 @@ def test_rule_that_the_audit_contradicts_goes(tmp_path, shop):
     run, learn = shop
     wrong = tmp_path / "wrong.toml"
     wrong.write_text('["shop.example"]\nwww = "strip"\ndrop_params = ["sid", "t"]\n')
-    run("wrong.sqlite", f"URLCANON_RULES_FILES={wrong}")
+    run("wrong.sqlite", f"URLCANON_RULES_FILES={wrong}", IN_ORDER)
     again = learn("wrong.sqlite", "again.toml")
     assert "sid" in again["drop_params"]
     assert "t" not in again["drop_params"]
