@@ -110,7 +110,7 @@ def test_the_expressions_are_found():
     names = {place.removeprefix("scrapy_urlcanon.") for place in USES}
     assert "redaction._USERINFO.sub" in names
     assert "canonicalizer.fast._is_visible.fullmatch" in names
-    assert any(name.startswith("rule_files.removeparam:") for name in names)
+    assert any(name.startswith("rule_files.clean_param:") for name in names)
 
 
 def test_quadratic_time_is_found_out():

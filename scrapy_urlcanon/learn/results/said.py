@@ -13,13 +13,17 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.results.rule import Evidence, Learned, LearnedRule
 
+# As many digits as no crawl has pages: without a bound a long row of them takes quadratic time.
+_NUMBER = r"[\d,]{1,20}"
+
 EVIDENCE = re.compile(
-    r"(?:[\d,]+ of [\d,]+ (?:page|audit)s? |[\d,]+ URLs? show|another page in |in force during ).*"
+    rf"(?:{_NUMBER} of {_NUMBER} (?:page|audit)s? |{_NUMBER} URLs? show|another page in |"
+    r"in force during ).*"
 )
 """What :func:`evidence_of` returns; an entry beside which a file says so is one that was learned,
 and that nobody has edited."""
 
-HEADER = re.compile(r"[\d,]+ rules? for [\d,]+ domains?\b.*")
+HEADER = re.compile(rf"{_NUMBER} rules? for {_NUMBER} domains?\b.*")
 """What :func:`figures_of` returns."""
 
 _LONGEST = 160

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Of what is written here; what a person has changed looks otherwise.
 _TABLE = re.compile(r'\[("(?:[^"\\]|\\.)*")(?:\.(\w+))?\]')
 _LIST = re.compile(r"(\w+) = \[")
-_SAID = re.compile(rf"\s*(.+?),? # {EVIDENCE.pattern}")
+_SAID = re.compile(rf"\s*(\S.*?),? # {EVIDENCE.pattern}")
 
 
 class Line(NamedTuple):
