@@ -55,7 +55,7 @@ def test_report_shows_what_was_audited(audited):
         "    'example.com': {'drop_params': ['!sort']},\n",
         "  http://example.com/a[-?sort=name-]  another\n",
         "    only in the variant    By name\n",
-        "    only on the kept page  By date\n",
+        "    only on the kept page  By date\n                           Newest first\n",
     ):
         assert line in text
 

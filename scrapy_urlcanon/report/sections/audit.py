@@ -251,6 +251,10 @@ def _lines(lines: Iterable[str]) -> Iterator[str]:
 def _show_pair(pair: Pair, screen: Screen) -> None:
     verdict = f"{pair.verdict}: {pair.reason}" if pair.reason else pair.verdict
     screen.line(screen.marked(pair.url, pair.kept), (f"  {verdict}", "cyan"), indent=2)
-    rows: list[tuple[Cell, Cell]] = [("only in the variant", line) for line in pair.only_variant]
-    rows += [("only on the kept page", line) for line in pair.only_kept]
+    rows: list[tuple[Cell, Cell]] = []
+    for label, lines in (
+        ("only in the variant", pair.only_variant),
+        ("only on the kept page", pair.only_kept),
+    ):
+        rows += [(label if number == 0 else "", line) for number, line in enumerate(lines)]
     screen.table(rows, numbers=0, indent=4)
