@@ -36,7 +36,7 @@ from scrapy_urlcanon.learn.captures import domain_of
 from scrapy_urlcanon.learn.learning import merge
 from scrapy_urlcanon.learn.readers import crawls_of
 from scrapy_urlcanon.learn.results.in_force import combine
-from scrapy_urlcanon.learn.results.left_out import fit_to_write
+from scrapy_urlcanon.learn.results.left_out import without_secrets
 from scrapy_urlcanon.learn.results.rules_file import LearnedFile, to_json, to_toml
 from scrapy_urlcanon.redaction import visible_lines
 from scrapy_urlcanon.report.screen import Screen
@@ -149,12 +149,18 @@ there is no observation in any of them.
         file = LearnedFile(output) if output else None
         here = file.rules if file else ()
         kept = _rules_of(arguments.keep)
-        preset = settings.get(name_of("preset"), DEFAULT_PRESET)
         skipped: Counter[str] = Counter()
         try:
             with _no_garbage_collection():
                 in_force = _in_force(arguments.inputs, kept, here, skipped)
-                learned = _learn(arguments.inputs, in_force, thresholds, domains, skipped)
+                learned = _learn(
+                    arguments.inputs,
+                    in_force,
+                    thresholds,
+                    domains,
+                    skipped,
+                    preset=settings.get(name_of("preset"), DEFAULT_PRESET),
+                )
             if not learned.urls:
                 raise InputError(_nothing(domains, skipped))
         except LearnError as error:
@@ -163,7 +169,7 @@ there is no observation in any of them.
         # What the file says of other domains stays in it.
         others = [rule for rule in here if domains and rule.domain not in domains]
         learned = merge([learned, learn((), in_force=others)]) if others else learned
-        learned, idle = fit_to_write(learned, preset, {rule.key for rule in here})
+        learned, secret = without_secrets(learned)
         turned_off = () if arguments.skip else (Skip.name,)
         try:
             left_out = _write(learned, file, arguments.export_discarder, turned_off)
@@ -177,8 +183,9 @@ there is no observation in any of them.
         # Where the rules themselves are printed, the summary is not to get among them.
         screen = Screen.of_process(stderr=arguments.json or output is None)
         show_learned(learned, skipped, screen, output=output, turned_off=turned_off)
-        for reason, count in idle.items():
-            screen.line(f"left out: {count_of(count, 'rule')} {reason}")
+        if secret:
+            rules = count_of(secret, "rule")
+            screen.line((f"left out: {rules} that would show the value of a secret", "yellow"))
         for what in left_out:
             screen.line((f"not exported: {what}", "yellow"))
         return 0
@@ -278,6 +285,8 @@ def _learn(
     thresholds: Thresholds,
     domains: Sequence[str] | None,
     skipped: Counter[str],
+    *,
+    preset: str,
 ) -> Learned:
     console = Console(stderr=True)
     columns = (
@@ -308,6 +317,7 @@ def _learn(
             thresholds=thresholds,
             domains=domains,
             in_force=in_force,
+            preset=preset,
             progress=learn_on,
         )
 

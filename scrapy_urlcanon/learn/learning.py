@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
@@ -30,6 +31,7 @@ def learn(
     thresholds: Thresholds = DEFAULT_THRESHOLDS,
     domains: Collection[str] | None = None,
     in_force: Iterable[RuleInForce] = (),
+    preset: str | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Learned:
     """Return the rules that a crawl's observations support, domain by domain.
@@ -41,6 +43,7 @@ def learn(
     :param domains: registrable domains to look at; all where None.
     :param in_force: the rules that the observations were made under, in their order; what they
         merge cannot be seen in them. They stay, unless audits contradict them.
+    :param preset: what the rules are to be added to: what it does by itself needs none.
     :param progress: called with each domain before it is learned from, and with "" at the end:
         how many observations were learned from, and how many there are.
     :raises SpillError: where there is no room on disk.
@@ -76,7 +79,11 @@ def learn(
                 here = rules.pop(name, ())
                 found.append(
                     learn_site(
-                        site, thresholds=thresholds, in_force=here, in_force_everywhere=everywhere
+                        site,
+                        thresholds=thresholds,
+                        in_force=here,
+                        in_force_everywhere=everywhere,
+                        preset=preset,
                     )
                 )
         if progress is not None:
@@ -91,17 +98,21 @@ def learn_site(
     thresholds: Thresholds = DEFAULT_THRESHOLDS,
     in_force: Iterable[RuleInForce] = (),
     in_force_everywhere: Iterable[RuleInForce] = (),
+    preset: str | None = None,
 ) -> Learned:
     """Return the rules of one registrable domain; this is what an engine maps over many.
 
     :param in_force: as for :func:`learn`, but only those of this domain.
     :param in_force_everywhere: those for every host, which are no part of what is returned.
+    :param preset: as for :func:`learn`.
     """
     in_force = tuple(in_force)
     miner = Miner(site, thresholds)
     standing = unite((), (), (*in_force_everywhere, *in_force), thresholds).rules
     if standing:
-        miner.start_under(Canonicalizer(as_rules(standing), preset="scrapy"))
+        miner.start_under(Canonicalizer(as_rules(standing), preset=preset or "scrapy"))
+    elif preset:
+        miner.start_under(_without_rules(preset))
     miner.run()
     sinks, unsure_sinks = sink_rules(miner.groups, thresholds)
     found = valid(
@@ -126,6 +137,11 @@ def learn_site(
         redundant=sum(size - 1 for size in site.sizes if size),
         unexplained=tuple(unexplained(miner.groups, united.rules)),
     )
+
+
+@lru_cache
+def _without_rules(preset: str) -> Canonicalizer:
+    return Canonicalizer(preset=preset)
 
 
 def merge(parts: Iterable[Learned]) -> Learned:

@@ -72,7 +72,7 @@ class Miner:
         self._start: Callable[[Location], Location] = _as_it_is
 
     def start_under(self, rules: Canonicalizer) -> None:
-        """Begin with what *rules*, those of the crawl, leave.
+        """Begin with what *rules*, those of the crawl and of the preset, leave.
 
         What they explain needs no rule, and of what a crawl under rules still shows twice the
         little that its audits fetched looks like a rule for something else.
@@ -84,8 +84,7 @@ class Miner:
             return locate(rules.canonicalize(location.url))
 
         self._start = form
-        forms = {location: form(location) for location in self.groups.pages}
-        self.groups.apply({one: other for one, other in forms.items() if one != other})
+        self.groups.apply({one: to for one in self.groups.pages if (to := form(one)) != one})
 
     def run(self) -> None:
         """Accept what can be accepted; :attr:`groups` then holds what the rules leave."""

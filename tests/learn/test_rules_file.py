@@ -7,7 +7,7 @@ import pytest
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule
-from scrapy_urlcanon.learn.results.left_out import fit_to_write
+from scrapy_urlcanon.learn.results.left_out import without_secrets
 from scrapy_urlcanon.learn.results.rule import Unexplained
 from scrapy_urlcanon.learn.results.rules_file import LearnedFile, to_json, to_toml
 
@@ -298,28 +298,9 @@ def test_line_ends_of_windows_are_kept(tmp_path):
 )
 def test_rule_that_shows_a_secret_is_left_out(found):
     """The file is made to be committed; one that is there already stays."""
-    fit, left_out = fit_to_write(Learned((found,), (found,)), "safe")
-    assert (fit.rules, fit.unsure) == ((), ())
-    assert left_out == {"that would show the value of a secret": 2}
-    assert fit_to_write(Learned((found,)), "safe", [found.key])[0].rules == (found,)
-
-
-def test_what_the_preset_has_is_left_out():
-    """With another preset it is a rule as any."""
-    rules = (
-        rule("drop_params", ["utm_source"]),
-        rule("drop_params", ["ref"]),
-        rule("fragment", "drop"),
-        rule("directory_index", ["index.html"]),
-        rule("drop_params", ["!utm_source"]),
-        rule("rewrite_path", [["/x?sid={n:digits}", "/x"]]),
-    )
-    fit, left_out = fit_to_write(Learned(rules), "safe")
-    assert fit.rules == (rules[1], *rules[3:])
-    assert left_out == {"that the preset 'safe' has already": 2}
-    assert rules[0] in fit_to_write(Learned(rules), "scrapy")[0].rules
-    assert rules[3] not in fit_to_write(Learned(rules), "aggressive")[0].rules
-    # What takes a rule back is what keeps it from being learned again.
-    refuted = LearnedRule("a.example", "a.example", "www", "keep", "contradicted")
-    refuted = replace(refuted, was_in_force=True)
-    assert fit_to_write(Learned((refuted,)), "safe")[0].rules == (refuted,)
+    fit, left_out = without_secrets(Learned((found,), (found,)))
+    assert (fit.rules, fit.unsure, left_out) == ((), (), 2)
+    kept = Learned((replace(found, was_in_force=True), rule("drop_params", ["sid"])))
+    assert without_secrets(kept) == (kept, 0)
+    shape = Learned((rule("rewrite_path", [["/x?sid={n:digits}", "/x"]]),))
+    assert without_secrets(shape) == (shape, 0)
