@@ -92,8 +92,9 @@ bench-memory: $(INSTALLED)  ## what is remembered so that nothing is lost, in by
 bench-report: $(INSTALLED)  ## how soon the report of 50,000 dropped variants is open, in Chromium
 	$(BIN)/python benchmarks/report.py
 
-bench-learn: $(INSTALLED)  ## judge what is learned on ../shared/corpora/observations.tsv.gz
+bench-learn: $(INSTALLED)  ## judge what is learned on the corpora in ../shared/corpora
 	$(BIN)/python -m benchmarks.learn
+	$(BIN)/python -m benchmarks.learn.unseen --false
 
 VERDICT_SEEDS ?= 100
 bench-verdicts: $(INSTALLED)  ## judge audit and validate on sites that move, right and wrong rules

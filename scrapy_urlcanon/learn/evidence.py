@@ -22,6 +22,8 @@ class Changes(NamedTuple):
     """Pages seen but once beside many URLs that agree, which are no counter-examples."""
     agreeing: int = 0
     """Those many URLs."""
+    blurred: float = 0.0
+    """What pages that are worth less as evidence for a rule lack of a whole one."""
 
 
 NO_CHANGES = Changes()
@@ -81,7 +83,7 @@ class Thresholds:
             lost += changes.moved
         if lower_bound(pages, lost, self.confidence) < self.precision:
             return False
-        if lost <= share * (pages + lost):
+        if lost <= share * (pages + changes.blurred + lost):
             return True
         hard = lost - changes.changed
         return (

@@ -147,7 +147,13 @@ class Trial:
         return thresholds.accept(
             pages - self._fitted,
             tally.lost,
-            changes=Changes(tally.changed, tally.unclear, tally.moved, tally.agreeing),
+            changes=Changes(
+                tally.changed,
+                tally.unclear,
+                tally.moved,
+                tally.agreeing,
+                len(tally.pages) - tally.support(thresholds),
+            ),
             rate=self._groups.rate_of_change,
             is_host=all(step.is_host_wide for step in self.candidate),
         )

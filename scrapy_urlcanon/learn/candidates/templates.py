@@ -131,6 +131,8 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
 
     >>> _is_plausible(RewriteTemplates("/list/?C={_a}", "/list/?O=D"))
     False
+    >>> _is_plausible(RewriteTemplates("/de/{a}", "/{a}?lang=de"))
+    True
     """
     texts = rewrite.source, rewrite.target
     # The number of one part of a listing neither goes nor comes: only that of the first may, or
@@ -143,11 +145,12 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     mine, theirs = (set(filter(is_identifier, re.split("[/?&=]", text))) for text in texts)
     if mine - theirs and theirs - mine:
         return False
-    # Where any value of a parameter goes, and another one comes out of nowhere, that the first
+    # A parameter comes out of nowhere only if the segment of the path that said so goes. That it
     # makes no difference has to be shown of it by itself.
     (path, _, query), (new_path, _, new_query) = (text.partition("?") for text in texts)
-    is_for_nothing = "={_" in query and new_query and "{" not in new_query
-    return not (is_for_nothing and path.count("/") == new_path.count("/"))
+    gone = set(path.split("/")) - set(new_path.split("/"))
+    new = set(new_query.split("&")) - set(query.split("&")) - {""}
+    return all("{" in param or value_of(param) in gone for param in new)
 
 
 def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tuple[str, ...]]]:
