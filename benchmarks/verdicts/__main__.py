@@ -53,9 +53,17 @@ def done(tasks: list[Any], processes: int) -> Iterator[list[Any]]:
 
 
 def run(tasks: list[Any], options: Namespace) -> list[Any]:
-    """Measure all, and say how far it is."""
-    begun = monotonic()
+    """Measure all, or until Ctrl-C, and say how far it is."""
     outcomes: list[Any] = []
+    try:
+        _run(tasks, options, outcomes)
+    except KeyboardInterrupt:
+        print("Stopped: what follows is of what was measured so far.", flush=True)
+    return outcomes
+
+
+def _run(tasks: list[Any], options: Namespace, outcomes: list[Any]) -> None:
+    begun = monotonic()
     failed = 0
     for number, found in enumerate(done(tasks, options.processes), start=1):
         outcomes += found
@@ -70,7 +78,6 @@ def run(tasks: list[Any], options: Namespace) -> list[Any]:
                 f" {monotonic() - begun:.0f} s",
                 flush=True,
             )
-    return outcomes
 
 
 def problems_of(outcomes: Iterable[Any]) -> list[dict[str, str]]:
@@ -95,7 +102,8 @@ def main() -> int:
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     parser.add_argument("--page", action="store_true", help="write the tables into the docs")
     options = parser.parse_args()
-    tasks = list(tasks_of(options))
+    # By seed: where it is stopped, there is as much of each kind.
+    tasks = sorted(tasks_of(options), key=lambda task: getattr(task, "case", task).seed)
     print(f"{len(tasks):,} sites to crawl or to validate rules on")
     texts: dict[str, str] = {}
     data: dict[str, Any] = {"seeds": options.seeds}
