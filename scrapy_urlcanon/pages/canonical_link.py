@@ -52,6 +52,29 @@ def declared_canonical(text: str | None, url: str, link_header: str = "") -> str
     return str(found.pop()) if len(found) == 1 else ""
 
 
+def other_addresses(text: str | None, url: str) -> dict[str, str]:
+    """Return the addresses besides its canonical URL that the head of a page gives, absolute.
+
+    They are its ``og:url`` (the Open Graph protocol), and the page that follows it
+    (``rel="next"``, HTML standard, section 4.6.7.14).
+
+    >>> html = '<meta property="og:url" content="/x?a=1"><link rel="next" href="/x?a=1&amp;page=2">'
+    >>> other_addresses(html, "http://a.example/x")
+    {'og:url': 'http://a.example/x?a=1', 'next': 'http://a.example/x?a=1&page=2'}
+    """
+    head = head_of(text) if text else None
+    if head is None:
+        return {}
+    found: dict[str, str] = {}
+    for element in head.iter("meta", "link"):
+        is_next = "next" in (element.get("rel") or "").lower().split()
+        name = "next" if is_next else (element.get("property") or "").lower()
+        target = element.get("href") if is_next else element.get("content")
+        if name in {"next", "og:url"} and target:
+            found.setdefault(name, absolute(url, target))
+    return found
+
+
 def absolute(base: str, reference: str) -> str:
     """Return the URL that *reference* means on the page *base*, or the empty text for none.
 

@@ -7,7 +7,7 @@ from hashlib import sha1
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
-from scrapy_urlcanon.pages.canonical_link import declared_canonical
+from scrapy_urlcanon.pages.canonical_link import declared_canonical, other_addresses
 from scrapy_urlcanon.pages.markup import folded_lines, images_of, parse, title_of, visible_lines
 from scrapy_urlcanon.pages.same_page import PageDigest, title_line
 from scrapy_urlcanon.pages.signature import (
@@ -69,6 +69,11 @@ class Page:
         return declared_canonical(
             self._source if self._kind == "html" else None, self.url, self._link_header
         )
+
+    @property
+    def other_addresses(self) -> dict[str, str]:
+        """What else its head calls itself, and the page that follows it, by name."""
+        return other_addresses(self._source if self._kind == "html" else None, self.url)
 
     @property
     def text(self) -> list[str]:

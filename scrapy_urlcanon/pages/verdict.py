@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 from scrapy_urlcanon.pages.same_page import PageDigest, same_page, sampled_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from scrapy_urlcanon.pages.page import Page
 
@@ -149,6 +149,31 @@ class Noise:
         least = 1 if shape in self._common else _CHANGED_PAGES
         return changed >= least and changed >= _CHANGED_SHARE * self._seen[shape]
 
+    def explains(
+        self, one: PageDigest, other: PageDigest, changed: Container[int] = frozenset()
+    ) -> bool:
+        """Tell whether all that two pages differ in is noise, of the site or what *changed*."""
+        if one.lines is None or other.lines is None:
+            return False
+        mine, my_limit = sampled_lines(one)
+        theirs, their_limit = sampled_lines(other)
+        steady = 0
+        for shape in {*mine, *theirs}:
+            if (
+                shape < min(my_limit, their_limit)
+                and shape not in changed
+                and not self.holds(shape)
+            ):
+                if mine.get(shape) != theirs.get(shape):
+                    return False
+                steady += 1
+        return steady > 0
+
+    def same_page(self, one: PageDigest, other: PageDigest) -> bool | None:
+        """Tell whether two pages are one, but for noise; None where that is not clear."""
+        is_same = same_page(one, other)
+        return is_same or self.explains(one, other) or is_same
+
 
 class Comparison:
     """Compares a variant with the page that stands for it, and says what to fetch for that.
@@ -223,7 +248,9 @@ class Comparison:
 
     def _judge(self) -> Judgement | Side:
         variant = self._variants[-1]
-        if same_page(self.reference, variant.digest) or self._differs_by_noise(variant):
+        if same_page(self.reference, variant.digest) or self._noise.explains(
+            self.reference, variant.digest, self._changed
+        ):
             return Judgement(Verdict.SAME)
         if self.reference.lines is None or variant.digest.lines is None:
             return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
@@ -247,20 +274,6 @@ class Comparison:
             _some(text for line, text in self._kept[-1].texts.items() if not self._shows(line)),
             own,
         )
-
-    def _differs_by_noise(self, variant: Shown) -> bool:
-        """Tell whether all that differs is what is another at each visit."""
-        if self.reference.lines is None or variant.digest.lines is None:
-            return False
-        theirs, limit = sampled_lines(variant.digest)
-        limit = min(limit, self._limit)
-        steady = 0
-        for shape in {*self._lines, *theirs}:
-            if shape < limit and not self._is_noise(shape):
-                if self._lines.get(shape) != theirs.get(shape):
-                    return False
-                steady += 1
-        return steady > 0
 
     def _own(self) -> frozenset[tuple[int, int]]:
         """Return what every fetch of the variant shows, and none of the kept page."""
@@ -336,4 +349,4 @@ def _echoes(url: str, other: str) -> tuple[str, ...]:
 def _without(echoes: Iterable[str], text: str) -> str:
     for echo in echoes:
         text = text.replace(echo, "")
-    return text
+    return " ".join(text.split())

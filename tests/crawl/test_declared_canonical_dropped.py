@@ -131,7 +131,8 @@ async def test_chains_and_cycles(crawl, declares, order):
     site = respond_with(answer, proof, *levels)
     off, on = await crawl(site, ORDERED), await crawl(site, ON)
     assert articles(on) == articles(off) == {f"page{n}" for n in range(40)}
-    dropped = set(levels[1]) if declares is CYCLE else set()
+    # The twenty-first that would be dropped is fetched, in case the site has begun to lie.
+    dropped = {url for url in levels[1] if url != "/b30"} if declares is CYCLE else set()
     assert set(off.hits) - set(on.hits) == dropped
 
 
@@ -234,7 +235,7 @@ async def test_report_says_which_page_declared_it(crawl):
     report = json.loads(text_of("report.json"))
     option = {"name": "declared_canonical", "dropped": len(CANONICALS)}
     option |= {"layers": ["URLCANON_DECLARED_CANONICAL"], "more_layers": 0}
-    assert option in report["options"]
+    assert any(option.items() <= shown.items() for shown in report["options"])
     variants = {group["kept"]: group["variants"] for group in report["groups"]}
     assert len(variants) == len(CANONICALS)
     kept, (variant,) = next(iter(variants.items()))

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
+    from scrapy_urlcanon.pages.verdict import Noise
 
 logger = logging.getLogger(__name__)
 
@@ -126,6 +127,10 @@ class Audit:
         self._postponed: deque[str] = deque(maxlen=settings.audit_max_pending)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
+    def noise(self, domain: str) -> Noise:
+        """Return what is known to be another at each visit on *domain*."""
+        return self._sample.site(domain).noise
+
     # Which variants are fetched.
 
     def dropped(self, drop: Drop) -> None:
@@ -169,7 +174,13 @@ class Audit:
         if mark_of(request, RESCUE):
             # This one stands for the page now.
             self._variants.stop_waiting(page, request.url)
-        if self._postponed and self._sample.is_affordable:
+        self._go_on_with_the_sample()
+
+    def _go_on_with_the_sample(self) -> None:
+        """Audit what had to wait, as far as the share allows by now."""
+        for _ in range(len(self._postponed)):
+            if not self._sample.is_affordable:
+                break
             drop = self._variants.get(self._postponed.popleft())
             if drop:
                 self.dropped(drop)
@@ -184,8 +195,7 @@ class Audit:
             self._variants.remember(drop)
         if reference is None or url in self._trials:
             return
-        noise = self._sample.site(drop.domain).noise
-        comparison = Comparison(reference, noise, drop.first, url)
+        comparison = Comparison(reference, self.noise(drop.domain), drop.first, url)
         trial = self._trials[url] = _Trial(drop, page, merge, comparison)
         self._fetch_side(trial, Side.VARIANT)
 
@@ -195,7 +205,6 @@ class Audit:
 
     def _fetch(self, trial: _Trial, url: str) -> None:
         trial.fetches += 1
-        self._sample.fetches += trial.fetches > 1
         self._crawler.engine.crawl(
             marked(
                 trial.drop.request,
@@ -313,10 +322,16 @@ class Audit:
     def _conclude(
         self, trial: _Trial, entries: tuple[RuleEntry, ...], judgement: Judgement
     ) -> None:
-        """Count a verdict over *entries*, and suspend what it condemns."""
+        """End a trial with a verdict over *entries*."""
         drop = trial.drop
         del self._trials[drop.request.url]
+        self._sample.ended(trial.fetches)
         self._on_audited(AuditedPair(drop.request.url, drop.first, entries, drop.domain, judgement))
+        self._count(drop, entries, judgement)
+        self._go_on_with_the_sample()
+
+    def _count(self, drop: Drop, entries: tuple[RuleEntry, ...], judgement: Judgement) -> None:
+        """Count a verdict over *entries*, and suspend what it condemns."""
         records = self._sample.records_of(entries, drop.domain)
         if judgement.verdict is Verdict.CANNOT_TELL:
             self._stats.inc(Stat.AUDIT_UNJUDGED)

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
 FIRST = 3
 """How many drops of each entry on each domain are audited whatever the share."""
-_EARLY_FETCHES, _EARLY_SHARE = 6, 0.03
+_EARLY_FETCHES, _EARLY_SHARE = 9, 0.03
 """How many fetches, or which share of the pages, the audit may have taken for an entry that was
 judged once to be audited again before its turn."""
+_EXPECTED = 3
+"""Fetches of one audit, as long as it is not known how many it takes."""
 _SUSPECTED = 12
 """How many, of an entry that merged another page and is neither suspended nor cleared."""
 _FREQUENT = 3
@@ -93,8 +95,12 @@ class AuditSample:
             return None
         for record in records:
             record.chosen += 1
-        self.fetches += 1
+        self.fetches += _EXPECTED
         return merge
+
+    def ended(self, fetches: int) -> None:
+        """Note that an audit took so many *fetches*."""
+        self.fetches += fetches - _EXPECTED
 
     def merge_of(self, drop: Drop) -> Merge:
         """Return what merged *drop*, which is to be audited."""

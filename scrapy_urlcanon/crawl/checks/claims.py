@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
 _CLAIMS_ON_A_PAGE = 8
+_PROBE = 20
 
 
 class Way(NamedTuple):
@@ -35,6 +36,8 @@ class Claim(NamedTuple):
     way: Way
     callback: Hashable
     """The callback that got that page."""
+    contradictions: frozenset[str] = frozenset()
+    """What else the page says of its address that does not go with it: names of witnesses."""
 
 
 class Belief:
@@ -62,6 +65,8 @@ class Belief:
         self._thresholds = thresholds
         self._pages: BoundedMapping[Way, tuple[int, int]] = BoundedMapping(limit)
         self._counted: BoundedMapping[tuple[Way, bytes, bool], bool] = BoundedMapping(limit)
+        self._drops: BoundedMapping[Way, int] = BoundedMapping(limit)
+        self._discredited: BoundedMapping[Way, frozenset[str]] = BoundedMapping(limit)
 
     def add(self, way: Way, content: bytes, *, same_page: bool) -> None:
         """Take note whether a page and the one that it declared showed the same.
@@ -74,6 +79,24 @@ class Belief:
         self._counted[key] = True
         right, wrong = self._pages.get(way) or (0, 0)
         self._pages[way] = (right + same_page, wrong + (not same_page))
+
+    def discredit(self, claim: Claim) -> None:
+        """Note that *claim* was right, so that what contradicted it says nothing about its way."""
+        known = self._discredited.get(claim.way) or frozenset()
+        self._discredited[claim.way] = known | claim.contradictions
+
+    def is_contradicted(self, claim: Claim) -> bool:
+        """Tell whether the page that makes *claim* says otherwise elsewhere."""
+        return not claim.contradictions <= (self._discredited.get(claim.way) or frozenset())
+
+    def is_probe(self, way: Way) -> bool:
+        """Count a page that is to be dropped; tell whether it is to be fetched all the same.
+
+        After twenty that are not one is, and so on: a site may begin to lie.
+        """
+        drops = (self._drops.get(way) or 0) + 1
+        self._drops[way] = drops
+        return drops > 1 and drops % _PROBE == 1
 
     def holds(self, way: Way) -> bool:
         """Tell whether pages that declare in this *way* are believed."""

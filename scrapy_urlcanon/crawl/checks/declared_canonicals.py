@@ -27,8 +27,7 @@ from scrapy_urlcanon.crawl.settings import (
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.learn.canonicals import is_implausible, way_of
 from scrapy_urlcanon.learn.location import locate
-from scrapy_urlcanon.pages.same_page import same_page
-from scrapy_urlcanon.pages.verdict import Verdict
+from scrapy_urlcanon.pages.verdict import Noise, Verdict
 from scrapy_urlcanon.redaction import shown_url
 
 if TYPE_CHECKING:
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
+    from scrapy_urlcanon.pages.page import Page
     from scrapy_urlcanon.pages.same_page import PageDigest
 
 logger = logging.getLogger(__name__)
@@ -97,6 +97,9 @@ class DeclaredCanonicalPages:
         self._dropped: OrderedDict[bytes, dict[str, Request]] = OrderedDict()
         self._held = HeldBytes(parts_of)
         self._has_dupefilter = True
+        # What is fetched although it is believed, so that a site that begins to lie is found out.
+        self._probed: BoundedMapping[bytes, bool] = BoundedMapping(limit)
+        self._noise: dict[str, Noise] = {}
 
     def scheduled(self, request: Request) -> None:
         """Record *request*, which a callback made, as seen if the spider has its page."""
@@ -111,6 +114,10 @@ class DeclaredCanonicalPages:
             # The rules may have changed since, and what they make one page.
             is_about_it = self._fingerprints.page(request, claim.target) == page
             if is_about_it and claim.callback == callback and self._is_believed(page, claim):
+                if self._probed.get(page) is None and self._belief.is_probe(claim.way):
+                    self._probed[page] = True
+                if self._probed.get(page):
+                    return
                 was_seen = record_as_seen(self._crawler, request)
                 if was_seen is None:
                     self._warn_of_scheduler()
@@ -142,7 +149,7 @@ class DeclaredCanonicalPages:
         target = page_of(response).canonical
         target_page = self._fingerprints.page(request, target) if target else None
         if target_page:
-            self._take(request, page, content, target, target_page)
+            self._take(request, page, content, target_page, response)
 
     def dropped(self, drop: Drop) -> None:
         """Audit or remember *drop*, if a declared canonical URL is the reason for it."""
@@ -180,8 +187,14 @@ class DeclaredCanonicalPages:
         return claim.url if claim else None
 
     def _take(
-        self, request: Request, page: bytes, content: PageDigest, target: str, target_page: bytes
+        self,
+        request: Request,
+        page: bytes,
+        content: PageDigest,
+        target_page: bytes,
+        response: Response,
     ) -> None:
+        target = page_of(response).canonical
         owner = self._claims.own(content.digest, target_page)
         if owner:
             self._release(owner)
@@ -206,6 +219,7 @@ class DeclaredCanonicalPages:
             target,
             way,
             callback_of(request, self._crawler.spider),
+            _contradictions(page_of(response), canonical),
         )
         known = self._contents.get(target_page)
         if known:
@@ -219,7 +233,7 @@ class DeclaredCanonicalPages:
         declaring = self._contents.get(claim.page)
         if declaring is None:
             return
-        is_same = same_page(declaring, content)
+        is_same = self._noise_of(claim.way.domain).same_page(declaring, content)
         if is_same is None:
             return
         common = self._contents.common
@@ -234,7 +248,8 @@ class DeclaredCanonicalPages:
         """Compare the pages that declare *page*: if they differ, one of them is wrong."""
         for other in self._claims.about(page):
             shown = self._contents.get(other.page)
-            if shown and same_page(shown, content) is False:
+            noise = self._noise_of(claim.way.domain)
+            if shown and noise.same_page(shown, content) is False:
                 self._claims.dispute(page)
                 self._release(page)
                 if other.way == claim.way:
@@ -244,6 +259,8 @@ class DeclaredCanonicalPages:
     def _count(self, claim: Claim, content: bytes, *, same_page: bool) -> None:
         was_believed = self._belief.holds(claim.way)
         self._belief.add(claim.way, content, same_page=same_page)
+        if same_page:
+            self._belief.discredit(claim)
         self._stats.inc(Stat.DECLARED_COMPARED)
         if not same_page:
             self._stats.inc(Stat.DECLARED_WRONG)
@@ -254,9 +271,13 @@ class DeclaredCanonicalPages:
     def _is_believed(self, page: bytes, claim: Claim) -> bool:
         return (
             self._belief.holds(claim.way)
+            and not self._belief.is_contradicted(claim)
             and not self._claims.is_disputed(page, claim)
             and not self._rule_changes.is_suspended(RuleEntry(DECLARED_CANONICAL), claim.way.domain)
         )
+
+    def _noise_of(self, domain: str) -> Noise:
+        return self._audit.noise(domain) if self._audit else self._noise.setdefault(domain, Noise())
 
     def _remember(self, drop: Drop) -> None:
         request, page = drop.request, drop.fingerprint
@@ -318,6 +339,25 @@ class DeclaredCanonicalPages:
             {"setting": DECLARED_CANONICAL_SETTING},
             extra={"spider": self._crawler.spider},
         )
+
+
+def _contradictions(page: Page, canonical: str) -> frozenset[str]:
+    """Return the names of what else *page* says of its address that *canonical* does not have.
+
+    What tells its own URL from the canonical one is in its ``og:url`` too, or in the address of
+    the page that follows it.
+    """
+    url, target = split(page.url), split(canonical)
+    own = {*(url.query or ()), *url.path.split("/")} - {
+        *(target.query or ()),
+        *target.path.split("/"),
+    }
+    addresses = {name: split(address) for name, address in page.other_addresses.items() if address}
+    return frozenset(
+        name
+        for name, other in addresses.items()
+        if own & {*(other.query or ()), *other.path.split("/")}
+    )
 
 
 def _domain(url: str) -> str:

@@ -1,0 +1,121 @@
+"""Verdicts over pairs of URLs, from what was fetched of each."""
+
+import random
+
+import pytest
+
+from scrapy_urlcanon.pages.page import Page
+from scrapy_urlcanon.pages.verdict import Comparison, Judgement, Noise, Shown, Side, Verdict
+
+KEPT, VARIANT = "http://a.example/p", "http://a.example/p?x=1"
+MENU = "".join(f"<li>menu {word}" for word in "abcdefghij")
+
+
+def shown(text, title="T"):
+    page = Page(KEPT, b"", f"<title>{title}</title>{MENU}<p>The text of it<p>{text}")
+    return Shown(page, page.digest)
+
+
+def verdict_of(kept, variant, noise=None):
+    """Return the verdict, and what was fetched, where each side shows what a function returns."""
+    fetched = []
+
+    def fetch(side):
+        fetched.append(side)
+        return (kept if side is Side.KEPT else variant)(len(fetched))
+
+    comparison = Comparison(fetch(Side.KEPT).digest, noise or Noise(), KEPT, VARIANT)
+    result = Side.VARIANT
+    while isinstance(result, Side):
+        result = comparison.add(result, fetch(result))
+    assert isinstance(result, Judgement)
+    return result, fetched[1:]
+
+
+def test_same_lines_need_no_control():
+    """One fetch of the variant is enough where it shows what the page showed."""
+    result, fetched = verdict_of(lambda _: shown("A"), lambda _: shown("A"))
+    assert (result.verdict, fetched) == (Verdict.SAME, [Side.VARIANT])
+
+
+def test_another_page_is_fetched_twice_and_says_by_which_lines():
+    """What both fetches of it show, and the page never does, decides."""
+    result, fetched = verdict_of(lambda _: shown("A cat"), lambda _: shown("A dog"))
+    assert (result.verdict, fetched) == (Verdict.ANOTHER, [Side.VARIANT, Side.KEPT, Side.VARIANT])
+    assert (result.only_variant, result.only_kept) == (("A dog",), ("A cat",))
+
+
+MOVING = {
+    "a counter": lambda n: f"Visit: {n}",
+    "a sentence": lambda n: f"Sentence {chr(96 + n) * 5} of many",
+    "a token": lambda n: f"Token {random.Random(n).randbytes(8).hex()}",
+    "a time": lambda n: f"It is 12:00:0{n}",
+}
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_what_differs_between_two_fetches_is_noise(name):
+    """A page that moves is the same page, and another page that moves another one."""
+    move = MOVING[name]
+    same, _ = verdict_of(lambda n: shown(move(n)), lambda n: shown(move(n)))
+    assert same.verdict is Verdict.SAME
+    other, _ = verdict_of(
+        lambda n: shown(f"{move(n)}<p>A cat"), lambda n: shown(f"{move(n)}<p>A dog")
+    )
+    assert (other.verdict, other.only_variant) == (Verdict.ANOTHER, ("A dog",))
+
+
+def test_noise_of_a_site_is_known_after_two_pages():
+    """Then a counter costs no control any more."""
+    noise = Noise()
+    costs = [
+        len(verdict_of(lambda n: shown(f"Visit: {n}"), lambda n: shown(f"Visit: {n}"), noise)[1])
+        for _ in range(3)
+    ]
+    assert costs == [2, 2, 1]
+
+
+def test_one_edited_page_makes_no_line_noise_elsewhere():
+    """A price that changed once is not noise on pages where it does not."""
+    noise = Noise()
+    for price in range(10, 20):
+        verdict_of(lambda _, p=price: shown(f"Price: {p}"), lambda _: shown("A dog"), noise)
+    verdict_of(lambda n: shown(f"Price: {n}"), lambda n: shown(f"Price: {n}"), noise)
+    result, _ = verdict_of(lambda _: shown("Price: 5"), lambda _: shown("Price: 6"), noise)
+    assert result.verdict is Verdict.ANOTHER
+
+
+@pytest.mark.parametrize(
+    ("kept", "variant", "reason"),
+    [
+        (lambda n: shown("A" if n == 1 else "Robot?", "T" if n == 1 else "Who are you?"),
+         lambda _: shown("Robot?", "Who are you?"), "the kept page differs from itself"),
+        (lambda n: shown(f"A{n}", f"Title {chr(96 + n)}"),
+         lambda n: shown(f"B{n}", f"Title {chr(96 + n)}"), "the kept page differs from itself"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_told(kept, variant, reason):
+    """A captcha, and a site that is another one at each fetch, are no evidence."""
+    result, _ = verdict_of(kept, variant)
+    assert (result.verdict, result.reason) == (Verdict.CANNOT_TELL, reason)
+
+
+def test_a_captcha_now_and_then_is_fetched_again():
+    """Another fetch of the page shows that it is itself, and the verdict goes on."""
+    captcha = shown("Robot?", "Who are you?")
+    result, fetched = verdict_of(
+        lambda n: captcha if n == 3 else shown("A cat"), lambda _: shown("A dog")
+    )
+    assert result.verdict is Verdict.ANOTHER
+    assert fetched.count(Side.KEPT) == 2
+
+
+def test_a_session_that_the_page_repeats_is_no_content():
+    """A long value of the variant's URL in a line is an echo, where the page has other lines."""
+    url = f"{KEPT}?sid=0123456789"
+    kept = Page(KEPT, b"", f"{MENU}<p>Your session: ")
+    other = Page(url, b"", f"{MENU}<p>Your session: 0123456789")
+    comparison = Comparison(kept.digest, Noise(), KEPT, url)
+    assert comparison.add(Side.VARIANT, Shown(other, other.digest)) is Side.KEPT
+    result = comparison.add(Side.KEPT, Shown(kept, kept.digest))
+    assert result.verdict is Verdict.SAME
