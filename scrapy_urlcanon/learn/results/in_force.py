@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy_urlcanon.canonicalizer.configuration import OVERRIDE
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
-from scrapy_urlcanon.confidence import Outcome, outcome_of
+from scrapy_urlcanon.confidence import MAX_FALSE, Outcome, SequentialTest
 from scrapy_urlcanon.learn.results.rule import Key, key_of
 from scrapy_urlcanon.learn.scope import pattern_of
 
@@ -229,12 +229,8 @@ def _is_part(credit: Credit, rule: RuleInForce) -> bool:
 
 
 def _outcome(pairs: Iterable[AuditedUrl]) -> Outcome:
-    right = wrong = 0
-    for pair in pairs:
-        right, wrong = right + pair.is_same, wrong + (not pair.is_same)
-        if outcome_of(right, wrong) is Outcome.FAILS:
-            break
-    return outcome_of(right, wrong)
+    """Return what the audit of a crawl with all these verdicts would say."""
+    return SequentialTest.of_max_false(MAX_FALSE).outcome(pair.is_same for pair in pairs)
 
 
 def _audited(rule: RuleInForce, pairs: Collection[AuditedUrl], outcome: Outcome) -> RuleInForce:
