@@ -99,7 +99,7 @@ bench-learn: $(INSTALLED)  ## judge what is learned on the corpora in ../shared/
 VERDICT_SEEDS ?= 100
 bench-verdicts: $(INSTALLED)  ## judge audit and validate on sites that move, right and wrong rules
 	PYTHONPATH=.:example_project $(BIN)/python -m benchmarks.verdicts --seeds $(VERDICT_SEEDS) \
-		--json benchmarks/results/verdicts.json
+		--page --json benchmarks/results/verdicts.json
 
 SOAK := PYTHONPATH=.:tests:example_project $(BIN)/python tests/soak/soak.py
 soak-kill: $(INSTALLED)  ## kill and resume jobs 50 times at random moments, and count what is lost
