@@ -147,8 +147,12 @@ def test_what_was_found_is_summed_up_at_the_end(validate):
 def test_url_that_refutes_a_rule_is_shown_whole():
     """However narrow the terminal is, it can be copied."""
     url = f"http://site.example/{'long/' * 40}"
-    check = RuleCheck("drop_params", Layer("x.toml", "site.example"), ["id"])
-    check.wrong, check.example = 2, (f"{url}?id=1", url)
+
+    class Refuted(RuleCheck):
+        wrong = 2
+        example = (f"{url}?id=1", url)
+
+    check = Refuted("drop_params", Layer("x.toml", "site.example"), ["id"])
     shown = io.StringIO()
     console = Console(file=shown, width=40, force_terminal=True, color_system=None)
     show_checks([check], Screen(console), fetched=4)
