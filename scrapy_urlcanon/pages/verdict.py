@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.page import Page
 
 _SHOWN_LINES = 5
-_RECOGNIZED = 0.5
+_RECOGNIZED = 0.35
 """The share of a page's lines that it has to show again to be itself."""
 _CHANGED_PAGES, _CHANGED_SHARE = 2, 0.2
 """A line is noise on a whole site if it changed on so many pages, and on that share of those that
@@ -32,7 +32,7 @@ have it and were fetched twice: what one edited page changed is content elsewher
 _REMEMBERED_LINES = 20_000
 _LONG_VALUE = 8
 """From how many characters on a value of the query that a page repeats is an echo of its URL."""
-_MOST_FETCHES = 3
+MOST_FETCHES = 3
 """How often each URL is fetched at most: where no more is a page's own than what comes and goes,
 and where what comes is not the page, as from a server that now and then asks who is there."""
 _ECHOING_LINES = 8
@@ -236,7 +236,7 @@ class Comparison:
         """
         self._failures[side] += 1
         is_first = side is Side.VARIANT and not self._variants
-        if is_first or self._failures[side] >= _MOST_FETCHES:
+        if is_first or self._failures[side] >= MOST_FETCHES:
             return Judgement(Verdict.CANNOT_TELL, reason)
         return side
 
@@ -264,7 +264,7 @@ class Comparison:
             return Judgement(Verdict.SAME)
         if len(self._variants) == 1:
             return Side.VARIANT
-        if len(own) <= self._came and len(self._variants) < _MOST_FETCHES:
+        if len(own) <= self._came and len(self._variants) < MOST_FETCHES:
             # Some of what comes and goes may have come twice by chance.
             return Side.KEPT if len(self._kept) < len(self._variants) else Side.VARIANT
         return Judgement(

@@ -19,7 +19,14 @@ from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of, marked, w
 from scrapy_urlcanon.crawl.seen import forget_seen, record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 from scrapy_urlcanon.crawl.stats import Stat
-from scrapy_urlcanon.pages.verdict import NO_TEXT, Comparison, Judgement, Side, Verdict
+from scrapy_urlcanon.pages.verdict import (
+    MOST_FETCHES,
+    NO_TEXT,
+    Comparison,
+    Judgement,
+    Side,
+    Verdict,
+)
 from scrapy_urlcanon.redaction import shown_url
 from scrapy_urlcanon.wording import count_of
 
@@ -83,6 +90,8 @@ class _Trial:
     """Those that may be, the next one first."""
     looks: deque[str] = field(factory=deque)
     """URLs that tell the suspected entry from the others, and that are still to be fetched."""
+    failures: int = 0
+    """How many of these fetches failed."""
 
 
 class Audit:
@@ -279,13 +288,15 @@ class Audit:
         return is_new
 
     def _suspect(self, trial: _Trial, found: Judgement) -> None:
-        """Look at the next entry that may be to blame; where none is to blame alone, all are.
+        """Look at the next entry that may be to blame.
 
         One is if the two URLs still show two pages with all the others applied: what a URL looks
         like then is fetched, where it is not one of the two.
         """
         if not trial.suspects:
-            self._conclude(trial, trial.merge.entries, found)
+            reason = "another page, and no entry is to blame for it alone"
+            judgement = found._replace(verdict=Verdict.CANNOT_TELL, reason=reason)
+            self._conclude(trial, trial.merge.entries, judgement)
             return
         without = self._canonicalizer.canonicalize_without
         drop = trial.drop
@@ -303,21 +314,25 @@ class Audit:
 
     def _go_on(self, trial: _Trial, found: Judgement, response: Response | None) -> None:
         """Take over what was fetched to tell the suspected entry from the others."""
-        look = trial.looks.popleft()
         entry, drop = trial.suspects[0], trial.drop
         if response is None or response.status >= HTTPStatus.BAD_REQUEST:
-            is_as_it_was = False
-        else:
-            is_variant = look == self._canonicalizer.canonicalize_without(drop.request.url, [entry])
-            is_as_it_was = self._contents.shown(response).has(found.own) is is_variant
-            if not is_as_it_was:
-                self._sample.record(entry, drop.domain).add(None)
-        if is_as_it_was:
+            trial.failures += 1
+            if trial.failures < MOST_FETCHES:
+                self._look(trial, found)
+                return
+            reason = "another page, and what tells the entries apart failed"
+            judgement = found._replace(verdict=Verdict.CANNOT_TELL, reason=reason)
+            self._conclude(trial, trial.merge.entries, judgement)
+            return
+        look = trial.looks.popleft()
+        is_variant = look == self._canonicalizer.canonicalize_without(drop.request.url, [entry])
+        if self._contents.shown(response).has(found.own) is is_variant:
             self._look(trial, found)
-        else:
-            trial.looks.clear()
-            trial.suspects.popleft()
-            self._suspect(trial, found)
+            return
+        self._sample.record(entry, drop.domain).add(None)
+        trial.looks.clear()
+        trial.suspects.popleft()
+        self._suspect(trial, found)
 
     def _conclude(
         self, trial: _Trial, entries: tuple[RuleEntry, ...], judgement: Judgement
@@ -328,7 +343,27 @@ class Audit:
         self._sample.ended(trial.fetches)
         self._on_audited(AuditedPair(drop.request.url, drop.first, entries, drop.domain, judgement))
         self._count(drop, entries, judgement)
+        for record in self._sample.records_of(entries, drop.domain):
+            self._pursue(record, drop)
         self._go_on_with_the_sample()
+
+    def _pursue(self, record: EntryRecord, last: Drop) -> None:
+        """Audit another variant of an entry that is suspected, or of which nothing is known yet.
+
+        No other one may be dropped from now on.
+        """
+        is_open = bool(record.others) or not record.judged
+        is_under_way = record.chosen > record.judged + record.cannot_tell
+        if is_open and not is_under_way and self._sample.is_awaited(record):
+            drop = self._variants.find(
+                lambda drop: (
+                    drop.domain == record.domain
+                    and record.entry in drop.entries
+                    and drop.request.url != last.request.url
+                )
+            )
+            if drop:
+                self.dropped(drop)
 
     def _count(self, drop: Drop, entries: tuple[RuleEntry, ...], judgement: Judgement) -> None:
         """Count a verdict over *entries*, and suspend what it condemns."""

@@ -136,11 +136,11 @@ class AuditSample:
         return self._sites.setdefault(domain, SiteEvidence())
 
     def _is_chosen(self, drop: Drop, records: list[EntryRecord]) -> bool:
-        if any(map(self._is_awaited, records)):
+        if any(map(self.is_awaited, records)):
             return True
         return self.is_affordable and self.has(drop)
 
-    def _is_awaited(self, record: EntryRecord) -> bool:
+    def is_awaited(self, record: EntryRecord) -> bool:
         """Tell whether the next drop by an entry is to be audited whatever the share."""
         if record.chosen >= FIRST:
             is_suspected = bool(record.others) and record.outcome is Outcome.OPEN
@@ -148,9 +148,8 @@ class AuditSample:
         is_affordable = self.fetches < max(_EARLY_FETCHES, _EARLY_SHARE * self.pages)
         # None that was chosen is under way.
         is_next = not record.judged and record.chosen <= record.cannot_tell
-        return record.considered <= _CONSIDERED and (
-            is_next or bool(record.others) or is_affordable
-        )
+        merges = record.chosen > 0 or record.considered <= _CONSIDERED
+        return merges and (is_next or bool(record.others) or is_affordable)
 
 
 def _drops_any_name(entry: RuleEntry) -> bool:

@@ -66,6 +66,10 @@ class DroppedVariants:
         """Return the drop of *url* if it is remembered."""
         return self._remembered.get(url)
 
+    def find(self, is_meant: Callable[[Drop], bool]) -> Drop | None:
+        """Return the oldest drop that is remembered and that *is_meant* is true of."""
+        return next(filter(is_meant, self._remembered.values()), None)
+
     def forget(self, url: str) -> None:
         """Do not remember *url* any more."""
         drop = self._remembered.pop(url, None)
