@@ -145,12 +145,12 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     mine, theirs = (set(filter(is_identifier, re.split("[/?&=]", text))) for text in texts)
     if mine - theirs and theirs - mine:
         return False
-    # A parameter comes out of nowhere only if the segment of the path that said so goes. That it
-    # makes no difference has to be shown of it by itself.
+    # A parameter comes only if the segment of the path that said so goes, or another parameter with
+    # its value. That one out of nowhere makes no difference has to be shown of it by itself.
     (path, _, query), (new_path, _, new_query) = (text.partition("?") for text in texts)
-    gone = set(path.split("/")) - set(new_path.split("/"))
-    new = set(new_query.split("&")) - set(query.split("&")) - {""}
-    return all("{" in param or value_of(param) in gone for param in new)
+    old, new = (set(params.split("&")) - {""} for params in (query, new_query))
+    gone = set(path.split("/")) - set(new_path.split("/")) | set(map(value_of, old - new))
+    return all("{" in param or value_of(param) in gone for param in new - old)
 
 
 def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tuple[str, ...]]]:

@@ -293,8 +293,11 @@ class _Skips:
 def _is_no_better(other: Location, one: Location) -> bool:
     """Tell whether a URL is no better place to look than another one.
 
-    That is a longer form of a path, and one that differs in nothing but a choice between words.
+    That is a longer form of a path, the same URL with further parameters, and one that differs in
+    nothing but a choice between words.
     """
+    if one.address == other.address and set(one.params) < set(other.params):
+        return True
     if one.address == other.address and set(map(name_of, one.params)) == set(
         map(name_of, other.params)
     ):
