@@ -67,6 +67,8 @@ class Judgement(NamedTuple):
     """Lines of text that the kept page alone shows, some of them."""
     own: frozenset[tuple[int, int]] = frozenset()
     """All lines that the variant alone shows: the hash without numbers, and the exact one."""
+    lacking: frozenset[tuple[int, int]] = frozenset()
+    """All lines that the kept page alone shows."""
 
     @property
     def text(self) -> str:
@@ -267,12 +269,15 @@ class Comparison:
         if len(own) <= self._came and len(self._variants) < MOST_FETCHES:
             # Some of what comes and goes may have come twice by chance.
             return Side.KEPT if len(self._kept) < len(self._variants) else Side.VARIANT
+        texts = self._kept[-1].texts
+        lacking = frozenset(line for line in texts if not self._shows(line))
         return Judgement(
             Verdict.ANOTHER,
             "",
-            _some(variant.texts[line] for line in variant.texts if line in own),
-            _some(text for line, text in self._kept[-1].texts.items() if not self._shows(line)),
+            _some(text for line, text in variant.texts.items() if line in own),
+            _some(text for line, text in texts.items() if line in lacking),
             own,
+            lacking,
         )
 
     def _own(self) -> frozenset[tuple[int, int]]:

@@ -100,7 +100,7 @@ class RuleCheck:
         if verdict is Verdict.SAME and self._pages.setdefault(kept, canonical) != canonical:
             # A page that many URLs share, such as a form to log in, agrees with every rule.
             verdict = Verdict.CANNOT_TELL
-        elif verdict is Verdict.ANOTHER and not self.site.is_new(canonical.encode(), judgement.own):
+        elif verdict is Verdict.ANOTHER and not self.site.is_new(canonical.encode(), judgement):
             verdict = Verdict.CANNOT_TELL
         self.last = judgement
         if verdict is Verdict.CANNOT_TELL:

@@ -271,7 +271,7 @@ class Audit:
             if judgement.verdict is Verdict.CANNOT_TELL:
                 self._variants.remember(drop)
             return judgement.reason == NO_TEXT
-        is_new = self._sample.site(drop.domain).is_new(trial.page, judgement.own)
+        is_new = self._sample.site(drop.domain).is_new(trial.page, judgement)
         if not is_new:
             reason = "what it shows of its own another one showed before"
             self._conclude(trial, entries, Judgement(Verdict.CANNOT_TELL, reason))

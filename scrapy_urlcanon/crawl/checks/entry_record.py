@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    from scrapy_urlcanon.pages.verdict import Judgement
 
 _REMEMBERED_VERDICTS = 200
 _REMEMBERED_LINES = 20_000
@@ -33,7 +34,7 @@ class SiteEvidence:
     """What the audits of one site know of its pages: noise, and lines that several pages show.
 
     A form to log in that takes the place of two pages has lines that neither has, the same both
-    times: it is no evidence.
+    times: it is no evidence. Nor is a block that the one page has and the other has not.
     """
 
     def __init__(self) -> None:
@@ -41,14 +42,18 @@ class SiteEvidence:
         self._owners: dict[tuple[int, int], bytes] = {}
         self._shared: set[tuple[int, int]] = set()
 
-    def is_new(self, page: bytes, own: frozenset[tuple[int, int]]) -> bool:
-        """Take note of the *own* lines of a variant of *page*; tell whether any was not seen."""
+    def is_new(self, page: bytes, other: Judgement) -> bool:
+        """Take note of a variant of *page* that is another one; tell whether that is evidence.
+
+        It is if any of its own lines was not seen before, on either side.
+        """
         if len(self._owners) > _REMEMBERED_LINES:
             self._owners.clear()
-        unseen = own - self._owners.keys()
-        self._shared.update(line for line in own - unseen if self._owners[line] != page)
+        lines = other.own | other.lacking
+        unseen = lines - self._owners.keys()
+        self._shared.update(line for line in lines - unseen if self._owners[line] != page)
         self._owners.update(dict.fromkeys(unseen, page))
-        return bool(unseen)
+        return not unseen.isdisjoint(other.own)
 
     def is_evidence(self, other: OtherPage) -> bool:
         """Tell whether *other* still has a line of its own, for what is known by now."""
