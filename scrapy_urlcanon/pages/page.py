@@ -4,27 +4,43 @@ from __future__ import annotations
 
 from functools import cached_property
 from hashlib import sha1
-from itertools import chain
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from lxml.etree import LxmlError  # type: ignore[import-untyped]
 
 from scrapy_urlcanon.pages.canonical_link import declared_canonical, other_addresses
-from scrapy_urlcanon.pages.markup import folded_lines, images_of, parse, title_of, visible_lines
+from scrapy_urlcanon.pages.markup import folded_lines, images_of, parse, text_of, title_of
 from scrapy_urlcanon.pages.same_page import PageDigest, title_line
 from scrapy_urlcanon.pages.signature import (
+    MAX_LINES,
+    RAW,
     Line,
     Signature,
-    bounded,
     hash64,
-    line_of,
     line_of_image,
+    lines_of,
     steady,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from lxml import etree  # type: ignore[import-untyped]
 
 MAX_BODY = 4 << 20
 """Bytes and characters of a response that are read: what tells two pages apart stands before."""
+
+
+class _Reading(NamedTuple):
+    """What a reader sees of a page."""
+
+    title: str
+    text: bytes
+    """The lines, in UTF-8."""
+    images: tuple[bytes, ...]
+
+
+_NOTHING = _Reading("", b"", ())
 
 
 class Page:
@@ -44,6 +60,7 @@ class Page:
     :param link_header: the value of ``Link``; of several their values between commas.
     :param date: the value of ``Date``. The page as it was at another time has the same lines,
         whatever clock they show.
+    :param tree: returns the document that the text is, where somebody has it parsed anyway.
     """
 
     def __init__(
@@ -55,6 +72,7 @@ class Page:
         kind: Literal["html", "xml", "plain"] = "html",
         link_header: str = "",
         date: str = "",
+        tree: Callable[[], etree._Element | None] | None = None,
     ) -> None:
         self.url = url
         self.body = body
@@ -62,6 +80,7 @@ class Page:
         self._kind = kind
         self._link_header = link_header
         self._date = date
+        self._tree = tree
 
     @cached_property
     def canonical(self) -> str:
@@ -78,18 +97,19 @@ class Page:
     @property
     def text(self) -> list[str]:
         """The lines of text that a reader sees, white space folded; none of what is no text."""
-        return self._reading[1]
+        text = self._reading.text
+        return text.decode("utf-8", "surrogatepass").split("\n") if text else []
 
     @property
     def title(self) -> str:
         """Its title, without what is another one at each visit; empty where there is none."""
-        return self._reading[0]
+        return self._reading.title
 
-    @property
-    def lines(self) -> Iterator[Line]:
+    @cached_property
+    def lines(self) -> list[Line]:
         """What is kept of each line of its text, and of each image; nothing of what is no text."""
         _, text, images = self._reading
-        return chain(map(line_of, steady(text, self._date)), map(line_of_image, images))
+        return [*lines_of(text), *map(line_of_image, images)]
 
     @property
     def legible_lines(self) -> Iterator[tuple[str, Line]]:
@@ -97,10 +117,9 @@ class Page:
         title, text, images = self._reading
         if title:
             yield title, title_line(title)
-        for steady_text in steady(text, self._date):
-            yield steady_text, line_of(steady_text)
-        for image in images:
-            yield image, line_of_image(image)
+        lines = text.split(b"\n") if text else []
+        for line, kept in zip([*lines, *images], self.lines, strict=True):
+            yield line.decode("utf-8", "surrogatepass"), kept
 
     @property
     def is_text(self) -> bool:
@@ -116,34 +135,43 @@ class Page:
         raw = sha1(self.body[:MAX_BODY], usedforsecurity=False).hexdigest()
         if not self.is_text:
             exact = hash64(raw.encode())
-            return Signature(raw, f"raw:{raw}", 0, (Line(exact, exact, ()),))
-        digest = f"raw:{raw}"
+            return Signature(raw, RAW + raw, 0, (Line(exact, exact, 1),))
+        digest = RAW + raw
         if self._kind != "plain":
-            text = "\n".join(self.text).encode("utf-8", "surrogatepass")
-            digest = sha1(text, usedforsecurity=False).hexdigest()
-        return Signature(raw, digest, self._title_hash, bounded(self.lines))
+            digest = sha1(self._reading.text, usedforsecurity=False).hexdigest()
+        return Signature(raw, digest, self._title_hash, tuple(self.lines[:MAX_LINES]))
 
     @cached_property
     def digest(self) -> PageDigest:
         """What there is to compare of it with another page of the crawl."""
         if not self.is_text:
             return PageDigest.of_bytes(self.body)
-        return PageDigest.of_lines(self.title, self.lines)
+        title, text, images = self._reading
+        return PageDigest.of_text(title, b"\n".join((text, *images)), self.lines)
 
     @cached_property
-    def _reading(self) -> tuple[str, list[str], list[str]]:
-        """Title, lines of text and images."""
+    def _reading(self) -> _Reading:
         if self._source is None:
-            return "", [], []
+            return _NOTHING
         if self._kind == "plain":
-            return "", folded_lines(self._source), []
-        document = parse(self._source)
+            return _Reading("", steady(folded_lines(self._source), self._date), ())
+        document = self._document()
         if document is None:
-            return "", [], []
-        # Before the lines, which use the document up.
-        (title,) = steady([title_of(document)], self._date)
-        images = images_of(document)
-        return title, visible_lines(document), images
+            return _NOTHING
+        title = steady(title_of(document).encode("utf-8", "surrogatepass"), self._date)
+        return _Reading(
+            title.decode("utf-8", "surrogatepass"),
+            steady(folded_lines(text_of(document)), self._date),
+            tuple(source.encode("utf-8", "surrogatepass") for source in images_of(document)),
+        )
+
+    def _document(self) -> etree._Element | None:
+        if self._tree is None or self._source is None or len(self._source) == MAX_BODY:
+            return parse(self._source or "")
+        try:
+            return self._tree()
+        except (LxmlError, ValueError):
+            return None
 
     @property
     def _title_hash(self) -> int:

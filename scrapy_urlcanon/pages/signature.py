@@ -4,46 +4,60 @@ from __future__ import annotations
 
 import re
 import struct
+import sys
+from array import array
 from email.utils import parsedate_to_datetime
-from functools import lru_cache
-from hashlib import blake2b, sha1
-from itertools import accumulate, islice
+from functools import partial
+from hashlib import sha1
 from typing import TYPE_CHECKING, NamedTuple
-from zlib import crc32
+
+from xxhash import xxh3_64_intdigest
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-#: Bounds on what is kept of one page: some 30 kB in the worst case, 3 to 15 kB usually.
-MAX_LINES, MAX_BIGRAMS = 1000, 3000
+#: Lines that are kept of one page, some 6 bytes each; real ones have 50 to 400.
+MAX_LINES = 1000
 
-#: Texts of fewer different pairs of words say too little for a near-duplicate signature.
+#: Texts of fewer words in different lines say too little for a near-duplicate signature.
 MIN_WORDS = 20
 
 #: A line that stands on more than this share of a site's distinct texts is boilerplate.
 BOILERPLATE_SHARE = 0.2
 
-#: Lines that are remembered, because most of a page stands on the page before it too.
-_REMEMBERED_LINES = 4096
+#: Begins the digest of the body that stands for that of a text which there is not.
+RAW = "raw:"
 
-_CLOCK = re.compile(r"\d{1,2}:([0-5]\d)(?::[0-5]\d)?(?!\d)")
+_CLOCK = re.compile(rb"\d{1,2}:([0-5]\d)(?::[0-5]\d)?(?!\d)")
 # The tokens and digests of forms and assets, which are others at each visit.
-_TOKEN = re.compile(r"\b[0-9a-fA-F]{32,}\b")
-_LONG = 32
-_DIGITS = re.compile(r"\d+")
-_ZEROS = bytes.maketrans(b"123456789", b"000000000")
-_MIX = 0x9E3779B97F4A7C15  # 2**64 / golden ratio: spreads 32 bits over 64 (Knuth, TAOCP 6.4)
+_TOKEN = re.compile(rb"\b[0-9a-fA-F]{32,}\b")
+_LONG = b"0" * 32
+_HEX = bytes.maketrans(b"123456789abcdefABCDEF", b"0" * 21)
+_OTHER_DIGITS = re.compile(r"[^\D0-9]")
+_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
+_NUMBER = re.compile(rb"00+")
+_SIZE_OF_A_WORD = 6
+_ALL = (1 << 64) - 1
+_WORDS_OF_A_FEATURE = 4
+# How lines are packed: bytes of a hash, the most that is told of words, and a bit that no number
+# of lines has, by which they are told from those of version 3.
+_BYTES, _MOST_WORDS, _PACKED = 5, 127, 1 << 15
+_KEPT = (1 << 8 * _BYTES) - 1
+
+
+hash64: Callable[[bytes], int] = xxh3_64_intdigest
+"""Returns 64 bits of a digest of some bytes, the same on every machine."""
 
 
 class Line(NamedTuple):
-    """One line of a page's visible text, or one of its images."""
+    """One line of a page's visible text, or one of its images; the case of letters is no matter."""
 
     masked: int
     """Hash of the line with every number made ``0``: equal for "12 comments" and "7 comments"."""
     exact: int
     """Hash of the line."""
-    bigrams: tuple[int, ...]
-    """Hashes of its pairs of words, 32 bits each."""
+    words: int
+    """About how many words it has: one for each 6 bytes."""
 
 
 class Signature(NamedTuple):
@@ -65,23 +79,32 @@ class Signature(NamedTuple):
         lines = [line for line in self.lines if line.masked not in boilerplate]
         if not lines:
             return "", None
-        # Each pair of words once: what every row of a listing repeats ("by", "last post", a date)
-        # would outvote all that tells one listing from another.
-        bigrams = {bigram for line in lines for bigram in line.bigrams}
-        return digest_of(lines).hex(), simhash([*bigrams]) if len(bigrams) >= MIN_WORDS else None
+        # Each line once: what every row of a listing repeats ("by", "last post", a date) would
+        # outvote all that tells one listing from another.
+        words = {line.exact: line.words for line in lines}
+        is_enough = sum(words.values()) >= MIN_WORDS
+        return digest_of(lines).hex(), simhash(_features(words)) if is_enough else None
 
     def pack(self) -> bytes:
-        """Return the lines as bytes: their number, and then all of one field after the other."""
-        lines = self.lines
-        bigrams = [bigram for line in lines for bigram in line.bigrams]
-        count = len(lines)
-        return struct.pack(
-            f"<H{2 * count}Q{count}H{len(bigrams)}I",
-            count,
-            *[line.masked for line in lines],
-            *[line.exact for line in lines],
-            *[len(line.bigrams) for line in lines],
-            *bigrams,
+        """Return the lines as bytes: their number, and then all of one field after the other.
+
+        Of their hashes 40 bits are enough to tell the lines of one site apart.
+        """
+        lines = self.lines[:MAX_LINES]
+        masked = [line.masked for line in lines if line.masked != line.exact]
+        hashes = array("Q", [line.exact for line in lines] + masked)
+        if sys.byteorder == "big":
+            hashes.byteswap()
+        data = hashes.tobytes()
+        return b"".join(
+            (
+                struct.pack("<HH", _PACKED | len(lines), len(masked)),
+                bytes(
+                    min(line.words, _MOST_WORDS) | (line.masked != line.exact) << 7
+                    for line in lines
+                ),
+                *(data[byte::8] for byte in range(_BYTES)),
+            )
         )
 
 
@@ -96,57 +119,72 @@ def unpack(data: bytes) -> tuple[Line, ...]:
         raise ValueError(f"expected bytes, got {type(data).__name__}")  # noqa: TRY004
     try:
         (count,) = struct.unpack_from("<H", data)
-        fields = struct.unpack_from(f"<{2 * count}Q{count}H", data, 2)
-        lengths = fields[2 * count :]
-        bigrams = struct.unpack_from(f"<{sum(lengths)}I", data, 2 + 18 * count)
+        if not count & _PACKED:
+            return _unpack_pairs(data, count)
+        count, masked = count ^ _PACKED, struct.unpack_from("<H", data, 2)[0]
+        words = data[4 : 4 + count]
+        columns = data[4 + count :]
+        total = count + masked
+        if len(columns) != _BYTES * total or sum(word >> 7 for word in words) != masked:
+            raise ValueError(f"expected {_BYTES * total} bytes to unpack, got {len(columns)}")
     except struct.error as error:
         raise ValueError(str(error)) from None
-    ends = [0, *accumulate(lengths)]
+    whole = bytearray(8 * total)
+    for byte in range(_BYTES):
+        whole[byte::8] = columns[byte * total : (byte + 1) * total]
+    hashes = struct.unpack(f"<{total}Q", whole)
+    others = iter(hashes[count:])
     return tuple(
-        Line(masked, exact, bigrams[start:end])
-        for masked, exact, start, end in zip(
-            fields[:count], fields[count:], ends, ends[1:], strict=False
-        )
+        [
+            Line(next(others) if word >> 7 else exact, exact, word & _MOST_WORDS)
+            for exact, word in zip(hashes, words, strict=False)
+        ]
     )
 
 
-def bounded(lines: Iterable[Line]) -> tuple[Line, ...]:
-    """Return as much of *lines* as is kept of one page."""
-    kept: list[Line] = []
-    room = MAX_BIGRAMS
-    for line in islice(lines, MAX_LINES):
-        kept.append(
-            line if len(line.bigrams) <= room else line._replace(bigrams=line.bigrams[:room])
-        )
-        room -= len(kept[-1].bigrams)
-    return tuple(kept)
+def _unpack_pairs(data: bytes, count: int) -> tuple[Line, ...]:
+    """Return the lines of a store of version 3, which kept a hash of each pair of words."""
+    fields = struct.unpack_from(f"<{2 * count}Q{count}H", data, 2)
+    lengths = fields[2 * count :]
+    if len(data) != 2 + 18 * count + 4 * sum(lengths):
+        raise ValueError("expected pairs of words to unpack")
+    return tuple(
+        Line(masked & _KEPT, exact & _KEPT, length + 1)
+        for masked, exact, length in zip(fields, fields[count:], lengths, strict=False)
+    )
 
 
 def digest_of(lines: Iterable[Line]) -> bytes:
     """Return the digest of *lines*, whatever their order: a listing in another one is the same."""
-    exact = sorted(line.exact.to_bytes(8, "big") for line in lines)
-    return sha1(b"".join(exact), usedforsecurity=False).digest()
+    exact = array("Q", sorted([line.exact for line in lines]))
+    return sha1(exact.tobytes(), usedforsecurity=False).digest()
+
+
+def _features(words: Mapping[int, int]) -> list[int]:
+    """Return numbers for lines, given how many words each has: the longer, the more of them."""
+    return [
+        line + number & _ALL
+        for line, count in words.items()
+        for number in range(max(1, count // _WORDS_OF_A_FEATURE))
+    ]
 
 
 def simhash(features: Sequence[int]) -> int:
-    """Return Charikar's simhash (2002) of 32-bit features.
+    """Return Charikar's simhash (2002) of *features*, numbers of up to 64 bits.
 
     >>> simhash([1, 2, 3]) == simhash([3, 2, 1])
     True
     """
-    # All of them as binary digits, one after the other: a column is a slice.
-    digits = "".join([f"{_mixed(feature):064b}" for feature in features])
-    majority = len(features) // 2
-    return sum(1 << bit for bit in range(64) if digits[63 - bit :: 64].count("1") > majority)
+    mixed = array("Q", [hash64(feature.to_bytes(8, "little")) for feature in features])
+    # All of them as one number: a column is what a mask leaves of it.
+    whole = int.from_bytes(mixed.tobytes(), sys.byteorder)
+    mask = int.from_bytes((b"\1" + bytes(7)) * len(mixed), "little")
+    majority = len(mixed) // 2
+    return sum(1 << bit for bit in range(64) if (whole >> bit & mask).bit_count() > majority)
 
 
-def _mixed(feature: int) -> int:
-    mixed = (feature + 1) * _MIX
-    return ((mixed ^ (mixed >> 29)) * _MIX) & 0xFFFFFFFFFFFFFFFF
-
-
-def steady(texts: Iterable[str], date: str) -> Iterator[str]:
-    """Yield *texts* without what is another one at each visit.
+def steady(text: bytes, date: str) -> bytes:
+    """Return *text*, some lines, without what is another one at each visit.
 
     That is a token of 32 hexadecimal digits or more, and a time of day within a minute of *date*,
     in whichever time zone; those differ by half hours. Any other time may be what tells two pages
@@ -155,52 +193,75 @@ def steady(texts: Iterable[str], date: str) -> Iterator[str]:
     :param date: the value of the ``Date`` header (RFC 9110, section 6.6.1), empty where there is
         none.
     """
-    minute = _minute_of(date)
-    for text in texts:
-        steady_text = text
-        if minute is not None and ":" in text:
+    zeros = text.translate(_HEX)
+    if _LONG in zeros:
+        text = _TOKEN.sub(b"0", text)
+    minute = _minute_of(date) if date and b"0:00" in zeros else None
+    if minute is None:
+        return text
 
-            def clock(found: re.Match[str], minute: int = minute) -> str:
-                is_now = (int(found[1]) - minute + 1) % 30 <= 2  # noqa: PLR2004
-                return "0:00" if is_now else found[0]
+    def clock(found: re.Match[bytes]) -> bytes:
+        is_now = (int(found[1]) - minute + 1) % 30 <= 2  # noqa: PLR2004
+        return b"0:00" if is_now else found[0]
 
-            steady_text = _CLOCK.sub(clock, text)
-        yield _TOKEN.sub("0", steady_text) if len(text) >= _LONG else steady_text
+    return _CLOCK.sub(clock, text)
 
 
 def _minute_of(date: str) -> int | None:
     try:
-        return parsedate_to_datetime(date).minute if date else None
+        return parsedate_to_datetime(date).minute
     except ValueError:
         return None
 
 
-@lru_cache(_REMEMBERED_LINES)
+def lines_of(text: bytes) -> list[Line]:
+    """Return what is kept of each line of *text*."""
+    if not text:
+        return []
+    # All at once: the lines one by one take several times as long.
+    lower = lower_case(text)
+    masked = lower.translate(_ZEROS)
+    if not text.isascii():
+        masked = _without_other_digits(masked)
+    lines = lower.split(b"\n")
+    exact = list(map(hash64, lines))
+    if masked == lower and b"0" not in masked:
+        shapes = exact
+    else:
+        shapes = [
+            hash64(_NUMBER.sub(b"0", line)) if b"0" in line else known
+            for line, known in zip(masked.split(b"\n"), exact, strict=True)
+        ]
+    return list(map(_line, zip(shapes, exact, map(_words, map(len, lines)), strict=True)))
+
+
+def _words(size: int) -> int:
+    return size // _SIZE_OF_A_WORD + 1
+
+
+_line = partial(tuple.__new__, Line)
+
+
+def _without_other_digits(text: bytes) -> bytes:
+    decoded = text.decode("utf-8", "surrogatepass")
+    if not _OTHER_DIGITS.search(decoded):
+        return text
+    return _OTHER_DIGITS.sub("0", decoded).encode("utf-8", "surrogatepass")
+
+
+def lower_case(text: bytes) -> bytes:
+    """Return *text*, UTF-8, in lower case."""
+    if text.isascii():
+        return text.lower()
+    return text.decode("utf-8", "surrogatepass").lower().encode("utf-8", "surrogatepass")
+
+
 def line_of(text: str) -> Line:
     """Return what is kept of one line of text."""
-    data = text.encode("utf-8", "surrogatepass")
-    if text.isascii():
-        # The same as below, in a third of the time.
-        lower, masked = data.lower(), data.translate(_ZEROS)
-        while b"00" in masked:
-            masked = masked.replace(b"00", b"0")
-    else:
-        lower = text.lower().encode("utf-8", "surrogatepass")
-        masked = _DIGITS.sub("0", text).encode("utf-8", "surrogatepass")
-    words = lower.split(b" ")
-    # The checksum of a word goes on from that of the word before.
-    pairs = tuple(map(crc32, words[1:] or (b"",), map(crc32, words)))
-    exact = hash64(data)
-    return Line(exact if masked == data else hash64(masked), exact, pairs)
+    return lines_of(text.encode("utf-8", "surrogatepass"))[0]
 
 
-def line_of_image(source: str) -> Line:
+def line_of_image(source: bytes) -> Line:
     """Return what is kept of one image; of two with other numbers none is the other's frame."""
-    data = b"\0" + source.encode("utf-8", "surrogatepass")
-    exact = hash64(data)
-    return Line(exact, exact, (crc32(data),))
-
-
-def hash64(data: bytes) -> int:
-    """Return 64 bits of a digest of *data*."""
-    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
+    exact = hash64(b"\0" + source)
+    return Line(exact, exact, 1)

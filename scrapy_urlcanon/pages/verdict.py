@@ -16,10 +16,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.same_page import PageDigest, same_page, sampled_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Container, Hashable, Iterable, Mapping
 
     from scrapy_urlcanon.pages.page import Page
 
@@ -36,7 +37,10 @@ MOST_FETCHES = 3
 """How often each URL is fetched at most: where no more is a page's own than what comes and goes,
 and where what comes is not the page, as from a server that now and then asks who is there."""
 _ECHOING_LINES = 8
-"""Of how many lines a page has to be for its URL in one of them to be an echo, not its content."""
+"""Of how many lines a page has to be for a part of its URL in one of them to be an echo, not its
+content; its whole URL always is."""
+_OF_A_SERVER = 3
+"""Up to how many lines may be those of one of several servers."""
 _UNBOUNDED = 1 << 32
 
 
@@ -116,11 +120,11 @@ class Noise:
         self._seen: Counter[int] = Counter()
         self._changed: Counter[int] = Counter()
         # Lines without a number: the first page that had each, and those of several pages.
-        self._pages: dict[int, str] = {}
+        self._pages: dict[int, Hashable] = {}
         self._common: set[int] = set()
 
-    def saw(self, page: str, lines: Mapping[int, set[int]]) -> None:
-        """Take note of what *page* shows."""
+    def saw(self, page: Hashable, lines: Mapping[int, set[int]]) -> None:
+        """Take note of what *page*, whatever it is known by, shows."""
         if len(self._pages) > _REMEMBERED_LINES:
             self._pages.clear()
             self._common.clear()
@@ -150,6 +154,10 @@ class Noise:
         # What several pages say, and one does not always say, is not about that page.
         least = 1 if shape in self._common else _CHANGED_PAGES
         return changed >= least and changed >= _CHANGED_SHARE * self._seen[shape]
+
+    def is_common(self, shape: int) -> bool:
+        """Tell whether several pages have a line that has no number."""
+        return shape in self._common
 
     def explains(
         self, one: PageDigest, other: PageDigest, changed: Container[int] = frozenset()
@@ -195,17 +203,27 @@ class Comparison:
     :param noise: what is known of the site.
     :param kept_url: the URL of the kept page.
     :param variant_url: the other one.
+    :param page: by what the page is known to *noise* and *common*; its URL where nothing is given.
+    :param common: what several pages show, such as a form to log in.
     """
 
     def __init__(
-        self, reference: PageDigest, noise: Noise, kept_url: str, variant_url: str
+        self,
+        reference: PageDigest,
+        noise: Noise,
+        kept_url: str,
+        variant_url: str,
+        *,
+        page: Hashable = None,
+        common: CommonContents | None = None,
     ) -> None:
         self.reference = reference
         """What the kept page showed first."""
         self._lines, self._limit = sampled_lines(reference)
         self._noise = noise
-        self._page = kept_url
-        self._echoes = _echoes(variant_url, kept_url), _echoes(kept_url, variant_url)
+        self._page = page or kept_url
+        self._common = common or CommonContents()
+        self._urls = variant_url, kept_url
         self._kept: list[Shown] = []
         self._variants: list[Shown] = []
         self._failures: Counter[Side] = Counter()
@@ -215,10 +233,23 @@ class Comparison:
 
     def add(self, side: Side, shown: Shown) -> Judgement | Side:
         """Take over what a fetch showed; return the verdict, or what is to be fetched next."""
+        if self._common.is_elsewhere(shown.digest, self._page):
+            if side is Side.VARIANT and not self._variants:
+                return Judgement(Verdict.CANNOT_TELL, SHARED)
+            return self.failed(side, SHARED)
+        judgement = self._add(side, shown)
+        is_same = isinstance(judgement, Judgement) and judgement.verdict is Verdict.SAME
+        common = self._common
+        is_shared = common.has_several_pages if is_same else common.has_several_paths
+        if side is Side.VARIANT and is_shared(shown.digest):
+            return Judgement(Verdict.CANNOT_TELL, SHARED)
+        return judgement
+
+    def _add(self, side: Side, shown: Shown) -> Judgement | Side:
         self._noise.saw(self._page, shown.lines)
         if side is Side.KEPT:
             if not self._is_itself(shown):
-                return self.failed(side, "the kept page differs from itself")
+                return self.failed(side, CHANGED)
             self._note(self._lines, shown, self._limit)
             if self._kept:
                 self._note(self._kept[-1].lines, shown)
@@ -238,9 +269,25 @@ class Comparison:
         """
         self._failures[side] += 1
         is_first = side is Side.VARIANT and not self._variants
-        if is_first or self._failures[side] >= MOST_FETCHES:
+        # A page that never was itself is not worth as much as one that was.
+        most = MOST_FETCHES if self._kept else MOST_FETCHES - 1
+        if is_first or self._failures[side] >= most:
             return Judgement(Verdict.CANNOT_TELL, reason)
         return side
+
+    @property
+    def has_control(self) -> bool:
+        """Whether the kept page was fetched a second time, and was itself."""
+        return bool(self._kept)
+
+    def side_of(self, shown: Shown, other: Judgement) -> Side | None:
+        """Return which of the two pages *shown* is; None where it is neither.
+
+        :param other: the verdict that they are two.
+        """
+        if shown.has(other.own):
+            return Side.VARIANT
+        return Side.KEPT if self._is_itself(shown) else None
 
     def _note(self, lines: Mapping[int, set[int]], shown: Shown, limit: int = _UNBOUNDED) -> None:
         changed = self._noise.note(lines, shown.lines, limit)
@@ -260,17 +307,32 @@ class Comparison:
 
     def _judge_with_control(self, variant: Shown) -> Judgement | Side:
         own = self._own()
-        if not own and _share(self._kept[-1].lines, variant.lines) < _RECOGNIZED:
-            return Judgement(Verdict.CANNOT_TELL, "it shows nothing of its own")
-        if not own or any(same_page(kept.digest, variant.digest) for kept in self._kept):
+        if not own:
+            is_like_it = _share(self._kept[-1].lines, variant.lines) >= _RECOGNIZED
+            reason = "" if is_like_it else "it shows nothing of its own"
+            return Judgement(Verdict.SAME if is_like_it else Verdict.CANNOT_TELL, reason)
+        if any(same_page(kept.digest, variant.digest) for kept in self._kept):
             return Judgement(Verdict.SAME)
         if len(self._variants) == 1:
-            return Side.VARIANT
-        if len(own) <= self._came and len(self._variants) < MOST_FETCHES:
+            # Of two servers that take turns one may have answered for each URL.
+            is_turn = len(own) <= _OF_A_SERVER and variant.digest.title == self.reference.title
+            is_turn = is_turn and not self._changed and len(self._kept) == 1
+            return Side.KEPT if is_turn else Side.VARIANT
+        if len(own) <= self._came:
             # Some of what comes and goes may have come twice by chance.
-            return Side.KEPT if len(self._kept) < len(self._variants) else Side.VARIANT
+            if all(self._noise.is_common(shape) for shape, _ in own):
+                return Judgement(Verdict.CANNOT_TELL, "other pages have what it shows of its own")
+            if len(self._variants) < MOST_FETCHES:
+                return Side.KEPT if len(self._kept) < len(self._variants) else Side.VARIANT
+        return self._judge_two(variant, own)
+
+    def _judge_two(self, variant: Shown, own: frozenset[tuple[int, int]]) -> Judgement:
+        """Return what is to be said of pages that differ by more than noise."""
         texts = self._kept[-1].texts
         lacking = frozenset(line for line in texts if not self._shows(line))
+        if self._alone(own) == 0 and self._alone(lacking) <= 1:
+            # As from a print view, which has a way back instead of a menu.
+            return Judgement(Verdict.CANNOT_TELL, "they differ in what other pages show too")
         return Judgement(
             Verdict.ANOTHER,
             "",
@@ -279,6 +341,10 @@ class Comparison:
             own,
             lacking,
         )
+
+    def _alone(self, lines: frozenset[tuple[int, int]]) -> int:
+        """Return how many of *lines* no other page is known to have."""
+        return sum(not self._noise.is_common(shape) for shape, _ in lines)
 
     def _own(self) -> frozenset[tuple[int, int]]:
         """Return what every fetch of the variant shows, and none of the kept page."""
@@ -292,9 +358,13 @@ class Comparison:
             and line[1] not in self._lines.get(line[0], ())
             and not self._is_noise(line[0])
         ]
-        if not own or len(known) < _ECHOING_LINES:
-            return frozenset(own)
-        mine, theirs = self._echoes
+        if not own:
+            return frozenset()
+        variant_url, kept_url = self._urls
+        mine: tuple[str, ...] = (variant_url,)
+        theirs: tuple[str, ...] = (kept_url,)
+        if len(known) >= _ECHOING_LINES:
+            mine, theirs = _echoes(variant_url, kept_url), _echoes(kept_url, variant_url)
         plain = {_without(theirs, text) for shown in self._kept for text in shown.texts.values()}
         return frozenset(line for line in own if _without(mine, first[line]) not in plain)
 
@@ -317,6 +387,8 @@ class Comparison:
 
 
 NO_TEXT = "there is no text to compare"
+CHANGED = "the kept page differs from itself"
+SHARED = "several pages show what it shows"
 
 
 def _by_shape(lines: Iterable[tuple[int, int]]) -> dict[int, set[int]]:

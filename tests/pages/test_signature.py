@@ -1,11 +1,14 @@
 """What is kept of a page instead of the page."""
 
+import struct
+
 import pytest
+from lxml import etree
 
 from scrapy_urlcanon.pages.canonical_link import declared_canonical
-from scrapy_urlcanon.pages.markup import parse, visible_lines
+from scrapy_urlcanon.pages.markup import folded_lines, parse, text_of
 from scrapy_urlcanon.pages.page import Page
-from scrapy_urlcanon.pages.signature import MAX_BIGRAMS, MAX_LINES, simhash, unpack
+from scrapy_urlcanon.pages.signature import MAX_LINES, Line, simhash, unpack
 
 
 def signature(html, date=""):
@@ -18,7 +21,7 @@ def test_lines_are_those_that_a_reader_sees():
     <div>one<b> two</b><!-- b --> three<script><p>c</script> four<P>five<br>six</div>
     <svg><text>d</text><g><text>e</text></g></svg>seven <template><p>f</p>g</template>eight
     <td\n class="x">nine</td>ten<pres>eleven</pres>"""
-    assert visible_lines(parse(html)) == [
+    assert folded_lines(text_of(parse(html))).decode().split("\n") == [
         *("T", "one two three four", "five", "six", "seven eight", "nine", "teneleven")
     ]
 
@@ -43,13 +46,22 @@ def test_numbers_are_masked_in_any_script(word):
     assert len({line.exact for line in lines}) == 5
 
 
-def test_bigrams_do_not_depend_on_case_and_tell_the_order():
+def test_lines_do_not_depend_on_case_and_tell_the_order():
     """They are what a near-duplicate is told by."""
-    one, other, reverse = (signature(f"<p>{t}").lines[0] for t in ("a b c", "A b C", "c b a"))
-    assert one.bigrams == other.bigrams
-    assert len(one.bigrams) == 2
-    assert set(one.bigrams).isdisjoint(reverse.bigrams)
-    assert signature("<p>alone").lines[0].bigrams != ()
+    one, other, reverse = (signature(f"<p>{t}").lines for t in ("a b C é", "A b C É", "c b a É"))
+    assert one == other != reverse
+    assert [signature(f"<p>{'word ' * n}").lines[0].words for n in (1, 12)] == [1, 10]
+
+
+def test_document_of_any_depth_is_read():
+    """What libxslt takes for an endless recursion is read element by element."""
+    tree = etree.fromstring("<p>a</p>", etree.HTMLParser())
+    deep = tree
+    for _ in range(5000):
+        deep = etree.SubElement(deep, "div")
+        deep.text, deep.tail = "b", "c"
+    etree.SubElement(deep, "script").text = "unseen"
+    assert text_of(tree).replace("\n", "") == "a" + "b" * 5000 + "c" * 5000
 
 
 def test_time_of_the_visit_is_no_content():
@@ -80,21 +92,34 @@ def test_other_times_are_content(date):
 
 
 def test_packed_lines_come_back():
-    """All of them, and nothing of what was cut short."""
-    lines = signature("<p>Ünï 12 c d<p>one<p>a b" + "<p>z" * 3).lines
-    packed = signature("<p>Ünï 12 c d<p>one<p>a b" + "<p>z" * 3).pack()
-    assert unpack(packed) == lines
+    """All of them, each hash in 40 bits, and nothing of what was cut short."""
+    made = signature("<p>Ünï 12 c d<p>one<p>a b" + "<p>z" * 3)
+    packed = made.pack()
+    assert unpack(packed) == tuple(
+        Line(line.masked % 2**40, line.exact % 2**40, line.words) for line in made.lines
+    )
     assert unpack(b"") == ()
     for length in range(1, len(packed)):
         with pytest.raises(ValueError, match="unpack"):
             unpack(packed[:length])
 
 
+def test_lines_of_older_stores_are_read():
+    """Version 3 kept pairs of words; how many there were says how long a line is."""
+    packed = struct.pack("<H4Q2H3I", 2, 7, 2**40, 8, 2**40 + 1, 2, 1, 1, 2, 3)
+    assert unpack(packed) == (Line(7, 8, 3), Line(0, 1, 2))
+    for length in range(1, len(packed)):
+        with pytest.raises(ValueError, match="unpack"):
+            unpack(packed[:length])
+
+
 def test_signature_is_bounded():
-    """A page of any length is kept in some 30 kB."""
+    """A page of any length is kept in some 10 kB, and one of usual length in less than 1.5 kB."""
     long = signature("".join(f"<p>line {number} of many words" for number in range(5000)))
     assert len(long.lines) == MAX_LINES
-    assert sum(len(line.bigrams) for line in long.lines) == MAX_BIGRAMS
+    assert len(long.pack()) < 12_000
+    usual = signature("".join(f"<p>line {number} of some words" for number in range(100)))
+    assert len(usual.pack()) < 1_200
     # The digest is that of the whole text all the same.
     more = signature("".join(f"<p>line {number} of many words" for number in range(5001)))
     assert more.lines == long.lines

@@ -1,6 +1,7 @@
 """Verdicts over pairs of URLs, from what was fetched of each."""
 
 import random
+from itertools import count
 
 import pytest
 
@@ -40,9 +41,38 @@ def test_same_lines_need_no_control():
 
 def test_another_page_is_fetched_twice_and_says_by_which_lines():
     """What both fetches of it show, and the page never does, decides."""
-    result, fetched = verdict_of(lambda _: shown("A cat"), lambda _: shown("A dog"))
+    cat, dog = (
+        "".join(f"<p>A {animal} {n * 'and one '}" for n in range(4)) for animal in ("cat", "dog")
+    )
+    result, fetched = verdict_of(lambda _: shown(cat), lambda _: shown(dog))
     assert (result.verdict, fetched) == (Verdict.ANOTHER, [Side.VARIANT, Side.KEPT, Side.VARIANT])
-    assert (result.only_variant, result.only_kept) == (("A dog",), ("A cat",))
+    assert (result.only_variant[0], result.only_kept[0]) == ("A dog", "A cat")
+
+
+def test_servers_that_take_turns_show_one_page():
+    """What is on every other page that a site sends is not what a URL has of its own."""
+    turn = count(1)
+
+    def fetch(_):
+        return shown(f"A cat<p>This is server {'AB'[next(turn) % 2]}")
+
+    result, fetched = verdict_of(fetch, fetch)
+    assert (result.verdict, fetched) == (Verdict.SAME, [Side.VARIANT, Side.KEPT, Side.KEPT])
+
+
+def test_what_other_pages_show_and_comes_and_goes_condemns_nothing():
+    """A block that was there twice by chance is no page."""
+    noise = Noise()
+    for number in range(3):
+        for page in "ab":
+            noise.saw(page, shown(f"Teaser {'xyz'[number]}").lines)
+    teasers = iter("yzyx")
+    result, _ = verdict_of(
+        lambda n: shown("A cat<p>Teaser x" if n % 2 else "A cat<p>Teaser z"),
+        lambda _: shown(f"A cat<p>Teaser {next(teasers, 'y')}"),
+        noise,
+    )
+    assert result.verdict is not Verdict.ANOTHER
 
 
 MOVING = {
@@ -107,7 +137,7 @@ def test_a_captcha_now_and_then_is_fetched_again():
         lambda n: captcha if n == 3 else shown("A cat"), lambda _: shown("A dog")
     )
     assert result.verdict is Verdict.ANOTHER
-    assert fetched.count(Side.KEPT) == 2
+    assert fetched.count(Side.KEPT) == 3
 
 
 def test_a_session_that_the_page_repeats_is_no_content():

@@ -1,0 +1,72 @@
+"""Contents that a site shows in the place of pages that it does not have."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from scrapy_urlcanon.pages.same_page import PageDigest
+
+_SEVERAL = 3
+
+
+class _Uses(NamedTuple):
+    pages: int
+    paths: frozenset[int]
+
+
+class CommonContents:
+    """Remembers which contents several pages have in common.
+
+    >>> from scrapy_urlcanon.pages.same_page import PageDigest
+    >>> contents, sorry = CommonContents(), PageDigest(b"Sorry")
+    >>> contents.is_elsewhere(sorry, "/a"), contents.is_elsewhere(sorry, "/b")
+    (False, True)
+
+    A page that could not be found, one for which to log in and one that an error left
+    empty look like this, with a status of 200: that two URLs give the same one says
+    nothing about whether they are one page.
+
+    :param limit: how many are remembered, and then at least half of these.
+    """
+
+    def __init__(self, limit: int = 100_000) -> None:
+        self._limit = limit
+        self._uses: dict[bytes, _Uses] = {}
+        self._owners: dict[bytes, Hashable] = {}
+
+    def add(self, content: PageDigest, url: str) -> None:
+        """Note that a page, which is no other's variant, has *content* under *url*."""
+        uses = self._uses.get(content.digest) or _Uses(0, frozenset())
+        paths = uses.paths
+        if len(paths) < _SEVERAL:
+            paths |= {hash(urlsplit(url)[1:3])}
+        self._make_room(self._uses)
+        self._uses[content.digest] = _Uses(min(uses.pages + 1, _SEVERAL), paths)
+
+    def is_elsewhere(self, content: PageDigest, page: Hashable) -> bool:
+        """Note what was fetched to be compared with *page*; tell whether it was for another too."""
+        self._make_room(self._owners)
+        return self._owners.setdefault(content.digest, page) != page
+
+    def has_several_pages(self, content: PageDigest) -> bool:
+        """Tell whether several pages have *content*."""
+        uses = self._uses.get(content.digest)
+        return uses is not None and uses.pages >= _SEVERAL
+
+    def has_several_paths(self, content: PageDigest) -> bool:
+        """Tell whether pages at several paths have *content*.
+
+        That is more: one page may be at several URLs of one path, for want of a rule.
+        """
+        uses = self._uses.get(content.digest)
+        return uses is not None and len(uses.paths) >= _SEVERAL
+
+    def _make_room(self, remembered: dict[bytes, Any]) -> None:
+        if len(remembered) >= self._limit:
+            for oldest in [*islice(remembered, max(1, self._limit // 2))]:
+                del remembered[oldest]
