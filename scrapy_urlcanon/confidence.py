@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from functools import lru_cache
-from math import exp, lgamma, log, sqrt
+from math import exp, lgamma, log
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -45,9 +45,7 @@ def lower_bound(successes: int, failures: int, confidence: float = 0.95) -> floa
 
 
 def at_most(count: int, trials: int, probability: float) -> float:
-    """Return the probability of at most ``count`` events in ``trials``.
-
-    Each of them with ``probability``.
+    """Return the probability of at most *count* events in *trials*, each with *probability*.
 
     >>> round(at_most(0, 10, 0.5), 4)
     0.001
@@ -63,29 +61,6 @@ def at_most(count: int, trials: int, probability: float) -> float:
     ]
     largest = max(logs)
     return exp(largest) * sum(exp(value - largest) for value in logs)
-
-
-def wilson_interval(count: int, trials: int, z: float = 1.96) -> tuple[float, float]:
-    """Return the Wilson score interval of the rate that *count* of *trials* shows.
-
-    It holds for few trials and for rates near 0 and 1 (E. B. Wilson, "Probable inference,
-    the law of succession, and statistical inference", JASA 22, 1927).
-
-    >>> low, high = wilson_interval(3, 3)
-    >>> f"{low:.2f} {high:.2f}"
-    '0.44 1.00'
-    >>> wilson_interval(0, 0)
-    (0.0, 1.0)
-
-    :param z: the quantile of the normal distribution; 1.96 for 95 %.
-    """
-    if not trials:
-        return 0.0, 1.0
-    rate = count / trials
-    square = z * z / trials
-    center = (rate + square / 2) / (1 + square)
-    margin = z * sqrt(rate * (1 - rate) / trials + square / (4 * trials)) / (1 + square)
-    return max(0.0, center - margin), min(1.0, center + margin)
 
 
 class Outcome(enum.Enum):
@@ -136,16 +111,3 @@ class SequentialTest(NamedTuple):
             if ratio >= self.bound:
                 return Outcome.FAILS
         return Outcome.HOLDS if ratio <= -self.bound else Outcome.OPEN
-
-
-def outcome_of(right: int, wrong: int) -> Outcome:
-    """Return what so many *right* and *wrong* merges say, in whatever order they came.
-
-    >>> outcome_of(10, 0), outcome_of(9, 0), outcome_of(0, 2)
-    (<Outcome.HOLDS: 'holds'>, <Outcome.OPEN: 'open'>, <Outcome.FAILS: 'fails'>)
-    """
-    test = SequentialTest.of_max_false(MAX_FALSE)
-    ratio = right * test.right + wrong * test.wrong
-    if ratio >= test.bound:
-        return Outcome.FAILS
-    return Outcome.HOLDS if ratio <= -test.bound else Outcome.OPEN

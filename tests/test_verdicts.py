@@ -34,6 +34,14 @@ async def test_wrong_entry_falls_alone(kind):
     assert outcome.problems == []
 
 
+@pytest.mark.parametrize(("kind", "seed"), [("three rotating ads", 909), ("users online", 917)])
+@deferred_f_from_coro_f
+async def test_entry_without_a_part_in_what_is_audited_for_it_goes_on_waiting(kind, seed):
+    """The next variant that it may have merged is audited; here it is wrong, and falls."""
+    outcome = await crawl(Case(kind, "path_case", has_wrong=True, seed=seed))
+    assert outcome.problems == []
+
+
 @deferred_f_from_coro_f
 async def test_refused_audits_condemn_no_right_entry():
     """What an audit cannot tell counts against nothing, and no page is lost."""

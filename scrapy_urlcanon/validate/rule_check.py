@@ -14,6 +14,7 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.confidence import MAX_FALSE, Outcome
 from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage, SiteEvidence
 from scrapy_urlcanon.learn.results.in_force import settings_of
+from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -39,10 +40,11 @@ class RuleCheck:
     """URLs, and what the rule makes of each; those still to be fetched, the next one last."""
     site: SiteEvidence = field(factory=SiteEvidence)
     """What is known of the pages, whatever rule they were fetched for."""
+    common: CommonContents = field(factory=CommonContents)
+    """What several pages show: a form to log in agrees with every rule."""
     last: Judgement | None = None
     """What the last pair showed."""
     _record: EntryRecord = field(init=False)
-    _pages: dict[bytes, str] = field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
         """Begin the record."""
@@ -90,17 +92,11 @@ class RuleCheck:
             " -> ".join(item) if isinstance(item, list) else str(item) for item in self.setting
         )
 
-    def add(self, pair: tuple[str, str], judgement: Judgement, kept: bytes = b"") -> None:
-        """Take over what *pair* showed.
-
-        :param kept: the digest of what the second URL of the pair showed.
-        """
+    def add(self, pair: tuple[str, str], judgement: Judgement) -> None:
+        """Take over what *pair* showed."""
         url, canonical = pair
         verdict = judgement.verdict
-        if verdict is Verdict.SAME and self._pages.setdefault(kept, canonical) != canonical:
-            # A page that many URLs share, such as a form to log in, agrees with every rule.
-            verdict = Verdict.CANNOT_TELL
-        elif verdict is Verdict.ANOTHER and not self.site.is_new(canonical.encode(), judgement):
+        if verdict is Verdict.ANOTHER and not self.site.is_new(canonical.encode(), judgement):
             verdict = Verdict.CANNOT_TELL
         self.last = judgement
         if verdict is Verdict.CANNOT_TELL:

@@ -59,14 +59,15 @@ class ValidationSpider(Spider):
             return
         page = page_of(response)
         if comparison is None:
-            comparison = Comparison(page.digest, check.site.noise, pair[1], pair[0])
+            site = check.site
+            comparison = Comparison(page.digest, site.noise, pair[1], pair[0], common=check.common)
             yield self._request(Side.VARIANT, check, pair, comparison)
             return
         judgement = comparison.add(kwargs["side"], Shown(page, page.digest))
         if isinstance(judgement, Side):
             yield self._request(judgement, check, pair, comparison)
         else:
-            yield from self._end(check, pair, judgement, comparison.reference.digest)
+            yield from self._end(check, pair, judgement)
 
     def failed(self, failure: Any) -> Iterator[Request]:
         """Go on with the next pair: this one says nothing."""
@@ -83,9 +84,9 @@ class ValidationSpider(Spider):
             yield from self._end(check, pair, Judgement(Verdict.CANNOT_TELL, reason))
 
     def _end(
-        self, check: RuleCheck, pair: tuple[str, str], judgement: Judgement, kept: bytes = b""
+        self, check: RuleCheck, pair: tuple[str, str], judgement: Judgement
     ) -> Iterator[Request]:
-        check.add(pair, judgement, kept)
+        check.add(pair, judgement)
         yield from self._next(check)
 
     def _next(self, check: RuleCheck) -> Iterator[Request]:

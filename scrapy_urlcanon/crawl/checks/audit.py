@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from functools import partial
 from http import HTTPStatus
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from attrs import define, field
 from scrapy import Request, signals
 
-from scrapy_urlcanon.canonicalizer.rules import BY_NAME
+from scrapy_urlcanon.canonicalizer.merge import Merge
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
-from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
-from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of, marked, with_url
-from scrapy_urlcanon.crawl.seen import forget_seen, record_as_seen
+from scrapy_urlcanon.crawl.checks.entry_record import OtherPage
+from scrapy_urlcanon.crawl.checks.fetch_budget import Need
+from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
+from scrapy_urlcanon.crawl.checks.suspension import Suspension
+from scrapy_urlcanon.crawl.checks.trial import AuditedPair, Trial
+from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, RESCUE, mark_of, marked
+from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 from scrapy_urlcanon.crawl.stats import Stat
+from scrapy_urlcanon.pages.same_page import sampled_lines
 from scrapy_urlcanon.pages.verdict import (
+    CHANGED,
     MOST_FETCHES,
     NO_TEXT,
     Comparison,
@@ -27,8 +35,6 @@ from scrapy_urlcanon.pages.verdict import (
     Side,
     Verdict,
 )
-from scrapy_urlcanon.redaction import shown_url
-from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,7 +45,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.canonicalizer.merge import Merge
+    from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
@@ -48,50 +54,18 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
-    from scrapy_urlcanon.pages.verdict import Noise
+    from scrapy_urlcanon.pages.same_page import PageDigest
+    from scrapy_urlcanon.pages.verdict import Noise, Shown
 
 logger = logging.getLogger(__name__)
 
 _ROWS = 20
-
-
-class AuditedPair(NamedTuple):
-    """What the audit found about one dropped variant."""
-
-    url: str
-    """The variant."""
-    first: str
-    """The URL that stood for it."""
-    entries: tuple[RuleEntry, ...]
-    """What makes the two one; of another page, what is to blame for that."""
-    domain: str
-    judgement: Judgement
-
-    @property
-    def is_same(self) -> bool:
-        """Whether both show one page."""
-        return self.judgement.verdict is Verdict.SAME
-
-
-@define(eq=False)
-class _Trial:
-    """One dropped variant, from when it is fetched to its verdict."""
-
-    drop: Drop
-    page: bytes
-    merge: Merge
-    comparison: Comparison
-    side: Side = Side.VARIANT
-    """What is being fetched."""
-    fetches: int = 0
-    found: Judgement | None = None
-    """What it was found to be, where it is not known yet which entry is to blame."""
-    suspects: deque[RuleEntry] = field(factory=deque)
-    """Those that may be, the next one first."""
-    looks: deque[str] = field(factory=deque)
-    """URLs that tell the suspected entry from the others, and that are still to be fetched."""
-    failures: int = 0
-    """How many of these fetches failed."""
+_MOST_FETCHES = 8
+"""After so many fetches one variant is not worth more."""
+_NO_MERGE = Merge((), is_joint=False)
+_HELD_PART = 4
+"""The part of ``URLCANON_PENDING_MAX_BYTES`` that is for responses."""
+_REFUSALS = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 
 
 class Audit:
@@ -104,6 +78,8 @@ class Audit:
     dropped, and that are remembered, are scheduled again.
 
     :param on_audited: is called with each variant that was audited.
+    :param on_orphans: as of :class:`.Suspension`.
+    :param orphans: those of earlier runs of the job.
     """
 
     def __init__(
@@ -119,21 +95,41 @@ class Audit:
         rule_changes: RuleChanges,
         stats: CrawlStats,
         on_audited: Callable[[AuditedPair], None],
+        on_orphans: Callable[[set[bytes]], None],
+        orphans: set[bytes],
     ) -> None:
         self._crawler = crawler
         self._canonicalizer = canonicalizer
         self._fingerprints = fingerprints
-        self._first_urls = first_urls
         self._requests = requests
         self._contents = contents
-        self._rule_changes = rule_changes
         self._stats = stats
         self._on_audited = on_audited
         self._sample = AuditSample(canonicalizer, settings.audit, settings.audit_max_false)
-        self._trials: dict[str, _Trial] = {}
+        self._trials: dict[str, Trial] = {}
+        self._rounds = 0
+        # The hashes of URLs of which nothing could be told: once is enough.
+        self._told: set[int] = set()
         self._variants = DroppedVariants(settings, stats)
+        self.held = HeldResponses(settings.pending_max_bytes // _HELD_PART)
+        """What was fetched of variants that may yet be let through."""
+        self.suspension = Suspension(
+            crawler,
+            canonicalizer=canonicalizer,
+            fingerprints=fingerprints,
+            first_urls=first_urls,
+            requests=requests,
+            contents=contents,
+            rule_changes=rule_changes,
+            stats=stats,
+            variants=self._variants,
+            take_under_way=self._take_under_way,
+            on_orphans=on_orphans,
+        )
+        self.suspension.orphans |= orphans
         # Of the sample, but when they were dropped audits had taken their share of the pages.
         self._postponed: deque[str] = deque(maxlen=settings.audit_max_pending)
+        crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     def noise(self, domain: str) -> Noise:
@@ -145,74 +141,154 @@ class Audit:
     def dropped(self, drop: Drop) -> None:
         """Choose the dropped variants to audit, and remember the others."""
         mark = mark_of(drop.request, AUDIT)
-        if mark:
+        trial = mark and self._trials.get(mark["trial"])
+        if mark and trial and trial.is_waiting_for(mark):
             # Another middleware made a request of it that was sent before.
-            self._trials.pop(mark["trial"], None)
-        page = self._fingerprints.page(drop.request)
-        if page is None or self._requests.is_missed(page) or DECLARED_CANONICAL in drop.rules:
+            del self._trials[mark["trial"]]
+            self._sample.ended(mark["trial"], trial.fetches)
+        if self.suspension.releases(drop):
             return
-        merge = self._sample.choose(drop)
-        if merge is None:
+        self._sample.note(drop)
+        if self._is_auditable(drop) and not self._audit(drop):
             self._variants.remember(drop)
             if self._sample.has(drop):
                 self._postponed.append(drop.request.url)
-        elif self._requests.is_had(page):
-            self._begin(page, drop, merge)
-        else:
-            self._variants.wait(page, drop)
+
+    def _is_auditable(self, drop: Drop) -> bool:
+        page = self._fingerprints.page(drop.request)
+        is_lost = page is None or self._requests.is_missed(page)
+        return not is_lost and DECLARED_CANONICAL not in drop.rules
+
+    def _is_had(self, drop: Drop) -> bool:
+        page = self._fingerprints.page(drop.request)
+        return page is not None and self._requests.is_had(page)
+
+    def _audit(self, drop: Drop, *, at_any_cost: bool = False) -> bool:
+        """Audit *drop* if it is chosen; return whether it is."""
+        page = self._fingerprints.page(drop.request)
+        if page is None or not self._requests.is_had(page):
+            self._sample.have_wait(drop)
+            return False
+        merge = self._sample.choose(drop, at_any_cost=at_any_cost)
+        if merge is None:
+            return False
+        self._variants.forget(drop.request.url)
+        self._begin(page, drop, merge)
+        return True
 
     def takes(self, drop: Drop, page: bytes) -> bool:
         """Compare *drop* with *page*, which was fetched, if it is chosen; return whether it is."""
+        self._sample.note(drop)
         merge = self._sample.choose(drop)
         if merge is None:
             return False
         self._begin(page, drop, merge)
         return True
 
-    def had(self, page: bytes) -> None:
-        """Send the variants that wait for *page*, which a callback has, by whatever request."""
-        for drop in self._variants.take_waiting(page):
-            self._begin(page, drop, self._sample.merge_of(drop))
+    def compare(
+        self,
+        drop: Drop,
+        reference: PageDigest,
+        shown: Shown | None,
+        on_verdict: Callable[[Judgement], None],
+    ) -> bool:
+        """Compare two pages that the spider has, as those of *drop* would be, if there is room.
+
+        :param reference: what the kept one showed.
+        :param shown: what the other one showed, where that is not to be fetched for it.
+        :param on_verdict: is called with the verdict.
+        :return: whether it is under way, or there is a verdict.
+        """
+        url = drop.request.url
+        if url in self._trials or not self._sample.is_affordable(Need.SUSPECTED, more=1):
+            return False
+        self._sample.begin(url, [])
+        comparison = Comparison(
+            reference, self.noise(drop.domain), drop.first, url, page=drop.fingerprint
+        )
+        trial = Trial(drop, drop.fingerprint, _NO_MERGE, comparison, self._rounds)
+        trial.on_verdict = on_verdict
+        self._trials[url] = trial
+        self._rounds += 1
+        self._go_on_comparing(trial, comparison.add(Side.VARIANT, shown) if shown else Side.VARIANT)
+        return True
+
+    def _go_on_comparing(self, trial: Trial, judgement: Judgement | Side) -> None:
+        if isinstance(judgement, Side):
+            self._fetch_side(trial, judgement)
+        elif trial.on_verdict:
+            del self._trials[url := trial.drop.request.url]
+            self._sample.ended(url, trial.fetches)
+            trial.on_verdict(judgement)
 
     def note(self, request: Request, response: Response) -> None:
         """Note that *request* stands for its page, which the spider gets."""
         page = self._requests.page(request)
         if page is None or response.status >= HTTPStatus.BAD_REQUEST:
             return
-        self._sample.pages += 1
+        self._sample.budget.pages += 1
+        site = self._sample.known_site(domain_or_host(urlsplit(response.url).hostname or ""))
+        if site:
+            site.noise.saw(page, sampled_lines(self._contents.read(response))[0])
         if mark_of(request, RESCUE):
             # This one stands for the page now.
-            self._variants.stop_waiting(page, request.url)
+            self._variants.forget(request.url)
         self._go_on_with_the_sample()
 
-    def _go_on_with_the_sample(self) -> None:
-        """Audit what had to wait, as far as the share allows by now."""
+    def spider_idle(self) -> None:
+        """Audit what waits for more pages: there will be none."""
+        self._sample.wait_no_more()
+        self._go_on_with_the_sample(at_any_cost=True)
+
+    def _go_on_with_the_sample(self, *, at_any_cost: bool = False) -> None:
+        """Audit what had to wait, as far as that is affordable by now."""
+        while record := self._sample.take_waiting(at_any_cost=at_any_cost):
+            drops = self._variants.find(partial(self._can_tell_of, record))
+            # That which tells of most of the entries that wait.
+            for drop in sorted(drops, key=self._sample.order):
+                # It may have had no part in the merge, and others that are due have.
+                if self._audit(drop, at_any_cost=at_any_cost) and record.under_way:
+                    break
+            else:
+                self._sample.put_off(record)
         for _ in range(len(self._postponed)):
-            if not self._sample.is_affordable:
+            if not self._sample.is_affordable(Need.SAMPLED):
                 break
-            drop = self._variants.get(self._postponed.popleft())
-            if drop:
-                self.dropped(drop)
+            url = self._postponed.popleft()
+            postponed = self._variants.get(url)
+            if postponed and not self._is_had(postponed):
+                self._postponed.append(url)
+            elif postponed:
+                self._audit(postponed)
+
+    def _can_tell_of(self, record: EntryRecord, drop: Drop) -> bool:
+        is_new = hash(drop.request.url) not in self._told
+        return is_new and self._sample.is_due(record, drop) and self._is_had(drop)
 
     # One variant after the other, from fetch to verdict.
 
     def _begin(self, page: bytes, drop: Drop, merge: Merge) -> None:
         url = drop.request.url
-        self._variants.forget(url)
         reference = self._contents.get(page)
-        if reference is None:
-            self._variants.remember(drop)
-        if reference is None or url in self._trials:
+        if url in self._trials:
             return
-        comparison = Comparison(reference, self.noise(drop.domain), drop.first, url)
-        trial = self._trials[url] = _Trial(drop, page, merge, comparison)
+        if reference is None:
+            self._sample.ended(url)
+            self._variants.remember(drop)
+            return
+        noise = self.noise(drop.domain)
+        comparison = Comparison(
+            reference, noise, drop.first, url, page=page, common=self._contents.common
+        )
+        trial = self._trials[url] = Trial(drop, page, merge, comparison, self._rounds)
+        self._rounds += 1
         self._fetch_side(trial, Side.VARIANT)
 
-    def _fetch_side(self, trial: _Trial, side: Side) -> None:
+    def _fetch_side(self, trial: Trial, side: Side) -> None:
         trial.side = side
         self._fetch(trial, trial.drop.request.url if side is Side.VARIANT else trial.drop.first)
 
-    def _fetch(self, trial: _Trial, url: str) -> None:
+    def _fetch(self, trial: Trial, url: str) -> None:
         trial.fetches += 1
         self._crawler.engine.crawl(
             marked(
@@ -220,6 +296,7 @@ class Audit:
                 AUDIT,
                 url,
                 trial=trial.drop.request.url,
+                round=trial.round,
                 number=trial.fetches,
             )
         )
@@ -232,47 +309,44 @@ class Audit:
         """
         mark = mark_of(request, AUDIT) or {}
         trial = self._trials.get(mark["trial"])
-        if trial is None or mark["number"] != trial.fetches:
+        if trial is None or not trial.is_waiting_for(mark):
             # Of a run before, which was killed.
             return True
         if trial.found:
             self._go_on(trial, trial.found, response)
             return True
         judgement = self._judge(trial, response)
-        if isinstance(judgement, Side):
-            self._fetch_side(trial, judgement)
+        if trial.on_verdict or isinstance(judgement, Side):
+            self._go_on_comparing(trial, judgement)
             return True
-        # The verdict may have come with the kept page.
-        return not self._end(trial, judgement) or trial.side is Side.KEPT
+        return not self._end(trial, judgement)
 
-    def _judge(self, trial: _Trial, response: Response | None) -> Judgement | Side:
+    def _judge(self, trial: Trial, response: Response | None) -> Judgement | Side:
         """Return what is to be said of a variant, or what is to be fetched for that."""
         is_variant = trial.side is Side.VARIANT
         if response is None or response.status >= HTTPStatus.BAD_REQUEST:
+            trial.is_refused = _is_refusal(response)
             which = "it" if is_variant else "the kept page"
             return trial.comparison.failed(trial.side, f"{which} failed when it was audited")
+        if is_variant:
+            trial.response = trial.response or response
         shown = self._contents.shown(response)
-        common = self._contents.common
         judgement = trial.comparison.add(trial.side, shown)
-        is_same = isinstance(judgement, Judgement) and judgement.verdict is Verdict.SAME
-        if is_variant and (
-            common.has_several_pages(shown.digest)
-            if is_same
-            else common.has_several_paths(shown.digest)
-        ):
-            return Judgement(Verdict.CANNOT_TELL, "several pages show what it shows")
+        if self._contents.common.is_elsewhere(shown.digest, trial.page):
+            self._sample.site(trial.drop.domain).note_shared(shown.texts)
+        if isinstance(judgement, Side) and trial.fetches >= _MOST_FETCHES:
+            return Judgement(Verdict.CANNOT_TELL, "no two fetches show the same")
         return judgement
 
-    def _end(self, trial: _Trial, judgement: Judgement) -> bool:
+    def _end(self, trial: Trial, judgement: Judgement) -> bool:
         """Take over a verdict, and return whether the spider is to get the variant."""
         drop, entries = trial.drop, trial.merge.entries
         if judgement.verdict is not Verdict.ANOTHER:
+            trial.is_got = judgement.reason == NO_TEXT
             self._conclude(trial, entries, judgement)
-            if judgement.verdict is Verdict.CANNOT_TELL:
-                self._variants.remember(drop)
-            return judgement.reason == NO_TEXT
-        is_new = self._sample.site(drop.domain).is_new(trial.page, judgement)
-        if not is_new:
+            return trial.is_got
+        trial.is_got = self._sample.site(drop.domain).is_new(trial.page, judgement)
+        if not trial.is_got:
             reason = "what it shows of its own another one showed before"
             self._conclude(trial, entries, Judgement(Verdict.CANNOT_TELL, reason))
         elif trial.merge.is_joint or len(entries) == 1:
@@ -285,9 +359,9 @@ class Audit:
                 sorted(entries, key=lambda e: (-len(records[e].others), records[e].same))
             )
             self._suspect(trial, judgement)
-        return is_new
+        return trial.is_got
 
-    def _suspect(self, trial: _Trial, found: Judgement) -> None:
+    def _suspect(self, trial: Trial, found: Judgement) -> None:
         """Look at the next entry that may be to blame.
 
         One is if the two URLs still show two pages with all the others applied: what a URL looks
@@ -304,7 +378,7 @@ class Audit:
         trial.looks.extend(look for url, look in urls.items() if look != url)
         self._look(trial, found)
 
-    def _look(self, trial: _Trial, found: Judgement) -> None:
+    def _look(self, trial: Trial, found: Judgement) -> None:
         if trial.looks:
             self._fetch(trial, trial.looks[0])
         else:
@@ -312,12 +386,15 @@ class Audit:
             self._sample.record(entry, trial.drop.domain, is_guilty=True)
             self._conclude(trial, (entry,), found)
 
-    def _go_on(self, trial: _Trial, found: Judgement, response: Response | None) -> None:
+    def _go_on(self, trial: Trial, found: Judgement, response: Response | None) -> None:
         """Take over what was fetched to tell the suspected entry from the others."""
         entry, drop = trial.suspects[0], trial.drop
-        if response is None or response.status >= HTTPStatus.BAD_REQUEST:
+        side = None
+        if response is not None and response.status < HTTPStatus.BAD_REQUEST:
+            side = trial.comparison.side_of(self._contents.shown(response), found)
+        if side is None:
             trial.failures += 1
-            if trial.failures < MOST_FETCHES:
+            if trial.failures < 2 * MOST_FETCHES:
                 self._look(trial, found)
                 return
             reason = "another page, and what tells the entries apart failed"
@@ -326,7 +403,7 @@ class Audit:
             return
         look = trial.looks.popleft()
         is_variant = look == self._canonicalizer.canonicalize_without(drop.request.url, [entry])
-        if self._contents.shown(response).has(found.own) is is_variant:
+        if (side is Side.VARIANT) is is_variant:
             self._look(trial, found)
             return
         self._sample.record(entry, drop.domain).add(None)
@@ -334,44 +411,53 @@ class Audit:
         trial.suspects.popleft()
         self._suspect(trial, found)
 
-    def _conclude(
-        self, trial: _Trial, entries: tuple[RuleEntry, ...], judgement: Judgement
-    ) -> None:
+    def _conclude(self, trial: Trial, entries: tuple[RuleEntry, ...], judgement: Judgement) -> None:
         """End a trial with a verdict over *entries*."""
-        drop = trial.drop
-        del self._trials[drop.request.url]
-        self._sample.ended(trial.fetches)
-        self._on_audited(AuditedPair(drop.request.url, drop.first, entries, drop.domain, judgement))
-        self._count(drop, entries, judgement)
-        for record in self._sample.records_of(entries, drop.domain):
-            self._pursue(record, drop)
+        drop, url = trial.drop, trial.drop.request.url
+        del self._trials[url]
+        self._sample.ended(url, trial.fetches - trial.is_got)
+        self._on_audited(AuditedPair(url, drop.first, entries, drop.domain, judgement))
+        if judgement.verdict is not Verdict.CANNOT_TELL or trial.comparison.has_control:
+            self._sample.is_answered = True
+        trial.is_refused |= judgement.reason == CHANGED
+        self._count(trial, entries, judgement)
+        self._sample.go_on_with(entries, drop.domain)
         self._go_on_with_the_sample()
+        if judgement.verdict is Verdict.SAME or trial.is_got:
+            return
+        self.held.hold(url, trial.response)
+        if trial.is_refused and trial.response:
+            # It looks different, and there will be no control: the spider is to have it.
+            self._crawler.engine.crawl(marked(drop.request, RELEASED))
+            return
+        self._variants.remember(drop)
+        if not trial.is_refused:
+            self._told.add(hash(url))
 
-    def _pursue(self, record: EntryRecord, last: Drop) -> None:
-        """Audit another variant of an entry that is suspected, or of which nothing is known yet.
+    def _take_under_way(self, is_meant: Callable[[Drop], bool]) -> list[Drop]:
+        """End the trials that need no verdict any more; return what the spider lacks of them."""
+        drops = []
+        for url, trial in tuple(self._trials.items()):
+            if not trial.on_verdict and is_meant(trial.drop):
+                del self._trials[url]
+                self._sample.ended(url, trial.fetches - trial.is_got)
+                if trial.is_got:
+                    record_as_seen(self._crawler, Request(url))
+                else:
+                    self.held.hold(url, trial.response)
+                    drops.append(trial.drop)
+        return drops
 
-        No other one may be dropped from now on.
-        """
-        is_open = bool(record.others) or not record.judged
-        is_under_way = record.chosen > record.judged + record.cannot_tell
-        if is_open and not is_under_way and self._sample.is_awaited(record):
-            drop = self._variants.find(
-                lambda drop: (
-                    drop.domain == record.domain
-                    and record.entry in drop.entries
-                    and drop.request.url != last.request.url
-                )
-            )
-            if drop:
-                self.dropped(drop)
-
-    def _count(self, drop: Drop, entries: tuple[RuleEntry, ...], judgement: Judgement) -> None:
+    def _count(self, trial: Trial, entries: tuple[RuleEntry, ...], judgement: Judgement) -> None:
         """Count a verdict over *entries*, and suspend what it condemns."""
+        drop = trial.drop
         records = self._sample.records_of(entries, drop.domain)
         if judgement.verdict is Verdict.CANNOT_TELL:
             self._stats.inc(Stat.AUDIT_UNJUDGED)
             for record in records:
                 record.cannot_tell += 1
+                record.refused += trial.is_refused
+                record.unsettled += trial.found is not None
             return
         self._stats.inc(Stat.AUDITED)
         other = None
@@ -380,83 +466,10 @@ class Audit:
             other = OtherPage(drop.request.url, drop.first, judgement.own)
         for record in records:
             record.add(other)
+            if other:
+                self._sample.suspect(record)
             if record.outcome is Outcome.FAILS:
-                self._suspend(record)
-
-    # What becomes of an entry that is wrong.
-
-    def _suspend(self, record: EntryRecord) -> None:
-        entry, domain = record.entry, record.domain
-        is_known = entry.option in BY_NAME or entry.option == DECLARED_CANONICAL
-        if not is_known or not self._rule_changes.suspend(entry, domain):
-            return
-        self._stats.inc(Stat.AUDIT_SUSPENDED, rule=str(entry))
-        let_through = self._let_through(record)
-        last = record.others[-1]
-        logger.warning(
-            "%(rule)s is off for %(domain)s from now on: of %(audited)s that are due to it, "
-            "%(false)d were other pages, for example %(first)s and %(second)s. %(dropped)s that "
-            "it had dropped, as far as they are remembered, %(are)s fetched now.%(advice)s",
-            {
-                "rule": entry,
-                "domain": domain,
-                "audited": count_of(record.judged, "audited duplicate"),
-                "false": len(record.others),
-                "first": shown_url(last.first),
-                "second": shown_url(last.url),
-                "dropped": count_of(let_through, "URL"),
-                "are": "is" if let_through == 1 else "are",
-                "advice": _advice(entry, domain),
-            },
-            extra={"spider": self._crawler.spider},
-        )
-
-    def _let_through(self, record: EntryRecord) -> int:
-        """Schedule what an entry had merged, and nothing else; return how many requests."""
-        entry, domain = record.entry, record.domain
-        if entry.option in BY_NAME:
-            self._rename_pages(domain, record.others)
-
-        def is_meant(drop: Drop) -> bool:
-            if drop.domain != domain or entry not in drop.entries:
-                return False
-            if entry.option not in BY_NAME:
-                return True
-            canonicalize = self._canonicalizer.canonicalize
-            return canonicalize(drop.request.url) != canonicalize(drop.first)
-
-        drops = self._variants.take(is_meant, self._fingerprints.page)
-        for url, trial in tuple(self._trials.items()):
-            if is_meant(trial.drop):
-                # It needs no verdict any more: what is on its way is not for the spider.
-                del self._trials[url]
-                drops.append(trial.drop)
-        for drop in drops:
-            self._stats.inc(Stat.AUDIT_LET_THROUGH)
-            # A copy: the fingerprint of a request is that of the rules it was made under.
-            self._crawler.engine.crawl(with_url(drop.request, drop.request.url))
-        return len(drops)
-
-    def _rename_pages(self, domain: str, others: list[OtherPage]) -> None:
-        """Know the pages of *domain* by the fingerprints that their URLs have now.
-
-        What the spider has is not to be fetched again. And the URL that a wrong entry made of
-        others is one that nobody has fetched: under its fingerprint another page is known so far.
-        """
-        for page, url in self._first_urls.items():
-            if domain not in url:
-                continue
-            request = Request(url)
-            new = self._fingerprints.fingerprint(request)
-            if new != page:
-                self._first_urls.forget(page)
-                forget_seen(self._crawler, page)
-                self._requests.rename(page, new)
-                self._contents.rename(page, new)
-                record_as_seen(self._crawler, request)
-        for other in others:
-            # The spider got it from the audit.
-            record_as_seen(self._crawler, Request(other.url))
+                self.suspension.suspend(record)
 
     def spider_closed(self, spider: Spider) -> None:
         """Complete the stats and log what was found."""
@@ -471,14 +484,6 @@ class Audit:
             logger.info("\n".join(_lines(rows)), extra={"spider": spider})
 
 
-def _advice(entry: RuleEntry, domain: str) -> str:
-    """Return the line of the settings that does for good what a suspension does for a crawl."""
-    if entry.option not in BY_NAME:
-        return ""
-    rules = {domain: BY_NAME[entry.option].taken_back(entry.entry)}
-    return f" For good: URLCANON_RULES = {rules!r}."
-
-
 def _lines(rows: list[EntryRecord]) -> Iterator[str]:
     yield "Audited duplicates: the same page, another one, and where it could not be told"
     for record in rows:
@@ -486,3 +491,10 @@ def _lines(rows: list[EntryRecord]) -> Iterator[str]:
             f"{record.same:8,} {len(record.others):6,} {record.cannot_tell:6,}  "
             f"{record.entry} on {record.domain}: {record.outcome.value}"
         )
+
+
+def _is_refusal(response: Response | None) -> bool:
+    """Tell whether the server answered that it does not want to be asked so much."""
+    return response is not None and (
+        response.status in _REFUSALS or "Retry-After" in response.headers
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,9 @@ from scrapy_urlcanon.canonicalizer.merge import Merge, merge_of
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, SiteEvidence
+from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of
-from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
+from scrapy_urlcanon.crawl.settings import ACTING_META, DECLARED_CANONICAL, META_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,27 +22,29 @@ if TYPE_CHECKING:
 
 FIRST = 3
 """How many drops of each entry on each domain are audited whatever the share."""
-_EARLY_FETCHES, _EARLY_SHARE = 9, 0.03
-"""How many fetches, or which share of the pages, the audit may have taken for an entry that was
-judged once to be audited again before its turn."""
-_EXPECTED = 3
-"""Fetches of one audit, as long as it is not known how many it takes."""
 _SUSPECTED = 12
 """How many, of an entry that merged another page and is neither suspended nor cleared."""
+_CLEARED = 3
+"""How often an entry has to have been right for each time that it was not, to be let alone."""
+_IN_VAIN, _UNANSWERED = 10, 4
+"""After so many audits that told nothing an entry has to wait for room as others do; the latter
+where the server never sent a page again."""
 _FREQUENT = 3
-"""From how many drops on a parameter that is not to be kept is judged by itself."""
+"""From how many URLs on a parameter that is not to be kept is judged by itself."""
 _REMEMBERED_NAMES = 100_000
-_CONSIDERED = 50
-"""After so many drops an entry that merged none of them is not looked at any more."""
+_IDLE = 50
+"""After so many drops that it had no part in an entry is not looked at any more."""
+_MORE_PAGES = 1.05
+"""How many times as many pages there are to be before it is looked again."""
 
 
 class AuditSample:
     """Chooses the variants to audit: the first ones of each entry, and then a share of all.
 
-    What is fetched for audits is at most that share of the pages, but for the first audits of an
-    entry and those of one that is suspected; with a share of 1 every variant is.
+    What is not affordable when it is dropped waits until it is. With a share of 1 every variant is
+    audited.
 
-    :param share: as in ``URLCANON_AUDIT``.
+    :param share: as in ``URLCANON_AUDIT``; with 0 no variant is chosen.
     :param max_false: the rate of false merges that is too much for an entry.
     """
 
@@ -52,11 +54,15 @@ class AuditSample:
         self._max_false = max_false
         self._sites: dict[str, SiteEvidence] = {}
         self._records: dict[tuple[RuleEntry, str], EntryRecord] = {}
-        self._names: Counter[tuple[RuleEntry, str]] = Counter()
-        self.pages = 0
-        """How many pages were fetched for the spider."""
-        self.fetches = 0
-        """How many fetches audits took, or will take at least."""
+        self._suspected: set[EntryRecord] = set()
+        # The URLs, by their hashes, that had a parameter of each name, up to a few of them.
+        self._names: dict[tuple[RuleEntry, str], set[int]] = {}
+        # Each with how many pages there have to be before it is looked for what to audit.
+        self._waiting: dict[EntryRecord, int] = {}
+        self._under_way: dict[str, list[EntryRecord]] = {}
+        self.budget = FetchBudget(share)
+        self.is_answered = False
+        """Whether any page was fetched again and was itself."""
 
     @property
     def records(self) -> list[EntryRecord]:
@@ -64,43 +70,145 @@ class AuditSample:
         records = (record for record in self._records.values() if record.chosen)
         return sorted(records, key=lambda record: -record.judged)
 
-    @property
-    def is_affordable(self) -> bool:
-        """Whether less than the share of the pages was fetched for audits so far."""
-        return self._share >= 1 or self.fetches < self._share * self.pages
-
     def has(self, drop: Drop) -> bool:
         """Tell whether *drop* is of the share that is to be audited."""
         digest = blake2b(drop.request.url.encode(errors="replace"), digest_size=8).digest()
         return int.from_bytes(digest, "big") < self._share * 2**64
 
-    def choose(self, drop: Drop) -> Merge | None:
-        """Return what merged *drop* if it is to be audited."""
-        if not _is_auditable(drop):
-            return None
+    def note(self, drop: Drop) -> None:
+        """Take note of a variant that was dropped."""
+        if not self._share or not _is_auditable(drop):
+            return
         if len(self._names) > _REMEMBERED_NAMES:
             self._names.clear()
         for entry in drop.entries:
             # The URL that stands for it comes again and again.
             if _drops_any_name(entry) and entry.entry in drop.request.url:
-                self._names[entry, drop.domain] += 1
-        records = self.records_of(drop.entries, drop.domain)
-        for record in records:
-            record.considered += 1
-        if not self._is_chosen(drop, records):
+                urls = self._names.setdefault((entry, drop.domain), set())
+                if len(urls) < _FREQUENT:
+                    urls.add(hash(drop.request.url))
+
+    def have_wait(self, drop: Drop) -> None:
+        """Have what *drop* is due to wait for an audit: its page was not fetched yet."""
+        if not self._share or not _is_auditable(drop):
+            return
+        for record in self.records_of(drop.entries, drop.domain):
+            if self.need(record) is not None:
+                self._waiting.setdefault(record, 0)
+
+    def choose(self, drop: Drop, *, at_any_cost: bool = False) -> Merge | None:
+        """Return what merged *drop* if it is to be audited now.
+
+        :param at_any_cost: whether it is to be for what would wait for more pages in vain.
+        """
+        if not self._share or not _is_auditable(drop):
+            return None
+        if not self._has_room(drop, drop.entries, at_any_cost=at_any_cost):
             return None
         merge = self.merge_of(drop)
-        records = self.records_of(merge.entries, drop.domain)
-        if not self._is_chosen(drop, records):
+        for entry in drop.entries - {*merge.entries}:
+            self.record(entry, drop.domain).idle += 1
+        if not self._has_room(drop, merge.entries, at_any_cost=at_any_cost):
             return None
-        for record in records:
-            record.chosen += 1
-        self.fetches += _EXPECTED
+        self.begin(drop.request.url, self.records_of(merge.entries, drop.domain))
         return merge
 
-    def ended(self, fetches: int) -> None:
-        """Note that an audit took so many *fetches*."""
-        self.fetches += fetches - _EXPECTED
+    def begin(self, url: str, records: list[EntryRecord]) -> None:
+        """Note that the audit of *url* for *records* begins."""
+        self._under_way[url] = records
+        for record in records:
+            record.chosen += 1
+            record.under_way += 1
+        self.budget.begin()
+
+    def ended(self, url: str, fetches: int = 0) -> None:
+        """Note that the audit of *url* ended.
+
+        :param fetches: how many it took that the spider got nothing of.
+        """
+        records = self._under_way.pop(url, None)
+        if records is None:
+            return
+        for record in records:
+            record.under_way -= 1
+        self.budget.end(fetches)
+
+    def _has_room(self, drop: Drop, entries: Iterable[RuleEntry], *, at_any_cost: bool) -> bool:
+        """Tell whether *drop* is to be audited for *entries*, or have these wait for that."""
+        records = self.records_of(entries, drop.domain)
+        needs = {record: need for record in records if (need := self.need(record)) is not None}
+        if not needs:
+            return self.has(drop) and self.budget.has_room(Need.SAMPLED)
+        need = min(needs.values())
+        if self.is_affordable(need) or (at_any_cost and any(map(self._is_open, needs))):
+            return True
+        for record in needs:
+            self._waiting.setdefault(record, 0)
+        return False
+
+    def is_affordable(self, need: Need, *, more: int = 0) -> bool:
+        """Tell whether there may be an audit for *need* now.
+
+        :param more: how many there are that are suspected, besides entries.
+        """
+        suspects = more + sum(bool(record.others) for record in self._suspected)
+        return self.budget.has_room(need, suspects)
+
+    def take_waiting(self, *, at_any_cost: bool = False) -> EntryRecord | None:
+        """Return the entry that is to be audited before all others that wait, if one may be."""
+        if not self._waiting or not (at_any_cost or self.is_affordable(Need.SUSPECTED)):
+            return None
+        waiting = []
+        for record, pages in tuple(self._waiting.items()):
+            need = self.need(record)
+            if need is None:
+                del self._waiting[record]
+            elif pages <= self.budget.pages and (
+                self.is_affordable(need) or (at_any_cost and self._is_open(record))
+            ):
+                waiting.append((need, record))
+        if not waiting:
+            return None
+        _, record = min(waiting, key=lambda item: item[0])
+        del self._waiting[record]
+        return record
+
+    def wait_no_more(self) -> None:
+        """Have what waits for some more pages wait for nothing."""
+        self._waiting = dict.fromkeys(self._waiting, 0)
+
+    def put_off(self, record: EntryRecord) -> None:
+        """Have *record* wait until there are some more pages: there was nothing to audit."""
+        self._waiting[record] = int(self.budget.pages * _MORE_PAGES) + 1
+
+    def go_on_with(self, entries: Iterable[RuleEntry], domain: str) -> None:
+        """Have *entries* wait for an audit of what they merged before, where one is due.
+
+        No other one may be dropped from now on.
+        """
+        for record in self.records_of(entries, domain):
+            if self.need(record) is not None and not record.under_way:
+                self._waiting.setdefault(record, 0)
+
+    def is_due(self, record: EntryRecord, drop: Drop) -> bool:
+        """Tell whether the entry of *record* is among what changed the URLs of *drop*."""
+        if drop.domain != record.domain:
+            return False
+        return record in self.records_of(drop.entries, drop.domain)
+
+    def order(self, drop: Drop) -> int:
+        """Return how far behind others *drop* comes.
+
+        The more entries it tells of the better, until there was one of which nothing was told.
+        """
+        records = self.records_of(drop.entries, drop.domain)
+        if any(record.cannot_tell and not record.judged for record in records):
+            return len(records)
+        return -sum(record in self._waiting for record in records)
+
+    def suspect(self, record: EntryRecord) -> None:
+        """Note that an entry merged another page."""
+        self._suspected.add(record)
 
     def merge_of(self, drop: Drop) -> Merge:
         """Return what merged *drop*, which is to be audited."""
@@ -121,8 +229,8 @@ class AuditSample:
         """
         if _drops_any_name(entry):
             if is_guilty:
-                self._names[entry, domain] += _FREQUENT
-            elif self._names[entry, domain] < _FREQUENT:
+                self._names[entry, domain] = {*range(_FREQUENT)}
+            elif len(self._names.get((entry, domain), ())) < _FREQUENT:
                 # Each link may have a name of its own: one by one they would all be audited.
                 entry = RuleEntry(entry.option)
         record = self._records.get((entry, domain))
@@ -135,21 +243,28 @@ class AuditSample:
         """Return what is known of the pages of *domain*."""
         return self._sites.setdefault(domain, SiteEvidence())
 
-    def _is_chosen(self, drop: Drop, records: list[EntryRecord]) -> bool:
-        if any(map(self.is_awaited, records)):
-            return True
-        return self.is_affordable and self.has(drop)
+    def known_site(self, domain: str) -> SiteEvidence | None:
+        """Return what is known of the pages of *domain* if anything was dropped there."""
+        return self._sites.get(domain)
 
-    def is_awaited(self, record: EntryRecord) -> bool:
-        """Tell whether the next drop by an entry is to be audited whatever the share."""
-        if record.chosen >= FIRST:
-            is_suspected = bool(record.others) and record.outcome is Outcome.OPEN
-            return is_suspected and record.chosen < _SUSPECTED
-        is_affordable = self.fetches < max(_EARLY_FETCHES, _EARLY_SHARE * self.pages)
-        # None that was chosen is under way.
-        is_next = not record.judged and record.chosen <= record.cannot_tell
-        merges = record.chosen > 0 or record.considered <= _CONSIDERED
-        return merges and (is_next or bool(record.others) or is_affordable)
+    def _is_open(self, record: EntryRecord) -> bool:
+        """Tell whether nothing is known of an entry, or little but that it merged another page."""
+        if not record.judged:
+            most = _IN_VAIN if self.is_answered else _UNANSWERED
+            return not record.under_way and record.cannot_tell < most
+        return bool(record.others) and record.same <= _CLEARED * len(record.others)
+
+    def need(self, record: EntryRecord) -> Need | None:
+        """Return why the next drop by an entry is to be audited whatever the share, if it is."""
+        if record.chosen >= _SUSPECTED:
+            return None
+        if record.others or (record.unsettled and not record.judged):
+            return Need.SUSPECTED if record.outcome is Outcome.OPEN else None
+        merges = record.chosen > 0 or record.idle <= _IDLE
+        if not merges or record.chosen - record.refused >= FIRST:
+            return None
+        is_next = not record.judged and not record.under_way
+        return Need.UNKNOWN if is_next else Need.LITTLE_KNOWN
 
 
 def _drops_any_name(entry: RuleEntry) -> bool:
@@ -165,6 +280,8 @@ def _is_auditable(drop: Drop) -> bool:
         and request.method == "GET"
         # The options are its own: no rule of the configuration is to blame.
         and not isinstance(request.meta.get(META_KEY), dict)
+        # To fetch it may do more than to fetch it.
+        and ACTING_META.isdisjoint(request.meta)
         # The server never sees the fragment.
         and request.url.partition("#")[0] != drop.first.partition("#")[0]
         and not mark_of(request, AUDIT)

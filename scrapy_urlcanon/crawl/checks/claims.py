@@ -98,6 +98,11 @@ class Belief:
         self._drops[way] = drops
         return drops > 1 and drops % _PROBE == 1
 
+    def is_refuted(self, way: Way) -> bool:
+        """Tell whether it takes many pages more for this *way* to be believed."""
+        right, wrong = self._pages.get(way) or (0, 0)
+        return wrong > 0 and not self._thresholds.accept_alias(right, wrong)
+
     def holds(self, way: Way) -> bool:
         """Tell whether pages that declare in this *way* are believed."""
         return self._thresholds.accept_alias(*(self._pages.get(way) or (0, 0)))

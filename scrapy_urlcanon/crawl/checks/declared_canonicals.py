@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from attrs import define
 from scrapy import Request
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
@@ -14,8 +16,16 @@ from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.checks.claims import Belief, Claim, Claims, Way
+from scrapy_urlcanon.crawl.dropped import Drop
 from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
-from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, mark_of, marked, with_url
+from scrapy_urlcanon.crawl.own_requests import (
+    AUDIT,
+    RELEASED,
+    is_unfiltered,
+    mark_of,
+    marked,
+    with_url,
+)
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.recovery.page_requests import callback_of
 from scrapy_urlcanon.crawl.seen import record_as_seen
@@ -23,11 +33,12 @@ from scrapy_urlcanon.crawl.settings import (
     DECLARED_CANONICAL,
     DECLARED_CANONICAL_SETTING,
     META_KEY,
+    PAGE_KEY,
 )
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.learn.canonicals import is_implausible, way_of
 from scrapy_urlcanon.learn.location import locate
-from scrapy_urlcanon.pages.verdict import Noise, Verdict
+from scrapy_urlcanon.pages.verdict import Verdict
 from scrapy_urlcanon.redaction import shown_url
 
 if TYPE_CHECKING:
@@ -35,9 +46,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
-    from scrapy_urlcanon.crawl.checks.audit import Audit, AuditedPair
+    from scrapy_urlcanon.crawl.checks.audit import Audit
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
-    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.checks.trial import AuditedPair
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
@@ -45,12 +56,29 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.stats import CrawlStats
     from scrapy_urlcanon.pages.page import Page
     from scrapy_urlcanon.pages.same_page import PageDigest
+    from scrapy_urlcanon.pages.verdict import Judgement, Shown
 
 logger = logging.getLogger(__name__)
 
 _URLS_OF_A_PAGE = 10
+_OPEN_CLAIMS = 6
+"""Of how many pages that declare in one way, which is not believed, it may be open whether they are
+right: what is told of these is told of all."""
 # Of one request alone: no rule is to touch it, or rules of its own.
-_OWN_RULES = frozenset({META_KEY, "verbatim_url"})
+_OWN_RULES = frozenset({META_KEY, PAGE_KEY, "verbatim_url"})
+
+
+@define(eq=False)
+class _Open:
+    """A page and the one that it declares, which looked different."""
+
+    claim: Claim
+    content: PageDigest
+    """What the declared one showed."""
+    shown: Shown | None
+    """The same, line by line, where it was at hand."""
+    is_under_way: bool = False
+    """Whether both are being fetched again."""
 
 
 class DeclaredCanonicalPages:
@@ -62,7 +90,8 @@ class DeclaredCanonicalPages:
     A request is dropped only if its callback has had the page. What was dropped is scheduled
     again if its way of declaring is no longer believed, or if two pages that declare it differ.
 
-    :param audit: compares a sample of the drops with the pages that declared them.
+    :param audit: compares pages that are not the same at each visit, with their controls, and a
+        sample of the drops with the pages that declared them.
     """
 
     def __init__(
@@ -76,7 +105,7 @@ class DeclaredCanonicalPages:
         contents: PageContents,
         rule_changes: RuleChanges,
         stats: CrawlStats,
-        audit: Audit | None,
+        audit: Audit,
     ) -> None:
         self._crawler = crawler
         self._canonical_urls = canonical_urls
@@ -99,11 +128,12 @@ class DeclaredCanonicalPages:
         self._has_dupefilter = True
         # What is fetched although it is believed, so that a site that begins to lie is found out.
         self._probed: BoundedMapping[bytes, bool] = BoundedMapping(limit)
-        self._noise: dict[str, Noise] = {}
+        # What looked different, and has no verdict yet.
+        self._open: defaultdict[Way, list[_Open]] = defaultdict(list)
 
     def scheduled(self, request: Request) -> None:
         """Record *request*, which a callback made, as seen if the spider has its page."""
-        if request.dont_filter or not self._has_dupefilter:
+        if is_unfiltered(request) or not self._has_dupefilter:
             return
         if not _OWN_RULES.isdisjoint(request.meta):
             return
@@ -145,11 +175,13 @@ class DeclaredCanonicalPages:
             return
         for shown in {page, *self._requests.redirected_to(request)}:
             for claim in self._claims.settle(shown):
-                self._compare(claim, content)
+                self._compare(claim, content, self._contents.shown(response))
         target = page_of(response).canonical
         target_page = self._fingerprints.page(request, target) if target else None
         if target_page:
             self._take(request, page, content, target_page, response)
+        for way in [*self._open]:
+            self._look_again(way, request)
 
     def dropped(self, drop: Drop) -> None:
         """Audit or remember *drop*, if a declared canonical URL is the reason for it."""
@@ -160,7 +192,7 @@ class DeclaredCanonicalPages:
         if not self._is_believed(page, claim):
             self._remember(drop)
             self._release(page)
-        elif not (self._audit and self._audit.takes(drop, claim.page)):
+        elif not self._audit.takes(drop, claim.page):
             self._remember(drop)
 
     def audited(self, pair: AuditedPair) -> None:
@@ -228,12 +260,15 @@ class DeclaredCanonicalPages:
             self._compare_with_others(claim, content, target_page)
             self._claims.add(target_page, claim)
 
-    def _compare(self, claim: Claim, content: PageDigest) -> None:
-        """Compare the page that declares with the one that it declares, which has *content*."""
+    def _compare(self, claim: Claim, content: PageDigest, shown: Shown | None = None) -> None:
+        """Compare the page that declares with the one that it declares, which has *content*.
+
+        :param shown: what that one shows, where it is at hand.
+        """
         declaring = self._contents.get(claim.page)
         if declaring is None:
             return
-        is_same = self._noise_of(claim.way.domain).same_page(declaring, content)
+        is_same = self._audit.noise(claim.way.domain).same_page(declaring, content)
         if is_same is None:
             return
         common = self._contents.common
@@ -242,13 +277,58 @@ class DeclaredCanonicalPages:
         ):
             # A form to log in, or "not found".
             return
-        self._count(claim, content.digest if is_same else claim.content, same_page=is_same)
+        if is_same:
+            self._count(claim, content.digest, same_page=True)
+        elif self._belief.is_refuted(claim.way):
+            self._count(claim, claim.content, same_page=False)
+        elif self._belief.holds(claim.way) or len(self._open[claim.way]) < _OPEN_CLAIMS:
+            self._open[claim.way].append(_Open(claim, content, shown))
+
+    def _look_again(self, way: Way, template: Request) -> None:
+        """Compare once more what looked different, now that more is known of what is noise.
+
+        Where that is not enough, its two pages are fetched again, as far as that is affordable.
+        Until there is a verdict nothing that declares so is believed.
+
+        :param template: as what they are requested.
+        """
+        noise = self._audit.noise(way.domain)
+        for each in tuple(self._open[way]):
+            claim = each.claim
+            if self._belief.is_refuted(way) and not each.is_under_way:
+                self._open[way].remove(each)
+                continue
+            declaring = self._contents.get(claim.page)
+            if each.is_under_way:
+                continue
+            if declaring is None or noise.same_page(declaring, each.content):
+                self._open[way].remove(each)
+                if declaring:
+                    self._count(claim, each.content.digest, same_page=True)
+                continue
+            request = with_url(template, claim.target)
+            entries = frozenset((RuleEntry(DECLARED_CANONICAL),))
+            drop = Drop(request, claim.url, claim.page, entries, way.domain)
+            each.is_under_way = True
+            each.is_under_way = self._audit.compare(
+                drop, declaring, each.shown, partial(self._compared, each)
+            )
+        if not self._open[way]:
+            del self._open[way]
+
+    def _compared(self, each: _Open, judgement: Judgement) -> None:
+        """Take over the verdict over two pages, one of which declares the other."""
+        self._open[each.claim.way].remove(each)
+        if judgement.verdict is Verdict.SAME:
+            self._count(each.claim, each.content.digest, same_page=True)
+        elif judgement.verdict is Verdict.ANOTHER:
+            self._count(each.claim, each.claim.content, same_page=False)
 
     def _compare_with_others(self, claim: Claim, content: PageDigest, page: bytes) -> None:
         """Compare the pages that declare *page*: if they differ, one of them is wrong."""
         for other in self._claims.about(page):
             shown = self._contents.get(other.page)
-            noise = self._noise_of(claim.way.domain)
+            noise = self._audit.noise(claim.way.domain)
             if shown and noise.same_page(shown, content) is False:
                 self._claims.dispute(page)
                 self._release(page)
@@ -271,13 +351,11 @@ class DeclaredCanonicalPages:
     def _is_believed(self, page: bytes, claim: Claim) -> bool:
         return (
             self._belief.holds(claim.way)
+            and not self._open.get(claim.way)
             and not self._belief.is_contradicted(claim)
             and not self._claims.is_disputed(page, claim)
             and not self._rule_changes.is_suspended(RuleEntry(DECLARED_CANONICAL), claim.way.domain)
         )
-
-    def _noise_of(self, domain: str) -> Noise:
-        return self._audit.noise(domain) if self._audit else self._noise.setdefault(domain, Noise())
 
     def _remember(self, drop: Drop) -> None:
         request, page = drop.request, drop.fingerprint

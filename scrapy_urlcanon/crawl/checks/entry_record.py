@@ -9,7 +9,7 @@ from scrapy_urlcanon.confidence import Outcome, SequentialTest
 from scrapy_urlcanon.pages.verdict import Noise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.pages.verdict import Judgement
@@ -55,6 +55,10 @@ class SiteEvidence:
         self._owners.update(dict.fromkeys(unseen, page))
         return not unseen.isdisjoint(other.own)
 
+    def note_shared(self, lines: Iterable[tuple[int, int]]) -> None:
+        """Note that *lines*, by their hashes, are shown in the place of several pages."""
+        self._shared.update(lines)
+
     def is_evidence(self, other: OtherPage) -> bool:
         """Tell whether *other* still has a line of its own, for what is known by now."""
         return any(line not in self._shared and not self.noise.holds(line[0]) for line in other.own)
@@ -71,10 +75,16 @@ class EntryRecord:
         self.domain = domain
         self.chosen = 0
         """How many of the variants that it merged were chosen to be fetched."""
-        self.considered = 0
-        """How many it changed, whatever merged them."""
+        self.under_way = 0
+        """How many of these audits have not ended."""
+        self.unsettled = 0
+        """How many of these were another page, and it is not known which entry is to blame."""
+        self.idle = 0
+        """How many it changed and did not merge."""
         self.same = 0
         self.cannot_tell = 0
+        self.refused = 0
+        """Of how many of these the server gave no answer, but asked to slow down or the like."""
         self._site = site
         self._test = SequentialTest.of_max_false(max_false)
         # The last verdicts, in their order; None where it was the same page.

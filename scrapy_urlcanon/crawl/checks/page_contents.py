@@ -6,9 +6,9 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.crawl.checks.soft404 import CommonContents
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.same_page import PageDigest
 from scrapy_urlcanon.pages.verdict import Shown
 

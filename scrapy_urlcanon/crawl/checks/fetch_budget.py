@@ -1,0 +1,86 @@
+"""How much of a crawl is fetched only to compare."""
+
+from __future__ import annotations
+
+import enum
+
+_FIRST_SHARE, _FIRST_FETCHES = 0.06, 6
+_FURTHER_SHARE, _FURTHER_FETCHES = 0.03, 6
+_SUSPECT_SHARE, _SUSPECT_FETCHES = 0.08, 9
+_EXPECTED = 3
+"""Fetches of one audit that the spider gets nothing of, before any has ended."""
+
+
+class Need(enum.IntEnum):
+    """Why a variant is to be audited, the most telling reason first."""
+
+    SUSPECTED = 0
+    """What merged it merged another page before."""
+    UNKNOWN = 1
+    """Nothing is known of what merged it."""
+    LITTLE_KNOWN = 2
+    """What merged it was audited less often than each entry is to be."""
+    SAMPLED = 3
+    """It is of the share that is to be audited."""
+
+
+class FetchBudget:
+    """Bounds what audits fetch, and the spider gets nothing of, to a share of the pages.
+
+    Each reason for an audit may take less of it than the one above: what is most telling is not
+    kept waiting by what is not. An audit that has begun is ended, whatever it takes; then the next
+    one waits until there are more pages.
+
+    >>> budget = FetchBudget(0.01)
+    >>> for _ in range(3):
+    ...     budget.begin()
+    >>> budget.has_room(Need.UNKNOWN), budget.has_room(Need.SUSPECTED, 1)
+    (False, True)
+    >>> budget.pages = 1000
+    >>> budget.has_room(Need.UNKNOWN), budget.has_room(Need.SAMPLED)
+    (True, True)
+
+    :param share: as in ``URLCANON_AUDIT``; with 1 there is no bound.
+    """
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self.pages = 0
+        """How many pages were fetched for the spider."""
+        self._fetches = 0
+        self._under_way = 0
+        self._audits = 1
+        self._taken = _EXPECTED
+
+    def has_room(self, need: Need, suspects: int = 0) -> bool:
+        """Tell whether there is room for one audit more.
+
+        :param suspects: how many entries merged another page, those that are off included.
+        """
+        if self._share >= 1:
+            return True
+        expected = self._taken / self._audits
+        begun = self._fetches + self._under_way * expected
+        if need is Need.SAMPLED:
+            return begun < self._share * self.pages
+        if need is Need.LITTLE_KNOWN:
+            room = max(_FURTHER_FETCHES, _FURTHER_SHARE * self.pages)
+        else:
+            room = max(_FIRST_FETCHES, _FIRST_SHARE * self.pages)
+        if need is Need.SUSPECTED:
+            room += suspects * max(_SUSPECT_FETCHES, _SUSPECT_SHARE * self.pages)
+        return begun + expected <= max(room, self._share * self.pages)
+
+    def begin(self) -> None:
+        """Note that an audit begins."""
+        self._under_way += 1
+
+    def end(self, fetches: int) -> None:
+        """Note that an audit ended.
+
+        :param fetches: how many it took, but for one of which the spider has the page.
+        """
+        self._under_way -= 1
+        self._fetches += fetches
+        self._audits += 1
+        self._taken += fetches

@@ -1,0 +1,47 @@
+"""What audits fetched and the spider may yet want."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+
+
+class HeldResponses:
+    """Keeps the responses of variants of which it is not known yet which page they are.
+
+    A server may refuse what it has answered once. If such a variant is let through, this is what
+    the spider gets, and nothing is fetched.
+
+    :param max_bytes: how many bytes of bodies are kept; then the oldest are forgotten.
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._responses: OrderedDict[str, Response] = OrderedDict()
+        self._bytes = 0
+
+    def hold(self, url: str, response: Response | None) -> None:
+        """Keep *response* to a request for *url*, unless another URL answered."""
+        if response is None or response.url != url or url in self._responses:
+            return
+        self._responses[url] = response
+        self._bytes += len(response.body)
+        while self._bytes > self._max_bytes:
+            _, oldest = self._responses.popitem(last=False)
+            self._bytes -= len(oldest.body)
+
+    def take(self, request: Request) -> Response | None:
+        """Return and forget what is kept for *request*; None where it has to be fetched."""
+        if not self._responses or request.method != "GET" or mark_of(request, AUDIT):
+            return None
+        response = self._responses.pop(request.url, None)
+        if response is None:
+            return None
+        self._bytes -= len(response.body)
+        return response.replace(request=request)

@@ -1,0 +1,170 @@
+"""Turns off, while crawling, what the audit has found to be wrong."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from scrapy import Request
+
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME
+from scrapy_urlcanon.crawl.own_requests import RELEASED, marked, with_url
+from scrapy_urlcanon.crawl.seen import forget_seen, record_as_seen
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
+from scrapy_urlcanon.crawl.stats import Stat
+from scrapy_urlcanon.redaction import shown_url
+from scrapy_urlcanon.wording import count_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.crawler import Crawler
+
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
+    from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
+    from scrapy_urlcanon.crawl.checks.page_contents import PageContents
+    from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+    from scrapy_urlcanon.crawl.first_urls import FirstUrls
+    from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
+    from scrapy_urlcanon.crawl.rule_changes import RuleChanges
+    from scrapy_urlcanon.crawl.stats import CrawlStats
+
+logger = logging.getLogger(__name__)
+
+
+class Suspension:
+    """Turns an entry off for a domain, and lets through what it had merged, and nothing else.
+
+    :param variants: what was dropped.
+    :param take_under_way: removes and returns the variants that are being audited and that what
+        it is given is true of.
+    :param on_orphans: is called with the fingerprints that pages had before, and that what the
+        duplicate filter has stored says are seen.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        *,
+        canonicalizer: Canonicalizer,
+        fingerprints: PageFingerprints,
+        first_urls: FirstUrls,
+        requests: PageRequests,
+        contents: PageContents,
+        rule_changes: RuleChanges,
+        stats: CrawlStats,
+        variants: DroppedVariants,
+        take_under_way: Callable[[Callable[[Drop], bool]], list[Drop]],
+        on_orphans: Callable[[set[bytes]], None],
+    ) -> None:
+        self._crawler = crawler
+        self._canonicalizer = canonicalizer
+        self._fingerprints = fingerprints
+        self._first_urls = first_urls
+        self._requests = requests
+        self._contents = contents
+        self._rule_changes = rule_changes
+        self._stats = stats
+        self._variants = variants
+        self._take_under_way = take_under_way
+        self._on_orphans = on_orphans
+        self.orphans: set[bytes] = set()
+        """What the duplicate filter has as seen, though nobody has fetched its page."""
+
+    def suspend(self, record: EntryRecord) -> None:
+        """Turn off the entry of *record*, which is wrong."""
+        entry, domain = record.entry, record.domain
+        is_known = entry.option in BY_NAME or entry.option == DECLARED_CANONICAL
+        if not is_known or not self._rule_changes.suspend(entry, domain):
+            return
+        self._stats.inc(Stat.AUDIT_SUSPENDED, rule=str(entry))
+        let_through = self._let_through(entry, domain, record.others)
+        last = record.others[-1]
+        logger.warning(
+            "%(rule)s is off for %(domain)s from now on: of %(audited)s that are due to it, "
+            "%(false)d were other pages, for example %(first)s and %(second)s. %(dropped)s that "
+            "it had dropped, as far as they are remembered, %(are)s fetched now.%(advice)s",
+            {
+                "rule": entry,
+                "domain": domain,
+                "audited": count_of(record.judged, "audited duplicate"),
+                "false": len(record.others),
+                "first": shown_url(last.first),
+                "second": shown_url(last.url),
+                "dropped": count_of(let_through, "URL"),
+                "are": "is" if let_through == 1 else "are",
+                "advice": _advice(entry, domain),
+            },
+            extra={"spider": self._crawler.spider},
+        )
+
+    def elsewhere(self, entry: RuleEntry, domain: str) -> None:
+        """Turn *entry* off on *domain*, as another process did, and let through what it dropped."""
+        if self._rule_changes.suspend(entry, domain):
+            self._let_through(entry, domain, [])
+
+    def _let_through(self, entry: RuleEntry, domain: str, others: list[OtherPage]) -> int:
+        """Schedule what an entry had merged, and nothing else; return how many requests."""
+        if entry.option in BY_NAME:
+            self._rename_pages(domain, others)
+
+        def is_meant(drop: Drop) -> bool:
+            if drop.domain != domain or entry not in drop.entries:
+                return False
+            if entry.option not in BY_NAME:
+                return True
+            canonicalize = self._canonicalizer.canonicalize
+            return canonicalize(drop.request.url) != canonicalize(drop.first)
+
+        drops = self._variants.take(is_meant)
+        drops += self._take_under_way(is_meant)
+        for drop in drops:
+            self._stats.inc(Stat.AUDIT_LET_THROUGH)
+            # A copy: the fingerprint of a request is that of the rules it was made under.
+            self._crawler.engine.crawl(with_url(drop.request, drop.request.url))
+        return len(drops)
+
+    def _rename_pages(self, domain: str, others: list[OtherPage]) -> None:
+        """Know the pages of *domain* by the fingerprints that their URLs have now.
+
+        What the spider has is not to be fetched again. And the URL that a wrong entry made of
+        others is one that nobody has fetched: under its fingerprint another page is known so far.
+        """
+        orphans = set()
+        for page, url in self._first_urls.items():
+            if domain not in url:
+                continue
+            request = Request(url)
+            new = self._fingerprints.fingerprint(request)
+            if new != page:
+                self._first_urls.forget(page)
+                orphans.add(page)
+                if not forget_seen(self._crawler, page):
+                    self.orphans.add(page)
+                self._requests.rename(page, new)
+                self._contents.rename(page, new)
+                record_as_seen(self._crawler, request)
+        for other in others:
+            # The spider got it from the audit.
+            record_as_seen(self._crawler, Request(other.url))
+        self._on_orphans(orphans)
+
+    def releases(self, drop: Drop) -> bool:
+        """Schedule *drop* if it was dropped for another page; return whether it was."""
+        page = self._fingerprints.page(drop.request)
+        if page not in self.orphans:
+            return False
+        self.orphans.discard(page)
+        self._crawler.engine.crawl(marked(drop.request, RELEASED))
+        return True
+
+
+def _advice(entry: RuleEntry, domain: str) -> str:
+    """Return the line of the settings that does for good what a suspension does for a crawl."""
+    if entry.option not in BY_NAME:
+        return ""
+    rules = {domain: BY_NAME[entry.option].taken_back(entry.entry)}
+    return f" For good: URLCANON_RULES = {rules!r}."

@@ -1,0 +1,72 @@
+"""One comparison of two URLs, while a crawl goes on."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from attrs import define, field
+
+from scrapy_urlcanon.pages.verdict import Comparison, Judgement, Side, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from scrapy.http import Response
+
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    from scrapy_urlcanon.canonicalizer.merge import Merge
+    from scrapy_urlcanon.crawl.dropped import Drop
+
+
+class AuditedPair(NamedTuple):
+    """What the audit found about one dropped variant."""
+
+    url: str
+    """The variant."""
+    first: str
+    """The URL that stood for it."""
+    entries: tuple[RuleEntry, ...]
+    """What makes the two one; of another page, what is to blame for that."""
+    domain: str
+    judgement: Judgement
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both show one page."""
+        return self.judgement.verdict is Verdict.SAME
+
+
+@define(eq=False)
+class Trial:
+    """One dropped variant, from when it is fetched to its verdict."""
+
+    drop: Drop
+    page: bytes
+    merge: Merge
+    comparison: Comparison
+    round: int
+    """How many audits there were before."""
+    side: Side = Side.VARIANT
+    """What is being fetched."""
+    fetches: int = 0
+    found: Judgement | None = None
+    """What it was found to be, where it is not known yet which entry is to blame."""
+    suspects: deque[RuleEntry] = field(factory=deque)
+    """Those that may be, the next one first."""
+    looks: deque[str] = field(factory=deque)
+    """URLs that tell the suspected entry from the others, and that are still to be fetched."""
+    failures: int = 0
+    """How many of these fetches failed."""
+    response: Response | None = None
+    """What the variant showed when it was fetched first."""
+    is_got: bool = False
+    """Whether the spider has got it."""
+    is_refused: bool = False
+    """Whether the server sent something else than the page, or nothing."""
+    on_verdict: Callable[[Judgement], None] | None = None
+    """Is called with the verdict, where the variant was not dropped, and its page is known."""
+
+    def is_waiting_for(self, mark: Mapping[str, Any]) -> bool:
+        """Tell whether the request with this *mark* is what it waits for."""
+        return (mark.get("round"), mark["number"]) == (self.round, self.fetches)

@@ -1,0 +1,116 @@
+"""What a request says of itself: which page it is for, and whether it is dropped or recorded."""
+
+import pytest
+from loopback import page, redirect
+from scrapy import Request
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, FollowSpider, site
+
+ONE_AFTER_THE_OTHER = {
+    "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
+    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    "CONCURRENT_REQUESTS": 1,
+}
+
+
+class Listed(FollowSpider):
+    """Requests what it is given, from a callback."""
+
+    requests = ()
+
+    def parse(self, response):
+        yield {"url": response.url, "text": response.text}
+        if response.url == f"{SITE}/":
+            for target, meta in self.requests:
+                yield Request(f"{SITE}{target}", meta=meta)
+
+
+async def hits(crawl, requests, pages=(), settings=None):
+    """Return what is fetched of *requests*: targets with their meta, in order."""
+
+    class Given(Listed):
+        pass
+
+    Given.requests = requests
+    shown = {target: page(target) for target, _ in requests} | {"/": page("home")} | dict(pages)
+    result = await crawl(site(shown), {**ONE_AFTER_THE_OTHER, **(settings or {})}, spider=Given)
+    return result.hits[1:], result
+
+
+def key(name):
+    """Return meta that names the page."""
+    return {"urlcanon_key": name}
+
+
+@deferred_f_from_coro_f
+async def test_key_names_the_page(crawl):
+    """One key is one page, whatever the URL; two are two, with one URL too."""
+    requests = [
+        ("/a", key("one")),
+        ("/b", key("one")),
+        ("/b", key("two")),
+        ("/b", {}),
+        ("/c", key(3)),
+        ("/d", key("3")),
+    ]
+    found, result = await hits(crawl, requests)
+    assert found == ["/a", "/b", "/b", "/c"]
+    assert result.figures["dropped/variant"] == 2
+
+
+@deferred_f_from_coro_f
+async def test_page_with_a_key_that_fails(crawl):
+    """Another request with the key takes its place."""
+    failing = {"/a": page("gone", status=404)}
+    found, result = await hits(crawl, [("/a", key("one")), ("/b", key("one"))], failing)
+    assert found == ["/a", "/b"]
+    assert result.figures["rescued"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_redirect_of_a_page_with_a_key(crawl):
+    """It keeps its key, and is followed."""
+    pages = {"/a": redirect("/target"), "/target": page("target")}
+    found, _ = await hits(crawl, [("/a", key("one")), ("/target", {})], pages)
+    assert found == ["/a", "/target", "/target"]
+
+
+@pytest.mark.parametrize("setting", ["URLCANON_REWRITE", "URLCANON_RECORD_START"])
+@deferred_f_from_coro_f
+async def test_key_is_never_fetched(crawl, setting):
+    """It is a name, and no URL to rewrite to; an audit takes no rule for it."""
+    settings = {setting: True, "URLCANON_AUDIT": 1.0}
+    found, result = await hits(crawl, [("/a", key("one")), ("/b", key("one"))], (), settings)
+    assert found == ["/a"]
+    assert "audited" not in result.figures
+
+
+@pytest.mark.parametrize("kind", ["scrapy", "compact", "disk"])
+@deferred_f_from_coro_f
+async def test_dropping_and_recording_apart(crawl, kind):
+    """What is not to be dropped is recorded; what is not to be recorded is dropped if seen."""
+    no_drop, no_record = {"urlcanon_drop": False}, {"urlcanon_record": False}
+    requests = [
+        ("/a?sid=1", no_drop),
+        ("/a?sid=2", {}),
+        ("/a?sid=3", no_drop),
+        ("/a?sid=4", no_record),
+        ("/b?sid=1", no_record),
+        ("/b?sid=2", no_record),
+        ("/b?sid=3", {}),
+        ("/b?sid=4", {}),
+        ("/c", {**no_drop, **no_record}),
+        ("/c", {}),
+    ]
+    found, _ = await hits(crawl, requests, (), {"URLCANON_SEEN_SET": kind})
+    assert found == ["/a?sid=1", "/a?sid=3", "/b?sid=1", "/b?sid=2", "/b?sid=3", "/c", "/c"]
+
+
+@deferred_f_from_coro_f
+async def test_job_knows_them_apart(crawl):
+    """In a job what says so of itself is fetched as without one."""
+    no_drop = {"urlcanon_drop": False}
+    requests = [("/a?sid=1", {}), ("/a?sid=2", no_drop), ("/a?sid=2", no_drop)]
+    for settings in ({}, {"JOBDIR": "job"}):
+        found, _ = await hits(crawl, requests, (), settings)
+        assert sorted(found) == ["/a?sid=1", "/a?sid=2", "/a?sid=2"]
