@@ -1,6 +1,6 @@
 """Judge what is learned with the measures of ``score.py``, on all corpora that are there.
 
-``python -m benchmarks.learn.unseen [--sites NAME,...] [--most ROWS] [--false]``.
+``python -m benchmarks.learn.unseen [--sites NAME,...] [--folds 0,1,2] [--most ROWS] [--false]``.
 
 By halves of the URLs it is a crawl that saw half of each site; by halves of the pages, all URLs of
 a page on one side, it is one whose rules are used on other pages.
@@ -9,9 +9,11 @@ a page on one side, it is one whose rules are used on other pages.
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.learn.corpus import PATH
@@ -20,9 +22,9 @@ from scrapy_urlcanon.learn import Observation, learn
 from scrapy_urlcanon.learn.results.rule import as_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from scrapy_urlcanon.learn import Learned
+    from scrapy_urlcanon.learn import LearnedRule
 
 SCORE = PATH.with_name("score.py")
 CORPORA = (PATH, PATH.with_name("observations-2.tsv.gz"))
@@ -57,13 +59,18 @@ class Judged:
         self.false: list[tuple[str, str]] = []
         """Two URLs of two pages that became one, for each false merge of all rules."""
 
-    def judge(self, variant: str) -> Counter[str]:
-        """Return the counts of ``score.py``."""
-        truth = {
+        self._judged = {
             place: {url: page for url, page in pages.items() if self._part(*place, url)}
             for place, pages in self._full.items()
         }
-        key = _keys(self.learned, truth, skip=variant in {"+ skip", "all"})
+        self._keys = {
+            skip: _keys(self.learned.rules, self._judged, skip=skip) for skip in (False, True)
+        }
+
+    def judge(self, variant: str) -> Counter[str]:
+        """Return the counts of ``score.py``."""
+        truth = {place: dict(pages) for place, pages in self._judged.items()}
+        key = dict(self._keys[variant in {"+ skip", "all"}])
         self._score.resolve_skips(truth, self._full, key)
         if variant in {"+ declared", "all"}:
             self._score.declared(self._rows, self._full, truth, key, self._part)
@@ -74,11 +81,46 @@ class Judged:
                 self.false += _false(pages, key)
         return counts
 
+    def judge_classes(self) -> dict[str, Counter[str]]:
+        """Return the counts of ``score.py`` of each class of rules by itself."""
+        classes: dict[str, list[LearnedRule]] = {}
+        for rule in self.learned.rules:
+            classes.setdefault(class_of(rule), []).append(rule)
+        found = {}
+        for name, rules in classes.items():
+            truth = {place: dict(pages) for place, pages in self._judged.items()}
+            key = _keys(rules, truth, skip=True)
+            before = {url: Canonicalizer().canonicalize(url) for url in key}
+            self._score.resolve_skips(truth, self._full, key)
+            counts, without = Counter[str](rules=len(rules), sites=1), Counter[str]()
+            for pages in truth.values():
+                counts.update(self._score.judge(pages, key, SINK_SIZE))
+                without.update(self._score.judge(pages, before, SINK_SIZE))
+            counts.subtract({name: without[name] for name in ("correct", "false")})
+            found[name] = counts
+        return found
+
+
+def class_of(rule: LearnedRule) -> str:
+    """Return the class of hypotheses that a rule is of."""
+    if rule.kind in {"sink", "skip"}:
+        return rule.kind
+    if rule.option != "rewrite_path":
+        return f"`{rule.option}`"
+    ((source, target),) = rule.setting
+    if ":path}" in source:
+        return "`rewrite_path`: beginning or end"
+    if "{_" in source:
+        return "`rewrite_path`: text for readers"
+    if ("?" in source) != ("?" in target):
+        return "`rewrite_path`: parameter and path"
+    return "`rewrite_path`: other"
+
 
 def _keys(
-    learned: Learned, truth: Mapping[object, Mapping[str, str]], *, skip: bool
+    learned: Iterable[LearnedRule], truth: Mapping[object, Mapping[str, str]], *, skip: bool
 ) -> dict[str, str]:
-    rules = [rule for rule in learned.rules if skip or rule.option != "skip"]
+    rules = [rule for rule in learned if skip or rule.option != "skip"]
     canonicalizer = Canonicalizer(as_rules(rules))
     return {
         url: ("skip:" if canonicalizer.skips(url) else "") + canonicalizer.canonicalize(url)
@@ -118,41 +160,78 @@ def line(name: str, counts: Mapping[str, Counter[str]]) -> str:
     )
 
 
+def show(
+    score: Any, sites: Mapping[str, list[dict[str, str]]], split: str, options: Namespace
+) -> dict[str, Any]:
+    """Print what is found on some sites, and return it."""
+    counts: dict[str, dict[str, Counter[str]]] = {name: {} for name in VARIANTS}
+    classes: dict[str, Counter[str]] = {}
+    for site, rows in sites.items():
+        judged = Judged(score, site, rows, split)
+        for variant in VARIANTS:
+            counts[variant][site] = judged.judge(variant)
+        for name, found in judged.judge_classes().items() if options.classes else ():
+            classes.setdefault(name, Counter()).update(found)
+        for one, other in judged.false if options.false else ():
+            print(f"false, {site}:\n    {one}\n    {other}")
+    for variant in VARIANTS:
+        print(line(variant, counts[variant]))
+    for name, found in sorted(classes.items(), key=lambda item: -item[1]["correct"]):
+        print(
+            f"{name:40}{found['sites']:4} sites{found['rules']:6} rules"
+            f"{found['correct']:8} found{found['false']:6} wrong"
+        )
+    return {
+        "split": split,
+        "sites": {site: {v: counts[v][site] for v in VARIANTS} for site in sites},
+        "classes": classes,
+    }
+
+
 def main() -> int:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--sites", help="these only")
     parser.add_argument("--most", type=int, default=sys.maxsize, help="no sites of more rows")
+    parser.add_argument(
+        "--folds", default="0,1,2", help="every third site by size, from the largest on"
+    )
+    parser.add_argument(
+        "--classes", action="store_true", help="what each class of rules finds, and gets wrong"
+    )
+    parser.add_argument("--json", type=Path, help="write what was found to this file")
     parser.add_argument("--false", action="store_true", help="list each false merge with its pair")
     options = parser.parse_args()
     if not SCORE.exists():
         print(f"{SCORE.name} is not there: nothing to measure")
         return 1
     score = scorer()
+    results = []
     print(
         f"{'':24}{'macro':>7}{'micro':>7}{'prec.':>9}{'merges':>8}{'false':>6}{'lost':>9}"
         f"{'worst':>8}{'sites':>6}"
     )
-    for corpus in filter(lambda path: path.exists(), CORPORA):
-        sites: dict[str, list[dict[str, str]]] = {}
-        for row in score.load(str(corpus))[1]:
-            sites.setdefault(row["site"], []).append(row)
+    corpora: dict[str, dict[str, list[dict[str, str]]]] = {}
+    for path in filter(Path.exists, CORPORA):
+        for row in score.load(str(path))[1]:
+            corpora.setdefault(path.name, {}).setdefault(row["site"], []).append(row)
+    size_of = {site: len(rows) for sites in corpora.values() for site, rows in sites.items()}
+    by_size = sorted(size_of, key=lambda site: (-size_of[site], site))
+    folds = {site: str(number % 3) for number, site in enumerate(by_size)}
+    for corpus, sites in corpora.items():
         chosen = {
             site: rows
             for site, rows in sorted(sites.items())
             if len(rows) <= options.most
+            and folds[site] in options.folds.split(",")
             and (options.sites is None or site in options.sites.split(","))
         }
         for split in ("url", "page"):
-            print(f"\n{corpus.name}, {len(chosen)} sites, by halves of the {split}s")
-            counts: dict[str, dict[str, Counter[str]]] = {name: {} for name in VARIANTS}
-            for site, rows in chosen.items():
-                judged = Judged(score, site, rows, split)
-                for variant in VARIANTS:
-                    counts[variant][site] = judged.judge(variant)
-                for one, other in judged.false if options.false else ():
-                    print(f"false, {site}:\n    {one}\n    {other}")
-            for variant in VARIANTS:
-                print(line(variant, counts[variant]))
+            print(f"\n{corpus}, {len(chosen)} sites, by halves of the {split}s")
+            found = show(score, chosen, split, options)
+            fold_of = {site: int(folds[site]) for site in chosen}
+            results.append({"corpus": corpus, "folds": fold_of, **found})
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scrapy_urlcanon.learn.evidence import Thresholds
+from scrapy_urlcanon.learn.evidence import Prior, Thresholds
 from scrapy_urlcanon.learn.learning import learn, learn_site, merge
 from scrapy_urlcanon.learn.observation import Observation
 from scrapy_urlcanon.learn.results.in_force import RuleInForce
@@ -13,6 +13,7 @@ __all__ = [
     "Learned",
     "LearnedRule",
     "Observation",
+    "Prior",
     "RuleInForce",
     "Thresholds",
     "Unexplained",

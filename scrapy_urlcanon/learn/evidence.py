@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from math import exp
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from scrapy_urlcanon.confidence import at_most, lower_bound
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy_urlcanon.learn.results.rule import Evidence
+
+
+#: What is known of rules before a site was seen: of an option and its setting, such as
+#: ``("drop_params", ["sid"])``, the natural logarithm of the odds that it is right, on top of what
+#: any candidate has. 0 is nothing, 3 is 20 to 1 for it, -3 is 20 to 1 against it.
+Prior: TypeAlias = "Callable[[str, object], float]"
+
+#: Pages that prior knowledge is worth at most, for a rule or against it.
+MAX_WORTH = 20
+
+
+def worth(log_odds: float) -> int:
+    """Return how many pages without a counter-example say as much as prior knowledge.
+
+    Where nothing is known of a share, *n* pages that agree and none that does not make it n + 1
+    times as likely that all do (the rule of succession).
+
+    >>> worth(0.0), worth(1.4), worth(-1.4), worth(9.0)
+    (0, 3, -3, 20)
+    """
+    pages = round(exp(min(abs(log_odds), 9.0)) - 1.0)
+    return min(pages, MAX_WORTH) * (1 if log_odds > 0 else -1)
 
 
 class Changes(NamedTuple):

@@ -37,8 +37,8 @@ class Merge(NamedTuple):
     """Those of the lost pages that were seen but once, as a page is that changed."""
     unclear: int = 0
     """URLs of which too few agree to tell whether another one has changed."""
-    moved: int = 0
-    """Pages that were seen but once, beside many URLs that agree; they are not in ``lost``."""
+    moved: tuple[Location, ...] = ()
+    """URLs of pages that were seen but once, beside many that agree; not counted in ``lost``."""
     agreeing: int = 0
     """Those many URLs."""
 
@@ -139,6 +139,16 @@ class Groups:
             self._handles[handle] = found
         return self._handles[handle]
 
+    def values_of(self, name: str) -> set[str]:
+        """Return what a parameter, whose handle must be in the index, was seen as: ``name=1``."""
+        beginning = name + "="
+        return {
+            param
+            for location in self._forms_with("?" + name)
+            for param in location.params
+            if param.startswith(beginning)
+        }
+
     def affected(
         self, operations: Sequence[Operation], scope: Scope | None = None
     ) -> dict[Location, Location]:
@@ -200,7 +210,9 @@ class Groups:
             known = sum(counts.values())
             return Merge(target, tuple(sources), evidence, lost, min(lost, len(once)), known)
         left = max(0, len(unlike - once) - 1 - lost_before)
-        return Merge(target, tuple(sources), evidence, left, moved=lost - left, agreeing=agreeing)
+        odd = [source for source in sources if not once.isdisjoint(self.pages_of(source))]
+        moved = tuple(sorted(odd)[: lost - left])
+        return Merge(target, tuple(sources), evidence, left, moved=moved, agreeing=agreeing)
 
     def _merge_of_one(self, page: int, target: Location, sources: list[Location]) -> Merge:
         """Return the merge of URLs that all show one page, as most of them do."""

@@ -12,6 +12,7 @@ from scrapy_urlcanon.learn.classes.skips import skip_rules
 from scrapy_urlcanon.learn.classes.unexplained import unexplained
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.miner import Miner
+from scrapy_urlcanon.learn.orders import rules_of_order
 from scrapy_urlcanon.learn.partitions import Partitions
 from scrapy_urlcanon.learn.results.accepted import rules_of, separators, valid
 from scrapy_urlcanon.learn.results.rule import Learned, LearnedRule, as_rules
@@ -20,6 +21,7 @@ from scrapy_urlcanon.learn.results.union import unite
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
+    from scrapy_urlcanon.learn.evidence import Prior
     from scrapy_urlcanon.learn.observation import Observation
     from scrapy_urlcanon.learn.results.in_force import RuleInForce
     from scrapy_urlcanon.learn.site import Site
@@ -32,6 +34,8 @@ def learn(
     domains: Collection[str] | None = None,
     in_force: Iterable[RuleInForce] = (),
     preset: str | None = None,
+    prior: Prior | None = None,
+    prior_of: Callable[[Iterable[str]], Prior] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Learned:
     """Return the rules that a crawl's observations support, domain by domain.
@@ -44,6 +48,9 @@ def learn(
     :param in_force: the rules that the observations were made under, in their order; what they
         merge cannot be seen in them. They stay, unless audits contradict them.
     :param preset: what the rules are to be added to: what it does by itself needs none.
+    :param prior: what is known of rules before the site was seen; it makes up for pages, and no
+        rule is learned without one.
+    :param prior_of: makes the *prior* of each domain of the URLs that were seen there.
     :param progress: called with each domain before it is learned from, and with "" at the end:
         how many observations were learned from, and how many there are.
     :raises SpillError: where there is no room on disk.
@@ -77,6 +84,8 @@ def learn(
                 # side by side.
                 site = captures.pop(name).site(name)
                 here = rules.pop(name, ())
+                if prior_of is not None:
+                    prior = prior_of(location.url for location in site.locations)
                 found.append(
                     learn_site(
                         site,
@@ -84,6 +93,7 @@ def learn(
                         in_force=here,
                         in_force_everywhere=everywhere,
                         preset=preset,
+                        prior=prior,
                     )
                 )
         if progress is not None:
@@ -99,15 +109,17 @@ def learn_site(
     in_force: Iterable[RuleInForce] = (),
     in_force_everywhere: Iterable[RuleInForce] = (),
     preset: str | None = None,
+    prior: Prior | None = None,
 ) -> Learned:
     """Return the rules of one registrable domain; this is what an engine maps over many.
 
     :param in_force: as for :func:`learn`, but only those of this domain.
     :param in_force_everywhere: those for every host, which are no part of what is returned.
     :param preset: as for :func:`learn`.
+    :param prior: as for :func:`learn`.
     """
     in_force = tuple(in_force)
-    miner = Miner(site, thresholds)
+    miner = Miner(site, thresholds, prior)
     standing = unite((), (), (*in_force_everywhere, *in_force), thresholds).rules
     if standing:
         miner.start_under(Canonicalizer(as_rules(standing), preset=preset or "scrapy"))
@@ -119,10 +131,14 @@ def learn_site(
         [
             *rules_of(site.domain, miner.accepted),
             *sinks,
-            *skip_rules(miner.groups, thresholds, miner.form, miner.share_seen),
+            *skip_rules(miner.groups, thresholds, miner.form, miner.share_seen, prior),
         ]
     )
-    rules = [*separators(site.semicolon_hosts, found), *found]
+    rules = [
+        *separators(site.semicolon_hosts, found),
+        *rules_of_order(site.domain, site.reordered, thresholds.confidence),
+        *found,
+    ]
     unsure = [
         rule for rule in (*rules_of(site.domain, miner.unsure()), *unsure_sinks) if valid([rule])
     ]

@@ -14,17 +14,20 @@ from scrapy_urlcanon.learn.candidates.hosts import other_hosts
 from scrapy_urlcanon.learn.candidates.substitutions import substitutions_of_paths
 from scrapy_urlcanon.learn.candidates.templates import pairs_of_templates
 from scrapy_urlcanon.learn.canonicals import declared_canonicals, promised_pages
-from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
+from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds, worth
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.results.accepted import Accepted
 from scrapy_urlcanon.learn.trial import Trial
+from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.learn.evidence import Prior
     from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.operation import Operation
     from scrapy_urlcanon.learn.scope import Scope
     from scrapy_urlcanon.learn.site import Site
     from scrapy_urlcanon.learn.trial import Tally
@@ -57,9 +60,12 @@ _TEMPLATES = (pairs_of_templates, substitutions_of_paths)
 class Miner:
     """Finds the rewrite rules of one site, one accepted candidate after the other."""
 
-    def __init__(self, site: Site, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> None:
+    def __init__(
+        self, site: Site, thresholds: Thresholds = DEFAULT_THRESHOLDS, prior: Prior | None = None
+    ) -> None:
         self.site = site
         self.thresholds = thresholds
+        self._prior = prior
         self._flawless = replace(thresholds, lost=0.0, restless=0.0)
         self.groups = Groups(site, promised_pages(site, declared_canonicals(site, thresholds)))
         self.accepted: list[Accepted] = []
@@ -123,22 +129,25 @@ class Miner:
         self.groups.forget_index()
         duplicates = Duplicates(self.groups)
         found = collect(chain.from_iterable(maker(duplicates) for maker in makers))
-        # On a large site what a thousandth of the duplicates suggests is not worth a rule.
-        least = max(MIN_PROPOSERS, duplicates.count // 1000)
-        candidates = [c for c, pages in found.items() if len(pages) >= least]
+        candidates = [
+            candidate
+            for candidate, pages in found.items()
+            if len(pages) >= MIN_PROPOSERS or self._known(candidate) > 0
+        ]
         # Names before values: what a parameter's name explains needs no list of its values.
         candidates.sort(
             key=lambda c: (_values(c), len(c), -len(found[c]), _growth(c) >= 0, repr(c))
         )
         candidates = list(islice(_worth_trying(candidates), MAX_CANDIDATES))
         self.groups.index({step.handle for candidate in candidates for step in candidate})
+        candidates = [c for c in candidates if not any(map(self._is_one_of_many, c))]
         self._failed.clear()
         # First those without any counter-example: what they explain is no longer there for a more
         # general one that explains it at a loss.
         accepted, flawed = False, []
         self.groups.rate_of_change = 1.0  # not known before all have been tried
         for candidate in candidates:
-            trial = Trial(self.groups, candidate, found[candidate])
+            trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
             self._clearest = max(self._clearest, (trial.whole.agreeing, trial.whole.moved))
             if self._accept_all(trial, self._flawless):
                 accepted = True
@@ -152,13 +161,26 @@ class Miner:
             del trial
         self.groups.rate_of_change = _rate(*self._clearest)
         for candidate in flawed:
-            trial = Trial(self.groups, candidate, found[candidate])
+            trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
             if self._accept_all(trial, self.thresholds):
                 accepted = True
             else:
                 self._remember(trial)
             del trial
         return accepted
+
+    def _known(self, candidate: Candidate) -> int:
+        """Return how many pages prior knowledge is worth, of the least known step."""
+        if self._prior is None:
+            return 0
+        return min(worth(self._prior(step.option.name, step.setting)) for step in candidate)
+
+    def _is_one_of_many(self, step: Operation) -> bool:
+        """Tell whether a default value is the number of one of many things, such as a user."""
+        if step.default is None or not is_number(step.default) or step.default in FIRST_PAGE:
+            return False
+        (name,) = step.drops
+        return len(self.groups.values_of(name)) > MAX_VALUES
 
     def _accept_all(self, trial: Trial, thresholds: Thresholds) -> bool:
         tallies = trial.accepted(thresholds)
@@ -190,7 +212,9 @@ class Miner:
                 for source, target in changes.items()
                 if scope.holds(source) and source in self.groups.pages
             }
-        operations = tuple(step.as_seen(changes) for step in trial.candidate)
+        operations = trial.candidate
+        if trial.known <= 0:
+            operations = tuple(step.as_seen(changes) for step in operations)
         targets = set(changes.values())
         if len(targets) >= MIN_TARGETS:
             seen = len(targets & self.groups.pages.keys() - self.groups.promised)

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 MAX_DEPTH = 3
 
 
+#: What a condition ends with that any value meets.
+ANY_VALUE = "=*"
+
+
 class Scope(NamedTuple):
     """A host with its subdomains, a path prefix and a parameter that must be there.
 
@@ -36,7 +40,8 @@ class Scope(NamedTuple):
     segments: tuple[str, ...] = ()
     """First segments of the path."""
     condition: str = ""
-    """A parameter, ``name=value``, that the URL must have; empty for none."""
+    """A parameter, ``name=value``, that the URL must have, or ``name=*``, with any value; empty
+    for none."""
 
     def holds(self, location: Location) -> bool:
         """Tell whether the URL is within the scope, as its pattern does."""
@@ -44,8 +49,13 @@ class Scope(NamedTuple):
         return (
             includes_host(self.host, host_of(address))
             and includes_path("".join(f"/{segment}" for segment in self.segments), address.path)
-            and (not self.condition or self.condition in location.params)
+            and (not self.condition or self._is_met(location.params))
         )
+
+    def _is_met(self, params: tuple[str, ...]) -> bool:
+        if self.condition.endswith(ANY_VALUE):
+            return any(param.startswith(self.condition[:-1]) for param in params)
+        return self.condition in params
 
     def contains(self, other: Scope) -> bool:
         """Tell whether all URLs of another scope are within this one.
@@ -71,7 +81,7 @@ class Scope(NamedTuple):
     @property
     def is_expressible(self) -> bool:
         """Whether a pattern can say it: no empty segment, no glob, no bytes that are no UTF-8."""
-        said = decode_query_text(self.condition)
+        said = decode_query_text(self.condition.removesuffix(ANY_VALUE))
         return all(self.segments) and "*" not in self.host + said and "\ufffd" not in said
 
 

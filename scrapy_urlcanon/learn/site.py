@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.orders import Reordered
 
 #: Page number of a URL of which no capture says what it shows.
 NO_EVIDENCE = -1
@@ -33,10 +34,13 @@ class Site:
         redirects: dict[int, Location],
         canonical: Collection[int],
         semicolon_hosts: frozenset[str],
+        reordered: Sequence[Reordered],
     ) -> None:
         self.domain = domain
         self.semicolon_hosts = semicolon_hosts
         """Hosts, with their ports, where ``;`` separates parameters."""
+        self.reordered = reordered
+        """Captures of one URL with its parameters in two orders."""
         self.locations = locations
         # Of the URLs that something points to, which are few: a table of all would take as much
         # as they do.

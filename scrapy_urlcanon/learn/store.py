@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha1
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
 from scrapy_urlcanon.learn.captures import domain_of
 from scrapy_urlcanon.pages.canonical_link import absolute
-from scrapy_urlcanon.pages.signature import Signature
+from scrapy_urlcanon.pages.signature import RAW, Signature
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
+    from concurrent.futures import Future
     from datetime import datetime
 
     from typing_extensions import Self
@@ -27,15 +29,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Version of the schema and of the digests; another one was written by another version of this
-#: package.
-VERSION = 3
+#: Version of the schema and of the digests. Stores of version 3 are read, and not written to.
+VERSION = 4
+READ_VERSIONS = ("3", "4")
 
-#: Responses that are written at once, in one transaction: what a kill may lose.
+#: Responses that are written at once, in one transaction: what a kill may lose, and as many again
+#: that are being written.
 BATCH = 200
 
-#: Responses that a store takes, 3 to 15 kB each: a crawl without end must not fill the disk.
+#: Responses that a store takes, 0.5 to 1.5 kB each: a crawl without end must not fill the disk.
 MAX_ROWS = 10_000_000
+
+#: Stands for the URL of a page where that is its canonical URL.
+SAME_URL = "="
 
 _SUCCESS = 2  # the first digit of the status
 _NOTHING = Signature("", "", 0, ())
@@ -80,7 +86,7 @@ _Row = tuple[Any, ...]
 
 
 class ObservationStore:
-    """Writes the responses of a crawl, in batches.
+    """Writes the responses of a crawl, in batches and from a thread of its own.
 
     It never stops a crawl: where it cannot write (a full disk), it says so once in the log and
     counts what it refused. What it holds is read with
@@ -108,6 +114,8 @@ class ObservationStore:
         written."""
         self._path = Path(path)
         self._connection = open_store(self._path, writable=True)
+        self._writer = ThreadPoolExecutor(1, "observations")
+        self._writing: Future[None] | None = None
         self._rows: list[_Row] = []
         self._audits: list[_Row] = []
         self._crawl: int | None = None
@@ -182,10 +190,24 @@ class ObservationStore:
         self._flush_batch()
 
     def flush(self) -> None:
-        """Write what was added since the last time."""
+        """Write what was added since the last time, and wait until it is written."""
+        self._write_batch()
+        if self._writing:
+            self._writing.result()
+
+    def _write_batch(self) -> None:
+        """Have what was added since the last time written, once the batch before is."""
         rows, audits = self._rows, self._audits
         self._rows, self._audits = [], []
-        if self._failed or not (rows or audits):
+        if not (rows or audits):
+            return
+        if self._writing:
+            self._writing.result()
+        self._writing = self._writer.submit(self._write, rows, audits)
+
+    def _write(self, rows: list[_Row], audits: list[_Row]) -> None:
+        if self._failed:
+            self.refused += len(rows)
             return
         try:
             with self._connection:
@@ -207,6 +229,7 @@ class ObservationStore:
     def close(self) -> None:
         """Write the rest and close the file."""
         self.flush()
+        self._writer.shutdown()
         self._connection.close()
 
     def _has_room(self, rows: int) -> bool:
@@ -228,16 +251,24 @@ class ObservationStore:
     ) -> None:
         raw, text, title, _ = signature
         # SQLite has no unsigned integers of 64 bits.
-        row = (url, status, size, raw, text, f"{title:x}", signature.pack(), canonical, redirect)
+        row = (
+            *(url, status, size, _packed_digest(raw), _packed_digest(text), f"{title:x}"),
+            *(signature.pack(), SAME_URL if canonical == url else canonical, redirect),
+        )
         self._rows.append((self._crawl, domain_of(url), *row))
 
     def _flush_batch(self) -> None:
         if max(len(self._rows), len(self._audits)) >= BATCH:
-            self.flush()
+            self._write_batch()
 
     def _fail(self, error: sqlite3.Error) -> None:
         self._failed = True
         logger.error("Observations are no longer recorded in %s: %s", self._path, error)
+
+
+def _packed_digest(digest: str) -> str | bytes:
+    """Return a digest in hexadecimal as bytes, and any other one as it is."""
+    return bytes.fromhex(digest) if digest and not digest.startswith(RAW) else digest
 
 
 def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
@@ -249,7 +280,7 @@ def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
     if not writable and not path.exists():
         raise InputError(f"{path}: no such file")
     try:
-        connection = sqlite3.connect(path)
+        connection = sqlite3.connect(path, check_same_thread=False)
         try:
             _prepare(connection, path, writable=writable)
         except BaseException:
@@ -282,7 +313,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, writable: bool) -> N
     if tables:
         found = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
         version = str(found[0]) if found else "none"
-        if version != str(VERSION):
+        if version != str(VERSION) and (writable or version not in READ_VERSIONS):
             raise StoreVersionError(
                 f"{path}: version {version}, and this package reads version {VERSION}; "
                 f"{_remedy(version)}"

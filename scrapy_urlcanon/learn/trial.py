@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import combinations
@@ -13,12 +14,12 @@ from scrapy_urlcanon.learn.evidence import Changes
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
 from scrapy_urlcanon.learn.operation import apply_all
 from scrapy_urlcanon.learn.results.rule import Evidence
-from scrapy_urlcanon.learn.scope import Scope, scopes_of
+from scrapy_urlcanon.learn.scope import ANY_VALUE, Scope, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS
-from scrapy_urlcanon.learn.vocabulary import is_identifier, is_protected
+from scrapy_urlcanon.learn.vocabulary import NUMBER, is_identifier, is_protected
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from scrapy_urlcanon.learn.candidates import Candidate
     from scrapy_urlcanon.learn.evidence import Thresholds
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 #: Parts of a scope, and values of a condition, that are looked at; more of them are pages.
 MAX_PARTS = 100
+
+#: Captures that differ, and have one parameter in common, before it may be what they differ by.
+MIN_CONTENT = 5
 
 #: Pairs of URLs that are shown for a rule.
 MAX_EXAMPLES = 3
@@ -79,17 +83,23 @@ class Trial:
         candidate: Candidate,
         proposers: Collection[int],
         scope: Scope | None = None,
+        known: int = 0,
     ) -> None:
-        """Try the candidate on all URLs, or on those of a scope."""
+        """Try the candidate on all URLs, or on those of a scope.
+
+        :param known: how many pages prior knowledge is worth.
+        """
         self.candidate = candidate
+        self.known = known
         self.changes = groups.affected(candidate, scope)
         self._groups = groups
         merges = groups.merges(self.changes)
         is_joint = len(candidate) > 1 and not any(step.speaks_alone for step in candidate)
+        merges = _without_content(merges)
         self._merges = [self._joint(merge) for merge in merges] if is_joint else merges
         folds = {groups.site.folds[page] for page in proposers}
-        # A page counts for the candidate if some other fold proposed it too.
-        self._counts = [folds != {fold} for fold in range(FOLDS)]
+        # A page counts for the candidate if some other fold proposed it too, or somebody who knows.
+        self._counts = [known > 0 or folds != {fold} for fold in range(FOLDS)]
         self._fitted = sum(step.is_fitted for step in candidate)
         self._blurred: dict[int, bool] = {}
         self._scopes_of: dict[Location, tuple[Scope, ...]] = {}
@@ -101,18 +111,19 @@ class Trial:
         What one step does alone is evidence for that step, and was weighed as such: a parameter
         that hardly ever occurs is not to be dropped because ``www`` may be.
         """
-        pages_of = self._groups.pages_of
-        pages = [
+        showing: dict[int, list[Location]] = {page: [] for page in merge.pages}
+        for source in merge.sources:
+            for page in self._groups.pages_of(source):
+                if page in showing:
+                    showing[page].append(source)
+        pages = tuple(
             page
-            for page in merge.pages
-            if any(
-                self._takes_all_steps(one, other)
-                for one, other in pairs([s for s in merge.sources if page in pages_of(s)])
-            )
-        ]
-        return merge._replace(pages=tuple(pages))
+            for page, sources in showing.items()
+            if any(self._takes_amongsteps(one, other) for one, other in pairs(sources))
+        )
+        return merge._replace(pages=pages)
 
-    def _takes_all_steps(self, one: Location, other: Location) -> bool:
+    def _takes_amongsteps(self, one: Location, other: Location) -> bool:
         """Tell whether two URLs are made one by all steps together and by no fewer.
 
         Where each has a parameter that the other has not, the two may be two words for one thing,
@@ -130,7 +141,8 @@ class Trial:
         if not self.whole.pages:
             return []
         found = self._choose(self.whole, self._merges, 1, 1, thresholds)
-        chosen = found or self._conditional(thresholds)
+        chosen = [self._narrowed(tally, thresholds) for tally in found]
+        chosen = chosen or self._conditional(thresholds)
         return [tally for tally in chosen if tally is self.whole or self._stands(tally, thresholds)]
 
     def _stands(self, tally: Tally, thresholds: Thresholds) -> bool:
@@ -144,8 +156,8 @@ class Trial:
         return self._is_enough(lost, tally.support(thresholds), thresholds)
 
     def _is_enough(self, tally: Tally, pages: int, thresholds: Thresholds) -> bool:
-        return thresholds.accept(
-            pages - self._fitted,
+        return pages > 0 and thresholds.accept(
+            pages - self._fitted + self.known,
             tally.lost,
             changes=Changes(
                 tally.changed,
@@ -166,7 +178,7 @@ class Trial:
             tally.lost += merge.lost
             tally.changed += merge.changed
             tally.unclear += merge.unclear
-            tally.moved += merge.moved
+            tally.moved += len(merge.moved)
             tally.agreeing += merge.agreeing
             tally.merges += len(merge.sources) - 1 - merge.lost
             if not merge.pages:
@@ -263,15 +275,36 @@ class Trial:
             tally.scope.holds(source) and not supported[0].holds(source) for source in self.changes
         )
 
+    def _narrowed(self, tally: Tally, thresholds: Thresholds) -> Tally:
+        """Return the tally of those URLs only that have what all of its evidence has.
+
+        One script answers for many things, ``?do=details`` and ``?do=list``. Where the candidate
+        makes URLs of the one kind one again and again, and never those of the other, though there
+        are so many that it should have, the other kind has shown nothing.
+        """
+        scope = tally.scope
+        if scope.condition or all(step.is_host_wide for step in self.candidate):
+            return tally
+        merges = [merge for merge in self._merges if scope.holds(merge.target)]
+        supporting = [merge for merge in merges if merge.pages]
+        conditions = [set(_conditions(merge)) for merge in supporting]
+        inside = {source for merge in supporting for source in merge.sources} & self.changes.keys()
+        changed = [source for source in self.changes if scope.holds(source)]
+        for condition in sorted(set.intersection(*conditions)) if conditions else ():
+            narrow = scope._replace(condition=condition)
+            count = sum(map(narrow.holds, changed))
+            chance = (1.0 - len(inside) / (count + 1)) ** (len(changed) - count)
+            if chance <= 1.0 - thresholds.confidence and narrow.is_expressible:
+                return self._tally(
+                    narrow, [merge for merge in merges if narrow.holds(merge.target)]
+                )
+        return tally
+
     def _conditional(self, thresholds: Thresholds) -> list[Tally]:
         """Return the parameters under which the candidate holds, though not without them."""
         found: dict[str, list[Merge]] = {}
         for merge in self._merges:
-            if not merge.target.params:
-                continue
-            for param in set(merge.target.params).intersection(*(s.params for s in merge.sources)):
-                if is_protected(name_of(param)) or is_identifier(value_of(param)):
-                    continue  # one of the many values of what selects the content
+            for param in _conditions(merge):
                 found.setdefault(param, []).append(merge)
         likely = sorted(found, key=lambda param: (-len(found[param]), param))[:MAX_PARTS]
         tallies = [
@@ -280,10 +313,68 @@ class Trial:
             if len(found[param]) > 1
         ]
         tallies = [tally for tally in tallies if tally.pages and tally.scope.is_expressible]
-        return sorted(
-            (tally for tally in tallies if self._holds(tally, len(tallies), thresholds)),
-            key=lambda tally: tally.scope,
-        )
+        holding: list[Tally] = []
+        covered: set[Location] = set()
+        for tally in tallies:
+            targets = {merge.target for merge in found[tally.scope.condition]}
+            # Of two parameters that stand in the same URLs one is enough.
+            if not targets <= covered and self._holds(tally, len(tallies), thresholds):
+                holding.append(tally)
+                covered |= targets
+        return sorted(holding, key=lambda tally: tally.scope)
+
+
+def _conditions(merge: Merge) -> Iterator[str]:
+    """Yield the parameters of all URLs of a merge.
+
+    Of what selects the content, such as the number of a topic, it is one of many values: there it
+    counts that there is one.
+    """
+    if merge.target.params:
+        for param in set(merge.target.params).intersection(*(s.params for s in merge.sources)):
+            if "*" in param:
+                continue
+            if is_identifier(value_of(param)) or is_protected(name_of(param)):
+                yield name_of(param) + ANY_VALUE
+            else:
+                yield param
+
+
+def _without_content(merges: list[Merge]) -> list[Merge]:
+    """Return the merges with what is no change between two captures among what they lose.
+
+    Changes come to any of the URLs of a page. Where those that differ are most of those that have
+    a certain parameter, or a value of it, that is what they differ by.
+    """
+    odd: Counter[str] = Counter()
+    for merge in merges:
+        for source in merge.moved:
+            odd.update(_marks(source))
+    likely = {mark for mark, count in odd.items() if count >= MIN_CONTENT}
+    if not likely:
+        return merges
+    among: Counter[str] = Counter()
+    for merge in merges:
+        for source in merge.sources if merge.agreeing else ():
+            among.update(likely.intersection(_marks(source)))
+    content = {mark for mark in likely if 2 * odd[mark] > among[mark]}
+    if not content:
+        return merges
+    found = []
+    for merge in merges:
+        moved = [source for source in merge.moved if content.isdisjoint(_marks(source))]
+        lost = merge.lost + len(merge.moved) - len(moved)
+        found.append(merge._replace(moved=tuple(moved), lost=lost))
+    return found
+
+
+def _marks(location: Location) -> Iterator[str]:
+    """Yield what a URL may differ by from others of its page."""
+    yield "&".join(map(name_of, location.params))
+    for param in location.params:
+        yield param
+        yield name_of(param) + ANY_VALUE
+    yield "/" + NUMBER.sub("0", location.address.path.rpartition("/")[2])
 
 
 def _example(merge: Merge, changes: dict[Location, Location]) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 import pytest
 
+from scrapy_urlcanon.learn import Observation, learn
 from scrapy_urlcanon.learn.canonicals import DeclaredCanonicals, is_implausible
 from scrapy_urlcanon.learn.location import locate
 
@@ -56,3 +57,30 @@ def test_edit_form_that_declares_the_article_is_not_believed():
         locate(f"{HOME}index.php?title=T99&action=edit"), locate(f"{HOME}w/T99")
     )
     assert canonicals.believes(locate(f"{HOME}?p=99"), locate(f"{HOME}w/99"))
+
+
+def test_what_the_site_says_and_what_the_text_says_are_two_witnesses():
+    """A page that declares the other one need not be as near to it as one that does not."""
+    pages = [
+        Observation(
+            f"{HOME}{i}",
+            main_sha1=f"page {i}".ljust(9, "."),
+            simhash64=i * 0x9E3779B97F4A7C15 % 2**64,
+        )
+        for i in range(1, 9)
+    ]
+
+    def rules(canonical, bits):
+        near = [
+            Observation(
+                f"{page.url}?reply={i}",
+                main_sha1=f"near {i}".ljust(9, "."),
+                simhash64=page.simhash64 ^ ((1 << bits) - 1),
+                canonical=canonical(page),
+            )
+            for i, page in enumerate(pages)
+        ]
+        return learn([*pages, *near]).as_rules()
+
+    assert rules(lambda _: "", 4) == rules(lambda page: page.url, 8) != {}
+    assert rules(lambda _: "", 8) == rules(lambda page: page.url, 9) == {}

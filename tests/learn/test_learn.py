@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.learn.synthetic import judged
+from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.learn import Observation, Thresholds, learn
 
 HOST = "http://shop.example"
@@ -371,6 +372,16 @@ def test_what_differs_in_one_url_of_ten_is_content():
     assert "drop_params" not in str(rules([*seen, *others]))
 
 
+def test_captures_that_changed_have_no_parameter_in_common():
+    """However many URLs of a page agree, what only those with one value show is content."""
+    seen = [see(f"/a/{i}?v={v}", f"page {i}") for i in range(12) for v in "abcdefgh"]
+    assert rules(seen) != {}
+    other = [see(f"/a/{i}?v=x", f"other {i}") for i in range(12)]
+    assert "drop_params" not in str(rules([*seen, *other]))
+    named = [see(f"/a/{i}?v=a&w={i}", f"other {i}") for i in range(12)]
+    assert "'w'" not in str(rules([*seen, *named]))
+
+
 @pytest.mark.parametrize("variants", [2, 20, 21, 200])
 def test_more_variants_of_a_page_are_no_less_evidence(variants):
     """A page with 21 session ids teaches what one with 20 does."""
@@ -390,3 +401,62 @@ def test_agreeing_observations_remove_no_rule(more, page, changed):
     before = {rule.key for rule in learn(seen).rules}
     again = [see(f"/a?id={page}&tok={1000 + i}", f"page {page}") for i in range(more)]
     assert before <= {rule.key for rule in learn([*seen, *again]).rules}
+
+
+def test_order_of_the_parameters_is_kept_where_it_matters():
+    """Every preset sorts them; where that makes other pages one the site's rule says not to."""
+    one, other = "/list?sort={0}&page=2", "/list?page=2&sort={0}"
+    differ = [*pages(one), *(see(other.format(i), f"other {i}") for i in range(12))]
+    assert rules(differ)["shop.example"] == {"sort_query": False}
+    assert Canonicalizer(rules(differ)).canonicalize(HOST + "/?b=1&a=2").endswith("/?b=1&a=2")
+    assert rules([*pages(one), *pages(other)]) == {}
+    assert rules(differ) == rules(differ[::-1])
+
+
+def test_number_of_one_of_many_things_is_no_default():
+    """That a list of all is at first what one user has is no reason to take him for everybody."""
+    seen = [see(f"/list?user={user}", f"list of {user}") for user in range(20, 60)]
+    seen += [see(f"/list?part={part}", f"part {part}") for part in "abcdef"]
+    assert rules([*seen, *(see(f"/list?part={p}&user=33", f"part {p}") for p in "abcdef")]) == {}
+
+
+def test_rule_is_for_the_choice_that_all_of_its_evidence_has():
+    """One script answers for details and for lists: a rule that was seen in details is for them."""
+    seen = [see(f"/?do=details&id={i}", f"details {i}") for i in range(12)]
+    seen += [see(f"/?do=details&id={i}&sort=x{i}", f"details {i}") for i in range(12)]
+    lists = [see(f"/?do=list&sort=x{i}", f"list {i}") for i in range(12)]
+    assert rules([*seen, *lists]) == {"shop.example/?do=details": {"drop_params": ["sort"]}}
+    assert rules(seen) == {"shop.example": {"drop_params": ["sort"]}}
+
+
+def test_parameter_that_another_one_makes_superfluous_is_dropped_beside_it():
+    """The forum's number says nothing beside that of a post, and is all there is of a forum."""
+    seen = [see(f"/view?p={i}", f"post {i}") for i in range(12)]
+    seen += [see(f"/view?f={i % 3}&p={i}", f"post {i}") for i in range(12)]
+    forums = [see(f"/view?f={i}", f"forum {i}") for i in range(12)]
+    assert rules([*seen, *forums]) == {"shop.example/?p=*": {"drop_params": ["f"]}}
+
+
+def test_what_is_known_before_makes_up_for_pages_and_is_no_evidence():
+    """One page is enough of a parameter that everybody knows; against many none is."""
+
+    def known(option, setting):
+        odds = {"sid": 3.0, "id": 3.0, "ref": -3.0}
+        return odds.get(setting[0], 0.0) if option == "drop_params" else 0.0
+
+    one = [*pages("/a?id={}"), see("/a?id=3&sid=k", "page 3")]
+    assert rules(one) == {}
+    assert rules(one, prior=known) == {"shop.example": {"drop_params": ["sid"]}}
+    assert rules(pages("/a?sid={}"), prior=known) == {}
+    six = [*pages("/a?id={}", 6), *pages("/a?id={0}&ref=k{0}", 6)]
+    assert "drop_params" in rules(six)["shop.example"]
+    assert rules(six, prior=known)["shop.example"].keys() == {"skip"}
+
+
+def test_known_class_needs_fewer_pages():
+    """Short links that a program is known for are skipped after one that was found elsewhere."""
+    seen = [see("/?p=7", "page 1"), *pages("/{}-x")]
+    assert rules(seen) == {}
+    known = {"/?p={a:digits}": 3.0}
+    found = rules(seen, prior=lambda _option, setting: known.get(str(setting[0]), 0.0))
+    assert found == {"shop.example": {"skip": ["/?p={a:digits}"]}}

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import urlcanon
 
 pytest.importorskip("dask.dataframe", reason="needs the extra 'scale'")
 
@@ -48,8 +49,7 @@ def run(*arguments, cwd):
 
 def test_engine_writes_what_the_command_writes(tmp_path, observations):
     """Byte for byte, whatever the partitions, and the skipped rows are the same ones."""
-    command = ("-m", "scrapy", "urlcanon", "learn", observations, "-o", "command.toml")
-    said = run(*command, cwd=tmp_path).stdout
+    said = urlcanon("learn", observations, "-o", "command.toml", cwd=tmp_path).stdout
     script = EXAMPLES / "observations_to_parquet.py"
     converted = run(script, observations, "observations.parquet", cwd=tmp_path).stdout
     script = EXAMPLES / "learn_with_dask.py"
@@ -59,7 +59,7 @@ def test_engine_writes_what_the_command_writes(tmp_path, observations):
     assert rules.count(b'"sid"') == 9
     assert b"# skip = [" in rules
     assert (tmp_path / "engine.toml").read_bytes() == rules
-    run(*command[:-3], "observations.parquet", "-o", "parquet.toml", cwd=tmp_path)
+    urlcanon("learn", "observations.parquet", "-o", "parquet.toml", cwd=tmp_path)
     assert (tmp_path / "parquet.toml").read_bytes() == rules
     for skipped in ("skipped: 9 bad status", "skipped: 1 not an http(s) URL"):
         assert skipped in said

@@ -91,3 +91,37 @@ def test_token_is_no_class():
     one = "/{}?hb=0b61d6e0c3d35d8d"
     pages = [see(f"/{i}", f"page {i}") for i in range(12)]
     assert skipped([*pages, *(see(one.format(i), f"page {i + 1}") for i in range(11))]) == []
+
+
+def test_declared_page_that_has_changed_is_no_counter_example():
+    """One short link of thirty shows what its page no longer does; ten of them are too many."""
+    nodes = [see(f"/node/{i}", f"page {i}", canonical=HOST + slug(i)) for i in range(30)]
+
+    def slugs(changed):
+        return [see(slug(i), f"page {i}" + " now" * (i < changed)) for i in range(30)]
+
+    assert skipped([*nodes, *slugs(1)]) == ["/node/{a:digits}"]
+    assert skipped([*nodes, *slugs(10)]) == []
+
+
+def test_class_is_kept_whose_declared_urls_were_hardly_seen():
+    """A link to the newest post declares its part of the topic: that must be found elsewhere."""
+
+    def links(seen):
+        for topic in range(40):
+            part = f"{HOST}/topic/{topic}-part"
+            yield see(f"/topic/{topic}.new", f"topic {topic}", canonical=part)
+            if topic < seen:
+                yield see(part, f"topic {topic}")
+
+    assert skipped(list(links(20))) == ["/topic/{a:digits}.new"]
+    assert "/topic/{a:digits}.new" not in skipped(list(links(6)))
+
+
+def test_few_pages_under_several_urls_do_not_come_before_a_large_class():
+    """Pictures without a text look alike; that they do is no reason to fetch all short links."""
+    seen = [see(slug(i), f"text {i}") for i in range(60)]
+    seen += [see(f"/?p={i}", f"text {i}") for i in range(60)]
+    seen += [see(f"/img_{i}/", f"picture {i // 2}") for i in range(10)]
+    seen += [see(f"/?p={i + 100}", f"picture {i}") for i in range(5)]
+    assert skipped(seen) == ["/?p={a:digits}"]

@@ -144,6 +144,13 @@ def test_titles_that_do_not_matter_are_dropped(shape, expected):
     assert shape != "/news/{n}/{s}" or rules([*free, *chapters]) == {}
 
 
+def test_ending_of_a_file_is_dropped():
+    """``/x.html`` is ``/x``, though there is no number in it."""
+    words = ["".join(random.Random(i).choices("abcdefghij", k=9)) for i in range(20)]
+    observations = [see(f"/{word}{end}", word) for word in words for end in ("", ".html")]
+    assert rules(observations) == {"shop.example": {"rewrite_path": [["/{a}.html", "/{a}"]]}}
+
+
 def test_languages_in_the_path_are_no_titles():
     """A segment that may be a language is content, translated or not."""
     observations = [see(f"/text/{i}/{x}", f"t {i}") for i in range(20) for x in ("en-US", "de-DE")]

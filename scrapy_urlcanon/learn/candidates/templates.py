@@ -299,9 +299,9 @@ def _is_token(part: str, text: str) -> bool:
 def _around(text: str) -> Pattern:
     """Return what stands beside a token: its punctuation, and a slug that does not matter.
 
-    A text without a slug, or without punctuation, is a literal.
+    A text without a slug, or without punctuation, is a literal, and so is the ending of a file.
     """
-    if not any(c.isalnum() for c in text):
+    if not any(c.isalnum() for c in text) or _ENDING.fullmatch(text):
         return (text,)
     if not text[0].isalnum():
         return text[0], Slug()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.canonicalizer.templates import Template, TemplateError, parse_template
 from scrapy_urlcanon.confidence import at_most, lower_bound
 from scrapy_urlcanon.learn.classes.shapes import ANY_PATH, templates_of
+from scrapy_urlcanon.learn.evidence import worth
 from scrapy_urlcanon.learn.location import (
     Location,
     host_of,
@@ -29,7 +30,7 @@ from scrapy_urlcanon.learn.vocabulary import NUMBER
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from scrapy_urlcanon.learn.evidence import Thresholds
+    from scrapy_urlcanon.learn.evidence import Prior, Thresholds
     from scrapy_urlcanon.learn.groups import Groups
 
 #: Where fewer URLs of a class than this were seen the class is not looked at.
@@ -47,6 +48,13 @@ _MAX_ERROR = 0.08
 
 #: Of a page with more other URLs than this, that it has some is sure.
 _MANY = 6
+
+#: How often a page differs from what it declares to be because one of them has changed: where a
+#: forum's topics move there are many more, whose posts are then found nowhere else.
+_USUAL_CHANGE = 0.003
+
+#: URLs that are declared and were not seen, for each that was.
+_MAX_CLAIMED = 4
 
 #: Above this many standard errors a share is no chance.
 _Z = 2.0
@@ -69,10 +77,13 @@ class _SkipClass:
 
     @property
     def order(self) -> tuple[object, ...]:
-        """What is looked at first: what many URLs of a page are in, and many URLs at all."""
+        """What is looked at first: what many URLs of a page are in, and many URLs at all.
+
+        A handful of pages comes last, whatever leads to them: what is skipped is no other place.
+        """
         count = sum(map(len, self.pages.values()))
-        is_for_any = ANY_PATH in self.template
-        return (-count / max(1, len(self.pages)), -count, is_for_any, self.template)
+        is_few, is_for_any = len(self.pages) < _MIN_PAGES, ANY_PATH in self.template
+        return (is_few, -count / max(1, len(self.pages)), -count, is_for_any, self.template)
 
     @property
     def is_single(self) -> bool:
@@ -92,8 +103,10 @@ class _Look:
     claimed: set[int] = field(default_factory=set)
     """Pages that declare a URL outside the class which was not seen."""
     contradicted: int = 0
-    """Members that declare a URL which shows another page, or that declare themselves though their
-    page was seen nowhere else."""
+    """Members that declare themselves though their page was seen nowhere else, or another URL that
+    shows another page, unless that may have changed."""
+    changed: set[int] = field(default_factory=set)
+    """Pages that declare a URL which shows another page, where both were seen but once."""
     examples: list[tuple[str, str]] = field(default_factory=list)
 
     @property
@@ -107,6 +120,7 @@ def skip_rules(
     thresholds: Thresholds,
     form: Callable[[Location], Location],
     share: float = 0.0,
+    prior: Prior | None = None,
 ) -> list[LearnedRule]:
     """Return the classes of URLs of a site that need not be fetched.
 
@@ -114,8 +128,9 @@ def skip_rules(
 
     :param form: what the accepted rewrite rules make of a URL.
     :param share: what share of the URLs that lead to its pages the crawl has seen at least.
+    :param prior: what is known of classes before.
     """
-    return list(_Skips(groups, thresholds, form, share).rules())
+    return list(_Skips(groups, thresholds, form, share, prior).rules())
 
 
 class _Skips:
@@ -127,8 +142,10 @@ class _Skips:
         thresholds: Thresholds,
         form: Callable[[Location], Location],
         share: float,
+        prior: Prior | None,
     ) -> None:
         site = groups.site
+        self._prior = prior
         self._groups, self._thresholds, self._form = groups, thresholds, form
         declared = {
             site.locations[row]: form(target)
@@ -152,12 +169,18 @@ class _Skips:
     def _is_seen(self, location: Location) -> bool:
         return location not in self._groups.promised
 
+    def _is_once(self, pages: tuple[int, ...] | int) -> bool:
+        """Tell whether a page was seen under one URL only, as one is that has changed."""
+        return isinstance(pages, int) and self._groups.site.sizes[pages] == 1
+
     def rules(self) -> Iterator[LearnedRule]:
         """Yield the rules."""
         for found in self._classes:
-            if len(found.members) < _MIN_MEMBERS or found.members <= self._skipped:
+            known = worth(self._prior("skip", [found.template])) if self._prior else 0
+            least = 1 if known > 0 else _MIN_MEMBERS
+            if len(found.members) < least or found.members <= self._skipped:
                 continue
-            evidence = self._judge(found)
+            evidence = self._judge(found, known)
             if evidence is not None:
                 self._skipped |= found.members
                 yield LearnedRule(
@@ -188,19 +211,33 @@ class _Skips:
                 elif target in others:
                     look.seen.add(page)
                 elif self._is_seen(target) and self._groups.pages.get(target, -1) != -1:
-                    look.contradicted += 1
+                    if self._is_once(page) and self._is_once(self._groups.pages[target]):
+                        look.changed.add(page)
+                    else:
+                        look.contradicted += 1
                 else:
                     look.claimed.add(page)
         return look
 
-    def _judge(self, found: _SkipClass) -> Evidence | None:
-        """Return the evidence for a class if it is enough."""
+    def _judge(self, found: _SkipClass, known: int = 0) -> Evidence | None:
+        """Return the evidence for a class if it is enough.
+
+        :param known: how many pages prior knowledge is worth.
+        """
         look = self._look(found)
         pages = sum(1 for count in look.others.values() if count)
         lost = look.contradicted
+        # What the site says and what most of the class show are two witnesses against one.
+        changed, tried = len(look.changed), len(look.seen | look.changed)
+        if changed and 1.0 - at_most(changed - 1, tried, _USUAL_CHANGE) < self._thresholds.chance:
+            lost += changed
+        # Where next to nothing was seen of what is declared it may be linked nowhere else.
+        if len(look.claimed - look.seen) > _MAX_CLAIMED * len(look.seen):
+            lost += len(look.claimed - look.seen)
         if pages > lost and not self._is_chance(found, look):
-            lost += sum(1 for page, n in look.others.items() if not n and page not in look.claimed)
-        if not self._thresholds.accept_alias(pages, lost):
+            told = look.claimed | look.changed
+            lost += sum(1 for page, count in look.others.items() if not count and page not in told)
+        if not pages or not self._thresholds.accept_alias(pages + known, lost):
             return None
         return Evidence(
             pages=pages,
@@ -222,9 +259,8 @@ class _Skips:
         of other URLs that it has seen of a page makes the mean of ``(-(1 - q) / q) ** n`` an
         estimate, without bias, of the share of pages that have none at all.
         """
-        undeclared = [
-            n for p, n in look.others.items() if p not in look.claimed and p not in look.seen
-        ]
+        told = look.claimed | look.seen | look.changed
+        undeclared = [count for page, count in look.others.items() if page not in told]
         alone = undeclared.count(0)
         if alone == 0:
             return True

@@ -14,7 +14,7 @@ from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.exceptions import ConfigurationError, InputError
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
 from scrapy_urlcanon.learn.results.in_force import AuditedUrl, CrawlRecord, Credit, RuleInForce
-from scrapy_urlcanon.learn.store import open_store
+from scrapy_urlcanon.learn.store import SAME_URL, open_store
 from scrapy_urlcanon.pages.signature import BOILERPLATE_SHARE, Signature, unpack
 from scrapy_urlcanon.rule_files.documents import parse_json
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 #: A site with fewer distinct texts has no boilerplate that could be told from its content.
 MIN_TEXTS = 5
 
+_KNOWN_TEXTS = 20_000
 _PARTS_OF_A_RULE = 3
 _SHOWN = 80
 
@@ -47,6 +48,7 @@ def read_store(
         ).fetchall()
         for (domain,) in domains:
             boilerplate = _boilerplate(connection, domain)
+            known: dict[int, tuple[str, int | None]] = {}
             rows = connection.execute(
                 "SELECT url, status, bytes, raw_sha1, text_sha1, title, lines, canonical, redirect "
                 "FROM responses WHERE domain = ? ORDER BY crawl, id",
@@ -54,18 +56,24 @@ def read_store(
             )
             for url, status, size, raw, text, title, lines, canonical, redirect in rows:
                 try:
-                    main, simhash = Signature(raw, text, 0, unpack(lines)).main(boilerplate)
+                    # Crawls that rules are to be learned from have each text many times.
+                    key = hash(lines)
+                    if key not in known:
+                        if len(known) >= _KNOWN_TEXTS:
+                            known.clear()
+                        known[key] = Signature("", "", 0, unpack(lines)).main(boilerplate)
+                    main, simhash = known[key]
                     observation = Observation.from_fields(
                         {
                             "url": url,
                             "status": status,
-                            "raw_sha1": raw,
-                            "text_sha1": text,
+                            "raw_sha1": raw.hex() if isinstance(raw, bytes) else raw,
+                            "text_sha1": text.hex() if isinstance(text, bytes) else text,
                             "title": title,
                             "main_sha1": main,
                             "simhash64": None if simhash is None else f"{simhash:x}",
                             "bytes": size,
-                            "canonical": canonical,
+                            "canonical": url if canonical == SAME_URL else canonical,
                             "redirect": redirect,
                         }
                     )

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 Key = tuple[Pattern, str, str]
 """Pattern, option and setting of a rule: rules with the same ones are one rule."""
 
-Kind = Literal["rewrite", "skip", "sink", "kept", "contradicted", "taken out"]
-"""What a rule is: one of the three that are learned; or one that was in force in the crawls, that
-stays for that, that takes one back which audits contradict, or that the last crawl was not made
-under."""
+Kind = Literal["rewrite", "skip", "sink", "apart", "kept", "contradicted", "taken out"]
+"""What a rule is: one of the three that merge, or one that keeps apart what the preset merges; or
+one that was in force in the crawls, that stays for that, that takes one back which audits
+contradict, or that the last crawl was not made under."""
 
 IN_FORCE: dict[Kind, str] = {
     "kept": "in force during the crawl",

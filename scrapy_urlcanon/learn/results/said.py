@@ -47,7 +47,9 @@ def evidence_of(rule: LearnedRule) -> str:
         parts.append("in force during an earlier crawl, and not in the last one")
     else:
         if evidence.pages:
-            parts += [_pages(rule.kind, evidence), f"{count_of(evidence.merges, 'request')} saved"]
+            parts.append(_pages(rule.kind, evidence))
+            if rule.kind != "apart":
+                parts.append(f"{count_of(evidence.merges, 'request')} saved")
         if evidence.audited:
             audits = count_of(evidence.audited, "audit")
             parts.append(f"{evidence.audited - evidence.others:,} of {audits} the same")
@@ -61,7 +63,9 @@ def _pages(kind: str, evidence: Evidence) -> str:
         urls = count_of(evidence.pages + evidence.merges, "URL")
         return f"{urls} show {count_of(evidence.pages, 'page')}"
     pages = count_of(evidence.pages + evidence.counter_examples, "page")
-    found = "found under another URL" if kind == "skip" else "the same"
+    found = {"skip": "found under another URL", "apart": "not the same in another order"}.get(
+        kind, "the same"
+    )
     return f"{evidence.pages:,} of {pages} {found}"
 
 

@@ -1,0 +1,94 @@
+"""What crawls really hold teaches no wrong rule, and what is left out is told."""
+
+import gzip
+from collections import Counter
+
+import pytest
+
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.learn import learn
+from scrapy_urlcanon.learn.readers import read
+
+from .test_learn import HOST, pages, rules, see
+
+
+def wrong(observations, truth):
+    """Return pairs of URLs of two pages that what was learned makes one."""
+    learned = learn(observations).as_rules()
+    canonicalizer = Canonicalizer(learned)
+    first = {}
+    return [
+        (url, other)
+        for url, page in sorted(truth.items())
+        if not canonicalizer.skips(url)
+        and truth[other := first.setdefault(canonicalizer.canonicalize(url), url)] != page
+    ]
+
+
+def shop(version=""):
+    """Return the pages of a shop, as one crawl saw them, each with and without a session."""
+    for i in range(40):
+        yield see(f"/item?id={i}", f"item {i} {version}")
+        yield see(f"/item?id={i}&sid=s{i}", f"item {i} {version}")
+        yield see(f"/list?part={i % 8}&sort={'ab'[i // 20]}", f"list {i % 8} {i // 20} {version}")
+
+
+def test_crawls_years_apart_teach_what_each_of_them_does():
+    """All pages were edited in between: URLs seen twice say what one of the crawls saw."""
+    both = [*shop("2015"), *shop("2025")]
+    truth = {o.url: o.url.partition("&sid")[0] for o in both}
+    assert wrong(both, truth) == []
+    # Half of the pages in one crawl only, as crawls are.
+    mixed = [o for n, o in enumerate(shop("2015")) if n % 3] + list(shop("2025"))[::2]
+    assert wrong(mixed, truth) == []
+
+
+def test_site_that_moved_to_another_program_has_no_pages_in_common():
+    """The old program's URLs show what nobody finds under the new ones, but for a few notices."""
+    old = [see(f"/index.php?id={i}", f"old text {i}") for i in range(60)]
+    new = [see(f"/{i}-title", f"new text {i}") for i in range(60)]
+    notices = [
+        see(url, f"notice {i}") for i in range(4) for url in (f"/index.php?id={i}9", f"/n{i}")
+    ]
+    seen = [*old, *new, *notices]
+    truth = {o.url: o.main_sha1 for o in seen}
+    assert wrong(seen, truth) == []
+    moved = [see(f"/index.php?id={i}", "", status=301, redirect=f"{HOST}/") for i in range(60)]
+    assert rules([*new, *moved, see("/", "home")]) == {}
+
+
+def test_site_that_answers_everything_with_one_page_teaches_nothing():
+    """Maintenance, a wall of consent: nothing tells a page from another."""
+    seen = [see(f"/{place}/{i}?a={i}&b={i % 3}", "down") for place in "xyz" for i in range(80)]
+    learned = learn(seen)
+    assert learned.as_rules() == {}
+    assert learned.redundant == len(seen) - 1
+
+
+def test_script_that_has_all_pages_keeps_its_parameters():
+    """What selects the page among hundreds is no noise for agreeing on a few."""
+    seen = [see(f"/app?do=show&id={i}&view={v}", f"{i} {v}") for i in range(60) for v in "abc"]
+    seen += [see(f"/app?do=show&id={i}&view=z", "nothing here") for i in range(60)]
+    seen += [see(f"/app?do=find&q={i}", "nothing found") for i in range(12)]
+    seen += [see(f"/app?do=find&q=w{i}", f"found {i}") for i in range(12)]
+    truth = {o.url: o.main_sha1 for o in seen}
+    assert wrong(seen, truth) == []
+
+
+def test_host_with_three_pages_teaches_no_more_than_they_show():
+    """Three pages without a counter-example are the least that makes a rule; two are none."""
+    assert rules([*pages("/{}", 2), *pages("/{0}?sid=a{0}", 2)]) == {}
+    three = [*pages("/{}", 3), *pages("/{0}?v={0}", 3), see("/0?v=9", "another view")]
+    assert rules(three) == {}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_observations_that_end_in_the_middle_are_read_up_to_there(tmp_path, packed):
+    """A row that is cut off, or a file, is counted and told, and the rest is learned from."""
+    rows = [f"{o.url}\t200\t{o.main_sha1}" for o in [*pages("/{}"), *pages("/{0}?sid=k{0}")]]
+    text = "\n".join(["url\tstatus\tmain_sha1", *rows, "http://shop.exam\t2"]).encode()
+    path = tmp_path / "cut.tsv"
+    path.write_bytes(gzip.compress(text) if packed else text)
+    skipped = Counter()
+    assert learn(read(path, skipped)).as_rules() == {"shop.example": {"drop_params": ["sid"]}}
+    assert skipped.total() == 1
