@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from hashlib import sha1
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import ada_url
 from scrapy import Spider
+from scrapy.utils.misc import load_object
 from scrapy.utils.test import get_crawler
 
 if TYPE_CHECKING:
@@ -13,6 +16,8 @@ if TYPE_CHECKING:
     from scrapy import Request
 
 SCRAPY = "Scrapy's default"
+OURS = "scrapy-urlcanon"
+FLOOR = "the floor: C++ parse, SHA-1"
 DISCARDER = "duplicate-url-discarder"
 
 
@@ -26,6 +31,48 @@ class Contestant(NamedTuple):
         """Return the method of a new fingerprinter, whose caches are empty."""
         crawler = get_crawler(Spider, {"TELNETCONSOLE_ENABLED": False, **self.settings})
         return crawler.request_fingerprinter.fingerprint
+
+
+class Library(NamedTuple):
+    """A function from URL to URL, whose result is hashed as a fingerprint is."""
+
+    name: str
+    path: str
+
+    def make(self) -> Callable[[Request], bytes]:
+        """Return what hashes what the function makes of the URL of a request."""
+        canonical = load_object(self.path)
+
+        def fingerprint(request: Request) -> bytes:
+            try:
+                url = canonical(request.url) or ""
+            except ValueError:
+                # Not every library takes every URL.
+                url = request.url
+            return sha1(url.encode()).digest()
+
+        return fingerprint
+
+
+def parsed(url: str) -> str:
+    """Return *url* as the fastest parser that there is writes it."""
+    return ada_url.URL(url).href
+
+
+def learned(count: int) -> dict[str, dict[str, Any]]:
+    """Return rules as a learned file has them, so many of each kind for one host."""
+    return {
+        "www.shop.example": {
+            "rewrite_path": [
+                [f"/section{n}/{{slug}}-{{id:digits}}.html", f"/section{n}/{{id}}"]
+                for n in range(count)
+            ],
+            "param_case": "lower",
+            "query_separator": ";",
+        },
+        **{f"www.shop.example/section{n}/": {"drop_params": ["view"]} for n in range(count)},
+        **{f"www.shop.example?mode={n}": {"drop_params": ["sort"]} for n in range(count)},
+    }
 
 
 def parameters(count: int) -> list[str]:
@@ -53,7 +100,7 @@ def ours(name: str, rules: dict[str, dict[str, Any]], preset: str = "safe") -> C
     )
 
 
-def contestants(known_domains: list[str]) -> list[Contestant]:
+def contestants(known_domains: list[str]) -> list[Contestant | Library]:
     """Return all of them, Scrapy's default first.
 
     :param known_domains: domains of the URLs to come, each with rules of its own in the
@@ -65,9 +112,21 @@ def contestants(known_domains: list[str]) -> list[Contestant]:
         Contestant(
             DISCARDER, {"REQUEST_FINGERPRINTER_CLASS": "duplicate_url_discarder.Fingerprinter"}
         ),
+        Library("w3lib", "w3lib.url.canonicalize_url"),
+        Library("url-normalize", "url_normalize.url_normalize"),
+        Library("courlan", "courlan.clean_url"),
+        Library(FLOOR, "fingerprinters.parsed"),
         ours("10 parameters, no domains", few),
         ours("5,000 parameters, no domains", {"*": {"drop_params": parameters(5000)}}),
-        ours("10 parameters, 50,000 other domains", few | domains(50_000, [])),
         ours("10 parameters, 50,000 domains", few | domains(50_000, known_domains)),
         ours("preset aggressive", {}, "aggressive"),
+    ]
+
+
+def of_learned_rules() -> list[Contestant | Library]:
+    """Return what is compared on a host with rules that were learned."""
+    return [
+        Contestant(SCRAPY, {}),
+        ours("10 learned rules of each kind", learned(10)),
+        ours("100 learned rules of each kind", learned(100)),
     ]

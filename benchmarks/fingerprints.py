@@ -13,15 +13,16 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import fingerprinters
 import memory
 import startup
 from fingerprinters import DISCARDER, SCRAPY, contestants
 from interleaved import measure, medians, ratios
-from results import conditions, table, write
-from workloads import domains_of, read_corpus, workloads
+from results import conditions, say, table, write
+from workloads import domains_of, of_learned_rules, read_corpus, workloads
 
 if TYPE_CHECKING:
-    from fingerprinters import Contestant
+    from fingerprinters import Contestant, Library
     from workloads import Workload
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpora" / "top100.txt.gz"
@@ -32,47 +33,57 @@ _PENDING = 50_000
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--corpus", type=Path, default=CORPUS, help="URLs, gzip, one a line")
-    parser.add_argument("--size", type=int, default=100_000, help="URLs of each kind, at most")
+    parser.add_argument("--size", type=int, default=20_000, help="URLs of a kind in a round")
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
+    run(options.corpus, options.size, options.rounds)
+
+
+def run(corpus_path: Path, size: int, rounds: int) -> dict[str, Any]:
+    """Measure all, and write and return it."""
     logging.disable(logging.WARNING)
-    corpus = read_corpus(options.corpus)
+    corpus = read_corpus(corpus_path)
     competing = contestants(domains_of(corpus, _KNOWN_DOMAINS))
-    data: dict[str, Any] = {"conditions": conditions(), "rounds": options.rounds, "speed": {}}
+    data: dict[str, Any] = {"conditions": conditions(), "rounds": rounds, "speed": {}}
     tables = [_conditions(data)]
-    for workload in workloads(corpus, options.size):
-        results, text = _speed(workload, competing, options.rounds)
+    learned = of_learned_rules(size, rounds), fingerprinters.of_learned_rules()
+    pairs = [(workload, competing) for workload in workloads(corpus, size, rounds)]
+    for workload, contestants_of_it in (*pairs, learned):
+        say(f"fingerprints: {workload.name}")
+        results, text = _speed(workload, contestants_of_it)
         data["speed"][workload.name] = results
         tables.append(text)
-    data["memory"] = memory.measure(corpus[:_PENDING])
-    data["import"] = startup.import_cost(2 * options.rounds + 1)
-    data["domains"] = startup.many_domains((10, 100_000), options.rounds)
+    say("fingerprints: memory, start-up")
+    data["memory"] = memory.measure(corpus[: min(_PENDING, size)])
+    data["import"] = startup.import_cost(rounds)
+    data["domains"] = startup.many_domains((10, 100_000), rounds)
     tables += _others(data)
     write("fingerprints", data, tables)
+    return data
 
 
 def _conditions(data: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in data["conditions"].items()) + "."
 
 
-def _speed(
-    workload: Workload, competing: list[Contestant], rounds: int
-) -> tuple[dict[str, Any], str]:
-    results = measure(competing, workload.urls, rounds)
+def _speed(workload: Workload, competing: list[Contestant | Library]) -> tuple[dict[str, Any], str]:
+    results = measure(competing, workload.rounds)
     rows = []
-    data: dict[str, Any] = {"urls": len(workload.urls), "distinct": len(set(workload.urls))}
+    urls = [url for one in workload.rounds for url in one]
+    data: dict[str, Any] = {"urls": len(urls), "distinct": len(set(urls))}
     for name, microseconds in medians(results).items():
-        of_scrapy, of_discarder = ratios(results, SCRAPY, name), ratios(results, DISCARDER, name)
-        data[name] = {
-            "microseconds": microseconds,
-            "times faster than Scrapy's default": of_scrapy,
-            "times faster than duplicate-url-discarder": of_discarder,
+        others = [other for other in (SCRAPY, DISCARDER) if other in results[0]]
+        data[name] = {"microseconds": microseconds}
+        data[name] |= {
+            f"times faster than {other}": ratios(results, other, name) for other in others
         }
+        of_scrapy = ratios(results, SCRAPY, name)
         spread = f"{of_scrapy['median']:.2f} ({of_scrapy['least']:.2f}-{of_scrapy['greatest']:.2f})"
-        rows.append([name, f"{microseconds:.2f}", spread, f"{of_discarder['median']:.1f}"])
+        rest = [f"{ratios(results, other, name)['median']:.1f}" for other in others[1:]]
+        rows.append([name, f"{microseconds:.2f}", spread, *rest])
     title = f"{workload.name}: {data['urls']:,} URLs, {data['distinct']:,} distinct"
     header = [title, "us", "times Scrapy's speed", "times duplicate-url-discarder's"]
-    return data, table(header, rows)
+    return data, table(header[: len(rows[0])], rows)
 
 
 def _others(data: dict[str, Any]) -> list[str]:

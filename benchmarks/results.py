@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,11 @@ def conditions() -> dict[str, Any]:
         "processors": os.cpu_count(),
         "load average at the start": os.getloadavg()[0],
     }
+
+
+def say(what: str) -> None:
+    """Say what is being done, apart from the results."""
+    print(what, file=sys.stderr, flush=True)
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:

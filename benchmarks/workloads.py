@@ -24,10 +24,10 @@ _PAGES_PER_SITE = 60
 
 
 class Workload(NamedTuple):
-    """URLs to fingerprint, in order."""
+    """URLs to fingerprint, in order; no round has one of another."""
 
     name: str
-    urls: list[str]
+    rounds: list[list[str]]
 
 
 def read_corpus(path: Path) -> list[str]:
@@ -48,27 +48,45 @@ def domains_of(corpus: list[str], count: int) -> list[str]:
     return domains[:: len(domains) // count][:count]
 
 
-def workloads(corpus: list[str], size: int) -> list[Workload]:
-    """Return what is measured, at most *size* URLs of each kind."""
+def workloads(corpus: list[str], size: int, rounds: int) -> list[Workload]:
+    """Return what is measured, at most *size* URLs of each kind in each round."""
     shuffled = random.Random(1).sample(corpus, len(corpus))
     with_query = [url for url in shuffled if "?" in url]
-    stream = list(_stream(corpus, size))
+    # Sites of their own for each round, whose pages are linked again and again.
+    stream = [list(_stream(_sites(corpus)[n::rounds], size, n)) for n in range(rounds)]
     return [
-        Workload("unique", shuffled[:size]),
-        Workload("with a query", with_query[:size]),
+        Workload("unique", _split(shuffled, size, rounds)),
+        Workload("with a query", _split(with_query, size, rounds)),
         Workload("stream", stream),
-        Workload("new hosts", list(_new_hosts(shuffled[:size]))),
+        Workload("new hosts", _split(list(_new_hosts(shuffled)), size, rounds)),
     ]
 
 
-def _stream(corpus: list[str], size: int) -> Iterator[str]:
+def of_learned_rules(size: int, rounds: int) -> Workload:
+    """Return URLs of a host that rules were learned of, half of which they change."""
+    urls = [
+        f"http://www.shop.example/section{number % 100}/some-thing-{number}"
+        + (".html", f".html?View={number % 7}", f"?mode={number % 100}&sort=a;b={number}", "")[
+            number % 4
+        ]
+        for number in range(size * rounds)
+    ]
+    return Workload("learned rules", _split(urls, size, rounds))
+
+
+def _split(urls: list[str], size: int, rounds: int) -> list[list[str]]:
+    """Return *rounds* lists of at most *size* of *urls*, each of which is in one."""
+    size = min(size, len(urls) // rounds)
+    return [urls[number * size : (number + 1) * size] for number in range(rounds)]
+
+
+def _stream(sites: list[list[str]], size: int, seed: int) -> Iterator[str]:
     """Return the links of the pages of a crawl, page by page.
 
     A few sites are crawled at a time, in turn. Each page has the links of its site's
     template and links to other pages of the site, those near the front page more often.
     """
-    choose = random.Random(2)
-    sites = _sites(corpus)
+    choose = random.Random(2 + seed)
     current: list[tuple[list[str], int]] = []
     made = 0
     while made < size:

@@ -17,6 +17,7 @@ import pytest
 from scrapy import Request, Spider
 from scrapy.utils.test import get_crawler
 
+from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.crawl.crawl import Crawl
 
 if TYPE_CHECKING:
@@ -186,3 +187,40 @@ def test_costs_the_same_again(name) -> None:
     """A count that differs from run to run would tell nothing: it does not."""
     WORKLOADS[name]()
     assert WORKLOADS[name]() == WORKLOADS[name]()
+
+
+def learned_rules(count: int) -> dict[str, object]:
+    """Return so many rules of each kind that learned files are full of."""
+    return {
+        "shop.example": {
+            "rewrite_path": [
+                [f"/section{i}/{{slug}}-{{id:digits}}.html", f"/section{i}/{{id}}"]
+                for i in range(count)
+            ],
+            "param_case": "lower",
+            "query_separator": ";",
+        },
+        **{f"shop.example/section{i}/": {"drop_params": ["view"]} for i in range(count)},
+        **{f"shop.example?mode={i}": {"drop_params": ["sort"]} for i in range(count)},
+        **{f"shop.example?list{i}": {"drop_params": ["page"]} for i in range(count)},
+    }
+
+
+def test_cost_does_not_grow_with_learned_rules() -> None:
+    """A URL of a host with a hundred rules of each kind costs what one of a host with ten does."""
+    urls = [
+        f"http://www.shop.example/section{number % 10}/{page}"
+        for number in range(40)
+        for page in (f"some-thing-{number}.html?View=1", f"?mode={number % 10}&sort=a;b=2", "about")
+    ]
+    calls = []
+    for count in (10, 100):
+        canonicalizer = Canonicalizer(learned_rules(count))
+        assert all(canonicalizer.fast_path.canonical(url) for url in urls[::3])
+        canonical = [canonicalizer.canonicalize(url) for url in urls]
+        assert canonical == [canonicalizer.explain(url).canonical for url in urls]
+        with counting() as counter:
+            for url in urls:
+                canonicalizer.canonicalize(url)
+        calls.append(counter.calls)
+    assert calls[1] < 1.1 * calls[0]

@@ -7,6 +7,8 @@ Later origins win over earlier ones, and within one origin the more specific pat
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from attrs import evolve, frozen
@@ -22,21 +24,21 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.canonicalizer.patterns import SitePattern
+    from scrapy_urlcanon.canonicalizer.patterns import PlacePattern, SitePattern
     from scrapy_urlcanon.canonicalizer.rules import Catalogue
 
 INHERIT = "inherit"
 """The key that, where False, discards the layers below."""
 OVERRIDE = "override"
 """The key of options that are stronger than those for more specific patterns of the origin."""
-_KEYS = (INHERIT, OVERRIDE)
+_KEYS = frozenset((INHERIT, OVERRIDE))
 
 
 @frozen(eq=False)
 class RuleSet:
     """The options that one pattern of one origin sets."""
 
-    pattern: Pattern | SitePattern
+    pattern: Pattern | SitePattern | PlacePattern
     options: Mapping[str, Any]
     layer: Layer
     inherit: bool = True
@@ -99,7 +101,8 @@ class Configuration:
             expected = " or ".join(map(repr, presets))
             message = f"expected {expected}, got {preset!r}{did_you_mean(preset, presets)}"
             problems.append(Problem(preset_name, message))
-        origins = tuple(tuple(_validate(source, catalogue, problems)) for source in sources)
+        with _without_collecting():
+            origins = tuple(tuple(_validate(source, catalogue, problems)) for source in sources)
         if problems:
             raise ConfigurationError(problems)
         return cls(str(preset), origins, sources, catalogue)
@@ -118,12 +121,24 @@ class Configuration:
         return rule_set
 
 
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Make many objects that stay: to look for garbage among them again and again takes as long."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def _validate(source: Source, catalogue: Catalogue, problems: list[Problem]) -> Iterator[RuleSet]:
     if not isinstance(source.rules, dict):
         message = f"expected a mapping of patterns to options, got {source.rules!r}"
         problems.append(Problem(source.name, message))
         return
-    seen: dict[Pattern, str] = {}
+    seen: dict[tuple[object, ...], str] = {}
     for text, options in source.rules.items():
         layer = Layer(source.name, text)
         try:
@@ -132,10 +147,10 @@ def _validate(source: Source, catalogue: Catalogue, problems: list[Problem]) -> 
             problems.append(Problem(source.name, str(error), str(text)))
             pattern = Pattern(ANY_HOST)
         else:
-            if pattern in seen:
-                message = f"it is the same pattern as {seen[pattern]!r}: join the two"
+            same = seen.setdefault((pattern.host, pattern.path, pattern.conditions), text)
+            if same is not text:
+                message = f"it is the same pattern as {same!r}: join the two"
                 problems.append(Problem(source.name, message, text))
-            seen[pattern] = text
         yield _validate_options(pattern, layer, options, catalogue, problems)
         if isinstance(options, dict) and OVERRIDE in options:
             stronger = _validate_options(pattern, layer, options[OVERRIDE], catalogue, problems)
@@ -145,25 +160,27 @@ def _validate(source: Source, catalogue: Catalogue, problems: list[Problem]) -> 
 def _validate_options(
     pattern: Pattern, layer: Layer, options: object, catalogue: Catalogue, problems: list[Problem]
 ) -> RuleSet:
-    place = Problem(layer.origin, "", str(layer.pattern or ""))
     if not isinstance(options, dict):
         message = f"expected a mapping of options, got {options!r}"
-        problems.append(place._replace(message=message))
+        problems.append(Problem(layer.origin, message, str(layer.pattern or "")))
         return RuleSet(pattern, {}, layer)
     for key, value in options.items():
         problem = _problem_of_option(key, value, catalogue)
         if problem:
-            problems.append(place._replace(message=problem, key=str(key)))
+            place = str(layer.pattern or "")
+            problems.append(Problem(layer.origin, problem, place, str(key)))
+    if _KEYS.isdisjoint(options):
+        return RuleSet(pattern, options.copy(), layer)
     own = {key: value for key, value in options.items() if key not in _KEYS}
     return RuleSet(pattern, own, layer, inherit=options.get(INHERIT, True))
 
 
 def _problem_of_option(key: object, value: object, catalogue: Catalogue) -> str | None:
-    if key == OVERRIDE:
-        return None
-    if key == INHERIT:
-        return None if isinstance(value, bool) else f"expected True or False, got {value!r}"
     option = catalogue.by_name.get(key) if isinstance(key, str) else None
     if option is None:
+        if key == OVERRIDE:
+            return None
+        if key == INHERIT:
+            return None if isinstance(value, bool) else f"expected True or False, got {value!r}"
         return "no such option" + did_you_mean(key, [*catalogue.by_name, *_KEYS])
     return option.values.problem(value)

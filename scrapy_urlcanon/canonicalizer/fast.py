@@ -13,7 +13,7 @@ truth, and a differential test holds the two together.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
@@ -22,14 +22,22 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
     encode_path,
     encode_query,
 )
+from scrapy_urlcanon.canonicalizer.rules.authority import SubdomainToPath
 from scrapy_urlcanon.canonicalizer.rules.base import ParameterRule, PathRule
 from scrapy_urlcanon.canonicalizer.rules.fragment import Fragment
-from scrapy_urlcanon.canonicalizer.rules.query import SortQuery
+from scrapy_urlcanon.canonicalizer.rules.nested_url import Amp, NestedUrl, UnwrapParams
+from scrapy_urlcanon.canonicalizer.rules.param_names import ParamCase
+from scrapy_urlcanon.canonicalizer.rules.param_values import LowerValues
+from scrapy_urlcanon.canonicalizer.rules.query import RepeatedParams, SortQuery
+from scrapy_urlcanon.canonicalizer.rules.separators import EscapedAmpersand, QuerySeparator
 from scrapy_urlcanon.canonicalizer.rules.signed import SIGNATURE_PARAMS, is_signed
+from scrapy_urlcanon.canonicalizer.rules.template import RewritePath
 from scrapy_urlcanon.canonicalizer.url import Url
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy_urlcanon.canonicalizer.policy import Policies, Policy
 
 _CACHED_PREFIXES = 10_000
@@ -45,12 +53,20 @@ _not_plain = re.compile(f"[^{_PATH_TEXT}]").search
 _ENCODED_PATH = f"/[{_PATH_TEXT}%]*"
 _is_encoded_path = re.compile(_ENCODED_PATH).fullmatch
 _is_visible = re.compile(r"[!-~]*").fullmatch
-_encoded = re.compile(rf"({_ENCODED_PATH})?(?:\?([!-\"$-~]*))?(#[!-~]*)?").fullmatch
+_encoded = re.compile(rf"({_ENCODED_PATH})?(?:\?([!-\"$-~]*))?(?:#[!-~]*)?").fullmatch
 
 # Scheme and host that the host parser of the WHATWG URL standard leaves as they are: lower
 # case, no port, no userinfo, and a last label that cannot be a number. Nor may it have
 # empty labels or Punycode.
 _plain_prefix = re.compile(r"https?://((?:[a-z0-9_\-][a-z0-9_\-.]*\.)?[a-z]+)").fullmatch
+
+
+# In the order in which they apply, before all that drops parameters.
+_SHAPING = (ParamCase, LowerValues, RewritePath)
+_KNOWN = (
+    *(PathRule, ParameterRule, SortQuery, RepeatedParams, Fragment, SubdomainToPath, *_SHAPING),
+    *(Amp, NestedUrl, UnwrapParams, EscapedAmpersand, QuerySeparator),
+)
 
 
 class FastPolicy:
@@ -60,18 +76,32 @@ class FastPolicy:
         self.policy = policy
         rules = policy.rules
         self.as_scrapy = policy.as_scrapy
-        self.authority_rules = [rule for rule in rules if rule.component == "authority"]
+        self.authority_rules = [
+            rule
+            for rule in rules
+            if rule.component == "authority" or isinstance(rule, SubdomainToPath)
+        ]
         self.path_rules = [rule for rule in rules if isinstance(rule, PathRule)]
         self.parameter_rules = [rule for rule in rules if isinstance(rule, ParameterRule)]
         self.sorts = any(isinstance(rule, SortQuery) for rule in rules)
         self.drops_fragment = any(
             isinstance(rule, Fragment) and rule.value == "drop" for rule in rules
         )
+        self._shaping = [rule for rule in rules if isinstance(rule, _SHAPING)]
+        self._last = [rule for rule in rules if isinstance(rule, RepeatedParams)]
+        # What is for the URL as it was written leaves most as they are.
+        written = {type(rule) for rule in rules if rule.as_written}
+        self.splits_at_semicolons = QuerySeparator in written
+        self._decodes_ampersands = EscapedAmpersand in written
+        self._unwraps_paths = NestedUrl in written
+        self._unwraps_params = UnwrapParams in written
+        self.unwraps_amp = any(isinstance(rule, Amp) for rule in rules)
+        moves_hosts = any(isinstance(rule, SubdomainToPath) for rule in rules)
+        self.is_plain = not (self._shaping or written or self.unwraps_amp or moves_hosts)
+        """Whether path and query are settled each by itself."""
         self.is_supported = all(
-            isinstance(rule, (PathRule, ParameterRule, SortQuery, Fragment))
-            or (rule.component == "authority" and not rule.as_written)
-            for rule in rules
-        )
+            isinstance(rule, _KNOWN) or rule.component == "authority" for rule in rules
+        ) and (self.is_plain or not policy.as_scrapy)
         # Scrapy sorts pairs, we sort text: of `a=` and `a-b=` another one comes first.
         self.unchanged_prefix = Prefix(self, None, not self.path_rules)
         """For all prefixes that are canonical: nearly all are, so none has one of its own."""
@@ -96,10 +126,13 @@ class FastPolicy:
                 if not pieces:
                     return None if pieces is None or self._spares(names) else ""
                 query = "&".join(pieces)
-        if self.sorts and "&" in query:
-            pieces = query.split("&")
-            pieces.sort(key=self._sort_key)
-            query = "&".join(pieces)
+        if "&" in query:
+            if self._last:
+                query = "&".join(self._last[0].apply(_without_authority("/", query)).query or ())
+            if self.sorts:
+                pieces = query.split("&")
+                pieces.sort(key=self._sort_key)
+                query = "&".join(pieces)
         return query
 
     def _spares(self, names: list[str]) -> bool:
@@ -157,9 +190,56 @@ class FastPolicy:
                 changed = rule.path(changed)
             if changed == path:
                 return path
-            if not _is_encoded_path(changed) or "/." in changed:
+            if not _is_settled_path(changed):
                 return None
             path = changed
+        return None
+
+    def _may_act_on_written(self, rest: str) -> bool:
+        """Tell whether a rule may change a URL for the *rest*, behind the host, as it was written.
+
+        That parameters are split at semicolons does not count.
+        """
+        path, _, query = rest.partition("?")
+        return (
+            (self._unwraps_paths and "//" in path)
+            or (self._decodes_ampersands and ";" in query)
+            or (self._unwraps_params and ("/" in query or "%2f" in query.lower()))
+        )
+
+    def settle(
+        self, path: str, query: str, written: str, *, is_conditional: bool = False
+    ) -> tuple[str, str] | None:
+        """Return what all rules together make of *path* and *query*.
+
+        :param written: what they are read from.
+        :param is_conditional: whether the policy may be another one after each pass.
+        """
+        if self._may_act_on_written(written):
+            return None
+        passes = 1 if is_conditional else _MAX_PASSES
+        for _ in range(passes + 1):
+            changed, changed_query = path, query
+            for rule in self.path_rules:
+                changed = rule.path(changed)
+            if self._shaping and (changed == path or _is_settled_path(changed)):
+                url = _without_authority(changed, query)
+                try:
+                    for shaping in self._shaping:
+                        url = shaping.apply(url)
+                except UnparsableUrlError:
+                    return None
+                changed, changed_query = url.path, "&".join(url.query or ())
+                if changed_query != query and encode_query(changed_query) != changed_query:
+                    return None
+            if changed != path and not _is_settled_path(changed):
+                return None
+            kept = self.query(changed_query) if changed_query else ""
+            if kept is None:
+                return None
+            if kept == query and changed == path:
+                return path, query
+            path, query = changed, kept
         return None
 
     def authority(self, url: Url) -> Url | None:
@@ -174,17 +254,44 @@ class FastPolicy:
         return None
 
 
+class Joint(NamedTuple):
+    """What stands before the path where rules are for path and query together, or as written."""
+
+    policy: FastPolicy
+    canonical: str
+    """What stands there in the canonical URLs."""
+    start: str
+    """What comes before the path in canonical URLs: a segment that was a subdomain."""
+
+    def settle(self, url: str, start: int, path: str, query: str) -> str | None:
+        """Return the canonical form of *url*, whose *path* begins at *start*."""
+        if "#" in url and not self.policy.drops_fragment:
+            return None
+        written = url[start:]
+        if self.policy.splits_at_semicolons and ";" in written:
+            if "#" in written:
+                return None
+            query = encode_query(written.partition("?")[2].replace(";", "&"))
+        settled = self.policy.settle(self.start + path, query, written)
+        if settled is None:
+            return None
+        path, query = settled
+        canonical = f"{self.canonical}{path}?{query}" if query else f"{self.canonical}{path}"
+        return url if canonical == url else canonical
+
+
 class Prefix(NamedTuple):
     """What stands before the path, for all URLs in which the same does."""
 
     policy: FastPolicy | None
-    """None where it depends on path and query."""
+    """None where there is :attr:`settle`."""
     canonical: str | None
     """What stands there in the canonical URLs; None where that is the same."""
     keeps_paths: bool
     """Whether URLs with a plain path and nothing else are canonical."""
-    base: Url | None = None
-    """Normalized, with the path ``/``; None where there is a policy."""
+    settle: Callable[[str, int, str, str], str | None] | None = None
+    """Canonicalizes a URL, given where its path begins, path and query: where these select the
+    policy, and where it takes them together."""
 
 
 class FastPath:
@@ -217,7 +324,6 @@ class FastPath:
             if prefix is None:
                 return None
         other = _not_plain(url, start)
-        has_fragment = False
         if other is None and start < len(url):
             if prefix.keeps_paths and "/." not in url:
                 return url
@@ -234,13 +340,13 @@ class FastPath:
             read = _read_encoded(url, start)
             if read is None:
                 return None
-            is_spelled_so, (path, query, has_fragment) = False, read
+            is_spelled_so, (path, query) = False, read
         if "/." in path:
             return None
-        policy, before, _, base = prefix
+        policy, before, _, settle = prefix
         if policy is None:
-            return base and self._conditional(base, path, query, has_fragment=has_fragment)
-        if (has_fragment and not policy.drops_fragment) or (
+            return settle and settle(url, start, path, query)
+        if (not policy.drops_fragment and "#" in url) or (
             policy.as_scrapy and ("%" in url or not is_spelled_so)
         ):
             return None
@@ -254,24 +360,43 @@ class FastPath:
             return f"{before or text}{canonical_path}?{canonical_query}"
         return f"{before or text}{canonical_path}"
 
-    def _conditional(self, base: Url, path: str, query: str, *, has_fragment: bool) -> str | None:
-        """Return the canonical form under the policy that path and query select."""
-        url = _with_path(base, path, query)
-        policy = self._fast_policy(self._policies.for_url(url))
+    def _conditional(self, base: Url, url: str, start: int, path: str, query: str) -> str | None:
+        """Return the canonical form of *url* under the policy that path and query select.
+
+        :param base: what stands before the path, normalized, with the path ``/``.
+        """
+        normalized = _with_path(base, path, query)
+        policy = self._fast_policy(self._policies.for_url(normalized))
         if (
             not policy.is_supported
             or policy.as_scrapy
-            or (has_fragment and not policy.drops_fragment)
+            or (not policy.drops_fragment and "#" in url)
         ):
             return None
         authority = policy.authority(base) if policy.authority_rules else base
-        canonical_path = policy.path(path) if policy.path_rules else path
-        canonical_query = policy.query(query) if query else ""
-        if authority is None or canonical_path is None or canonical_query is None:
+        if authority is None:
             return None
-        if canonical_query == query and canonical_path == path and authority == base:
-            return str(url)
-        canonical = _with_path(authority, canonical_path, canonical_query)
+        if policy.is_plain:
+            changed = policy.path(path) if policy.path_rules else path
+            kept = policy.query(query) if query else ""
+            if changed is None or kept is None:
+                return None
+        elif authority.path != "/" or (policy.unwraps_amp and _may_be_amp(base.host)):
+            return None
+        else:
+            written = url[start:]
+            if policy.splits_at_semicolons and ";" in written:
+                query = encode_query(written.partition("?")[2].replace(";", "&"))
+                normalized = _with_path(base, path, query)
+                if "#" in written or self._policies.for_url(normalized) is not policy.policy:
+                    return None
+            settled = policy.settle(path, query, written, is_conditional=True)
+            if settled is None:
+                return None
+            changed, kept = settled
+        if kept == query and changed == path and authority == base:
+            return str(normalized)
+        canonical = _with_path(authority, changed, kept)
         # The rules that hold for the canonical URL may be others: the reference follows up.
         if self._policies.for_url(canonical) is not policy.policy:
             return None
@@ -296,21 +421,39 @@ class FastPath:
         if policy:
             if not policy.is_supported or (policy.as_scrapy and plain_host is None):
                 return None
-            if plain_host and not policy.authority_rules:
+            if plain_host and policy.is_plain and not policy.authority_rules:
                 return policy.unchanged_prefix
         if base is None:
             base = Url(text.partition(":")[0], None, host, None, "/", None, None)
         if policy is None:
-            return Prefix(None, None, keeps_paths=False, base=base)
+            return Prefix(None, None, keeps_paths=False, settle=partial(self._conditional, base))
         canonical = policy.authority(base)
         if canonical is None or (
             canonical.host != host and self._policies.for_host(canonical.host).only is not only
         ):
             return None
-        before = str(canonical)[:-1]
+        if policy.unwraps_amp and (_may_be_amp(host) or _may_be_amp(canonical.host)):
+            return None
+        before = str(canonical._replace(path=""))
+        if not policy.is_plain:
+            joint = Joint(policy, before, canonical.path[:-1])
+            return Prefix(None, None, keeps_paths=False, settle=joint.settle)
         if before == text:
             return policy.unchanged_prefix
         return Prefix(policy, before, keeps_paths=False)
+
+
+def _is_settled_path(path: str) -> bool:
+    """Tell whether the normalizations leave *path*, which rules made, as it is."""
+    return bool(_is_encoded_path(path)) and "/." not in path
+
+
+def _may_be_amp(host: str) -> bool:
+    return "google." in host or host.endswith(".ampproject.org")
+
+
+def _without_authority(path: str, query: str) -> Url:
+    return Url("", None, "", None, path, tuple(query.split("&")) if query else None, None)
 
 
 def _plain_host(prefix: str) -> str | None:
@@ -328,16 +471,15 @@ def _base(prefix: str) -> Url | None:
     return url if url.path == "/" else None
 
 
-def _read_encoded(url: str, start: int) -> tuple[str, str, bool] | None:
-    """Return path and query of *url* in their one spelling, and whether it has a fragment."""
+def _read_encoded(url: str, start: int) -> tuple[str, str] | None:
+    """Return path and query of *url* in their one spelling."""
     match = _encoded(url, start)
     if match is None:
         return None
-    path, query, fragment = match.groups()
+    path, query = match.groups()
     return (
         encode_path(path) if path and "%" in path else path or "/",
         encode_query(query) if query else "",
-        fragment is not None,
     )
 
 

@@ -6,6 +6,7 @@ two patterns relate (:meth:`Pattern.covers`, :meth:`Pattern.overlaps`, :attr:`Pa
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 ANY_HOST = "*"
 
+_plain_host = re.compile(r"(?:[a-z0-9_\-][a-z0-9_\-.]*\.)?[a-z]+").fullmatch
 _LONGEST_HOST = 253  # characters, without the dot of the root zone (RFC 1035, section 2.3.4)
 
 
@@ -213,6 +215,11 @@ class SitePattern:
         return self.site.host
 
     @property
+    def text(self) -> str:
+        """The host and the prefix."""
+        return f"{self.host}{self.prefix}"
+
+    @property
     def specificity(self) -> tuple[bool, int, int, int]:
         """What orders it among patterns, as :attr:`Pattern.specificity`."""
         return True, self.host.count(".") + 1, self.prefix.count("/"), 0
@@ -221,6 +228,45 @@ class SitePattern:
         """Tell whether *url*, whose host may be a subdomain of this one, is one of the URLs."""
         is_of_site = (url.scheme, url.host, url.port) == self.site[0:1] + self.site[2:4]
         return is_of_site and self._fits(url.path)
+
+
+@frozen
+class PlacePattern:
+    """The URLs of a program on one host and port, below its place, that a pattern is for.
+
+    Not those on subdomains, nor those of another program whose place is below this one.
+    """
+
+    pattern: Pattern
+    port: str | None
+    """None where it is that of the scheme."""
+    others: tuple[str, ...] = ()
+    """Places of other programs, without the slash at the end."""
+    is_for_whole_host = False
+    """It is for one port at the most."""
+
+    @property
+    def host(self) -> str:
+        """The host, without its subdomains."""
+        return self.pattern.host
+
+    @property
+    def text(self) -> str:
+        """The pattern as text, with the port."""
+        return self.pattern.text if self.port is None else f"{self.pattern.text} (:{self.port})"
+
+    @property
+    def specificity(self) -> tuple[bool, int, int, int]:
+        """What orders it among patterns, as :attr:`Pattern.specificity`."""
+        return self.pattern.specificity
+
+    def matches_on_its_host(self, url: Url) -> bool:
+        """Tell whether *url*, a normalized one on this host, is one of the URLs."""
+        return (
+            url.port == self.port
+            and self.pattern.matches_on_its_host(url)
+            and not any(includes_path(other, url.path) for other in self.others)
+        )
 
 
 def includes_host(host: str, other: str) -> bool:
@@ -301,6 +347,9 @@ def parse_pattern(text: str) -> Pattern:
     """
     if not isinstance(text, str):
         raise TypeError(f"expected a text, got {text!r}")
+    if is_plain_host(text):
+        # Nearly all, where there are rules for very many sites.
+        return Pattern(text)
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -317,6 +366,17 @@ def parse_pattern(text: str) -> Pattern:
         path if "*" in path else path.rstrip("/"),
         tuple(sorted(_parse_condition(piece) for piece in query.split("&") if piece)),
     )
+
+
+def is_plain_host(text: str) -> bool:
+    """Tell whether *text* is a host as the host parser of the WHATWG URL standard leaves it.
+
+    Lower case, no port, and a last label that cannot be a number; no empty label and no Punycode.
+
+    >>> is_plain_host("www.example.com"), is_plain_host("example.com/"), is_plain_host("xn--a.com")
+    (True, False, False)
+    """
+    return bool(_plain_host(text)) and ".." not in text and "xn--" not in text
 
 
 def _parse_host(host: str) -> str:

@@ -11,11 +11,13 @@ from scrapy_urlcanon.canonicalizer.configuration import RuleSet
 from scrapy_urlcanon.canonicalizer.layers import Layer, preset_layer
 from scrapy_urlcanon.canonicalizer.patterns import (
     ANY_HOST,
+    Pattern,
     host_globs,
     is_host_glob,
     parse_pattern,
     with_parents,
 )
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_parameter
 from scrapy_urlcanon.canonicalizer.rules import Rule, Skip
 from scrapy_urlcanon.canonicalizer.tracking_exceptions import EXCEPTIONS
 
@@ -23,12 +25,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.canonicalizer.patterns import PlacePattern, SitePattern
     from scrapy_urlcanon.canonicalizer.rules import Catalogue
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
 _CACHED_HOSTS = 1_000
 _CACHED_POLICIES = 2_000
+_FEW = 8
+"""Rule sets that are tried one by one sooner than those that may hold are looked up."""
 
 
 @frozen(eq=False)
@@ -53,14 +58,58 @@ class Policy:
         return None if self.skip is None else self.skip.template(url)
 
 
-@frozen(eq=False)
 class HostPolicy:
-    """The policies of the hosts with the same rule sets: they may differ by path and query."""
+    """The policies of the hosts with the same rule sets: they may differ by path and query.
 
-    rule_sets: tuple[RuleSet, ...]
-    """Those whose host matches, the later ones stronger."""
-    only: Policy | None
-    """The policy, where path and query make no difference."""
+    :param rule_sets: those whose host matches, the later ones stronger.
+    :param only: the policy, where path and query make no difference.
+    """
+
+    def __init__(self, rule_sets: tuple[RuleSet, ...], only: Policy | None) -> None:
+        self.only = only
+        self._are_few = len(rule_sets) <= _FEW
+        # None is for all URLs: no call is made for it.
+        self._tests = [
+            (r, None if r.pattern.is_for_whole_host else r.pattern.matches_on_its_host)
+            for r in rule_sets
+        ]
+        # Filed under what must be in a URL, so that not all have to be tried on it.
+        self._always: list[int] = []
+        self._by_segment: dict[str, list[int]] = {}
+        # No value is any value.
+        self._by_parameter: dict[tuple[str, str | None], list[int]] = {}
+        for position, rule_set in enumerate(rule_sets):
+            self._file(rule_set.pattern, position)
+
+    def _file(self, pattern: Pattern | SitePattern | PlacePattern, position: int) -> None:
+        if isinstance(pattern, Pattern):
+            for condition in pattern.conditions:
+                if "*" not in condition.name:
+                    value = None if "*" in condition.value else condition.value
+                    self._by_parameter.setdefault((condition.name, value), []).append(position)
+                    return
+            if pattern.path and "*" not in pattern.path:
+                segment = pattern.path[1:].partition("/")[0]
+                self._by_segment.setdefault(segment, []).append(position)
+                return
+        self._always.append(position)
+
+    def matching(self, url: Url) -> tuple[RuleSet, ...]:
+        """Return those that hold for *url*, a normalized one on such a host."""
+        if self._are_few:
+            return tuple([r for r, holds in self._tests if holds is None or holds(url)])
+        found = self._always
+        if self._by_segment:
+            segment = url.path[1:].partition("/")[0]
+            found = [*found, *self._by_segment.get(segment, ())]
+        if self._by_parameter and url.query:
+            found = [*found]
+            for piece in url.query:
+                name, value = decode_parameter(piece)
+                found += self._by_parameter.get((name, value), ())
+                found += self._by_parameter.get((name, None), ())
+        tests = map(self._tests.__getitem__, sorted(set(found)))
+        return tuple([r for r, holds in tests if holds is None or holds(url)])
 
 
 class Policies:
@@ -71,13 +120,15 @@ class Policies:
         self._catalogue = configuration.catalogue
         self._origins: list[dict[str, list[RuleSet]]] = []
         for rule_sets in (tracking_exceptions(), *configuration.origins):
-            for overrides in (False, True):
-                by_host: dict[str, list[RuleSet]] = {}
-                for rule_set in rule_sets:
-                    if rule_set.overrides is overrides:
-                        by_host.setdefault(rule_set.pattern.host, []).append(rule_set)
+            usual: dict[str, list[RuleSet]] = {}
+            stronger: dict[str, list[RuleSet]] = {}
+            for rule_set in rule_sets:
+                by_host = stronger if rule_set.overrides else usual
+                by_host.setdefault(rule_set.pattern.host, []).append(rule_set)
+            for by_host in (usual, stronger):
                 for sets in by_host.values():
-                    sets.sort(key=lambda rule_set: rule_set.pattern.specificity)
+                    if len(sets) > 1:
+                        sets.sort(key=lambda rule_set: rule_set.pattern.specificity)
                 self._origins.append(by_host)
         self.declared: dict[str, tuple[RuleSet, ...]] = {}
         """What sites declared, by host."""
@@ -96,14 +147,15 @@ class Policies:
         host = self._cached_for_host(url.host)
         if overrides is None and host.only:
             return host.only
-        matching = tuple(r for r in host.rule_sets if r.pattern.matches_on_its_host(url))
+        matching = host.matching(url)
         if overrides is None:
             return self._compile(matching)
         return self._make_policy((*matching, overrides))
 
     def declare(self, host: str, rule_sets: tuple[RuleSet, ...]) -> None:
         """Make *rule_sets* the weakest layer over the preset for *host*, a normalized one."""
-        self.declared[host] = rule_sets
+        in_order = sorted(rule_sets, key=lambda rule_set: rule_set.pattern.specificity)
+        self.declared[host] = tuple(in_order)
         self._cached_for_host.cache_clear()
 
     def with_configuration(self, configuration: Configuration) -> Policies:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from attrs import field, frozen
@@ -112,6 +113,7 @@ def _move(text: str, kind: str, *, into_query: bool) -> str:
     return encode_path(text.replace("%2F", "/") if kind == PATH else text)
 
 
+@lru_cache(maxsize=10_000)
 def parse_rewrite(source: str, target: str) -> Rewrite:
     """Return the pair of the templates *source* and *target*.
 
@@ -153,23 +155,68 @@ def _lost(rewrite: Rewrite) -> str | None:
     return None
 
 
-def follow(url: Url, rewrites: Sequence[Rewrite]) -> list[tuple[Rewrite, Url]]:
-    """Apply *rewrites* in turn until none changes *url*, each at most once; return each change.
+class RewriteIndex:
+    """Finds those of many pairs that may change a URL, in a time that hardly grows with them.
 
-    What one makes must not have the shape again that it looks for: a pair that drops a page number
-    would go on with the year before it. Of a circle, the URLs become the first of them as text.
-
-    :raises UnparsableUrlError: where one of them would be applied a second time.
+    A pair is filed under what its first template says literally: the value of a parameter, or the
+    first segment of the path, else how it begins, and how it ends. Of these there are few lengths.
     """
-    changes: list[tuple[Rewrite, Url]] = []
-    seen = {url: 0}
-    start = None
-    while url != start:
-        start = url
-        for rewrite in rewrites:
-            changed = rewrite.apply(url)
-            if changed == url or rewrite.apply(changed) != changed:
-                continue
+
+    def __init__(self, rewrites: Sequence[Rewrite]) -> None:
+        self._rewrites = rewrites
+        self._by_value: dict[tuple[str, str], list[int]] = {}
+        # By the lengths of beginning and end; no length is that of the first segment.
+        self._by_ends: dict[tuple[int | None, int], dict[tuple[str, str], list[int]]] = {}
+        for position, rewrite in enumerate(rewrites):
+            self._file(rewrite.source, position)
+        self._lengths = list(self._by_ends.items())
+
+    def _file(self, source: Template, position: int) -> None:
+        for name, shape in source.params.items():
+            if not shape.places:
+                value = "".join(map(str, shape.parts))
+                self._by_value.setdefault((name, value), []).append(position)
+                return
+        first, *_, last = 2 * source.path.parts
+        # A path begins with a slash.
+        start, end = str(first), last if isinstance(last, str) else ""
+        segment, slash, _ = start[1:].partition("/")
+        has_segment = slash or len(source.path.parts) == 1
+        lengths = (None if has_segment else len(start), len(end))
+        texts = (segment if has_segment else start, end)
+        self._by_ends.setdefault(lengths, {}).setdefault(texts, []).append(position)
+
+    def candidates(self, url: Url) -> list[int]:
+        """Return the positions of the pairs that may change *url*, in their order."""
+        path = url.path
+        segment = path[1:].partition("/")[0]
+        found: list[int] = []
+        for (start, end), by_texts in self._lengths:
+            beginning = segment if start is None else path[:start]
+            found += by_texts.get((beginning, path[len(path) - end :] if end else ""), ())
+        if self._by_value:
+            for piece in url.query or ():
+                name, _, value = piece.partition("=")
+                found += self._by_value.get((name, value), ())
+        return sorted(set(found)) if len(found) > 1 else found
+
+    def follow(self, url: Url) -> list[tuple[Rewrite, Url]]:
+        """Apply the pairs in turn until none changes *url*, each at most once; return each change.
+
+        What one makes must not have the shape again that it looks for: a pair that drops a page
+        number would go on with the year before it. Of a circle, the URLs become the first of them
+        as text.
+
+        :raises UnparsableUrlError: where one of them would be applied a second time.
+        """
+        change = self._next(url, 0)
+        if change is None:
+            return []
+        changes: list[tuple[Rewrite, Url]] = []
+        seen = {url: 0}
+        while change:
+            position, changed = change
+            rewrite = self._rewrites[position]
             if changed in seen:
                 circle = [other for other, number in seen.items() if number >= seen[changed]]
                 return changes[: seen[min(circle, key=str)]]
@@ -178,4 +225,22 @@ def follow(url: Url, rewrites: Sequence[Rewrite]) -> list[tuple[Rewrite, Url]]:
             url = changed
             changes.append((rewrite, url))
             seen[url] = len(changes)
-    return changes
+            change = self._next(url, position + 1)
+        return changes
+
+    def _next(self, url: Url, start: int) -> tuple[int, Url] | None:
+        """Return the first pair that changes *url*, from *start* on and then before it."""
+        candidates = self.candidates(url)
+        later = [position for position in candidates if position >= start]
+        for position in (later + candidates[: -len(later) or None]) if start else candidates:
+            rewrite = self._rewrites[position]
+            changed = rewrite.apply(url)
+            if changed != url and rewrite.apply(changed) == changed:
+                return position, changed
+        return None
+
+
+@lru_cache(maxsize=100)
+def index_of(rewrites: tuple[Rewrite, ...]) -> RewriteIndex:
+    """Return the index of *rewrites*; the policies of one host have the same ones."""
+    return RewriteIndex(rewrites)

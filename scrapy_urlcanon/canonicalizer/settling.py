@@ -6,6 +6,7 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrapy_urlcanon.canonicalizer.rewrites import RewriteIndex
 from scrapy_urlcanon.canonicalizer.templates import Place, Template, TextTemplate
 from scrapy_urlcanon.canonicalizer.url import Url
 
@@ -59,7 +60,7 @@ class _Ways:
 
     def __init__(self, rewrites: Sequence[Rewrite]) -> None:
         self._rewrites = rewrites
-        self._index = _Index(rewrites)
+        self._index = RewriteIndex(rewrites)
         self.tries_left = _MAX_TRIES
         # How many rounds follow up to the end, this one among them.
         self._rounds: dict[_State, int] = {}
@@ -107,55 +108,6 @@ class _Ways:
                 if changed != url:
                     return position, changed
         return None
-
-
-class _Shape(NamedTuple):
-    """Where the literal texts of a template stand."""
-
-    start: int | None
-    """How many characters the path begins with; None where it is literal as a whole."""
-    end: int
-    """How many it ends with."""
-    names: tuple[str, ...]
-    """The parameters with a literal value."""
-
-
-class _Index:
-    """Finds the pairs that may fit a URL by the literal texts of their first templates.
-
-    There are few shapes, and for each the texts are looked up.
-    """
-
-    def __init__(self, rewrites: Sequence[Rewrite]) -> None:
-        self._by_shape: dict[_Shape, dict[tuple[object, ...], list[int]]] = {}
-        for position, rewrite in enumerate(rewrites):
-            first, *_, last = 2 * (rewrite.source.path.parts or ("",))
-            start = first if isinstance(first, str) else ""
-            end = last if isinstance(last, str) else ""
-            is_literal = len(rewrite.source.path.parts) == 1
-            values = {
-                name: _filled(shape, {})
-                for name, shape in rewrite.source.params.items()
-                if not shape.places
-            }
-            shape = _Shape(
-                None if is_literal else len(start), 0 if is_literal else len(end), tuple(values)
-            )
-            key = (start, "" if is_literal else end, *values.values())
-            self._by_shape.setdefault(shape, {}).setdefault(key, []).append(position)
-
-    def candidates(self, url: Url) -> list[int]:
-        """Return the positions of the pairs that may fit *url*, in order."""
-        path = url.path
-        values: dict[str, str] = {}
-        for piece in url.query or ():
-            name, _, value = piece.partition("=")
-            values.setdefault(name, value)
-        found: list[int] = []
-        for shape, by_texts in self._by_shape.items():
-            texts = (path[: shape.start], path[len(path) - shape.end :])
-            found += by_texts.get((*texts, *map(values.get, shape.names)), ())
-        return sorted(found)
 
 
 def _may_follow(first: Rewrite, second: Rewrite) -> bool:

@@ -188,7 +188,7 @@ class ShapeMap(NameMap):
         if problem or not isinstance(value, dict):
             return problem
         for name, shape in value.items():
-            found = _SHAPE.fullmatch(shape or "uuid")
+            found = _SHAPE.fullmatch("uuid" if shape is None else shape)
             if not found or (found[1] == "uuid" and found[2]):
                 return f"expected a shape like hex{{32}} for {name!r}, got {shape!r}"
         return None

@@ -7,9 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.canonicalizer.rewrites import parse_rewrite
+from scrapy_urlcanon.canonicalizer.rewrites import RewriteIndex, parse_rewrite
 from scrapy_urlcanon.canonicalizer.templates import TemplateError, parse_template
-from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.canonicalizer.url import Url, split
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 HOST = "http://example.com"
@@ -369,3 +369,21 @@ def test_pairs_follow_each_other_and_a_url_that_one_would_change_twice_stays():
     pairs = [["/b/{id}", "/c/{id}"], ["/a/{id}", "/b/{id}"]]
     canonicalizer = Canonicalizer({"*": {"rewrite_path": pairs}})
     assert canonicalizer.canonicalize("http://a.example/a/1") == "http://a.example/c/1"
+
+
+def test_index_of_many_pairs_leaves_out_none_that_fits():
+    """Whichever way a pair is filed, it is found for each URL that it changes."""
+    sources = [
+        *("/a/{x}", "/a", "/a{x}", "/{x}/b", "/{x}-{y:digits}.html", "/a/{x}/b/{y:path}"),
+        *("/{x}?id={i}", "/a?id={i}&view=print", "/a?view=", "/a/{x}?view=print", "/{p:path}/end"),
+    ]
+    pairs = [
+        parse_rewrite(source.replace("{y:", "{_y:").replace("{i}", "{_i}"), f"/new/{number}")
+        for number, source in enumerate(sources)
+    ]
+    index = RewriteIndex(pairs)
+    for path in ("/a", "/a/", "/ab", "/a/b", "/c/b", "/a/c/b/d/e", "/x-1.html", "/c/d/end", "/"):
+        for query in (None, ("id=1",), ("view=print", "id=1"), ("view=",), ("view=print",)):
+            url = Url("http", None, "a.example", None, path, query, None)
+            changing = [n for n, pair in enumerate(pairs) if pair.apply(url) != url]
+            assert set(changing) <= set(index.candidates(url)), url

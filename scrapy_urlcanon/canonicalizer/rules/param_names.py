@@ -90,7 +90,8 @@ class ParamCase(Rule):
 
 def _lower_name(piece: str) -> str:
     name, equals, value = piece.partition("=")
-    return lower_case(name) + equals + value
+    # Most names have no letter that is percent-encoded.
+    return (lower_case(name) if "%" in name else name.lower()) + equals + value
 
 
 def in_one_case(options: Mapping[str, Setting]) -> Callable[[str], str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.entries import Cause
-from scrapy_urlcanon.canonicalizer.rewrites import follow
+from scrapy_urlcanon.canonicalizer.rewrites import index_of
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Option, Rule, distinct
 from scrapy_urlcanon.canonicalizer.values import RewriteList, TemplateList
 
@@ -128,17 +128,17 @@ class RewritePath(Rule):
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
         super().__init__(options)
-        self._rewrites = [rewrite for rewrite, _ in self.value]
+        self._rewrites = index_of(tuple(rewrite for rewrite, _ in self.value))
         self._layers = {rewrite.source.text: layer for rewrite, layer in self.value}
 
     def apply(self, url: Url) -> Url:
-        for _, changed in follow(url, self._rewrites):
+        for _, changed in self._rewrites.follow(url):
             url = changed
         return url
 
     def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
         del after
-        sources = (rewrite.source.text for rewrite, _ in follow(before, self._rewrites))
+        sources = (rewrite.source.text for rewrite, _ in self._rewrites.follow(before))
         return distinct(Cause(self._layers[source], source) for source in sources)
 
 

@@ -1,0 +1,297 @@
+"""Measures what the parts cost that see to it that no page is lost, in a whole crawl.
+
+    python benchmarks/safety.py --help
+
+The responses come from memory: the crawl is all CPU. Pages have 30 kB and 40 links, as in
+``benchmarks/crawl.py``: half of the links and a third of the text are those of the site's
+template. Every configuration crawls the same site, in a process of its own, in turn with the
+others. What counts is the CPU of a page over that of plain Scrapy in the same round.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import random
+import subprocess
+import sys
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from statistics import median
+from time import perf_counter, process_time, thread_time_ns
+from typing import TYPE_CHECKING, Any
+
+from results import conditions, say, table, write
+from scrapy import Request, Spider, signals
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.crawler import CrawlerProcess
+from scrapy.http import HtmlResponse, Response
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+_PLUGIN = {"ADDONS": {"scrapy_urlcanon.Addon": 500}}
+_RECORD = {"URLCANON_RECORD": "observations.sqlite"}
+_AUDIT = {"URLCANON_AUDIT": 0.01}
+_DECLARED = {"URLCANON_DECLARED_CANONICAL": True}
+SCRAPY = "plain Scrapy"
+EVERYTHING = "all of these"
+PARTS: dict[str, dict[str, Any]] = {
+    SCRAPY: {},
+    "the plugin": _PLUGIN,
+    "with the recorder": {**_PLUGIN, **_RECORD},
+    "with the audit": {**_PLUGIN, **_AUDIT},
+    "with declared canonicals": {**_PLUGIN, **_DECLARED},
+    EVERYTHING: {**_PLUGIN, **_RECORD, **_AUDIT, **_DECLARED},
+}
+AIM_SHARE, AIM_MS = 0.15, 1.0
+_SITES = 20
+_LINKS = 40
+_TICK = 0.001
+
+
+class Site(BaseDownloadHandler):
+    """Answers from memory: pages of one size, each with its canonical URL."""
+
+    spent = 0
+    """Nanoseconds that making the pages took: no part of the crawl."""
+
+    async def download_request(self, request: Request) -> Response:
+        settings = self.crawler.settings
+        host = request.url.split("/")[2]
+        number = int(request.url.rpartition("-")[2].partition(".")[0] or 0)
+        pages, size = settings.getint("BENCHMARK_PAGES"), settings.getint("BENCHMARK_SIZE")
+        start = thread_time_ns()
+        body = page_of(host, number, pages, size)
+        Site.spent += thread_time_ns() - start
+        return HtmlResponse(request.url, body=body, encoding="utf-8", request=request)
+
+
+def url_of(host: str, number: int) -> str:
+    """Return the URL of a page."""
+    return f"http://{host}/archive/{number % 97}/an-article-about-something-{number}.html"
+
+
+def page_of(host: str, number: int, pages: int, size: int) -> bytes:
+    """Return the page *number*: paragraphs of some 25 words in markup as sites have it."""
+    choose = random.Random(number)
+    head = (
+        f"<!DOCTYPE html><html><head><title>Article {number}</title>"
+        f'<link rel="canonical" href="{url_of(host, number)}"></head><body>'
+    )
+    pieces = [head, _template(host, size // 3)]
+    targets = choose.choices(range(pages), k=_LINKS // 2)
+    pieces += [f'<p><a href="{url_of(host, other)}">article {other}</a></p>' for other in targets]
+    length = sum(map(len, pieces))
+    words = _words()
+    while length < size:
+        text = " ".join(choose.choices(words, k=25))
+        pieces.append(f'<div class="block block-text"><p class="paragraph">{text}</p></div>\n')
+        length += len(pieces[-1])
+    return "".join(pieces).encode()
+
+
+@lru_cache
+def _template(host: str, size: int) -> str:
+    """Return what is the same on all pages of a site: half of the links, and some text."""
+    choose = random.Random(host)
+    links = (
+        f'<li class="menu-item"><a href="{url_of(host, number)}">entry {number}</a></li>'
+        for number in range(_LINKS // 2)
+    )
+    text = f'<nav><ul class="menu">{"".join(links)}</ul></nav><script>{"x=1;" * 200}</script>'
+    words = _words()
+    while len(text) < size:
+        text += f'<div class="widget"><span>{" ".join(choose.choices(words, k=12))}</span></div>\n'
+    return text
+
+
+@lru_cache
+def _words() -> list[str]:
+    choose = random.Random(7)
+    letters = "eeeeaaaooiinnssrrttllddcumphgbfywkvxzjq"
+    return ["".join(choose.choices(letters, k=choose.randint(2, 11))) for _ in range(5000)]
+
+
+class Follow(Spider):
+    """Follows every link, page by page, until it has as many pages as asked for."""
+
+    name = "follow"
+
+    async def start(self) -> AsyncIterator[Request]:
+        for number in range(_SITES):
+            yield Request(url_of(f"www.site{number}.example", 0))
+
+    def parse(self, response: Response) -> Iterator[Request]:
+        yield from response.follow_all(css="a")
+
+
+class Loop:
+    """Notes how long the event loop was busy at a time, and how much memory was in use."""
+
+    def __init__(self, every: int) -> None:
+        self.longest = 0.0
+        self.memory: list[tuple[int, float]] = []
+        self._every = every
+        self._pages = 0
+        self._last = perf_counter()
+
+    def begin(self) -> None:
+        """Look at the clock from now on, whenever the event loop comes to it."""
+        self._last = perf_counter()
+        self._tick()
+
+    def _tick(self) -> None:
+        from twisted.internet import reactor  # noqa: PLC0415 - not before Scrapy installs it
+
+        now = perf_counter()
+        self.longest = max(self.longest, now - self._last - _TICK)
+        self._last = now
+        reactor.callLater(_TICK, self._tick)
+
+    def received(self) -> None:
+        """Note the memory in use every so many pages."""
+        self._pages += 1
+        if self._pages % self._every == 0:
+            pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+            self.memory.append((self._pages, pages * 4096 / 2**20))
+
+
+def crawl(part: str, pages: int, size: int, *, watched: bool = False) -> dict[str, Any]:
+    """Crawl *pages* pages of *size* bytes, and return what that took."""
+    logging.disable(logging.WARNING)
+    process = CrawlerProcess(
+        {
+            **PARTS[part],
+            "BENCHMARK_PAGES": max(pages * 2 // _SITES, 50),
+            "BENCHMARK_SIZE": size,
+            "CLOSESPIDER_PAGECOUNT": pages,
+            "CONCURRENT_REQUESTS": 16,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
+            "DOWNLOAD_DELAY": 0,
+            "DOWNLOAD_HANDLERS": {"http": Site},
+            "LOG_ENABLED": False,
+            "TELNETCONSOLE_ENABLED": False,
+        },
+        install_root_handler=False,
+    )
+    crawler = process.create_crawler(Follow)
+    loop = Loop(max(1, pages // 20))
+    if watched:
+        crawler.signals.connect(loop.begin, signals.spider_opened, weak=False)
+        crawler.signals.connect(loop.received, signals.response_received, weak=False)
+    process.crawl(crawler)
+    start, begun = process_time(), perf_counter()
+    process.start()
+    got = crawler.stats.get_value("response_received_count")
+    store = Path("observations.sqlite")
+    return {
+        "pages": got,
+        "ms a page": (process_time() - start - Site.spent / 1e9) / got * 1000,
+        "pages a second": got / (perf_counter() - begun),
+        "longest block, ms": loop.longest * 1000,
+        "memory": loop.memory,
+        "bytes a page at rest": store.stat().st_size / got if store.exists() else 0,
+    }
+
+
+def run(part: str, pages: int, size: int, *options: str) -> dict[str, Any]:
+    """Crawl in a process and a folder of its own."""
+    script = str(Path(__file__).resolve())
+    command = [sys.executable, "-W", "ignore", script, "--part", part]
+    command += ["--pages", str(pages), "--size", str(size), *options]
+    with tempfile.TemporaryDirectory() as directory:
+        output = subprocess.run(
+            command, check=True, capture_output=True, text=True, cwd=directory
+        ).stdout
+    result: dict[str, Any] = json.loads(output)
+    return result
+
+
+def compare(pages: int, size: int, rounds: int) -> dict[str, dict[str, float]]:
+    """Return what each part costs: medians over the rounds, and of the ratios."""
+    found: dict[str, list[dict[str, Any]]] = {part: [] for part in PARTS}
+    choose = random.Random(5)
+    for number in range(1, rounds + 1):
+        for part in choose.sample(list(PARTS), len(PARTS)):
+            found[part].append(run(part, pages, size))
+        say(f"crawls of {pages} pages: round {number} of {rounds}")
+    plain = [one["ms a page"] for one in found[SCRAPY]]
+    return {
+        part: {
+            "ms a page": median(one["ms a page"] for one in ones),
+            "over plain Scrapy": median(
+                one["ms a page"] / scrapy - 1 for one, scrapy in zip(ones, plain, strict=True)
+            ),
+            "ms over plain Scrapy": median(
+                one["ms a page"] - scrapy for one, scrapy in zip(ones, plain, strict=True)
+            ),
+            "bytes a page at rest": median(one["bytes a page at rest"] for one in ones),
+        }
+        for part, ones in found.items()
+    }
+
+
+def long_crawl(pages: int, size: int) -> None:
+    """Crawl once with all parts and once without, and write how that went along the way."""
+    found = {}
+    for part in (SCRAPY, EVERYTHING):
+        say(f"{part}: {pages:,} pages")
+        found[part] = run(part, pages, size, "--watched")
+    plain, ours = found[SCRAPY], found[EVERYTHING]
+    figures = [
+        [name, f"{plain[name]:,.1f}", f"{ours[name]:,.1f}"]
+        for name in ("pages", "ms a page", "pages a second", "longest block, ms")
+    ]
+    pairs = zip(plain["memory"], ours["memory"], strict=False)
+    figures += [
+        [f"MiB after {after:,} pages", f"{one:,.0f}", f"{other:,.0f}"]
+        for (after, one), (_, other) in pairs
+    ]
+    header = ["one crawl in memory", SCRAPY, EVERYTHING]
+    data = {"conditions": conditions(), "size": size, "crawls": found}
+    write("long-crawl", data, [table(header, figures)])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--pages", type=int, default=600, help="pages of a crawl")
+    parser.add_argument("--size", type=int, default=30_000, help="bytes of a page")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--long", action="store_true", help="one crawl with all parts, watched")
+    parser.add_argument("--part", help=argparse.SUPPRESS)
+    parser.add_argument("--watched", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.long:
+        long_crawl(options.pages, options.size)
+        return
+    if options.part:
+        made = crawl(options.part, options.pages, options.size, watched=options.watched)
+        print(json.dumps(made))
+        return
+    measure(options.pages, options.size, options.rounds)
+
+
+def measure(pages: int, size: int, rounds: int) -> dict[str, Any]:
+    """Compare all parts, and write and return what they cost."""
+    parts = compare(pages, size, rounds)
+    rows = [
+        [
+            part,
+            f"{found['ms a page']:.2f}",
+            f"{found['ms over plain Scrapy']:+.2f}",
+            f"{found['over plain Scrapy']:+.1%}",
+        ]
+        for part, found in parts.items()
+    ]
+    header = [f"{size // 1000} kB, {_LINKS} links", "CPU a page, ms"]
+    header += ["over plain Scrapy, ms", "over plain Scrapy"]
+    data = {"conditions": conditions(), "rounds": rounds, "parts": parts}
+    write("safety", data, [table(header, rows)])
+    return data
+
+
+if __name__ == "__main__":
+    main()

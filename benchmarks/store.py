@@ -1,0 +1,103 @@
+"""Measures the observation store: rows a second, bytes a page at rest, and learning from it.
+
+python benchmarks/store.py --help
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+from results import conditions, say, table, write
+from safety import page_of
+
+from scrapy_urlcanon.learn.learning import learn
+from scrapy_urlcanon.learn.readers.store import read_store
+from scrapy_urlcanon.learn.store import ObservationStore
+from scrapy_urlcanon.pages.page import Page
+
+_PAGES_OF_A_SITE = 2_000
+_TEXTS = 200
+
+
+def fill(path: Path, rows: int) -> tuple[float, float]:
+    """Write *rows* rows, half of them variants of a page; return rows a second and bytes a row.
+
+    The pages are read before the clock starts.
+    """
+    choose = random.Random(1)
+    spent = 0.0
+    with ObservationStore(path) as store:
+        for first in range(0, rows, _PAGES_OF_A_SITE):
+            host = f"www.site{first}.example"
+            texts = [page_of(host, n, _PAGES_OF_A_SITE, 30_000).decode() for n in range(_TEXTS)]
+            pages = []
+            for number in range(min(_PAGES_OF_A_SITE, rows - first)):
+                known, sid = number % _TEXTS, choose.randrange(10**6)
+                url = f"http://{host}/page{known}.html" + (f"?sid={sid}" if number % 2 else "")
+                pages.append(Page(url, b"x", texts[known]))
+                if known == number:
+                    _ = pages[-1].signature
+                else:
+                    pages[-1].__dict__["signature"] = pages[known].signature
+                _ = pages[-1].canonical
+            start = perf_counter()
+            for page in pages:
+                store.add(page, status=200)
+            store.flush()
+            spent += perf_counter() - start
+    return rows / spent, path.stat().st_size / rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--learn", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.learn:
+        start = process_time()
+        learn(read_store(options.learn))
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(json.dumps([process_time() - start, memory]))
+    else:
+        measure(options.rows)
+
+
+def measure(rows: int) -> dict[str, Any]:
+    """Measure all, and write and return it."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "observations.sqlite")
+        say(f"store: {rows:,} rows")
+        speed, size = fill(path, rows)
+        say("store: learning from it")
+        command = [sys.executable, str(Path(__file__).resolve()), "--learn", str(path)]
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    seconds, memory = json.loads(output)
+    data = {
+        "conditions": conditions(),
+        "rows": rows,
+        "rows a second": speed,
+        "bytes a page": size,
+        "learning, s": seconds,
+        "learning, MB": memory,
+    }
+    cells = [
+        ["rows a second", f"{speed:,.0f}"],
+        ["bytes a page", f"{size:,.0f}"],
+        ["learning, s", f"{seconds:.1f}"],
+        ["learning, MB", f"{memory:.0f}"],
+    ]
+    write("store", data, [table([f"store of {rows:,} rows", ""], cells)])
+    return data
+
+
+if __name__ == "__main__":
+    main()
