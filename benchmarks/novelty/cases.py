@@ -1,0 +1,70 @@
+"""What is measured: programs and generated sites, with the fetches that each may take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.novelty.crawling import BREADTH_FIRST, PLUGIN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NOVELTY: Mapping[str, Any] = {
+    **PLUGIN,
+    "URLCANON_ORDER": "novelty",
+    # What is known of programs is measured by a benchmark of its own.
+    "URLCANON_PROFILES": False,
+}
+DEPTH, BREADTH, NEWS, LEARNED = "depth first", "breadth first", "novelty", "novelty and rules"
+ORDERS: dict[str, Mapping[str, Any]] = {
+    DEPTH: {},
+    BREADTH: BREADTH_FIRST,
+    NEWS: NOVELTY,
+    LEARNED: NOVELTY,
+}
+"""The settings of each order; the first two are Scrapy's own, without the plugin."""
+
+PROGRAMS = {
+    "mediawiki": 2000,
+    "dokuwiki": 1000,
+    "wordpress": 1000,
+    "oscar": 1000,
+    "cgit": 1000,
+    "roundup": 1000,
+    "apache": 400,
+    "trac": 1000,
+    "moinmoin": 1000,
+    "machina": 1000,
+    "gitweb": 1000,
+    "hyperkitty": 800,
+}
+"""How many fetches each program is given."""
+UNSEEN = frozenset({"trac", "moinmoin", "machina", "gitweb", "hyperkitty"})
+"""Programs that nobody looked at while the order was made."""
+
+
+@dataclass(frozen=True)
+class Trap:
+    """A generated site, and what is asked of its order."""
+
+    kind: str
+    limit: int
+    aim: int | None
+    """So many pages of content at least; None: as many as breadth first."""
+    hosts: int = 1
+
+
+TRAPS = (
+    Trap("finder", 300, 280),
+    Trap("shop", 460, 277),
+    Trap("doors", 420, 349),
+    Trap("calendar", 420, 349),
+    Trap("even", 1500, None),
+    Trap("late", 2500, 349),
+    Trap("several", 1700, None),
+    Trap("hosts", 8000, None, hosts=50),
+)
+SEEDS = (1, 2)
+UNSEEN_SEEDS = (101, 102)
+"""Seeds that nobody looked at while the order was made."""

@@ -1,0 +1,111 @@
+"""Browsers of repositories: cgit and gitweb."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.programs import servers
+from benchmarks.programs.content import DAY, EPOCH, Writer
+from benchmarks.programs.program import Program
+
+if TYPE_CHECKING:
+    from benchmarks.programs.program import Place
+
+_REPOSITORIES = 4
+_COMMITS = 40
+
+
+def fill_with_git(place: Place, seed: int) -> None:
+    """Make bare repositories in the folder ``git``, with branches, tags and folders."""
+    writer = Writer(seed)
+    for _ in range(_REPOSITORIES):
+        name = writer.words(2).replace(" ", "-")
+        folder = place.folder / "git" / f"{name}.git"
+        folder.mkdir(parents=True)
+        place.run("git", "init", "--quiet", "--bare", "--initial-branch=main", folder)
+        place.run("git", "-C", folder, "fast-import", "--quiet", given=_stream(writer))
+        (folder / "description").write_text(writer.words(5) + "\n")
+        place.run("git", "-C", folder, "update-server-info")
+
+
+def _stream(writer: Writer) -> str:
+    """Return a history in the format of ``git fast-import``."""
+    random = writer.random
+    folders = ["", *(f"{writer.word()}/" for _ in range(4))]
+    files: list[str] = []
+    time = EPOCH
+    parts = []
+    for number in range(1, _COMMITS + 1):
+        time += random.randrange(600, 9 * DAY)
+        person = f"{writer.person()} <{writer.person().lower()}@example.org> {time} +0000"
+        branch = "main" if number % 7 or number < 10 else "next"  # noqa: PLR2004
+        parts.append(f"commit refs/heads/{branch}\nmark :{number}\ncommitter {person}")
+        parts.append(_data(f"{writer.title(4)}\n\n{writer.paragraph()}\n"))
+        if branch == "next":
+            parts.append(f"merge :{number - 1}" if number > 20 else f"from :{number - 1}")  # noqa: PLR2004
+        for _ in range(random.randint(1, 3)):
+            if not files or random.random() < 0.5:  # noqa: PLR2004
+                files.append(f"{random.choice(folders)}{writer.word()}.{random.choice('cpyh')}")
+            lines = "\n".join(f"{writer.word()} = {writer.sentence()}" for _ in range(12))
+            parts.append(f"M 644 inline {random.choice(files[-6:])}\n{_data(lines)}")
+        if number % 15 == 0:
+            parts.append(f"reset refs/tags/v{number // 15}.0\nfrom :{number}\n")
+    return "\n".join(parts) + "\n"
+
+
+def _data(text: str) -> str:
+    return f"data {len(text.encode())}\n{text}"
+
+
+_CGIT = Path("/usr/lib/cgit/cgit.cgi")
+_GITWEB = Path("/usr/lib/cgi-bin/gitweb.cgi")
+
+
+def _fill_cgit(place: Place) -> None:
+    fill_with_git(place, 11)
+    place.write(
+        "cgitrc",
+        "virtual-root=/\ncss=/static/cgit/cgit.css\nlogo=/static/cgit/cgit.png\n"
+        "enable-index-links=1\nenable-log-filecount=1\nenable-log-linecount=1\n"
+        f"enable-commit-graph=1\nsnapshots=tar.gz\nscan-path={place.folder / 'git'}\n",
+    )
+
+
+def _serve_cgit(place: Place) -> None:
+    servers.cgi(place, str(_CGIT), {"CGIT_CONFIG": str(place.folder / "cgitrc")})
+
+
+def _fill_gitweb(place: Place) -> None:
+    fill_with_git(place, 12)
+    place.write(
+        "gitweb.conf",
+        f'$projectroot = "{place.folder / "git"}";\n$site_name = "Example";\n'
+        '$feature{"pathinfo"}{"default"} = [0];\n',
+    )
+
+
+def _serve_gitweb(place: Place) -> None:
+    servers.cgi(place, str(_GITWEB), {"GITWEB_CONFIG": str(place.folder / "gitweb.conf")})
+
+
+PROGRAMS = (
+    Program(
+        "cgit",
+        "cgit",
+        "repository browser",
+        _fill_cgit,
+        _serve_cgit,
+        ("git", "lighttpd", str(_CGIT)),
+        "git lighttpd cgit",
+    ),
+    Program(
+        "gitweb",
+        "gitweb",
+        "repository browser",
+        _fill_gitweb,
+        _serve_gitweb,
+        ("git", "lighttpd", str(_GITWEB)),
+        "git lighttpd gitweb libcgi-pm-perl",
+    ),
+)

@@ -1,0 +1,77 @@
+"""``scrapy urlcanon traps``: shows which kinds of URLs took fetches and brought nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.commands.observations import observations_of
+from scrapy_urlcanon.exceptions import LearnError, ReportError
+from scrapy_urlcanon.novelty.kinds import Kinds
+from scrapy_urlcanon.redaction import visible
+from scrapy_urlcanon.report.json_form import read_report
+from scrapy_urlcanon.report.sections.traps import TrapRow
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from scrapy.settings import Settings
+
+_SUCCESS = 2
+
+
+class ShowTraps(Action):
+    """Show the kinds of URLs that brought next to nothing, each with a line that ends it."""
+
+    place = 42
+    name = "traps"
+    help = "show the kinds of URLs that took fetches and brought nothing new"
+    description = """\
+Show the kinds of URLs that took the most fetches of a crawl and brought next to nothing, each
+with a line for URLCANON_RULES that would end it. Of a report, those that the crawl with
+URLCANON_ORDER = "novelty" found; of a store (URLCANON_RECORD) or another input of
+"scrapy urlcanon learn", those whose pages showed what other pages had shown.
+
+  scrapy urlcanon traps report.json
+  scrapy urlcanon traps crawl.sqlite
+"""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("file", metavar="FILE", help="a JSON report, or a store")
+
+    def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
+        del settings
+        path = Path(arguments.file)
+        try:
+            traps = list(_of_report(path) if path.suffix == ".json" else _of_store(path))
+        except (ReportError, LearnError) as error:
+            raise UsageError(str(error), print_help=False) from error
+        for trap in traps:
+            print(f"{trap.fetches:10,}  {visible(trap.kind)}")  # noqa: T201
+            print(f"{'':12}{visible(trap.setting)}")  # noqa: T201
+        if not traps:
+            print("No kind of URLs took 20 fetches or more and brought next to nothing")  # noqa: T201
+        return 0
+
+
+def _of_report(path: Path) -> Iterator[TrapRow]:
+    yield from read_report(path).rows(TrapRow)
+
+
+def _of_store(path: Path) -> Iterator[TrapRow]:
+    kinds = Kinds()
+    seen = set()
+    for observation in observations_of([path], Counter()):
+        if observation.redirect:
+            continue
+        content = observation.main_sha1 or observation.text_sha1 or observation.raw_sha1
+        is_new = observation.status // 100 == _SUCCESS and content not in seen
+        seen.add(content)
+        kinds.note(observation.url, 0, 0, has_news=is_new)
+    for trap in kinds.traps():
+        yield TrapRow(trap.kind, trap.fetches, trap.new, trap.setting)

@@ -1,0 +1,105 @@
+"""The requests that were left because nothing new was expected of them: in a file, and back."""
+
+from __future__ import annotations
+
+import json
+import logging
+from base64 import b64decode, b64encode
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+from scrapy.utils.request import request_from_dict
+
+from scrapy_urlcanon.novelty.kinds import kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+_BYTES = "base64"
+
+
+class LeftRequests:
+    """Writes requests to a file, one to a line as JSON, and reads them again.
+
+    What JSON cannot say of a request is left out: its URL and its callback are always there.
+
+    :param adds: whether what the file has already stays there.
+    """
+
+    def __init__(self, path: Path, spider: Spider | None, *, adds: bool = False) -> None:
+        self.path = path
+        self._mode = "a" if adds else "w"
+        self._spider = spider
+        self.counts: dict[str, int] = {}
+        """How many were written, by kind of URL."""
+
+    def add(self, request: Request) -> None:
+        """Write *request*.
+
+        :raises OSError: if it cannot be written.
+        """
+        data = request.to_dict(spider=self._spider if request.callback else None)
+        data["headers"] = {
+            name.decode("latin-1"): [value.decode("latin-1") for value in values]
+            for name, values in data["headers"].items()
+        }
+        try:
+            written = json.dumps(data, default=_encoded)
+        except (TypeError, ValueError):
+            data |= {"meta": {}, "cb_kwargs": {}}
+            written = json.dumps(data, default=_encoded)
+        with self.path.open(self._mode, encoding="utf-8") as file:
+            file.write(f"{written}\n")
+        self._mode = "a"
+        kind = kind_of(request.url).text
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+
+    def __iter__(self) -> Iterator[Request]:
+        """Yield what an earlier crawl wrote; a line that cannot be read is said and passed over."""
+        with self.path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    data: dict[str, Any] = json.loads(line, object_hook=_decoded)
+                    yield request_from_dict(data, spider=self._spider)
+                except (ValueError, TypeError, KeyError, AttributeError) as error:
+                    logger.warning(
+                        "Line %(number)d of %(path)s is no request: %(error)s",
+                        {"number": number, "path": self.path, "error": error},
+                        extra={"spider": self._spider},
+                    )
+
+
+class TakenUp:
+    """Schedules what an earlier crawl left, before the first of the start requests.
+
+    :param path: of the file that it wrote.
+    """
+
+    def __init__(self, crawler: Crawler, path: Path) -> None:
+        self._crawler = crawler
+        self._path = path
+        crawler.signals.connect(self.engine_started, signals.engine_started)
+
+    def engine_started(self) -> None:
+        """Schedule all of them.
+
+        :raises OSError: if the file cannot be read.
+        """
+        for request in LeftRequests(self._path, self._crawler.spider):
+            self._crawler.engine.crawl(request)
+
+
+def _encoded(value: object) -> Any:
+    if isinstance(value, bytes):
+        return {_BYTES: b64encode(value).decode()}
+    raise TypeError(f"cannot be written as JSON: {type(value).__name__}")
+
+
+def _decoded(value: dict[str, Any]) -> Any:
+    return b64decode(value[_BYTES]) if [*value] == [_BYTES] else value

@@ -1,0 +1,88 @@
+"""Where the links of a page stand, and what the page says of itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from lxml.etree import XPath  # type: ignore[import-untyped]
+from scrapy.http import HtmlResponse, XmlResponse
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+
+_UNKNOWN: Final = ("linked elsewhere",)
+_LISTED: Final = ("listed in XML",)
+_MANY: Final = (1, 4, 12, 40)
+_MAX_LINKS: Final = 2_000
+_LESS: Final = 0.8
+"""What a page is worth that says itself that it is none to be found, or that another one is."""
+_IN_HEAD = XPath(
+    "/html/head/meta[@name='robots']/@content | /html/head/link[@rel='canonical']/@href",
+    smart_strings=False,
+)
+
+
+class Links:
+    """Where the links of one page stand, by what their URLs end with.
+
+    To make all of them absolute takes longer than all else together. Two that end alike may be
+    taken for each other: it is evidence, and no more.
+    """
+
+    def __init__(self, response: Response) -> None:
+        self._contexts: dict[str, tuple[str, ...]] = {}
+        self._default = _UNKNOWN
+        if isinstance(response, HtmlResponse):
+            self._read(response)
+        elif isinstance(response, XmlResponse):
+            # A sitemap or a feed: what the site itself lists.
+            self._default = _LISTED
+
+    def context(self, request: Request) -> tuple[str, ...]:
+        """Return features of the link to *request*."""
+        return self._contexts.get(_tail(request.url), self._default)
+
+    def _read(self, response: HtmlResponse) -> None:
+        found = []
+        for number, link in enumerate(response.selector.root.iter("a")):
+            if number >= _MAX_LINKS:
+                break
+            href = link.get("href")
+            if not href:
+                continue
+            parent = link.getparent()
+            above = None if parent is None else parent.getparent()
+            place = f"{_name(parent)} in {_name(above)}"
+            found.append((_tail(href), place, link.get("rel") or ""))
+        alike = Counter(place for _, place, _ in found)
+        for tail, place, relation in found:
+            many = sum(alike[place] > bound for bound in _MANY)
+            rel = "nofollow" if "nofollow" in relation else "follow"
+            context = (f"place {place}", f"alike {many}", rel)
+            self._contexts.setdefault(tail, context)
+
+
+def trust(response: Response) -> float:
+    """Return how much of its news *response* claims: less where it is not to be indexed.
+
+    Or where it declares another URL than its own.
+    """
+    if not isinstance(response, HtmlResponse):
+        return 1.0
+    for said in _IN_HEAD(response.selector.root):
+        if "noindex" in said.lower():
+            return _LESS
+        if "/" in said and urlsplit(said).path != urlsplit(response.url).path:
+            return _LESS
+    return 1.0
+
+
+def _tail(url: str) -> str:
+    return url.partition("#")[0].rpartition("/")[2]
+
+
+def _name(element: object) -> str:
+    return str(getattr(element, "tag", ""))

@@ -1,0 +1,286 @@
+"""Learns while a crawl runs which requests bring something new, and says what to expect."""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
+
+from attrs import define, field
+from scrapy import signals
+from scrapy.exceptions import IgnoreRequest
+
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.order.links import Links, trust
+from scrapy_urlcanon.crawl.order.worth import NewItems, Output, Scaled
+from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
+from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.novelty.features import Features, UrlFeatures
+from scrapy_urlcanon.novelty.model import OnlineModel
+from scrapy_urlcanon.novelty.news import News, SeenLines, UsualNews
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_urlcanon.crawl.settings import CrawlSettings
+
+_COLD: Final = 16
+"""So many requests of a site are taken in breadth-first order before any is taken out of turn."""
+_FLOOR, _LOWEST_FLOOR, _LESS = 8, 32, 2
+"""One of so many requests is taken in breadth-first order, whatever is expected: the first, until
+such ones bring nothing; then less by that many each time, down to the second."""
+_LITTLE: Final = 0.1
+_LEAST_WORDS: Final = 30
+"""A page has news where such a share of it is new, or so many words are."""
+_LEADS: Final = 5
+"""The best so many of the links of a page say what it leads to."""
+_WAITING_PAGES: Final = 32
+"""After so many further pages it is taken as known what a page led to."""
+_MAX_SLOTS: Final = 100_000
+_MAX_IN_FLIGHT: Final = 10_000
+
+
+@define(eq=False)
+class _Taken:
+    """A request that is on its way."""
+
+    features: tuple[int, ...]
+    slot: str
+    expected: float
+    is_oldest: bool
+    """Whether it came because it had waited longest."""
+
+
+@define
+class _Slot:
+    """How far a download slot is."""
+
+    taken: int = 0
+    floor: int = _FLOOR
+    next_oldest: int = _COLD
+
+
+@define(eq=False)
+class Fetched:
+    """A page that was fetched."""
+
+    taken: _Taken
+    hops: list[_Taken]
+    """What redirected to it."""
+    coarse: tuple[int, ...]
+    news: News
+    cost: int = 1
+    """How many fetches it took."""
+    links: Links | None = None
+    leads: list[float] = field(factory=list)
+    """What was expected of the requests that it led to, when they began to wait."""
+
+    @property
+    def quality(self) -> str:
+        """What it brought itself, as a feature of its links."""
+        return f"from {sum(self.news.share > bound for bound in (0.05, 0.3))}"
+
+    @property
+    def lead(self) -> float:
+        """What it leads to, from 0 to 1."""
+        return sum(sorted(self.leads, reverse=True)[:_LEADS]) / _LEADS
+
+
+@define
+class Outcome:
+    """What came of a request that was taken."""
+
+    url: str
+    slot: str
+    news: News
+    expected: float
+    came: float
+    has_news: bool = field(kw_only=True)
+
+
+class Order:
+    """Expects of each request what its page will bring, and learns from what it brought.
+
+    It is told of a request when it begins to wait, when it is taken, and of what came of it.
+
+    :param on_outcome: is told of each.
+    """
+
+    def __init__(
+        self, crawler: Crawler, settings: CrawlSettings, on_outcome: Callable[[Outcome], None]
+    ) -> None:
+        self._on_outcome = on_outcome
+        self._url_features = UrlFeatures()
+        self._news = OnlineModel(prior=0.6)
+        self._leads = OnlineModel(prior=0.5)
+        self._lines = SeenLines(settings.order_lines)
+        self._usual = UsualNews()
+        self._value: Callable[[Response, Sequence[Any]], float] | None = None
+        if settings.order_by == "items":
+            self._value = NewItems()
+        elif callable(settings.order_by):
+            self._value = Scaled(settings.order_by)
+        self._slots: BoundedMapping[str, _Slot] = BoundedMapping(_MAX_SLOTS)
+        # Under the URL: a redirect and a retry are other objects.
+        self._in_flight: BoundedMapping[str, _Taken] = BoundedMapping(_MAX_IN_FLIGHT)
+        self._fetched: WeakKeyDictionary[Request, Fetched] = WeakKeyDictionary()
+        self._linked_by: WeakKeyDictionary[Request, Fetched] = WeakKeyDictionary()
+        self._young: deque[Fetched] = deque()
+        # The share of pages that were new altogether, of late.
+        self._all_new = 0.0
+        crawler.signals.connect(self.request_dropped, signals.request_dropped)
+
+    @property
+    def is_of_no_use(self) -> bool:
+        """Whether every page is new, so that there is nothing to tell one from another by."""
+        return self._all_new > 0.97  # noqa: PLR2004
+
+    def features(self, request: Request) -> Features:
+        """Return the features of *request*, which begins to wait."""
+        page = self._linked_by.pop(request, None)
+        if page is None or page.links is None:
+            return self._url_features.of(request.url, ("no link",))
+        context = (*page.links.context(request), page.quality)
+        features = self._url_features.of(request.url, context, page.coarse)
+        page.leads.append(self._news.expect(features.all))
+        return features
+
+    def expect(self, features: tuple[int, ...]) -> tuple[float, float]:
+        """Return what is expected of a request with *features*, and of what it leads to."""
+        return self._news.expect(features), self._leads.expect(features)
+
+    def is_breadth_first(self, name: str) -> bool:
+        """Tell whether the next one of the slot of this *name* is that which waits longest."""
+        slot = self._slots.get(name)
+        if slot is None or slot.taken < _COLD or self.is_of_no_use:
+            return True
+        return slot.taken >= slot.next_oldest
+
+    def taken(self, request: Request, name: str, features: tuple[int, ...]) -> None:
+        """Note that *request* of the slot of this *name* is fetched next."""
+        slot = self._slots.get(name)
+        if slot is None:
+            slot = self._slots[name] = _Slot()
+        is_oldest = slot.taken >= slot.next_oldest
+        slot.taken += 1
+        if is_oldest:
+            slot.next_oldest = slot.taken + slot.floor
+        expected = self._news.expect(features)
+        self._in_flight[request.url] = _Taken(features, name, expected, is_oldest)
+
+    def linked(self, request: Request, response: Response) -> None:
+        """Note that the spider made *request* of *response*."""
+        page = self._fetched.get(response.request) if response.request else None
+        if page:
+            if page.links is None:
+                page.links = Links(response)
+            self._linked_by[request] = page
+
+    def fetched(self, request: Request, response: Response) -> None:
+        """Learn from the *response* to *request*, which is no redirect and not tried again."""
+        taken = self._in_flight.pop(request.url)
+        hops = self._hops(request)
+        if taken is None or mark_of(request, AUDIT):
+            return
+        news = News(0, 0, 0.0)
+        is_error = response.status >= HTTPStatus.BAD_REQUEST
+        if not is_error:
+            news = self._read(response)
+        page = Fetched(taken, hops, self._url_features.shape(request.url), news)
+        # A hop costs a fetch.
+        page.cost = 1 + len(hops) + request.meta.get("retry_times", 0)
+        self._fetched[request] = page
+        self._young.append(page)
+        if len(self._young) > _WAITING_PAGES:
+            old = self._young.popleft()
+            self._leads.learn(old.taken.features, old.lead)
+        if is_error or self._value is None:
+            amount = self._usual.amount(news)
+            has_news = news.share >= _LITTLE or news.worth >= _LEAST_WORDS
+            came = amount * trust(response) if amount else 0.0
+            self._came(request.url, page, came, has_news=has_news)
+
+    def output_of(self, response: Response) -> Output | None:
+        """Return what is to be told of the output for *response*, if it matters."""
+        value = self._value
+        page = self._fetched.get(response.request) if response.request else None
+        if value is None or page is None or response.request is None:
+            return None
+        url = response.request.url
+
+        def done(items: Sequence[Any], page: Fetched = page) -> None:
+            came = min(1.0, value(response, items))
+            self._came(url, page, came, has_news=came > 0)
+
+        return Output(done)
+
+    def _came(self, url: str, page: Fetched, came: float, *, has_news: bool) -> None:
+        """Learn what *page* is worth."""
+        self._learn([page.taken, *page.hops], came / page.cost)
+        self._all_new += (float(page.news.share > 0.9) - self._all_new) / 100  # noqa: PLR2004
+        taken = page.taken
+        slot = self._slots.get(taken.slot)
+        if taken.is_oldest and slot:
+            slot.floor = _FLOOR if has_news else min(slot.floor + _LESS, _LOWEST_FLOOR)
+        self._on_outcome(
+            Outcome(url, taken.slot, page.news, taken.expected, came, has_news=has_news)
+        )
+
+    def failed(self, request: Request, exception: Exception) -> None:
+        """Learn that nothing came of *request*, if it was sent at all."""
+        taken = self._in_flight.pop(request.url)
+        sent = [] if taken is None or isinstance(exception, IgnoreRequest) else [taken]
+        self._learn([*sent, *self._hops(request)], 0.0)
+
+    def request_dropped(self, request: Request) -> None:
+        """Learn that a redirect led to a page that was fetched before."""
+        if "redirect_urls" in request.meta:
+            self._learn(self._hops(request), 0.0)
+
+    def state(self) -> dict[str, Any]:
+        """Return what was learned, as arrays."""
+        return {
+            "news": array("f", self._news.weights),
+            "news evidence": array("f", self._news.evidence),
+            "leads": array("f", self._leads.weights),
+            "leads evidence": array("f", self._leads.evidence),
+            "counts": self._url_features.counts,
+            "lines": self._lines.places,
+        }
+
+    def restore(self, state: dict[str, bytes]) -> None:
+        """Go on from what :meth:`state` returned, as bytes.
+
+        :raises ValueError: where it is of other sizes.
+        """
+        sizes = {name: len(bytes(values)) for name, values in self.state().items()}
+        if {name: len(values) for name, values in state.items()} != sizes:
+            raise ValueError("it is of other sizes, as with another URLCANON_ORDER_LINES")
+        for name, model in (("news", self._news), ("leads", self._leads)):
+            model.weights[:] = array("f", state[name])
+            model.evidence[:] = array("f", state[f"{name} evidence"])
+        self._url_features.counts[:] = state["counts"]
+        self._lines.places[:] = array("I", state["lines"])
+
+    def _read(self, response: Response) -> News:
+        page = page_of(response)
+        if page.is_text or not response.body:
+            return self._lines.news(page.lines)
+        # The bytes of an image, or of an archive: other ones are weak evidence of another content.
+        return self._lines.news_of_bytes(response.body)
+
+    def _hops(self, request: Request) -> list[_Taken]:
+        """Return what redirected to *request*."""
+        # A spider may have copied the meta: what is not on its way was learned before.
+        found = map(self._in_flight.pop, request.meta.get("redirect_urls", ()))
+        return [taken for taken in found if taken]
+
+    def _learn(self, taken: list[_Taken], share: float) -> None:
+        for each in taken:
+            self._news.learn(each.features, share)

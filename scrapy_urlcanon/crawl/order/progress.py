@@ -1,0 +1,222 @@
+"""Follows what an ordered crawl brings: says it, ends the crawl, and keeps what was learned."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timezone
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from attrs import frozen
+from scrapy import signals
+from scrapy.exceptions import CloseSpider
+
+from scrapy_urlcanon.crawl.order.left import LeftRequests
+from scrapy_urlcanon.crawl.order.order import Order, Outcome
+from scrapy_urlcanon.crawl.seen import scheduler_of
+from scrapy_urlcanon.crawl.settings import name_of
+from scrapy_urlcanon.crawl.stats import Stat
+from scrapy_urlcanon.files import fill
+from scrapy_urlcanon.novelty.kinds import Kinds, Trap
+from scrapy_urlcanon.novelty.progress import Curve, Deciles, Ending
+from scrapy_urlcanon.novelty.saved import pack, unpack
+from scrapy_urlcanon.wording import count_of
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+
+    from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
+    from scrapy_urlcanon.crawl.settings import CrawlSettings
+    from scrapy_urlcanon.crawl.stats import CrawlStats
+
+logger = logging.getLogger(__name__)
+
+FILE: Final = "urlcanon.order"
+NO_NEWS: Final = "urlcanon_no_news"
+_WARN_FETCHES, _WARN_SHARE = 50, 0.25
+_EVERY: Final = 100
+_SAVE_SECONDS: Final = 30.0
+_SAVE_COST: Final = 200
+"""To save takes one of so many parts of the time at most."""
+_STAT_TRAPS: Final = 20
+
+
+@frozen
+class News:
+    """What an ordered crawl brought, for the report."""
+
+    curve: tuple[tuple[int, int], ...]
+    deciles: tuple[tuple[int, int, float, float], ...]
+    traps: tuple[Trap, ...]
+    left: dict[str, int]
+
+
+class OrderedCrawl:
+    """Builds the order of a crawl, and follows what comes of it."""
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        settings: CrawlSettings,
+        stats: CrawlStats,
+        unwritten: UnwrittenFiles,
+        *,
+        is_job: bool,
+    ) -> None:
+        self._crawler = crawler
+        self._stats = stats
+        self._unwritten = unwritten
+        self.order = Order(crawler, settings, self._note)
+        self._kinds = Kinds()
+        self._curve = Curve()
+        self._deciles = Deciles()
+        self._ending = Ending(settings.stop) if settings.stop else None
+        self._with_news = 0
+        self._warned: set[str] = set()
+        self._has_warned_of_use = False
+        self._job = Path(crawler.settings["JOBDIR"], FILE) if is_job else None
+        self._saved = (monotonic(), 0.0)
+        name = (crawler.spider or crawler.spidercls).name
+        left = Path(fill(settings.left, name=name, time=datetime.now(timezone.utc)))
+        self._left = LeftRequests(left, crawler.spider, adds=is_job)
+        self._load()
+        crawler.signals.connect(self.spider_idle, signals.spider_idle)
+        crawler.signals.connect(self.spider_closed, signals.spider_closed)
+
+    @property
+    def news(self) -> News:
+        """What the crawl brought so far."""
+        return News(
+            tuple(self._curve.points),
+            tuple(self._deciles.rows()),
+            tuple(self._kinds.traps()),
+            dict(self._left.counts),
+        )
+
+    def is_done(self, slot: str) -> bool:
+        """Tell whether what is left of *slot* is not worth its fetches."""
+        return self._ending is not None and self._ending.is_done(slot)
+
+    def begin_again(self, slot: str) -> None:
+        """Note that other requests come first in *slot* from now on."""
+        if self._ending:
+            self._ending.begin_again(slot)
+
+    def leave(self, request: Request) -> bool:
+        """Write down *request*, which is not fetched; tell whether that went well."""
+        try:
+            self._left.add(request)
+        except OSError as error:
+            self._unwritten.note(self._left.path, error, "The crawl goes on with what is left.")
+            self._ending = None
+            return False
+        return True
+
+    def spider_idle(self) -> None:
+        """Close the crawl for its own reason where something was left.
+
+        :raises CloseSpider: then.
+        """
+        if self._left.counts and not len(scheduler_of(self._crawler)):
+            raise CloseSpider(NO_NEWS)
+
+    def spider_closed(self, spider: Spider) -> None:
+        """Complete the stats, say what came of it, and save what was learned."""
+        news, stats = self.news, self._stats
+        stats.set(Stat.NOVELTY_FETCHED, self._curve.fetches)
+        stats.set(Stat.NOVELTY_WORDS, self._curve.words)
+        stats.set(Stat.NOVELTY_WITH_NEWS, self._with_news)
+        for number, fetches, expected, came in news.deciles:
+            stats.set(Stat.NOVELTY_DECILE_FETCHES, fetches, decile=str(number))
+            stats.set(Stat.NOVELTY_DECILE_EXPECTED, round(1000 * expected), decile=str(number))
+            stats.set(Stat.NOVELTY_DECILE_OBSERVED, round(1000 * came), decile=str(number))
+        for trap in news.traps[:_STAT_TRAPS]:
+            stats.set(Stat.NOVELTY_TRAP, trap.fetches, kind=trap.kind)
+        if news.left:
+            stats.set(Stat.NOVELTY_LEFT, sum(news.left.values()))
+        self._save()
+        logger.info("\n".join(self._lines(news)), extra={"spider": spider})
+
+    def _lines(self, news: News) -> list[str]:
+        fetches = self._curve.fetches
+        lines = [
+            "What is new comes first",
+            f"{fetches:10,}  fetches, {self._with_news:,} of which brought something new",
+            f"{self._curve.words:10,}  words of news",
+        ]
+        for part in (10, 25, 50):
+            words = max((w for n, w in news.curve if n * 100 <= fetches * part), default=0)
+            lines.append(f"{words:10,}    after {part} % of the fetches")
+        if news.traps:
+            lines.append("Kinds of URLs that brought next to nothing, by fetches")
+            lines += [f"{trap.fetches:10,}  {trap.kind}" for trap in news.traps[:5]]
+        if news.left:
+            left = sum(news.left.values())
+            lines.append(f"{left:10,}  not fetched: {self._left.path}")
+        return lines
+
+    def _note(self, outcome: Outcome) -> None:
+        news = outcome.news
+        has_news = outcome.has_news
+        self._with_news += has_news
+        self._curve.add(news.new)
+        self._deciles.add(outcome.expected, outcome.came)
+        self._kinds.note(outcome.url, news.words, news.new, has_news=has_news)
+        if self._ending:
+            self._ending.note(outcome.slot, has_news=has_news)
+        if self._curve.fetches % _EVERY == 0:
+            self._warn()
+            moment, took = self._saved
+            if monotonic() - moment > max(_SAVE_SECONDS, _SAVE_COST * took):
+                self._save()
+
+    def _warn(self) -> None:
+        fetches = self._curve.fetches
+        for trap in self._kinds.traps(max(_WARN_FETCHES, int(fetches * _WARN_SHARE))):
+            if trap.kind not in self._warned:
+                self._warned.add(trap.kind)
+                logger.warning(
+                    "%(fetches)s of %(all)d for URLs like %(kind)s brought next to nothing new. "
+                    "They come last from now on. In %(setting)s this would end them: %(line)s",
+                    {
+                        "fetches": count_of(trap.fetches, "fetch", "fetches"),
+                        "all": fetches,
+                        "kind": trap.kind,
+                        "setting": name_of("rules"),
+                        "line": trap.setting,
+                    },
+                    extra={"spider": self._crawler.spider},
+                )
+        if self.order.is_of_no_use and not self._has_warned_of_use:
+            self._has_warned_of_use = True
+            logger.warning(
+                "Every page is new, whatever its URL, as where a site shows another text each "
+                "time: requests come in breadth-first order for as long as that is so.",
+                extra={"spider": self._crawler.spider},
+            )
+
+    def _load(self) -> None:
+        if self._job is None or not self._job.exists():
+            return
+        try:
+            self.order.restore(unpack(self._job.read_bytes()))
+        except (OSError, ValueError, KeyError) as error:
+            logger.warning(
+                "%(path)s cannot be used: %(error)s. The crawl learns from the beginning.",
+                {"path": self._job, "error": error},
+                extra={"spider": self._crawler.spider},
+            )
+
+    def _save(self) -> None:
+        if self._job is None:
+            return
+        begun = monotonic()
+        draft = self._job.with_suffix(".draft")
+        try:
+            draft.write_bytes(pack(self.order.state()))
+            draft.replace(self._job)
+        except OSError as error:
+            self._unwritten.note(self._job, error, "The crawl goes on, and learns anew if killed.")
+        self._saved = monotonic(), monotonic() - begun

@@ -1,0 +1,192 @@
+"""The priority queue of the scheduler where ``URLCANON_ORDER`` is on."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+from zlib import crc32
+
+from scrapy.pqueues import DownloaderAwarePriorityQueue, ScrapyPriorityQueue
+
+from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.crawl.order.lane import Lane
+from scrapy_urlcanon.crawl.order.stores import DiskStore, MemoryStore, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrapy import Request
+
+    from scrapy_urlcanon.crawl.order.lane import State
+    from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
+
+_INDEX: Final = "urlcanon.index"
+_STATE: Final = "scrapy_urlcanon.order"
+"""Stands first in what the scheduler stores of the queue; Scrapy's own queues refuse it."""
+
+
+class SiteQueue:
+    """The requests of one download slot that wait.
+
+    A higher priority comes first, as with Scrapy; what is expected of requests decides among
+    those of one.
+    """
+
+    def __init__(self, crawl: OrderedCrawl, store: Store, slot: str) -> None:
+        self._crawl = crawl
+        self._order = crawl.order
+        self._store = store
+        self._slot = slot
+        self._lanes: dict[int, Lane] = {}
+        self._size = 0
+
+    def __len__(self) -> int:
+        """Return how many wait."""
+        return self._size
+
+    def push(self, request: Request) -> None:
+        """Have *request* wait.
+
+        :raises ValueError: if it cannot be stored.
+        """
+        number = self._store.put(request)
+        self._lane(request.priority).push(number, self._order.features(request))
+        self._size += 1
+
+    def pop(self) -> Request | None:
+        """Return the next request, or None."""
+        while self._size:
+            priority = max(self._lanes)
+            lane = self._lanes[priority]
+            is_left = self._crawl.is_done(self._slot)
+            number, features = lane.take(oldest=self._order.is_breadth_first(self._slot))
+            if not lane:
+                del self._lanes[priority]
+            self._size -= 1
+            request = self._store.take(number)
+            if request is None or (is_left and self._crawl.leave(request)):
+                if self._size and not lane:
+                    # Of those of a lower priority nothing is known.
+                    self._crawl.begin_again(self._slot)
+                continue
+            self._order.taken(request, self._slot, features)
+            return request
+        return None
+
+    def peek(self) -> Request | None:
+        """Return the request that :meth:`pop` would return, and leave it there."""
+        if not self._size:
+            return None
+        oldest = self._order.is_breadth_first(self._slot)
+        return self._store.get(self._lanes[max(self._lanes)].peek(oldest=oldest))
+
+    def close(self) -> list[int]:
+        """Return the priorities of what is left."""
+        return list(self._lanes)
+
+    def state(self) -> dict[int, State]:
+        """Return the numbers of the requests that wait, by priority and features."""
+        return {priority: lane.state() for priority, lane in self._lanes.items()}
+
+    def restore(self, state: dict[int, State]) -> list[int]:
+        """Have wait what waited when :meth:`state` was called; return its numbers."""
+        numbers = []
+        for priority, of_lane in state.items():
+            numbers += self._lane(priority).restore(of_lane)
+        self._size += len(numbers)
+        return numbers
+
+    def _lane(self, priority: int) -> Lane:
+        lane = self._lanes.get(priority)
+        if lane is None:
+            lane = self._lanes[priority] = Lane(self._order.expect)
+        return lane
+
+
+class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
+    """A ``SCHEDULER_PRIORITY_QUEUE`` that has first what will probably bring something new.
+
+    Between download slots it is fair, as the one of Scrapy from which it is derived. Requests of
+    equal worth come in the order in which they began to wait, start requests among them, and the
+    queue stores them itself: ``SCHEDULER_MEMORY_QUEUE`` and its like have no say.
+    """
+
+    def __init__(
+        self,
+        crawler: Any,
+        downstream_queue_cls: Any,
+        key: str,
+        startprios: Any = None,
+        *,
+        start_queue_cls: Any = None,
+    ) -> None:
+        crawl = Crawl.of(crawler).ordered
+        if crawl is None:
+            raise ValueError("SCHEDULER_PRIORITY_QUEUE is that of URLCANON_ORDER, which is not set")
+        self._crawl = crawl
+        self._directory = Path(key) if key else None
+        self._disk = DiskStore(Path(key), crawler.spider) if key else None
+        self._store: Store = self._disk or MemoryStore()
+        super().__init__(crawler, downstream_queue_cls, key, start_queue_cls=start_queue_cls)
+        if startprios and startprios[0] == _STATE if isinstance(startprios, list) else False:
+            self._restore(startprios[1])
+        elif startprios:
+            self._take_over(startprios)
+
+    def pqfactory(self, slot: str, startprios: Iterable[int] = ()) -> ScrapyPriorityQueue:
+        """Return the queue of *slot*."""
+        del startprios
+        return cast("ScrapyPriorityQueue", SiteQueue(self._crawl, self._store, slot))
+
+    def pop(self) -> Request | None:
+        """Return the next request; None only where none is left in any slot."""
+        while self.pqueues:
+            request = super().pop()
+            if request is not None:
+                return request
+        return None
+
+    def close(self) -> Any:
+        """Write down what waits; return what the scheduler stores, to give it back next time."""
+        if self._disk is None or self._directory is None:
+            return super().close()
+        self._disk.close()
+        queues = cast("dict[str, SiteQueue]", self.pqueues)
+        data = pickle.dumps({slot: queue.state() for slot, queue in queues.items()}, protocol=4)
+        (self._directory / _INDEX).write_bytes(data)
+        self.pqueues.clear()
+        return [_STATE, crc32(data)]
+
+    def _restore(self, checksum: int) -> None:
+        """Have wait what waited when the last run ended.
+
+        :raises ValueError: if what it wrote down is not whole.
+        """
+        assert self._directory is not None  # noqa: S101 - only a stored queue has a state
+        assert self._disk is not None  # noqa: S101
+        data = (self._directory / _INDEX).read_bytes()
+        if crc32(data) != checksum:
+            raise ValueError(f"{self._directory / _INDEX} is not what the last run wrote there")
+        # A job is trusted, as Scrapy's queue is.
+        for slot, state in pickle.loads(data).items():  # noqa: S301
+            queue = SiteQueue(self._crawl, self._store, slot)
+            for number in queue.restore(state):
+                self._disk.restore(number)
+            self.pqueues[slot] = cast("ScrapyPriorityQueue", queue)
+
+    def _take_over(self, startprios: Any) -> None:
+        """Have wait what waited in the queues of Scrapy, in which the job began."""
+        kind: Any = ScrapyPriorityQueue
+        if isinstance(startprios, dict):
+            kind = DownloaderAwarePriorityQueue
+        queue = kind(
+            self.crawler,
+            self.downstream_queue_cls,
+            self.key,
+            startprios,
+            start_queue_cls=self._start_queue_cls,
+        )
+        while (request := queue.pop()) is not None:
+            self.push(request)
+        queue.close()

@@ -1,0 +1,77 @@
+"""What a page is worth where it is not its text that counts: the setting ``URLCANON_ORDER_BY``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from itemadapter import ItemAdapter
+from scrapy import Request
+
+from scrapy_urlcanon.novelty.news import SeenLines
+from scrapy_urlcanon.pages.signature import Line, hash64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from scrapy.http import Response
+
+_ITEMS = 1 << 20
+
+
+class NewItems:
+    """The share of a page's items that the crawl had not seen before; a page without any has 0."""
+
+    def __init__(self) -> None:
+        self._seen = SeenLines(_ITEMS)
+
+    def __call__(self, response: Response, items: Sequence[Any]) -> float:
+        """Return the share, from 0 to 1."""
+        del response
+        hashes = [hash64(_text(item).encode("utf-8", "replace")) for item in items]
+        return self._seen.news([Line(value, value, 1) for value in hashes]).share
+
+
+class Scaled:
+    """The numbers of a callable of the user, as shares of what pages are worth that are worth any.
+
+    >>> scaled = Scaled(lambda response, items: len(items))
+    >>> scaled(None, [1, 2]), scaled(None, [1, 2]) == 0.5, scaled(None, [])
+    (0.5, True, 0.0)
+    """
+
+    def __init__(self, value: Callable[[Response, Sequence[Any]], float]) -> None:
+        self._value = value
+        self._mean = 0.0
+        self._count = 0
+
+    def __call__(self, response: Response, items: Sequence[Any]) -> float:
+        """Return the share: a half is what is usual."""
+        value = max(0.0, float(self._value(response, items)))
+        if not value:
+            return 0.0
+        self._count = min(self._count + 1, 1000)
+        self._mean += (value - self._mean) / self._count
+        return value / (value + self._mean)
+
+
+class Output:
+    """Collects the items that a callback makes of one response."""
+
+    def __init__(self, done: Callable[[Sequence[Any]], None]) -> None:
+        self._done = done
+        self._items: list[Any] = []
+
+    def add(self, each: object) -> None:
+        """Note a request or an item."""
+        if not isinstance(each, Request):
+            self._items.append(each)
+
+    def end(self) -> None:
+        """Note that there is no more."""
+        self._done(self._items)
+
+
+def _text(item: Any) -> str:
+    if ItemAdapter.is_item(item):
+        return repr(sorted(ItemAdapter(item).asdict().items(), key=str))
+    return repr(item)

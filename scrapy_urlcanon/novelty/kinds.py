@@ -1,0 +1,153 @@
+"""Kinds of URLs, as a reader names them: how much of a crawl each took, and what it brought."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote_plus
+
+from attrs import define, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SEPARATOR = re.compile(r"[&;]")
+_WORD = re.compile(r"[a-zA-Z][a-zA-Z_-]*(?:\.[a-zA-Z]{2,5})?")
+_MAX_KINDS: Final = 5_000
+_MAX_SEGMENTS, _MAX_NAMES, _MAX_TEXT = 6, 12, 40
+OTHER: Final = "other"
+
+_SOME: Final = 20
+"""Of fewer fetches nothing is said."""
+_MUCH: Final = 0.2
+"""A kind brings much where so many of its fetches do."""
+
+
+@frozen
+class Kind:
+    """A kind of URLs: those of a host with one shape of path and the same parameters.
+
+    >>> kind_of("http://a.example/w/index.php?title=One&oldid=7").text
+    'a.example/w/index.php?oldid=&title='
+    >>> kind_of("http://a.example/calendar/2024/05/").text
+    'a.example/calendar/{1:digits}/{2:digits}/'
+    """
+
+    host: str
+    path: str
+    names: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The kind as one text."""
+        query = "&".join(f"{name}=" for name in self.names)
+        return f"{self.host}{self.path}{'?' if query else ''}{query}"
+
+
+@define
+class Tally:
+    """What came of a kind."""
+
+    fetches: int = 0
+    words: int = 0
+    new: int = 0
+    with_news: int = 0
+
+    @property
+    def is_trap(self) -> bool:
+        """Whether it brought next to nothing, as far as can be told."""
+        return self.fetches >= _SOME and self.with_news <= self.fetches // 50
+
+
+@frozen
+class Trap:
+    """A kind that took many fetches and brought little."""
+
+    kind: str
+    fetches: int
+    new: int
+    setting: str
+    """A line of configuration that would end it."""
+
+
+def kind_of(url: str) -> Kind:
+    """Return the kind of *url*."""
+    rest = url.partition("#")[0].partition("://")[2]
+    rest, _, query = rest.partition("?")
+    host, _, path = rest.partition("/")
+    segments = path.split("/")
+    if len(segments) > _MAX_SEGMENTS:
+        segments = segments[:_MAX_SEGMENTS]
+    shape = "/".join(
+        _shape(number, segment, is_first=number == 0) for number, segment in enumerate(segments)
+    )
+    names = {unquote_plus(piece.partition("=")[0]) for piece in _SEPARATOR.split(query) if piece}
+    return Kind(host[:100], f"/{shape}", tuple(sorted(names)[:_MAX_NAMES]))
+
+
+def _shape(number: int, segment: str, *, is_first: bool) -> str:
+    if not segment:
+        return ""
+    if segment.isdecimal():
+        return f"{{{number}:digits}}"
+    # A word that stands first, or names a script, is the site's; any other one may be a title.
+    if _WORD.fullmatch(segment) and (is_first or "." in segment):
+        return segment[:_MAX_TEXT]
+    return f"{{{number}}}"
+
+
+class Kinds:
+    """Tallies of kinds, of a bounded number; all others count as one."""
+
+    def __init__(self) -> None:
+        self.tallies: dict[Kind, Tally] = {}
+
+    def note(self, url: str, words: int, new: int, *, has_news: bool) -> Kind:
+        """Note what came of *url*; return its kind."""
+        kind = kind_of(url)
+        tally = self.tallies.get(kind)
+        if tally is None:
+            if len(self.tallies) >= _MAX_KINDS:
+                kind = Kind(OTHER, "", ())
+            tally = self.tallies.setdefault(kind, Tally())
+        tally.fetches += 1
+        tally.words += words
+        tally.new += new
+        tally.with_news += has_news
+        return kind
+
+    def traps(self, least_fetches: int = _SOME) -> Iterator[Trap]:
+        """Yield the kinds that brought next to nothing, those with the most fetches first."""
+        ranked = sorted(self.tallies.items(), key=lambda item: (-item[1].fetches, item[0].text))
+        for kind, tally in ranked:
+            if tally.is_trap and tally.fetches >= least_fetches and kind.host != OTHER:
+                yield Trap(kind.text, tally.fetches, tally.new, self.setting(kind))
+
+    def setting(self, kind: Kind) -> str:
+        """Return a line for ``URLCANON_RULES`` that would end *kind*.
+
+        Where URLs of the same path with other parameters bring much, these are kept and no others;
+        else the kind is not fetched at all.
+        """
+        good = [
+            other.names
+            for other, tally in self.tallies.items()
+            if (other.host, other.path) == (kind.host, kind.path)
+            and tally.with_news > tally.fetches * _MUCH
+        ]
+        kept = sorted({name for names in good for name in names})
+        if good and not set(kind.names) <= set(kept) and "{" not in kind.path:
+            return f"{_quoted(kind.host + kind.path)}: {{{_quoted('keep_params')}: {_list(kept)}}},"
+        query = "&".join(f"{name}={{q{n}}}" for n, name in enumerate(kind.names))
+        path = re.sub(r"\{(\d)", r"{p\1", kind.path)
+        template = f"{path}{'?' if query else ''}{query}"
+        return f"{_quoted(kind.host)}: {{{_quoted('skip')}: {_list([template])}}},"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _list(texts: list[str]) -> str:
+    return f"[{', '.join(map(_quoted, texts))}]"

@@ -1,0 +1,133 @@
+"""How a crawl goes: its curve of news, expected news against observed, and when it is done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from scrapy_urlcanon.confidence import at_most
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CONFIDENCE: Final = 0.95
+_MOST_POINTS: Final = 200
+_DECILES: Final = 10
+_RARE_NEWS: Final = 3
+
+
+class Curve:
+    """The words of news after so many fetches, in a bounded number of points.
+
+    >>> curve = Curve()
+    >>> for _ in range(1000):
+    ...     curve.add(2)
+    >>> len(curve.points) <= 200, curve.points[-1]
+    (True, (1000, 2000))
+    """
+
+    def __init__(self) -> None:
+        self._points: list[tuple[int, int]] = []
+        self._step = 1
+        self.fetches = self.words = 0
+
+    def add(self, words: int) -> None:
+        """Note a fetch that brought so many *words* of news."""
+        self.fetches += 1
+        self.words += words
+        if self.fetches % self._step == 0:
+            self._points.append((self.fetches, self.words))
+            if len(self._points) >= _MOST_POINTS:
+                self._points = self._points[1::2]
+                self._step *= 2
+
+    @property
+    def points(self) -> list[tuple[int, int]]:
+        """Fetches and words of news, to the last fetch."""
+        last = (self.fetches, self.words)
+        return self._points if self._points[-1:] == [last] else [*self._points, last]
+
+
+class Deciles:
+    """What was expected against what came, by tenths of what was expected.
+
+    The expectation is from before the page was learned from: progressive validation.
+
+    >>> deciles = Deciles()
+    >>> deciles.add(0.95, 1.0); deciles.add(0.91, 0.9)
+    >>> [(number, count, round(expected, 2), round(came, 2)) for number, count, expected, came
+    ...     in deciles.rows()]
+    [(9, 2, 0.93, 0.95)]
+    """
+
+    def __init__(self) -> None:
+        self._sums = [[0, 0.0, 0.0] for _ in range(_DECILES)]
+
+    def add(self, expected: float, came: float) -> None:
+        """Note a fetch."""
+        row = self._sums[min(int(expected * _DECILES), _DECILES - 1)]
+        row[0] += 1
+        row[1] += expected
+        row[2] += came
+
+    def rows(self) -> Iterator[tuple[int, int, float, float]]:
+        """Yield number of the decile, fetches, mean expected and mean observed share."""
+        for number, (count, expected, came) in enumerate(self._sums):
+            if count:
+                yield number, int(count), expected / count, came / count
+
+
+class Ending:
+    """Tells when what is left is expected to bring news on too small a share of its fetches.
+
+    What is fetched last is what most is expected of, beside a share of what waits longest. So where
+    even of these too few have news, fewer of the rest have. The bound is that of Clopper and
+    Pearson (1934) for the fetches since the last, second last or third last page with news.
+
+    >>> ending = Ending(0.01)
+    >>> ending.fetches_needed
+    (299, 473, 628)
+    >>> for _ in range(299):
+    ...     ending.note("a.example", has_news=False)
+    >>> ending.is_done("a.example"), ending.is_done("b.example")
+    (True, False)
+
+    :param share: of the fetches; 0 where a crawl never ends so.
+    """
+
+    def __init__(self, share: float) -> None:
+        self.fetches_needed = tuple(_needed(count, share) for count in range(_RARE_NEWS))
+        # By site: how many fetches, and after how many of them the last ones with news came.
+        self._sites: dict[str, list[int]] = {}
+
+    def note(self, site: str, *, has_news: bool) -> None:
+        """Note a fetch."""
+        counts = self._sites.setdefault(site, [0] * (1 + _RARE_NEWS))
+        counts[0] += 1
+        if has_news:
+            counts[1:] = [counts[0], *counts[1:-1]]
+
+    def is_done(self, site: str) -> bool:
+        """Tell whether what is left of *site* is not worth it."""
+        counts = self._sites.get(site)
+        if counts is None:
+            return False
+        fetches, *news = counts
+        return any(
+            fetches - last >= needed for last, needed in zip(news, self.fetches_needed, strict=True)
+        )
+
+    def begin_again(self, site: str) -> None:
+        """Forget what is known of *site*: others come first there from now on."""
+        self._sites.pop(site, None)
+
+
+def _needed(count: int, share: float) -> int:
+    """Return of how many fetches *count* may have news, for the share to be below *share*."""
+    low, high = count + 1, max(10, int((10 + 5 * count) / share))
+    while low < high:
+        middle = (low + high) // 2
+        if at_most(count, middle, share) <= 1 - CONFIDENCE:
+            high = middle
+        else:
+            low = middle + 1
+    return low

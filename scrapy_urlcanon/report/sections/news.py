@@ -1,0 +1,100 @@
+"""What an ordered crawl brought, and when: the curve of news over fetches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from scrapy_urlcanon.report.section import Section
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.crawl.order.progress import News
+    from scrapy_urlcanon.report.document import Report
+    from scrapy_urlcanon.report.screen import Screen
+
+_WIDTH, _HEIGHT = 600, 200
+_SHOWN = (10, 25, 50, 100)
+
+
+@frozen
+class Point:
+    """How much news there was after so many fetches."""
+
+    fetches: int
+    words: int
+
+
+class NewsCurve(Section):
+    """The words of news after so many fetches, where ``URLCANON_ORDER`` was on."""
+
+    place = 67
+    name = "news"
+    label = "What was new"
+    key = "news"
+    row = Point
+    since = 4
+
+    def __init__(self, canonicalizer: Canonicalizer) -> None:
+        super().__init__(canonicalizer)
+        self._points: tuple[Point, ...] = ()
+
+    def note_news(self, news: News) -> None:
+        self._points = tuple(Point(fetches, words) for fetches, words in news.curve if fetches)
+
+    def rows(self, figures: Mapping[str, int]) -> tuple[Point, ...]:
+        del figures
+        return self._points
+
+    @classmethod
+    def context(cls, report: Report) -> dict[str, Any] | None:
+        points = report.rows(Point)
+        if not points:
+            return None
+        fetches, words = points[-1].fetches, max(points[-1].words, 1)
+        line = " ".join(
+            f"{_WIDTH * point.fetches / fetches:.1f},{_HEIGHT * (1 - point.words / words):.1f}"
+            for point in points
+        )
+        deciles = report.figures_under("novelty/decile/")
+        return {
+            "line": f"0,{_HEIGHT} {line}",
+            "width": _WIDTH,
+            "height": _HEIGHT,
+            "last": points[-1],
+            "parts": _parts(points),
+            "deciles": [
+                {
+                    "number": number,
+                    "fetches": deciles[f"{number}/fetches"],
+                    "expected": deciles.get(f"{number}/expected", 0) / 10,
+                    "observed": deciles.get(f"{number}/observed", 0) / 10,
+                }
+                for number in range(10)
+                if deciles.get(f"{number}/fetches")
+            ],
+            "left": report.figure("novelty/left"),
+        }
+
+    @classmethod
+    def show(cls, report: Report, screen: Screen) -> None:
+        points = report.rows(Point)
+        if not points:
+            return
+        screen.heading(cls.label)
+        screen.table(
+            (f"{words:,}", f"words of news after {part} % of the fetches")
+            for part, words in _parts(points)
+        )
+
+
+def _parts(points: tuple[Point, ...]) -> list[tuple[int, int]]:
+    """Return the words of news after some percentages of the fetches."""
+    fetches = points[-1].fetches
+    return [
+        (part, max((p.words for p in points if p.fetches * 100 <= fetches * part), default=0))
+        for part in _SHOWN
+    ]

@@ -1,0 +1,72 @@
+"""The traps: kinds of URLs that took the most fetches and brought next to nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from scrapy_urlcanon.redaction import redact
+from scrapy_urlcanon.report.section import Section
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.crawl.order.progress import News
+    from scrapy_urlcanon.report.document import Report
+    from scrapy_urlcanon.report.screen import Screen
+
+_MOST = 50
+
+
+@frozen
+class TrapRow:
+    """A kind of URLs that brought next to nothing."""
+
+    kind: str
+    fetches: int
+    words: int
+    """Of news."""
+    setting: str
+    """A line for ``URLCANON_RULES`` that would end it."""
+
+
+class Traps(Section):
+    """The kinds of URLs that brought next to nothing, each with a line that would end it."""
+
+    place = 68
+    name = "traps"
+    label = "Traps"
+    key = "traps"
+    row = TrapRow
+    since = 4
+
+    def __init__(self, canonicalizer: Canonicalizer) -> None:
+        super().__init__(canonicalizer)
+        self._traps: tuple[TrapRow, ...] = ()
+
+    def note_news(self, news: News) -> None:
+        self._traps = tuple(
+            TrapRow(redact(trap.kind), trap.fetches, trap.new, redact(trap.setting))
+            for trap in news.traps[:_MOST]
+        )
+
+    def rows(self, figures: Mapping[str, int]) -> tuple[TrapRow, ...]:
+        del figures
+        return self._traps
+
+    @classmethod
+    def context(cls, report: Report) -> dict[str, Any] | None:
+        traps = report.rows(TrapRow)
+        return {"traps": traps} if traps else None
+
+    @classmethod
+    def show(cls, report: Report, screen: Screen) -> None:
+        traps = report.rows(TrapRow)
+        if not traps:
+            return
+        screen.heading(cls.label)
+        for trap in traps:
+            screen.line(f"{trap.fetches:10,}  ", (trap.kind, "cyan"), f"  {trap.words:,} new words")
+            screen.line((trap.setting, "dim"), indent=12)

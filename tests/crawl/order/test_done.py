@@ -1,0 +1,139 @@
+"""The crawl knows when it is done, and what it left is not lost."""
+
+import json
+import logging
+
+import pytest
+from loopback import page
+from scrapy import Request
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, FollowSpider
+from trap_sites import SITES, words
+
+from scrapy_urlcanon.crawl.order.left import LeftRequests
+from scrapy_urlcanon.crawl.order.progress import NO_NEWS
+
+NOVELTY = {"URLCANON_ORDER": "novelty", "CONCURRENT_REQUESTS_PER_DOMAIN": 4}
+STOPPING = {**NOVELTY, "URLCANON_STOP": 0.05}
+
+
+def calendar():
+    """Return a site of 30 articles with a calendar that never ends, and its server."""
+    site = type("Small", (SITES["calendar"],), {"articles": 30})()
+    return site, lambda request: page(site(request.url) or "", status=200)
+
+
+@deferred_f_from_coro_f
+async def test_endless_site_ends_with_all_of_its_content(crawl, tmp_path):
+    """What is left is in a file, and counted by kind; a later crawl takes it up."""
+    site, respond = calendar()
+    result = await crawl(respond, STOPPING, start=[f"{site.host}/"])
+    assert result.stats["finish_reason"] == NO_NEWS
+    assert site.content <= {f"{site.host}{hit}" for hit in result.hits}
+    path = tmp_path / "urlcanon-left-follow.jsonl"
+    left = [json.loads(line)["url"] for line in path.read_text().splitlines()]
+    assert result.figures["novelty/left"] == len(left) > 20
+    assert {url.removeprefix(SITE) for url in left}.isdisjoint(result.hits)
+    assert result.figures["novelty/trap/site.example/calendar/{1:digits}/{2:digits}/{3:digits}"]
+    later = await crawl(
+        lambda request: page(f"about {request.url}"), {"URLCANON_TAKE_UP": str(path)}, start=[]
+    )
+    assert sorted(later.hits) == sorted({url.removeprefix(SITE) for url in left})
+
+
+@deferred_f_from_coro_f
+async def test_other_sites_go_on_where_one_is_done(crawl):
+    """One host has nothing new after its first pages, and another has to its end."""
+    rich = "http://rich.example"
+
+    def respond(request):
+        number = int(request.target.rpartition("/")[2] or 0)
+        if request.host == "rich.example":
+            links = "".join(
+                f"<a href={rich}/{n}>x</a>" for n in (number + 1, number + 2) if n < 150
+            )
+            return page(words(request.url, 40) + links)
+        return page("".join(f"<a href={SITE}/{n}>x</a>" for n in range(number + 1, number + 9)))
+
+    result = await crawl(respond, STOPPING, start=[f"{SITE}/", f"{rich}/"])
+    assert result.stats["finish_reason"] == NO_NEWS
+    assert len([hit for hit in result.hits if hit.startswith(rich)]) == 150
+
+
+@deferred_f_from_coro_f
+async def test_crawl_with_news_to_its_end_is_not_closed(crawl):
+    """Where pages keep bringing news, the crawl ends as any other."""
+    site = type("Small", (SITES["even"],), {"articles": 80})()
+    result = await crawl(lambda request: page(site(request.url)), STOPPING, start=[f"{site.host}/"])
+    assert result.stats["finish_reason"] == "finished"
+    assert site.content <= {f"{site.host}{hit}" for hit in result.hits}
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda _: b"urlcanon order 0\n", None])
+@deferred_f_from_coro_f
+async def test_what_was_learned_survives_a_stop(crawl, tmp_path, caplog, damage):
+    """A job goes on with its lines; a file that cannot be used is said, and the crawl goes on."""
+    job = {**NOVELTY, "JOBDIR": str(tmp_path / "job")}
+    text = words("text", 50)
+    await crawl(lambda _: page(text), job)
+    path = tmp_path / "job" / "urlcanon.order"
+    if damage:
+        path.write_bytes(damage(path.read_bytes()))
+    result = await crawl(lambda _: page(text), job, start=[Request(f"{SITE}/x")])
+    said = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert result.hits == ["/x"]
+    assert bool(result.figures["novelty/words"]) is bool(damage)
+    assert any("learns from the beginning" in record.getMessage() for record in said) is bool(
+        damage
+    )
+
+
+class ItemSpider(FollowSpider):
+    def parse(self, response):
+        if "/item/" in response.url:
+            yield {"name": response.css("h1::text").get()}
+        yield from response.follow_all(css="a")
+
+
+@pytest.mark.parametrize("by", ["items", "builtins.len"])
+@deferred_f_from_coro_f
+async def test_pages_with_new_items_come_first(crawl, by):
+    """Essays are full of new words, and what the user wants stands elsewhere."""
+
+    def respond(request):
+        if request.target == "/":
+            kinds = ("essay", "item")
+            hrefs = [f"/{kind}/{n}" for n in range(60) for kind in kinds]
+            return page("".join(f"<a href={href}>x</a>" for href in hrefs))
+        if "item" in request.target:
+            return page(f"<h1>{words(request.target, 2)}</h1>")
+        return page(words(request.target, 60))
+
+    settings = {
+        **NOVELTY,
+        "URLCANON_ORDER_BY": by if by == "items" else _count,
+        "CONCURRENT_REQUESTS": 2,
+    }
+    result = await crawl(respond, settings, spider=ItemSpider)
+    assert len([hit for hit in result.hits[:75] if "item" in hit]) >= 50
+
+
+def _count(response, items):
+    del response
+    return len(items)
+
+
+def test_request_comes_back_as_it_was(tmp_path):
+    """Bytes too; what JSON cannot say is left out, and a line that is none is passed over."""
+    left = LeftRequests(tmp_path / "left", None)
+    left.add(Request(f"{SITE}/a", method="POST", body=b"\xff", meta={"depth": 2}, priority=3))
+    left.add(Request(f"{SITE}/b", meta={"no": object()}))
+    with left.path.open("a") as file:
+        file.write("{}\nno JSON\n")
+    one, other = left
+    assert (one.url, one.method, one.body, one.meta, one.priority) == (
+        *(f"{SITE}/a", "POST", b"\xff"),
+        *({"depth": 2}, 3),
+    )
+    assert (other.url, other.meta) == (f"{SITE}/b", {})
+    assert left.counts == {"site.example/a": 1, "site.example/b": 1}

@@ -1,0 +1,59 @@
+"""What the report and the command show of an ordered crawl."""
+
+from command_line import urlcanon
+from loopback import page
+from scrapy.utils.defer import deferred_f_from_coro_f
+from trap_sites import SITES
+
+from scrapy_urlcanon.learn.store import ObservationStore
+from scrapy_urlcanon.pages.page import Page
+from scrapy_urlcanon.report.json_form import read_report
+from scrapy_urlcanon.report.sections.news import Point
+from scrapy_urlcanon.report.sections.traps import TrapRow
+
+DAY = "site.example/calendar/{1:digits}/{2:digits}/{3:digits}"
+LINE = '"site.example": {"skip": ["/calendar/{p1:digits}/{p2:digits}/{p3:digits}"]},'
+
+
+@deferred_f_from_coro_f
+async def test_report_and_command_name_the_trap_and_the_line_that_ends_it(crawl, tmp_path):
+    """The curve goes up to all words of news, and the days of the calendar are the trap."""
+    site = type("Small", (SITES["calendar"],), {"articles": 20})()
+    result = await crawl(
+        lambda request: page(site(request.url)),
+        {
+            "URLCANON_ORDER": "novelty",
+            "URLCANON_REPORT": "report.json,report.html",
+            "CLOSESPIDER_PAGECOUNT": 100,
+        },
+        start=[f"{site.host}/"],
+    )
+    report = read_report(tmp_path / "report.json")
+    curve = report.rows(Point)
+    assert (curve[-1].fetches, curve[-1].words) == (
+        result.figures["novelty/fetched"],
+        result.figures["novelty/words"],
+    )
+    assert [trap.setting for trap in report.rows(TrapRow) if trap.kind == DAY] == [LINE]
+    html = (tmp_path / "report.html").read_text()
+    assert "<polyline" in html
+    assert 'id="traps"' in html
+    shown = urlcanon("traps", "report.json", cwd=tmp_path)
+    assert (shown.returncode, LINE in shown.stdout) == (0, True)
+    assert "Traps" in urlcanon("report", "report.json", cwd=tmp_path).stdout
+
+
+def test_command_finds_the_trap_of_a_store(tmp_path):
+    """Log-in forms are one page under many URLs."""
+    store = ObservationStore(tmp_path / "crawl.sqlite")
+    for number in range(120):
+        text = (
+            "<p>Name and password"
+            if number % 2
+            else f"<p>Article {chr(97 + number // 26) + chr(97 + number % 26)}"
+        )
+        path = f"login?to={number}" if number % 2 else f"article/{number}"
+        store.add(Page(f"http://a.example/{path}", text.encode(), text), status=200)
+    store.close()
+    shown = urlcanon("traps", "crawl.sqlite", cwd=tmp_path)
+    assert '"a.example": {"skip": ["/login?to={q0}"]},' in shown.stdout

@@ -1,0 +1,63 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_urlcanon.novelty.features import BITS, UrlFeatures, fold
+
+
+def of(*urls):
+    """Return the features of *urls*, made one after the other."""
+    features = UrlFeatures()
+    return [features.of(url) for url in urls]
+
+
+def shared(one, other):
+    """Return how many features two have in common."""
+    return len(set(one.all) & set(other.all))
+
+
+@given(st.text())
+def test_any_text_has_features(url):
+    """Whatever a request asks for has features, which are numbers in their range."""
+    features = UrlFeatures().of(url)
+    assert features.all[: len(features.coarse)] == features.coarse
+    assert all(0 <= number < 1 << BITS for number in features.all)
+
+
+def test_parameters_are_split_at_semicolons_too():
+    """``a=1;b=2`` is two parameters, whatever separates them."""
+    one, other = of("http://a.example/?a=1;b=2", "http://a.example/?a=1&b=2")
+    assert one == other
+
+
+def test_hashes_uuids_dates_and_numbers_are_one_token_each():
+    """A link with another hash is one of the same kind."""
+    assert fold("9f2d3c41b7aa") == fold("0123abcdef99") == "#h"
+    assert fold("de305d54-75b4-431b-adb2-eb6b9e546014") == "#u"
+    assert fold("2024-05-17.html") == fold("2023-12-01.html") == "#d.html"
+    assert fold("page12") == fold("page7") == "page#n"
+    assert fold("facade") == "facade"
+
+
+def test_same_url_on_another_host_shares_half_of_its_features():
+    """Half of the features are those of all hosts, so that a new host starts from them."""
+    one, other = of("http://a.example/login?returnto=x", "http://b.example/login?returnto=x")
+    assert shared(one, other) >= len(set(one.all)) // 2
+    assert one != other
+
+
+def test_rare_texts_share_one_feature_and_frequent_ones_have_their_own():
+    """Of a title nothing is learned but that it is one; of an action that many pages have, much."""
+    urls = [f"http://a.example/w?title={name}" for name in ("Alpha", "Beta", "Gamma")]
+    first, second, _ = of(*urls)
+    assert first == second
+    often = of(*["http://a.example/w?title=Alpha"] * 9, urls[1])
+    assert often[-2] != often[-1]
+
+
+def test_memory_of_counts_does_not_grow():
+    """However many texts are met, they are counted in the same places."""
+    features = UrlFeatures()
+    size = len(features.counts)
+    for number in range(1000):
+        features.of(f"http://h{number}.example/{number * 'a'}?{number}={number}")
+    assert len(features.counts) == size

@@ -1,0 +1,46 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.novelty.kinds import Kinds, kind_of
+
+
+@given(st.text())
+def test_any_text_is_of_a_kind(url):
+    """Whatever was fetched is counted."""
+    assert isinstance(kind_of(url).text, str)
+
+
+@pytest.mark.parametrize(
+    ("trap", "content", "expected"),
+    [
+        ("/find?type={}&order={}", "/find?id={}", '"a.example/find": {"keep_params": ["id"]},'),
+        ("/day/{}/{}", "/post/{}", '"a.example": {"skip": ["/day/{p1:digits}/{p2:digits}"]},'),
+        ("/in?to={}", "/post/{}", '"a.example": {"skip": ["/in?to={q0}"]},'),
+    ],
+)
+def test_trap_has_a_line_that_ends_it(trap, content, expected):
+    """The line is valid, and does to such a URL what it says."""
+    kinds = Kinds()
+    for number in range(60):
+        url = f"http://a.example{trap.format(number, number)}"
+        kinds.note(url, 10, 0, has_news=False)
+        kinds.note(f"http://a.example{content.format(number)}", 10, 9, has_news=True)
+    (found,) = kinds.traps()
+    assert (found.fetches, found.setting) == (60, expected)
+    rules = eval(f"{{{found.setting}}}")
+    canonicalizer = Canonicalizer(rules)
+    if "skip" in expected:
+        assert canonicalizer.skips(url)
+        assert not canonicalizer.skips("http://a.example/post/7")
+    else:
+        assert canonicalizer.canonicalize(url) == "http://a.example/find"
+
+
+def test_kinds_are_bounded():
+    """A site that makes up names has no more tallies than any other."""
+    kinds = Kinds()
+    for number in range(12_000):
+        kinds.note(f"http://a.example/?n{number}", 1, 0, has_news=False)
+    assert len(kinds.tallies) <= 5_001

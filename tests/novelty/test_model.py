@@ -1,0 +1,42 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scrapy_urlcanon.novelty.model import OnlineModel
+
+FEATURES = st.lists(st.integers(0, 99), min_size=1, max_size=40).map(tuple)
+
+
+@settings(max_examples=settings().max_examples // 10)
+@given(st.lists(st.tuples(FEATURES, st.floats(0, 1)), max_size=30), FEATURES)
+def test_expectation_is_a_share(examples, asked):
+    """Whatever is learned, what is expected lies between 0 and 1."""
+    model = OnlineModel(prior=0.5)
+    for features, share in examples:
+        model.learn(features, share)
+    assert 0 <= model.expect(asked) <= 1
+
+
+def test_shares_are_learned_as_graded():
+    """What brings a third each time is expected to bring a third."""
+    model = OnlineModel(prior=0.9)
+    for _ in range(200):
+        model.learn((1, 2, 3), 1 / 3)
+    assert abs(model.expect((1, 2, 3)) - 1 / 3) < 0.02
+
+
+def test_old_evidence_decays():
+    """A site that changes is followed, however long it was otherwise before."""
+    model = OnlineModel(prior=0.5)
+    for _ in range(5_000):
+        model.learn((1, 2), 1.0)
+    for _ in range(100):
+        model.learn((1, 2), 0.0)
+    assert model.expect((1, 2)) < 0.1
+
+
+def test_what_is_learned_of_a_shared_feature_holds_for_others():
+    """A kind that was never fetched starts from what its features brought elsewhere."""
+    model = OnlineModel(prior=0.6)
+    for number in range(10, 40):
+        model.learn((1, number), 0.0)
+    assert model.expect((1, 99)) < 0.2 < model.expect((2, 99))

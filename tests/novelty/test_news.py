@@ -1,0 +1,36 @@
+from scrapy_urlcanon.novelty.news import SeenLines
+from scrapy_urlcanon.pages.page import Page
+
+
+def page(*lines):
+    """Return the lines of a page with these."""
+    return Page("", b"", "".join(f"<p>{line}" for line in lines)).lines
+
+
+def test_share_is_of_words_in_lines_that_no_page_had():
+    """A page with one new line among old ones is as new as that line is long."""
+    seen = SeenLines(1 << 12)
+    assert seen.news(page("one two three", "four")).share == 1
+    news = seen.news(page("one two three", "five six seven eight"))
+    assert (news.words, news.new) == (7, 4)
+
+
+def test_line_that_differs_in_numbers_alone_is_worth_less():
+    """A counter or a day of a calendar is no news, or little."""
+    seen = SeenLines(1 << 12)
+    seen.news(page("12 comments so far"))
+    assert seen.news(page("13 comments so far")).share < 0.3
+    assert seen.news(page("13 comments so far")).share == 0
+
+
+def test_page_without_text_has_no_news():
+    """An empty page brings nothing."""
+    assert SeenLines(1 << 12).news([]).share == 0
+
+
+def test_memory_of_lines_does_not_grow():
+    """What no longer fits takes the place of something older."""
+    seen = SeenLines(100)
+    for number in range(300):
+        seen.news(page(f"{'abcdefghij'[number % 10]} {number} words"))
+    assert len(seen.places) == 100

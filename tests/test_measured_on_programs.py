@@ -1,0 +1,64 @@
+"""What the benchmarks on programs and traps measure with, and the pages that they write."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(autouse=True)
+def _benchmarks_are_importable(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT))
+    known = sys.modules.get("benchmarks")
+    if known is not None and str(ROOT / "benchmarks") not in list(known.__path__):
+        monkeypatch.delitem(sys.modules, "benchmarks")
+
+
+def test_news_are_the_words_of_lines_that_no_page_before_had():
+    news = importlib.import_module("benchmarks.novelty.news").News()
+    page = b"<title>No</title><p>one <b>two</b> three</p><script>no</script><ul><li>four</ul>"
+    assert news.of(page, "text/html") == 4
+    assert news.of(page, "text/html") == 0
+    assert news.of(page.replace(b"four", b"five six"), "text/html; charset=utf-8") == 2
+    assert news.of(b"one two three\nseven\n", "text/plain") == 1
+    assert news.of(b"<pre>a <b>new</b>\none two three\n</pre>", "text/html") == 2
+    assert news.of(b"\x89PNG eight", "image/png") == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "pages"), [("finder", 349), ("shop", 277), ("doors", 349), ("calendar", 349)]
+)
+def test_each_page_of_content_of_a_trap_is_reached_by_links(kind, pages):
+    crawling = importlib.import_module("benchmarks.novelty.crawling")
+    site = importlib.import_module("benchmarks.novelty.sites").KINDS[kind](7)
+    assert len(site.content) == pages
+    found, known, waiting = set(), {"/"}, ["/"]
+    while waiting and not site.content <= found:
+        path = waiting.pop(0)
+        answer = site.respond(f"http://{site.host}{path}")
+        found.add(answer.content)
+        links = crawling.unescaped_links(answer.html)
+        # Plain links first: some traps have no end.
+        for link in sorted(links, key=lambda link: "?" in link):
+            if link not in known and not link.startswith(("/finder", "/events", "/login")):
+                known.add(link)
+                waiting.insert(len(waiting) if "?" in link else 0, link)
+    assert found - {""} == site.content
+
+
+@pytest.mark.parametrize("name", ["novelty", "profiles"])
+def test_measured_page_is_made_from_its_results(name):
+    page = importlib.import_module(f"benchmarks.{name}.page")
+    data = json.loads((ROOT / f"benchmarks/results/{name}.json").read_text())
+    assert page.PAGE.read_text() == page.text(data)
+
+
+def test_programs_listen_on_ports_of_their_own():
+    programs = importlib.import_module("benchmarks.programs.catalogue").PROGRAMS
+    assert len({program.port for program in programs.values()}) == len(programs)
