@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.dupefilters import RFPDupeFilter
 
+from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY
+
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Callable, Container
 
     from scrapy import Request
     from scrapy.crawler import Crawler
+
+_FILTER_KEYS = frozenset({DROP_KEY, RECORD_KEY})
 
 
 def record_as_seen(crawler: Crawler, request: Request) -> bool | None:
@@ -21,6 +25,33 @@ def record_as_seen(crawler: Crawler, request: Request) -> bool | None:
     """
     dupefilter = dupefilter_of(crawler)
     return None if dupefilter is None else bool(dupefilter.request_seen(request))
+
+
+def obey_meta(crawler: Crawler) -> None:
+    """Have the duplicate filter leave alone what a request says is not to be dropped or recorded.
+
+    What is not to be recorded is dropped only where it is known what was seen
+    (:func:`seen_fingerprints`).
+    """
+    dupefilter = dupefilter_of(crawler)
+    if dupefilter is None:
+        return
+    see: Callable[[Request], bool] = dupefilter.request_seen
+    seen = seen_fingerprints(dupefilter)
+
+    def request_seen(request: Request) -> bool:
+        meta = request.meta
+        if _FILTER_KEYS.isdisjoint(meta):
+            return see(request)
+        if meta.get(RECORD_KEY) is not False:
+            is_seen = see(request)
+        else:
+            is_seen = (
+                seen is not None and crawler.request_fingerprinter.fingerprint(request) in seen
+            )
+        return is_seen and meta.get(DROP_KEY) is not False
+
+    dupefilter.request_seen = request_seen
 
 
 def dupefilter_of(crawler: Crawler) -> Any:
@@ -38,18 +69,26 @@ def scheduler_of(crawler: Crawler) -> Any:
     )
 
 
-def forget_seen(crawler: Crawler, fingerprint: bytes) -> None:
-    """Have the duplicate filter forget that it has seen *fingerprint*, if it is Scrapy's own."""
-    seen = seen_fingerprints(dupefilter_of(crawler))
-    if isinstance(seen, (set, _Decoded)):
-        seen.discard(fingerprint)
+def forget_seen(crawler: Crawler, fingerprint: bytes) -> bool:
+    """Have the duplicate filter forget *fingerprint*, if it is Scrapy's own or ours.
+
+    Return whether it did. What it has written for the next run of a job it has still.
+    """
+    seen: Any = seen_fingerprints(dupefilter_of(crawler))
+    if seen is None:
+        return False
+    seen.discard(fingerprint)
+    return True
 
 
 def seen_fingerprints(dupefilter: Any) -> Container[bytes] | None:
     """Return the fingerprints that *dupefilter* has seen, as it goes on.
 
-    None where that is unknown: only Scrapy's own keeps them in this process.
+    None where that is unknown: only Scrapy's own and ours keep them in this process.
     """
+    ours: Container[bytes] | None = getattr(dupefilter, "urlcanon_seen", None)
+    if ours is not None:
+        return ours
     kind = type(dupefilter)
     if (
         not isinstance(dupefilter, RFPDupeFilter)

@@ -6,6 +6,7 @@ import json
 import logging
 import shutil
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -15,11 +16,12 @@ from scrapy.core.scheduler import Scheduler
 from scrapy.utils.misc import load_object
 from scrapy.utils.request import request_from_dict
 
-from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
+from scrapy_urlcanon.crawl.own_requests import AUDIT, is_unfiltered, mark_of
 from scrapy_urlcanon.crawl.recovery.journal import OUTCOMES, Journal, Kind, Record
 from scrapy_urlcanon.crawl.recovery.page_requests import OF_ANOTHER_URL, callback_of
 from scrapy_urlcanon.crawl.recovery.replay import Replay
 from scrapy_urlcanon.crawl.seen import record_as_seen, scheduler_of
+from scrapy_urlcanon.crawl.seen_sets.stored import count_in, files_in
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
+    from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
@@ -118,9 +121,12 @@ class JobRecovery:
         if self._was_killed:
             # The scheduler reads them before the spider is opened.
             shutil.rmtree(self._directory / "requests.queue", ignore_errors=True)
-            (self._directory / "requests.seen").unlink(missing_ok=True)
+            for path in (self._directory / "requests.seen", *files_in(self._directory)):
+                path.unlink(missing_ok=True)
         self._stored_queue = self._state_of_queue()
         self._replay: Replay | None = None
+        self.parts: PartsOfPages | None = None
+        """What holds requests back, whose requests go on waiting in the next run."""
         crawler.signals.connect(self.engine_started, signals.engine_started)
         crawler.signals.connect(self.request_scheduled, signals.request_scheduled)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -200,7 +206,7 @@ class JobRecovery:
         if fingerprint in self._begun_before and "retry_times" not in request.meta:
             self._begun_before.remove(fingerprint)
             self._stats.inc(Stat.JOB_FETCHED_TWICE)
-        if request.dont_filter:
+        if is_unfiltered(request):
             self._identities[request] = self._identity(request)
         self._add(Record(Kind.BEGUN, fingerprint))
 
@@ -210,7 +216,7 @@ class JobRecovery:
         fingerprint = self._fingerprints.fingerprint(request)
         callback = callback_of(request, self._crawler.spider)
         identity = b""
-        if request.dont_filter:
+        if is_unfiltered(request):
             identity = self._identities.get(request) or self._identity(request)
         if mark_of(request, AUDIT):
             # It says nothing of what the callback has had of the page.
@@ -223,14 +229,15 @@ class JobRecovery:
         for url in request.meta.get("redirect_urls", ()):
             source = self._fingerprints.page(request, url)
             if source and source != fingerprint:
-                identity = self._identity(request, url) if request.dont_filter else b""
+                identity = self._identity(request, url) if is_unfiltered(request) else b""
                 self._add(Record(kind, source, b"", callback, identity))
 
     def spider_closed(self, spider: Spider) -> None:
         """Write down what waits, and that the run ended in order."""
         del spider
-        for variant in self._requests.waiting:
-            self._add_request(Kind.WAITING, variant)
+        held = self.parts.waiting if self.parts else ()
+        for request in chain(self._requests.waiting, held):
+            self._add_request(Kind.WAITING, request)
         # Of a run that failed to start the queue does not hold what the last run left.
         if self._is_resumed and self._has_stored_queue():
             self._add(Record(Kind.CLOSED))
@@ -371,7 +378,7 @@ class JobRecovery:
                 waiting.append(entry)
         for entry in waiting:
             request = self._request(entry)
-            if request is not None:
+            if request is not None and not (self.parts and self.parts.restore(request)):
                 self._requests.offer(request)
 
     def _request(self, entry: Record) -> Request | None:
@@ -386,8 +393,11 @@ class JobRecovery:
 
 def _has_begun(directory: Path) -> bool:
     """Tell whether Scrapy has stored any request, or may have, of the job in *directory*."""
+    if count_in(directory):
+        return True
+    seen = directory / "requests.seen"
     try:
-        if (directory / "requests.seen").stat().st_size:
+        if seen.exists() and seen.stat().st_size:
             return True
         return bool(json.loads((directory / _QUEUE).read_text(encoding="utf-8")))
     except FileNotFoundError:

@@ -16,12 +16,13 @@ from scrapy_urlcanon.crawl.own_requests import (
     MARK_KEY,
     RESCUE,
     REWRITTEN,
+    is_unfiltered,
     mark_of,
     marked,
     with_url,
 )
 from scrapy_urlcanon.crawl.recovery.page_lives import Fate, PageLives
-from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
@@ -68,9 +69,9 @@ class PageRequests:
     one dropped variant after another takes its place, with its own callback, meta and priority,
     until one brings the page or none is left.
 
-    :param on_had: is called with each page that a callback got.
     :param is_whole: whether it is known here what became of all requests that the duplicate filter
         recorded, and not in another run or process.
+    :param make_lives: makes what keeps the lives of the pages.
     """
 
     def __init__(
@@ -79,17 +80,16 @@ class PageRequests:
         fingerprints: PageFingerprints,
         settings: CrawlSettings,
         stats: CrawlStats,
-        on_had: Callable[[bytes], None],
         *,
         is_whole: bool,
+        make_lives: Callable[..., PageLives[Request]] = PageLives,
     ) -> None:
         self._crawler = crawler
         self._fingerprints = fingerprints
         self._settings = settings
         self._stats = stats
-        self._on_had = on_had
         self._is_whole = is_whole
-        self._lives: PageLives[Request] = PageLives(
+        self._lives = make_lives(
             self._fetch,
             max_pages=settings.remembered_pages,
             max_waiting=settings.rescue_max_pending,
@@ -156,7 +156,7 @@ class PageRequests:
         callback = self._callback(request)
         mark = mark_of(request, REWRITTEN)
         is_rewritten = mark is not None and mark["url"] == request.url
-        is_recorded = not request.dont_filter or is_rewritten or self._settings.record_start
+        is_recorded = not is_unfiltered(request) or is_rewritten or self._settings.record_start
         self._lives.sent(page, callback, is_recorded=is_recorded)
         if mark and is_rewritten and self._settings.rescue:
             # Whatever becomes of the canonical URL, the one that the page linked is there.
@@ -201,8 +201,6 @@ class PageRequests:
         self._scraped[request] = new
         if new and mark_of(request, RESCUE):
             self._stats.inc(Stat.RESCUED)
-        for page in pages:
-            self._on_had(page)
 
     def dropped(self, drop: Drop) -> None:
         """Keep the dropped request, or have it fetched where its page is missed."""
@@ -246,6 +244,13 @@ class PageRequests:
         """Have the URL that *request* was rewritten from wait for its page, as when it was sent."""
         if mark_of(request, REWRITTEN) and self._settings.rescue:
             self.offer(_original(request), self._fingerprints.page(request))
+
+    def got_before(self, request: Request) -> None:
+        """Note that an earlier run has got the page of *request*: so is what redirected to it."""
+        callback = self._callback(request)
+        for source in self.redirected_to(request):
+            self._lives.got(source, callback)
+            self._lives.confirmed(source, callback)
 
     def is_delivered(self, request: Request) -> bool:
         """Tell whether the callback is at work on content that *request* brought."""
@@ -323,8 +328,10 @@ class PageRequests:
 
     def _fetch(self, page: bytes, variant: Request) -> bool:
         """Schedule *variant*, and tell whether the scheduler took it."""
-        del page
         copy = marked(variant, RESCUE)
+        if self._crawler.settings.getbool(DELTAFETCH):
+            # It stores what it got by the fingerprint, and a rescue has one of its own.
+            copy.meta.setdefault("deltafetch_key", page)
         self._is_fetching = True
         try:
             self._crawler.engine.crawl(copy)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.own_requests import AUDIT, REWRITTEN, mark_of
+from scrapy_urlcanon.crawl.own_requests import AUDIT, REWRITTEN, is_unfiltered, mark_of
 from scrapy_urlcanon.crawl.recovery.journal import OUTCOMES, Kind, Record
 from scrapy_urlcanon.crawl.recovery.page_requests import callback_of, is_plain
 
@@ -54,7 +54,7 @@ class Replay:
         """Yield what the duplicate filter recorded and is done."""
         for record, request in self._scheduled():
             fingerprint = record.fingerprint
-            if request.dont_filter or fingerprint in self._recorded:
+            if is_unfiltered(request) or fingerprint in self._recorded:
                 continue
             callback = callback_of(request, self._spider)
             is_done = (fingerprint, callback) in self._pages_done
@@ -71,7 +71,7 @@ class Replay:
             is_first = record.fingerprint not in passed
             is_retry = _is_retry(request) and identity in identities
             identities.add(identity)
-            if request.dont_filter:
+            if is_unfiltered(request):
                 is_done = self._unfiltered_done[identity] > 0 and not is_retry
                 self._unfiltered_done[identity] -= is_done
             else:
@@ -97,7 +97,7 @@ class Replay:
         identities: set[bytes] = set()
         for _, request in self._scheduled():
             identity = self._identity_of(request)
-            if request.dont_filter and not (_is_retry(request) and identity in identities):
+            if is_unfiltered(request) and not (_is_retry(request) and identity in identities):
                 unfiltered[identity] += 1
             identities.add(identity)
         for record in self._records:

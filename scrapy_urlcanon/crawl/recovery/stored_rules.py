@@ -7,24 +7,27 @@ import logging
 import re
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.project import data_path
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
+from scrapy_urlcanon.crawl.seen_sets.stored import count_in
 from scrapy_urlcanon.crawl.settings import DELTAFETCH, HTTPCACHE
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from scrapy.settings import BaseSettings
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
+    from scrapy_urlcanon.profiles.installation import Installation
+    from scrapy_urlcanon.profiles.profile import Profile
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +37,7 @@ _VERSION = 1
 _SHOWN = 200
 _BYTES_PER_FINGERPRINT = 22
 _LONGEST_LINE = 42
+_HEX = re.compile(r"(?:[0-9a-f]{2})+")
 _HEXADECIMAL = re.compile(rb"[0-9a-f]{40}\r?\n")
 
 
@@ -46,10 +50,17 @@ class StoredRules:
         """The rules; None where there is no file, or none that can be read."""
         self.suspended: list[tuple[RuleEntry, str]] = []
         """Pairs of an option and the domain on which the audit turned it off."""
+        self.orphans: set[str] = set()
+        """Fingerprints, in hexadecimal, that the duplicate filter has stored, and that pages had
+        until what was suspended was."""
+        self.recognised: list[dict[str, Any]] = []
+        """The programs that were recognised on hosts, each as :meth:`.Installation.as_data`."""
         self.problem: str | None = None
         """Why there is a file that cannot be read."""
         try:
-            self.document, self.suspended = _parse(path.read_text(encoding="utf-8"))
+            text = path.read_text(encoding="utf-8")
+            self.document, self.suspended, self.recognised = _parse(text)
+            self.orphans = set(map(str, json.loads(text).get("orphans", [])))
         except FileNotFoundError:
             pass
         # As many as there are things that are wrong with what others have written there.
@@ -89,12 +100,16 @@ class StoredRules:
             "digest": self.document.digest,
             "rules": self.document.data,
             "suspended": [[*entry, domain] for entry, domain in sorted(self.suspended)],
+            "recognised": self.recognised,
+            "orphans": sorted(self.orphans),
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(self.path, json.dumps(stored, indent=1))
 
 
-def _parse(text: str) -> tuple[RulesDocument, list[tuple[RuleEntry, str]]]:
+def _parse(
+    text: str,
+) -> tuple[RulesDocument, list[tuple[RuleEntry, str]], list[dict[str, Any]]]:
     """Return what is stored.
 
     :raises Exception: of whatever kind, if it is not as it was written.
@@ -122,7 +137,8 @@ def _parse(text: str) -> tuple[RulesDocument, list[tuple[RuleEntry, str]]]:
     ]
     if not all(isinstance(text, str) for entry, domain in suspended for text in (*entry, domain)):
         raise TypeError("'suspended' is no list of three texts each")
-    return document, suspended
+    # Earlier versions recognised nothing.
+    return document, suspended, list(map(dict, stored.get("recognised", [])))
 
 
 class JobRules:
@@ -143,7 +159,7 @@ class JobRules:
         """
         stored = self._stored
         document = RulesDocument.of(configuration)
-        count = _stored_fingerprints(self._directory / "requests.seen")
+        count = _stored_fingerprints(self._directory / "requests.seen") + count_in(self._directory)
         has_changed = stored.document is None or stored.document.digest != document.digest
         if count and has_changed:
             message = (
@@ -160,7 +176,7 @@ class JobRules:
         elif stored.problem:
             logger.warning("%s. It is written anew.", stored.problem)
         if has_changed:
-            stored.document, stored.suspended = document, []
+            stored.document, stored.suspended, stored.orphans = document, [], set()
             self.save()
         return configuration
 
@@ -175,8 +191,33 @@ class JobRules:
             self._stored.suspended.append((entry, domain))
             self.save()
 
+    @property
+    def orphans(self) -> set[bytes]:
+        """What the duplicate filter has stored, though no page has that fingerprint any more."""
+        return {bytes.fromhex(text) for text in self._stored.orphans if _HEX.fullmatch(text)}
+
+    def orphan(self, fingerprints: Iterable[bytes]) -> None:
+        """Note that no page has *fingerprints* any more."""
+        self._stored.orphans.update(each.hex() for each in fingerprints)
+        self.save()
+
+    def recognised(self, profiles: Callable[[], Iterable[Profile]]) -> Iterator[Installation]:
+        """Yield what earlier runs recognised, as far as it is among *profiles* still."""
+        if self._stored.recognised:
+            from scrapy_urlcanon.profiles.installation import Installation  # noqa: PLC0415
+
+            known = {profile.name: profile for profile in profiles()}
+            for data in self._stored.recognised:
+                if data.get("profile") in known:
+                    yield Installation.from_data(data, known[data["profile"]])
+
+    def recognise(self, installations: Iterable[Installation]) -> None:
+        """Note what was recognised, for as long as the job goes on."""
+        self._stored.recognised = [one.as_data() for one in installations]
+        self.save()
+
     def save(self) -> None:
-        """Write the rules and what is suspended, as far as the disk takes it."""
+        """Write the rules, and what was found in the crawl, as far as the disk takes it."""
         try:
             self._stored.save()
             self._is_saved = True

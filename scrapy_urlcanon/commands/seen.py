@@ -1,0 +1,114 @@
+"""``scrapy urlcanon seen``: lists, prunes and fills a store of the pages of earlier runs."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+import time
+from contextlib import closing, nullcontext
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.crawl.earlier.store import SeenPages
+from scrapy_urlcanon.redaction import redact, visible
+from scrapy_urlcanon.wording import count_of, seconds_of
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Iterator
+
+    from scrapy.settings import Settings
+
+
+class Seen(Action):
+    """Look after the file of ``URLCANON_SEEN``."""
+
+    place = 80
+    name = "seen"
+    help = "list, prune or fill a store of the pages that earlier runs have got"
+    description = """\
+Look after the file of URLCANON_SEEN: the pages that earlier runs have got, and that are not
+fetched again. A file to import has a URL in each line, or JSON with "url", as the feeds of Scrapy
+do; - is the standard input. Removed is what both --domain and --older say.
+
+  scrapy urlcanon seen list seen.db --domain shop.example
+  scrapy urlcanon seen prune seen.db --older 30d
+  scrapy urlcanon seen import seen.db items.jsonl
+"""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("what", choices=("list", "prune", "import"))
+        parser.add_argument("store", type=Path, metavar="STORE", help="the file of URLCANON_SEEN")
+        parser.add_argument("files", nargs="*", metavar="FILE", help="what to import")
+        parser.add_argument("--domain", help="only the pages of this registrable domain")
+        parser.add_argument(
+            "--older",
+            metavar="TIME",
+            help="only pages got longer ago than that, such as 12h or 30d",
+        )
+
+    def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
+        del settings
+        what, path = arguments.what, arguments.store
+        older = None if arguments.older is None else seconds_of(arguments.older)
+        if older is None and arguments.older is not None:
+            raise UsageError(f"--older: expected such as 12h or 30d, got {arguments.older!r}")
+        if what == "prune" and older is None and arguments.domain is None:
+            raise UsageError("say what to remove: --domain, --older or both")
+        if bool(arguments.files) is not (what == "import"):
+            raise UsageError("import takes the files to import, and nothing else does")
+        if what != "import" and not path.is_file():
+            raise UsageError(f"{path}: no such file", print_help=False)
+        try:
+            with closing(SeenPages(path)) as store:
+                return _run(store, arguments, None if older is None else time.time() - older)
+        except (sqlite3.Error, OSError) as error:
+            raise UsageError(f"{path}: {error}", print_help=False) from error
+
+
+def _run(store: SeenPages, arguments: argparse.Namespace, before: float | None) -> int:
+    if arguments.what == "list":
+        for at, url in store.list(arguments.domain, before):
+            when = datetime.fromtimestamp(at, timezone.utc).isoformat(" ", "seconds")
+            print(when.removesuffix("+00:00"), visible(redact(url)))  # noqa: T201
+    elif arguments.what == "prune":
+        removed = store.prune(arguments.domain, before)
+        print(f"Removed {count_of(removed, 'page')}.")  # noqa: T201
+    else:
+        added = store.add_urls(_urls(arguments.files))
+        print(f"Imported {count_of(added, 'URL')}; the next crawl looks which pages they are.")  # noqa: T201
+    return 0
+
+
+def _urls(files: Iterable[str]) -> Iterator[str]:
+    """Yield the URLs in *files*.
+
+    :raises UsageError: if a line has none.
+    """
+    for name in files:
+        with (
+            nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8-sig") as file
+        ):
+            try:
+                for number, line in enumerate(file, 1):
+                    if line.strip():
+                        yield _url(line.strip(), f"{name}:{number}")
+            except UnicodeDecodeError as error:
+                raise UsageError(f"{name}: expected text in UTF-8", print_help=False) from error
+
+
+def _url(line: str, place: str) -> str:
+    url = line
+    if line.startswith("{"):
+        try:
+            url = json.loads(line)["url"]
+        except (KeyError, RecursionError, ValueError):
+            url = ""
+    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+        raise UsageError(f"{place}: expected a URL, or JSON with 'url'", print_help=False)
+    return url

@@ -1,0 +1,220 @@
+"""Keeps a crawl from fetching what earlier runs have got."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary, WeakSet
+
+from scrapy import Request, signals
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+from scrapy.http.request import NO_CALLBACK
+
+from scrapy_urlcanon.canonicalizer.patterns import with_parents
+from scrapy_urlcanon.crawl.earlier.store import SeenPage, SeenPages, key_of_unknown
+from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
+from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
+from scrapy_urlcanon.crawl.settings import ITEM, REFETCH_KEY, TEXT
+from scrapy_urlcanon.crawl.stats import Stat
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+    from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
+    from scrapy_urlcanon.crawl.settings import CrawlSettings
+    from scrapy_urlcanon.crawl.stats import CrawlStats
+
+logger = logging.getLogger(__name__)
+
+BEGAN = "urlcanon.began"
+_BATCH = 100
+
+
+class EarlierPages:
+    """Refuses requests for pages that earlier runs have got, and notes what this one gets.
+
+    A page is known by the fingerprint that its requests share: whatever its URL, and whether it is
+    requested by the start, by a link or by a redirect. The runs of a job are one run. A page that
+    was got is noted with what redirected to it; where its callback raises, it was not got.
+
+    :param path: that of the store.
+    :raises ConfigurationError: if the store cannot be used.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        path: Path,
+        *,
+        settings: CrawlSettings,
+        fingerprints: PageFingerprints,
+        requests: PageRequests | None,
+        stats: CrawlStats,
+    ) -> None:
+        self._crawler = crawler
+        self._path = path
+        self._by = settings.seen_by
+        self._expires: dict[str, float] = settings.seen_expires
+        self._fingerprints = fingerprints
+        self._requests = requests
+        self._stats = stats
+        self._store = SeenPages(path)
+        self._began = self._beginning()
+        self._new: dict[bytes, SeenPage] = {}
+        # What is noted of responses that the spider is at work on: their callback may raise yet.
+        self._noted: WeakKeyDictionary[Request, tuple[bytes, ...]] = WeakKeyDictionary()
+        self._raised: WeakSet[Request] = WeakSet()
+        self._has_failed = False
+        connect = crawler.signals.connect
+        connect(self.request_scheduled, signals.request_scheduled)
+        connect(self.spider_error, signals.spider_error)
+        connect(self.spider_closed, signals.spider_closed)
+        if self._by == ITEM:
+            connect(self.item_scraped, signals.item_scraped)
+
+    def begin(self, configuration: Configuration) -> None:
+        """See to it that what is stored is known under the rules of *configuration*."""
+        try:
+            ahead = self._store.set_clock_back(time.time(), self._began - 1)
+            changed = self._store.make_keys(RulesDocument.of(configuration).digest, self._key_of)
+        except sqlite3.Error as error:
+            self._fail(error)
+            return
+        if ahead:
+            logger.warning(
+                "%(path)s has %(count)d pages of a time that is yet to come: a clock was set back. "
+                "They count as got now.",
+                {"path": self._path, "count": ahead},
+            )
+        if changed:
+            logger.info(
+                "%(path)s: the rules are others than those of the last run, and %(count)d pages "
+                "are known under other URLs now.",
+                {"path": self._path, "count": changed},
+            )
+
+    def request_scheduled(self, request: Request) -> None:
+        """Refuse *request* if an earlier run has got its page.
+
+        :raises IgnoreRequest: which the engine takes for an answer.
+        """
+        meta = request.meta
+        if meta.get(REFETCH_KEY) or mark_of(request, AUDIT):
+            return
+        key = self._fingerprints.page(request)
+        if key is None or not self._is_got(key, request.url):
+            return
+        self._stats.inc(Stat.SEEN_SKIPPED)
+        if self._requests:
+            self._requests.got_before(request)
+        raise IgnoreRequest("an earlier run has got its page")
+
+    def delivered(self, response: Response) -> None:
+        """Note that a callback gets *response*."""
+        if self._by == ITEM or response.status // 100 != 2:  # noqa: PLR2004
+            return
+        if page_of(response).text if self._by == TEXT else response.body:
+            self._note(response)
+
+    def item_scraped(self, response: Response | None) -> None:
+        """Note that an item of *response* passed all pipelines."""
+        if isinstance(response, Response):
+            self._note(response)
+
+    def spider_error(self, response: object) -> None:
+        """Take back what was noted of *response*, whose callback raised."""
+        if isinstance(response, Response) and response.request is not None:
+            self._raised.add(response.request)
+            keys = self._noted.pop(response.request, ())
+            written = [key for key in keys if self._new.pop(key, None) is None]
+            if written:
+                try:
+                    self._store.remove(written)
+                except sqlite3.Error as error:
+                    self._fail(error)
+
+    def spider_closed(self, spider: Spider) -> None:
+        """Write what is not written yet."""
+        del spider
+        self._write()
+        self._store.close()
+
+    def _beginning(self) -> float:
+        """Return when this run began, or the job that it is of."""
+        now = time.time()
+        directory = self._crawler.settings["JOBDIR"]
+        if not directory:
+            return now
+        path = Path(directory, BEGAN)
+        try:
+            return min(now, float(path.read_text(encoding="ascii")))
+        except (OSError, ValueError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(repr(now), encoding="ascii")
+            return now
+
+    def _is_got(self, key: bytes, url: str) -> bool:
+        try:
+            at = self._store.at(key)
+        except sqlite3.Error as error:
+            self._fail(error)
+            return False
+        if at is None or at >= self._began:
+            return False
+        expires = self._expiry(url)
+        return not expires or time.time() - at < expires
+
+    def _expiry(self, url: str) -> float:
+        """Return after how many seconds the page of *url* is to be got again; 0 for never."""
+        for host in with_parents(urlsplit(url).hostname or ""):
+            if host in self._expires:
+                return self._expires[host]
+        return self._expires.get("*", 0)
+
+    def _note(self, response: Response) -> None:
+        request = response.request
+        if request is None or request.callback is NO_CALLBACK or request in self._raised:
+            return
+        page = self._fingerprints.page(request)
+        urls = {page: request.url} if page else {}
+        for url in request.meta.get("redirect_urls", ()):
+            source = self._fingerprints.page(request, url)
+            if source:
+                urls.setdefault(source, url)
+        now = time.time()
+        for key, url in urls.items():
+            self._new[key] = SeenPage(key, url, now, by_url=key == self._key_of(url))
+        self._noted[request] = tuple(urls)
+        if len(self._new) >= _BATCH:
+            self._write()
+
+    def _write(self) -> None:
+        try:
+            self._store.add(self._new.values())
+        except sqlite3.Error as error:
+            self._fail(error)
+        else:
+            self._stats.inc(Stat.SEEN_NOTED, len(self._new))
+            self._new.clear()
+
+    def _fail(self, error: sqlite3.Error) -> None:
+        if not self._has_failed:
+            self._has_failed = True
+            logger.error(
+                "%(path)s cannot be read or written: %(error)s. The crawl goes on; what is not "
+                "noted is fetched again by the next one.",
+                {"path": self._path, "error": error},
+            )
+
+    def _key_of(self, url: str) -> bytes:
+        """Return the key of the page at *url*, if nothing but that makes it."""
+        return self._fingerprints.page(Request(url), url) or key_of_unknown(url)

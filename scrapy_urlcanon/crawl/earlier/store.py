@@ -1,0 +1,165 @@
+"""The store of ``URLCANON_SEEN``: the pages that runs have got, and when."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
+from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+KIND: Final = Kind(
+    setting="URLCANON_SEEN",
+    what="store of the pages of earlier runs",
+    application=0x75726C73,
+    version=1,
+    schema=(
+        """CREATE TABLE pages (
+            key BLOB PRIMARY KEY, url TEXT NOT NULL, domain TEXT NOT NULL,
+            at REAL NOT NULL, by_url INTEGER NOT NULL
+        ) WITHOUT ROWID""",
+        "CREATE INDEX pages_by_domain ON pages (domain, at)",
+        "CREATE TABLE rules (digest TEXT NOT NULL)",
+        "INSERT INTO rules VALUES ('')",
+    ),
+    advice="name another file, or restore a copy of it",
+)
+_INSERT = "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)"
+
+
+class SeenPage(NamedTuple):
+    """One page that a run has got."""
+
+    key: bytes
+    """The fingerprint of its requests."""
+    url: str
+    """The URL under which it was fetched."""
+    at: float
+    """When, in seconds since 1970."""
+    by_url: bool
+    """Whether nothing but its URL makes its key, so that other rules can make another one of it."""
+
+
+class SeenPages:
+    """The pages that runs have got; several processes may have it open.
+
+    :raises ConfigurationError: if the file cannot be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._database = open_database(path, KIND, is_shared=True)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def at(self, key: bytes) -> float | None:
+        """Return when the page of *key* was got, or None.
+
+        :raises sqlite3.Error: if that cannot be read.
+        """
+        row = self._database.execute("SELECT at FROM pages WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else None
+
+    def add(self, pages: Iterable[SeenPage]) -> None:
+        """Add *pages*, or note that they were got again.
+
+        :raises sqlite3.Error: if they cannot be written.
+        """
+        with self._database:
+            self._database.executemany(_INSERT, map(_row, pages))
+
+    def remove(self, keys: Iterable[bytes]) -> None:
+        """Remove the pages of *keys*.
+
+        :raises sqlite3.Error: if that cannot be written.
+        """
+        with self._database:
+            self._database.executemany("DELETE FROM pages WHERE key = ?", ((key,) for key in keys))
+
+    def add_urls(self, urls: Iterable[str]) -> int:
+        """Add pages by their URLs; return how many URLs there were.
+
+        Their keys are made when the next crawl begins: it knows the rules.
+        """
+        count, now = 0, time.time()
+        with self._database:
+            for count, url in enumerate(urls, 1):  # noqa: B007
+                page = SeenPage(key_of_unknown(url), url, now, by_url=True)
+                self._database.execute(_INSERT, _row(page))
+            self._database.execute("UPDATE rules SET digest = ''")
+        return count
+
+    def list(
+        self, domain: str | None = None, before: float | None = None
+    ) -> Iterator[tuple[float, str]]:
+        """Yield when each page was got, and its URL: of *domain*, or got *before*, if given."""
+        where, values = _where(domain, before)
+        yield from self._database.execute(
+            f"SELECT at, url FROM pages{where} ORDER BY domain, at, url",  # noqa: S608
+            values,
+        )
+
+    def prune(self, domain: str | None = None, before: float | None = None) -> int:
+        """Remove the pages of *domain*, or got *before*; return how many."""
+        where, values = _where(domain, before)
+        with self._database:
+            return self._database.execute(f"DELETE FROM pages{where}", values).rowcount  # noqa: S608
+
+    def set_clock_back(self, now: float, to: float) -> int:
+        """Have pages that were got after *now* be got at *to*: a clock was set back."""
+        with self._database:
+            return self._database.execute(
+                "UPDATE pages SET at = ? WHERE at > ?", (to, now)
+            ).rowcount
+
+    def make_keys(self, digest: str, key_of: Callable[[str], bytes]) -> int:
+        """Make the keys anew if they are not those of the rules of *digest*.
+
+        Return how many pages have other keys now. Of several that become one the last counts.
+        """
+        (known,) = self._database.execute("SELECT digest FROM rules").fetchone()
+        if known == digest:
+            return 0
+        changed = 0
+        with self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            self._database.execute("CREATE TEMP TABLE made AS SELECT * FROM pages WHERE by_url = 1")
+            self._database.execute("DELETE FROM pages WHERE by_url = 1")
+            rows = self._database.execute("SELECT * FROM made ORDER BY at")
+            for key, url, domain, at, by_url in rows:
+                new = key_of(url)
+                changed += new != key
+                self._database.execute(_INSERT, (new, url, domain, at, by_url))
+            self._database.execute("DROP TABLE made")
+            self._database.execute("UPDATE rules SET digest = ?", (digest,))
+        return changed
+
+
+def key_of_unknown(url: str) -> bytes:
+    """Return what a page at *url* is known by until its key is made, or where no rule makes one."""
+    return b"url " + url.encode(errors="replace")
+
+
+def domain_of(url: str) -> str:
+    """Return the registrable domain of *url*, or its host where it has none."""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+    return domain_or_host(host) or host
+
+
+def _row(page: SeenPage) -> tuple[bytes, str, str, float, bool]:
+    return page.key, page.url, domain_of(page.url), page.at, page.by_url
+
+
+def _where(domain: str | None, before: float | None) -> tuple[str, tuple[object, ...]]:
+    conditions = {"domain = ?": domain, "at < ?": before}
+    used = {text: value for text, value in conditions.items() if value is not None}
+    return (" WHERE " + " AND ".join(used) if used else ""), tuple(used.values())

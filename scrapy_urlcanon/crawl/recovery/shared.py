@@ -1,0 +1,40 @@
+"""What several processes that crawl together share, as the crawl of one of them sees it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request
+
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    from scrapy_urlcanon.crawl.first_urls import FirstUrls
+    from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
+
+
+class SharedCrawl(Protocol):
+    """Made by a scheduler class with a method ``urlcanon_shared``, given the crawler."""
+
+    def guard(self, configuration: Configuration, mode: str) -> Configuration:
+        """Return the rules to crawl under, as :meth:`.JobRules.guard` does."""
+
+    def begin(
+        self,
+        first_urls: FirstUrls,
+        canonical_of: Callable[[Request], str | None],
+        suspend: Callable[[RuleEntry, str], None],
+    ) -> None:
+        """Begin the crawl.
+
+        :param canonical_of: returns the canonical URL of a request.
+        :param suspend: is called with what other processes suspended.
+        """
+
+    def suspended(self, entry: RuleEntry, domain: str) -> None:
+        """Tell the others that *entry* is off on *domain*."""
+
+    def lives(self, fetch: Callable[[bytes, Request], bool], **bounds: Any) -> PageLives[Request]:
+        """Return the lives of the pages, those of all processes."""

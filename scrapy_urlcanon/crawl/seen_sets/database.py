@@ -1,0 +1,89 @@
+"""SQLite databases of the plugin: opened, checked and made."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Kind(NamedTuple):
+    """What a database is, and who is to hear that it is not."""
+
+    setting: str
+    """That names it, or turns it on."""
+    what: str
+    application: int
+    """As SQLite's ``application_id``."""
+    version: int
+    schema: tuple[str, ...]
+    advice: str
+    """What to do where it cannot be used."""
+
+
+def open_database(path: Path, kind: Kind, *, is_shared: bool) -> sqlite3.Connection:
+    """Open the database at *path*, or make it.
+
+    A kill of the process loses nothing that was committed. A crash of the machine may lose what
+    came after the last checkpoint.
+
+    :param is_shared: whether other processes may have it at the same time.
+    :raises ConfigurationError: if it cannot be used: it is something else, of another version, cut
+        off, or in use by another process.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        database = sqlite3.connect(path, timeout=5 if is_shared else 0)
+        try:
+            _prepare(database, path, kind, is_shared=is_shared)
+        except BaseException:
+            database.close()
+            raise
+    except (sqlite3.DatabaseError, OSError) as error:
+        if "locked" in str(error):
+            raise in_use(path, kind.setting) from error
+        raise _unusable(path, kind, str(error)) from error
+    return database
+
+
+def in_use(path: Path, setting: str) -> ConfigurationError:
+    """Return the error that says that another process has the file at *path*."""
+    message = f"{path} is in use by another process: each needs a file of its own"
+    return ConfigurationError([Problem(setting, message)])
+
+
+def _prepare(database: sqlite3.Connection, path: Path, kind: Kind, *, is_shared: bool) -> None:
+    if not is_shared:
+        database.execute("PRAGMA locking_mode = EXCLUSIVE")
+    application, version, pages, size = (
+        database.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("application_id", "user_version", "page_count", "page_size")
+    )
+    if pages == 0:
+        with database:
+            for statement in kind.schema:
+                database.execute(statement)
+            database.execute(f"PRAGMA application_id = {kind.application}")
+            database.execute(f"PRAGMA user_version = {kind.version}")
+    elif application != kind.application:
+        raise _unusable(path, kind, f"it is no {kind.what}")
+    elif version != kind.version:
+        problem = f"its version is {version}, and this release reads version {kind.version}"
+        raise _unusable(path, kind, problem)
+    database.execute("PRAGMA journal_mode = WAL")
+    database.execute("PRAGMA synchronous = NORMAL")
+    database.execute(
+        "PRAGMA wal_checkpoint(PASSIVE)" if is_shared else "PRAGMA wal_checkpoint(TRUNCATE)"
+    )
+    pages = database.execute("PRAGMA page_count").fetchone()[0]
+    if path.stat().st_size < pages * size and not is_shared:
+        raise _unusable(path, kind, "its end is cut off")
+
+
+def _unusable(path: Path, kind: Kind, problem: str) -> ConfigurationError:
+    message = f"{path} cannot be used: {problem}; {kind.advice}"
+    return ConfigurationError([Problem(kind.setting, message)])

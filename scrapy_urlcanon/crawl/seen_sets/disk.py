@@ -1,0 +1,158 @@
+"""Fingerprints on the disk: any number of them in bounded memory."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING, Final
+
+from scrapy_urlcanon.crawl.seen_sets.base import SeenSet, bits_of
+from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
+from scrapy_urlcanon.crawl.seen_sets.locked import lock
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+logger = logging.getLogger(__name__)
+
+KIND: Final = Kind(
+    setting="URLCANON_SEEN_SET",
+    what="set of seen fingerprints",
+    application=0x75726C63,
+    version=1,
+    schema=(
+        "CREATE TABLE seen (key BLOB PRIMARY KEY) WITHOUT ROWID",
+        "CREATE TABLE size (count INTEGER)",
+        "INSERT INTO size VALUES (0)",
+    ),
+    advice="begin a new job, or restore a copy of it",
+)
+_KEY: Final = 16
+_CACHE = 64 * 1024
+"""Kibibytes of the database that stay in memory."""
+_BATCH = 20_000
+
+
+class DiskSet(SeenSet):
+    """Keeps 128 bits of each fingerprint in an SQLite database.
+
+    What is new is written to a second file at once, and goes to the database 20,000 at a time, in
+    order: so nothing that was added is forgotten where the process is killed, and few pages of the
+    database are written for each. A disk that is full costs memory until there is room again.
+
+    :raises ConfigurationError: if the files cannot be read, or another process has them.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._is_full = False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        log = _log_of(path)
+        log.touch()
+        self._log = log.open("r+b", buffering=0)
+        self._new: set[bytes] = set()
+        try:
+            lock(self._log, path)
+            self._database = open_database(path, KIND, is_shared=False)
+            self._database.execute(f"PRAGMA cache_size = -{_CACHE}")
+            self._has = self._database.execute
+            data = self._log.read()
+        except BaseException:
+            self._log.close()
+            raise
+        # What is cut off at its end was being added when the process was killed.
+        whole = len(data) - len(data) % _KEY
+        self._new.update(data[at : at + _KEY] for at in range(0, whole, _KEY))
+        self._count: int = self._database.execute("SELECT count FROM size").fetchone()[0]
+        self._store()
+
+    def add(self, fingerprint: bytes) -> bool:
+        key = bits_of(fingerprint)[:_KEY]
+        if self._knows(key):
+            return False
+        self._new.add(key)
+        if not self._is_full:
+            try:
+                self._log.write(key)
+            except OSError as error:
+                self._note(error)
+        if len(self._new) % _BATCH == 0:
+            self._store()
+        return True
+
+    def discard(self, fingerprint: bytes) -> None:
+        key = bits_of(fingerprint)[:_KEY]
+        if self._knows(key):
+            self._store()
+            self._new.discard(key)
+            with self._database:
+                gone = self._database.execute("DELETE FROM seen WHERE key = ?", (key,)).rowcount
+                self._count -= gone
+                self._database.execute("UPDATE size SET count = ?", (self._count,))
+
+    def __contains__(self, fingerprint: object) -> bool:
+        return isinstance(fingerprint, bytes) and self._knows(bits_of(fingerprint)[:_KEY])
+
+    def __len__(self) -> int:
+        return self._count + len(self._new)
+
+    def close(self) -> None:
+        self._store()
+        self._database.close()
+        self._log.close()
+
+    def _knows(self, key: bytes) -> bool:
+        if key in self._new:
+            return True
+        row = self._has("SELECT 1 FROM seen WHERE key = ?", (key,)).fetchone()
+        return row is not None
+
+    def _store(self) -> None:
+        """Move what is new to the database, or leave it where that is not possible."""
+        if not self._new:
+            return
+        database = self._database
+        try:
+            # A later one begins where it is rolled back.
+            with database:
+                before = database.total_changes
+                database.executemany(
+                    "INSERT OR IGNORE INTO seen VALUES (?)", ((key,) for key in sorted(self._new))
+                )
+                count = self._count + database.total_changes - before
+                database.execute("UPDATE size SET count = ?", (count,))
+            self._log.seek(0)
+            self._log.truncate()
+        except (sqlite3.OperationalError, OSError) as error:
+            self._note(error)
+            return
+        self._count = count
+        self._new.clear()
+        self._is_full = False
+
+    def _note(self, error: Exception) -> None:
+        if not self._is_full:
+            self._is_full = True
+            logger.error(
+                "%(path)s cannot be written: %(error)s. What is seen stays in memory until it can; "
+                "if the crawl is killed before, more is fetched again.",
+                {"path": self._path, "error": error},
+            )
+
+
+def count_in_database(path: Path) -> int:
+    """Return how many fingerprints the database at *path* has; 1 where that cannot be read."""
+    log = _log_of(path)
+    new = log.stat().st_size // _KEY if log.exists() else 0
+    try:
+        with closing(sqlite3.connect(path, timeout=0)) as database:
+            count: int = database.execute("SELECT count FROM size").fetchone()[0]
+    except sqlite3.DatabaseError:
+        # Its error is that of whoever is to write to it.
+        return 1
+    return count + new
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}.new")

@@ -1,0 +1,30 @@
+"""What sets of seen fingerprints a job has stored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.crawl.seen_sets.base import COMPACT_FILE, DISK_FILE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def files_in(directory: Path) -> list[Path]:
+    """Return the files of the sets that a job has in *directory*."""
+    return sorted(directory.glob(f"{COMPACT_FILE}*"))
+
+
+def count_in(directory: Path) -> int:
+    """Return how many fingerprints the sets that a job has in *directory* hold, about."""
+    compact, disk = directory / COMPACT_FILE, directory / DISK_FILE
+    count = 0
+    if compact.exists():
+        from scrapy_urlcanon.crawl.seen_sets.word_file import count_in_file  # noqa: PLC0415
+
+        count += count_in_file(compact)
+    if disk.exists():
+        from scrapy_urlcanon.crawl.seen_sets.disk import count_in_database  # noqa: PLC0415
+
+        count += count_in_database(disk)
+    return count

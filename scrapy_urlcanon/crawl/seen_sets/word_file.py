@@ -1,0 +1,116 @@
+"""The file in which a job has the words of a compact set."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from array import array
+from typing import TYPE_CHECKING, Final
+
+from scrapy_urlcanon.crawl.seen_sets.locked import lock
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+logger = logging.getLogger(__name__)
+
+_MAGIC: Final = b"urlcanon"
+_VERSION: Final = 1
+_HEADER = 16
+_RECORDS = 65_536
+
+
+class WordFile:
+    """Records of one or two words, as they came; a record of zeros removes what the next one says.
+
+    All are big-endian. The header has the version, and how many words a record has.
+
+    :raises ConfigurationError: if the file is another one, or another process has it.
+    """
+
+    def __init__(self, path: Path, words: int) -> None:
+        self._path = path
+        self._words = words
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Not "a+b": what is cut off at the end of the file is to be written over.
+        path.touch()
+        self._file = path.open("r+b")
+        try:
+            lock(self._file, path)
+            self._check_header()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def read(self) -> Iterator[tuple[int, int, bool]]:
+        """Yield what is stored: two words, the second one 0 if there is none, and if it is removed.
+
+        A record that is cut off at the end is none: a crawl was killed while it wrote it.
+        """
+        size = 8 * self._words
+        self._file.seek(_HEADER)
+        is_removed = False
+        whole = _HEADER
+        while data := self._file.read(size * _RECORDS):
+            records = len(data) // size
+            whole += records * size
+            words = array("Q", data[: records * size])
+            if sys.byteorder == "little":
+                words.byteswap()
+            rests = words[1::2] if self._words > 1 else bytes(records)
+            for word, rest in zip(words[:: self._words], rests, strict=True):
+                if word:
+                    yield word, rest, is_removed
+                is_removed = not word
+        if whole != self._file.tell():
+            logger.warning(
+                "%(path)s ends with a part of a fingerprint, which is cut off: a crawl was killed.",
+                {"path": self._path},
+            )
+        self._file.seek(whole)
+        self._file.truncate()
+
+    def add(self, word: int, rest: int) -> None:
+        """Write a fingerprint."""
+        self._file.write(word.to_bytes(8, "big"))
+        if self._words > 1:
+            self._file.write(rest.to_bytes(8, "big"))
+
+    def remove(self, word: int, rest: int) -> None:
+        """Write that a fingerprint is removed."""
+        self._file.write(bytes(8 * self._words))
+        self.add(word, rest)
+
+    def close(self) -> None:
+        """Write what is not written yet."""
+        self._file.close()
+
+    def _check_header(self) -> None:
+        expected = _MAGIC + bytes((_VERSION, self._words)) + bytes(6)
+        found = self._file.read(_HEADER)
+        if len(found) < _HEADER and expected.startswith(found):
+            self._file.seek(0)
+            self._file.write(expected)
+            return
+        if found == expected:
+            return
+        if not found.startswith(_MAGIC) or len(found) < _HEADER:
+            problem = "it is no set of seen fingerprints"
+        elif found[8] != _VERSION:
+            problem = f"its version is {found[8]}, and this release reads version {_VERSION}"
+        else:
+            problem = f"it has {64 * found[9]} bits of each fingerprint, not {64 * self._words}"
+        message = (
+            f"{self._path} cannot be used: {problem}; begin a new job, or take the old setting"
+        )
+        raise ConfigurationError([Problem("URLCANON_SEEN_SET", message)])
+
+
+def count_in_file(path: Path) -> int:
+    """Return how many records the file at *path* has, removed ones among them."""
+    with path.open("rb") as file:
+        header = file.read(_HEADER)
+    words = header[9] if len(header) == _HEADER and header[9] else 1
+    return max(0, path.stat().st_size - _HEADER) // (8 * words)

@@ -1,0 +1,70 @@
+"""The duplicate filter of scrapy-redis, by the fingerprints of the crawl."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy_redis.dupefilter import RFPDupeFilter as RedisDupeFilter
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from typing_extensions import Self
+
+
+class SeenInRedis:
+    """The fingerprints that a set in Redis has."""
+
+    def __init__(self, server: Any, key: str) -> None:
+        self._server = server
+        self._key = key
+
+    def discard(self, fingerprint: bytes) -> None:
+        """Forget *fingerprint*."""
+        self._server.srem(self._key, fingerprint.hex())
+
+    def __contains__(self, fingerprint: object) -> bool:
+        return isinstance(fingerprint, bytes) and bool(
+            self._server.sismember(self._key, fingerprint.hex())
+        )
+
+
+class RFPDupeFilter(RedisDupeFilter):  # type: ignore[misc]
+    """Drops requests whose fingerprint is in Redis.
+
+    It asks the fingerprinter of the crawl, which that of scrapy-redis does not, and counts what it
+    drops in ``dupefilter/filtered``.
+    """
+
+    fingerprinter = None
+    """Not that of the crawl, whose wrapper would ask Redis twice for each request."""
+
+    def __init__(self, server: Any, key: str, debug: bool = False) -> None:  # noqa: FBT001, FBT002
+        super().__init__(server, key, debug)
+        self.urlcanon_seen = SeenInRedis(server, key)
+        self._crawler: Crawler | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the duplicate filter of *crawler*, beside Scrapy's own scheduler."""
+        made: Self = super().from_crawler(crawler)
+        made._crawler = crawler
+        return made
+
+    @classmethod
+    def from_spider(cls, spider: Spider) -> Self:
+        """Return the duplicate filter of *spider*, beside a scheduler of scrapy-redis."""
+        made: Self = super().from_spider(spider)
+        made._crawler = spider.crawler
+        return made
+
+    def request_fingerprint(self, request: Request) -> str:
+        """Return the fingerprint of *request* in hexadecimal."""
+        if self._crawler is None:
+            raise RuntimeError("made without a crawler, whose fingerprinter is to be asked")
+        return self._crawler.request_fingerprinter.fingerprint(request).hex()
+
+    def log(self, request: Request, spider: Spider) -> None:
+        """Count a dropped request, and log it as scrapy-redis does."""
+        super().log(request, spider)
+        spider.crawler.stats.inc_value("dupefilter/filtered")

@@ -1,0 +1,218 @@
+"""What the processes of one crawl have in Redis besides the queue and what was seen."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
+
+from redis.exceptions import RedisError
+
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
+from scrapy_urlcanon.redis import scripts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from scrapy import Request
+
+logger = logging.getLogger(__name__)
+
+KEPT: Final = 7 * 86_400
+"""After so many seconds without a crawl Redis forgets all of it."""
+ALIVE: Final = 30.0
+"""After so many seconds without a sign of life a process is taken for gone."""
+_BEAT = 5.0
+_TYPES = {"priority": "zset", "fifo": "list", "lifo": "list"}
+
+
+class Frontier:
+    """Runs the scripts, and knows what is on its way here and elsewhere.
+
+    Nothing is lost while Redis does not answer or is full: requests wait here, and so does what is
+    to be told, until it takes them.
+
+    :param kind: of the queue: ``priority``, ``fifo`` or ``lifo``.
+    """
+
+    def __init__(self, server: Any, name: str, queue: str, seen: str, kind: str) -> None:
+        self.server = server
+        self.prefix = f"{name}:urlcanon:"
+        self.queue = queue
+        self.seen = seen
+        self.kind = kind
+        self.lives = f"{self.prefix}lives"
+        self._first = f"{self.prefix}first"
+        self._processes = f"{self.prefix}processes"
+        self._name = uuid4().hex
+        self._flying: dict[str, Request] = {}
+        self._scripts: dict[str, Any] = {}
+        self._number = 0
+        self._last_beat = 0.0
+        self._untold: deque[tuple[str, Sequence[str], Sequence[Any]]] = deque()
+        self._held: deque[tuple[Any, ...]] = deque()
+        self.is_down = False
+        self._check()
+
+    def enqueue(
+        self,
+        fingerprint: str,
+        value: bytes,
+        url: str,
+        half: int,
+        *,
+        records: bool,
+        drops: bool,
+    ) -> str | None:
+        """Queue a request; return None, or the first URL of its page, "" a canonical one."""
+        arguments = (fingerprint, int(records), int(drops), self.kind, value, url, half, KEPT)
+        keys = (self.seen, self.queue, self._first)
+        try:
+            taken, *first = self.run(scripts.ENQUEUE, keys, arguments)
+        except RedisError as error:
+            self.failed(error)
+            self._held.append((keys, arguments))
+            return None
+        return None if taken else first[0].decode()
+
+    def pop(self) -> tuple[str, bytes] | None:
+        """Take the next request from the queue: its number here, and its data."""
+        self._number += 1
+        number = str(self._number)
+        keys, arguments = (self.queue, self._flight(self._name)), (self.kind, number, KEPT)
+        data = self.run(scripts.POP, keys, arguments)
+        return (number, data) if data else None
+
+    def is_flying(self, number: str, request: Request) -> None:
+        """Note that *request* is on its way under *number*."""
+        self._flying[number] = request
+
+    def land(self, under_way: Iterable[Request]) -> None:
+        """Forget what is not under way any more."""
+        under_way = set(under_way)
+        done = [number for number, request in self._flying.items() if request not in under_way]
+        if done:
+            self.server.hdel(self._flight(self._name), *done)
+            for number in done:
+                del self._flying[number]
+
+    def tell(self, script: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
+        """Run *script*; where Redis does not answer later, in order, and return None."""
+        if not self._untold:
+            try:
+                return self.run(script, keys, arguments)
+            except RedisError as error:
+                self.failed(error)
+        self._untold.append((script, keys, arguments))
+        return None
+
+    def run(self, script: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
+        """Run *script*.
+
+        :raises RedisError: if Redis does not answer, or is full.
+        """
+        known = self._scripts.get(script)
+        if known is None:
+            known = self._scripts[script] = self.server.register_script(script)
+        return known(keys=keys, args=arguments)
+
+    def beat(self) -> bool:
+        """Give a sign of life now and then, and queue again what processes left that are gone.
+
+        Return whether it was time for that.
+
+        :raises RedisError: if Redis does not answer.
+        """
+        now = time.monotonic()
+        if now - self._last_beat < _BEAT and not self.is_down:
+            return False
+        self.server.sadd(self._processes, self._name)
+        self.server.set(self._alive(self._name), "1", px=int(ALIVE * 1000))
+        if self.is_down:
+            self._recover()
+        for other in self._others():
+            keys = (self.queue, self._flight(other), self._processes, self._alive(other))
+            count = self.run(scripts.REQUEUE, keys, (self.kind, other))
+            if count > 0:
+                logger.warning(
+                    "A process of this crawl is gone; %(count)d requests that it had under way are "
+                    "queued again.",
+                    {"count": count},
+                )
+        self._last_beat = now
+        return True
+
+    def is_busy_elsewhere(self) -> bool:
+        """Tell whether other processes have requests under way, or had when they were killed."""
+        return any(self.server.hlen(self._flight(other)) for other in self._others())
+
+    def is_last(self) -> bool:
+        """Tell whether no other process takes part."""
+        return not any(self.server.exists(self._alive(other)) for other in self._others())
+
+    def leave(self) -> None:
+        """Say that this process takes part no more; what it has under way is queued again."""
+        keys = (self.queue, self._flight(self._name))
+        self.run(scripts.REQUEUE, keys, (self.kind, self._name))
+        self.server.srem(self._processes, self._name)
+        self.server.delete(self._alive(self._name))
+
+    def has_ended(self) -> bool:
+        """Tell whether nobody takes part and nothing is left to do: what is stored is of before."""
+        return (
+            self.is_last()
+            and not self.server.exists(self.queue, f"{self.prefix}pages")
+            and not self.is_busy_elsewhere()
+        )
+
+    def clear(self) -> None:
+        """Forget all of the crawl but its queue and what was seen."""
+        for key in self.server.scan_iter(match=f"{self.prefix}*", count=1000):
+            self.server.delete(key)
+
+    def failed(self, error: RedisError) -> None:
+        """Note that Redis did not answer."""
+        if not self.is_down:
+            self.is_down = True
+            logger.error(
+                "Redis does not answer, or takes no more: %(error)s. Requests and what became of "
+                "others wait here until it does; the crawl goes on then.",
+                {"error": error},
+            )
+
+    def _recover(self) -> None:
+        """Make up for what was not done while Redis did not answer."""
+        while self._untold:
+            self.run(*self._untold[0])
+            self._untold.popleft()
+        while self._held:
+            keys, arguments = self._held[0]
+            self.run(scripts.ENQUEUE, keys, arguments)
+            self._held.popleft()
+        # What was taken from the queue by a call whose answer was lost.
+        keys = (self.queue, self._flight(self._name))
+        self.run(scripts.REQUEUE, keys, (self.kind, self._name, *self._flying))
+        self.is_down = False
+        logger.warning("Redis answers again.")
+
+    def _check(self) -> None:
+        expected = {self.seen: "set", self.queue: _TYPES[self.kind]}
+        for key, kind in expected.items():
+            found = self.server.type(key).decode()
+            if found not in {kind, "none"}:
+                message = (
+                    f"the key {key!r} in Redis is a {found}, not a {kind}: it is another job's"
+                )
+                raise ConfigurationError([Problem("SCHEDULER", message)])
+
+    def _others(self) -> list[str]:
+        names = (name.decode() for name in self.server.smembers(self._processes))
+        return [name for name in names if name != self._name]
+
+    def _flight(self, name: str) -> str:
+        return f"{self.prefix}flight:{name}"
+
+    def _alive(self, name: str) -> str:
+        return f"{self.prefix}alive:{name}"

@@ -1,0 +1,187 @@
+"""The scheduler of scrapy-redis, of which a killed process takes nothing along."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import RedisError
+from scrapy import signals
+from scrapy.exceptions import DontCloseSpider
+from scrapy.utils.misc import load_object
+from scrapy_redis.queue import FifoQueue, LifoQueue, PriorityQueue
+from scrapy_redis.scheduler import Scheduler as RedisScheduler
+
+from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY, value_of
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
+from scrapy_urlcanon.redis.dupefilter import RFPDupeFilter
+from scrapy_urlcanon.redis.frontier import Frontier
+from scrapy_urlcanon.redis.shared import Shared
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from typing_extensions import Self
+
+_KINDS = {PriorityQueue: "priority", FifoQueue: "fifo", LifoQueue: "lifo"}
+_ATTRIBUTE = "_scrapy_urlcanon_shared"
+
+
+class Scheduler(RedisScheduler):  # type: ignore[misc]
+    """Queues requests in Redis, with the queues, keys and serializers of scrapy-redis.
+
+    A request that is on its way is in Redis until all that came of it is queued; where its process
+    is gone for 30 seconds another one queues it again. A process ends when nothing is queued or on
+    its way anywhere, and the last one to end clears the keys, unless ``SCHEDULER_PERSIST`` is True.
+    """
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the scheduler of *crawler*."""
+        made: Self = super().from_crawler(crawler)
+        made._crawler = crawler
+        made._shared = cls.urlcanon_shared(crawler)
+        made._half = value_of("remembered_pages", crawler.settings) // 2
+        return made
+
+    @classmethod
+    def urlcanon_shared(cls, crawler: Crawler) -> Shared:
+        """Return what the processes of *crawler* share, made on the first call.
+
+        :raises ConfigurationError: if the queue is none of those of scrapy-redis, or its keys are
+            those of something else.
+        """
+        found: Shared | None = getattr(crawler, _ATTRIBUTE, None)
+        if found is None:
+            found = cls._make_shared(crawler)
+            setattr(crawler, _ATTRIBUTE, found)
+        return found
+
+    @classmethod
+    def _make_shared(cls, crawler: Crawler) -> Shared:
+        scheduler = cls.from_settings(crawler.settings)
+        spider: Any = crawler.spider
+        names = {"spider": spider.name}
+        queue_class = load_object(scheduler.queue_cls)
+        kind = next((kind for base, kind in _KINDS.items() if issubclass(queue_class, base)), None)
+        if kind is None or not issubclass(load_object(scheduler.dupefilter_cls), RFPDupeFilter):
+            message = (
+                "needs SCHEDULER_QUEUE_CLASS to be one of scrapy-redis, and DUPEFILTER_CLASS to be "
+                "scrapy_urlcanon.redis.RFPDupeFilter"
+            )
+            raise ConfigurationError([Problem("SCHEDULER", message)])
+        queue = queue_class(
+            server=scheduler.server,
+            spider=spider,
+            key=scheduler.queue_key % names,
+            serializer=scheduler.serializer,
+        )
+        seen = scheduler.dupefilter_key % names
+        frontier = Frontier(scheduler.server, spider.name, queue.key, seen, kind)
+        if scheduler.flush_on_start or (not scheduler.persist and frontier.has_ended()):
+            scheduler.server.delete(queue.key, seen)
+            frontier.clear()
+        frontier.beat()
+        return Shared(crawler, frontier, queue._encode_request)  # noqa: SLF001
+
+    def open(self, spider: Spider) -> None:
+        """Take part in the crawl."""
+        self.flush_on_start = False  # It is done.
+        super().open(spider)
+        self._frontier = self._shared.frontier
+        self._frontier.beat()
+        self._crawler.signals.connect(self._spider_idle, signals.spider_idle)
+
+    def close(self, reason: str) -> None:
+        """Leave the crawl, and clear the keys if nobody else takes part."""
+        del reason
+        try:
+            self._frontier.land(self._under_way())
+            self._frontier.leave()
+            if not self.persist and self._frontier.is_last():
+                self.flush()
+                self._frontier.clear()
+        except RedisError as error:
+            self._frontier.failed(error)
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Queue *request*, unless its page was requested before, by whatever process."""
+        data = self.queue._encode_request(request)  # noqa: SLF001
+        value = b"%d " % -request.priority + (data if isinstance(data, bytes) else data.encode())
+        fingerprint, url, canonical = b"", "", request.url
+        if not request.dont_filter:
+            fingerprint = self._crawler.request_fingerprinter.fingerprint(request)
+            canonical = self._canonical(request)
+            url = request.url if request.url != canonical else ""
+        meta = request.meta
+        first = self._frontier.enqueue(
+            fingerprint.hex(),
+            value,
+            url,
+            self._half,
+            records=meta.get(RECORD_KEY) is not False,
+            drops=meta.get(DROP_KEY) is not False,
+        )
+        if first is None:
+            self.stats.inc_value("scheduler/enqueued/redis")
+            return True
+        if self._shared.first_urls:
+            self._shared.first_urls.know(fingerprint, first or canonical)
+        self.df.log(request, self.spider)
+        return False
+
+    def next_request(self) -> Request | None:
+        """Return the next request, None where there is none now or Redis does not answer."""
+        try:
+            self._look_around()
+            popped = self._frontier.pop()
+        except RedisError as error:
+            self._frontier.failed(error)
+            return None
+        if popped is None:
+            return None
+        number, data = popped
+        request: Request = self.queue._decode_request(data)  # noqa: SLF001
+        self._frontier.is_flying(number, request)
+        self.stats.inc_value("scheduler/dequeued/redis")
+        return request
+
+    def has_pending_requests(self) -> bool:
+        """Tell whether anything is queued, as far as that is known."""
+        try:
+            return len(self.queue) > 0
+        except RedisError as error:
+            self._frontier.failed(error)
+            return True
+
+    def _look_around(self) -> None:
+        self._frontier.land(self._under_way())
+        if self._frontier.beat():
+            self._shared.look_for_suspensions()
+
+    def _under_way(self) -> set[Request]:
+        slot = getattr(self._crawler.engine, "_slot", None)
+        return slot.inprogress if slot else set()
+
+    def _canonical(self, request: Request) -> str:
+        canonical: str | None = self._shared.canonical_of(request)
+        return canonical or request.url
+
+    def _spider_idle(self) -> None:
+        """Stay as long as anything is queued or on its way, here or elsewhere.
+
+        :raises DontCloseSpider: if so.
+        """
+        try:
+            self._frontier.land(self._under_way())
+            self._frontier.beat()
+            stays = (
+                self._frontier.is_down
+                or len(self.queue) > 0
+                or self._frontier.is_busy_elsewhere()
+                or (self._shared.shared_lives and self._shared.shared_lives.release_all() > 0)
+            )
+        except RedisError as error:
+            self._frontier.failed(error)
+            stays = True
+        if stays:
+            raise DontCloseSpider

@@ -1,0 +1,221 @@
+"""What Redis does at once, so that a process that is killed leaves nothing half done.
+
+A request in a queue is its data with a score; of queues that are lists the score says nothing. One
+that is on its way, or waits, is ``<score> <data>``. Mappings that are bounded have two generations:
+when the younger one is full the older one is forgotten.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_QUEUE = """
+local function push(queue, kind, value, is_back)
+    local at = string.find(value, ' ', 1, true)
+    local score, data = string.sub(value, 1, at - 1), string.sub(value, at + 1)
+    if kind == 'priority' then redis.call('ZADD', queue, score, data)
+    elseif kind == 'fifo' and is_back then redis.call('RPUSH', queue, data)
+    else redis.call('LPUSH', queue, data) end
+end
+"""
+_GENERATIONS = """
+local function get(name, field)
+    return redis.call('HGET', name, field) or redis.call('HGET', name .. ':old', field)
+end
+local function put(name, field, value, half, ttl)
+    if redis.call('HLEN', name) >= tonumber(half) then
+        redis.call('RENAME', name, name .. ':old')
+    end
+    redis.call('HSET', name, field, value)
+    redis.call('EXPIRE', name, ttl)
+end
+"""
+
+ENQUEUE: Final = (
+    _QUEUE
+    + _GENERATIONS
+    + """
+local seen, queue, first = unpack(KEYS)
+local print, records, drops, kind, value, url, half, ttl = unpack(ARGV)
+if print ~= '' then
+    local known
+    if records == '1' then known = redis.call('SADD', seen, print) == 0
+    else known = redis.call('SISMEMBER', seen, print) == 1 end
+    if known and drops == '1' then return {0, get(first, print) or ''} end
+    if not known and url ~= '' then put(first, print, url, half, ttl) end
+end
+push(queue, kind, value)
+return {1}
+"""
+)
+"""Queue a request unless its fingerprint was seen, and record that; else say the first URL."""
+
+POP: Final = """
+local queue, flight = unpack(KEYS)
+local kind, id, ttl = unpack(ARGV)
+local data, score = nil, '0'
+if kind == 'priority' then
+    local found = redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES')
+    data, score = found[1], found[2]
+    if data then redis.call('ZREM', queue, data) end
+elseif kind == 'fifo' then data = redis.call('RPOP', queue)
+else data = redis.call('LPOP', queue) end
+if not data then return false end
+redis.call('HSET', flight, id, score .. ' ' .. data)
+redis.call('EXPIRE', flight, ttl)
+return data
+"""
+"""Take the next request, and note that it is on its way."""
+
+REQUEUE: Final = (
+    _QUEUE
+    + """
+local queue, flight, processes, alive = unpack(KEYS)
+local kind, name = ARGV[1], ARGV[2]
+if alive and redis.call('EXISTS', alive) == 1 then return -1 end
+local count = 0
+local known = {}
+for n = 3, #ARGV do known[ARGV[n]] = true end
+local found = redis.call('HGETALL', flight)
+for n = 1, #found, 2 do
+    if not known[found[n]] then
+        push(queue, kind, found[n + 1], true)
+        redis.call('HDEL', flight, found[n])
+        count = count + 1
+    end
+end
+if alive then redis.call('SREM', processes, name) end
+return count
+"""
+)
+"""Queue again what is on its way in a process that is gone, or what a process knows nothing of."""
+
+_WAITING = (
+    _QUEUE
+    + _GENERATIONS
+    + """
+local function settle(page, callback)
+    return page .. ' ' .. callback
+end
+local function send_next(prefix, page, callback, queue, kind, seen, lives, half, ttl)
+    local waiting = prefix .. 'waiting:' .. page .. ':' .. callback
+    while true do
+        local print = redis.call('HRANDFIELD', waiting)
+        if not print then
+            redis.call('SREM', prefix .. 'callbacks:' .. page, callback)
+            return 0
+        end
+        local value = redis.call('HGET', waiting, print)
+        redis.call('HDEL', waiting, print)
+        redis.call('DECR', prefix .. 'count')
+        if redis.call('SADD', seen, print) == 1 then
+            put(lives, settle(page, callback), 's', half, ttl)
+            push(queue, kind, value)
+            return 1
+        end
+    end
+end
+local function forget(prefix, page, callback)
+    local waiting = prefix .. 'waiting:' .. page .. ':' .. callback
+    redis.call('DECRBY', prefix .. 'count', redis.call('HLEN', waiting))
+    redis.call('DEL', waiting)
+    redis.call('SREM', prefix .. 'callbacks:' .. page, callback)
+end
+local function tidy(prefix, page)
+    if redis.call('SCARD', prefix .. 'callbacks:' .. page) == 0 then
+        redis.call('SREM', prefix .. 'pages', page)
+    end
+end
+"""
+)
+
+DROPPED: Final = (
+    _WAITING
+    + """
+local queue, seen, lives = unpack(KEYS)
+local prefix, kind, page, callback, print, value, most, half, ttl = unpack(ARGV)
+local state = get(lives, settle(page, callback))
+if state == 'h' then return 'had' end
+if state == 'm' or (not state and get(lives, page)) then
+    if redis.call('SADD', seen, print) == 0 then return 'had' end
+    put(lives, settle(page, callback), 's', half, ttl)
+    push(queue, kind, value)
+    return 'fetched'
+end
+if tonumber(redis.call('GET', prefix .. 'count') or '0') >= tonumber(most) then return 'full' end
+local waiting = prefix .. 'waiting:' .. page .. ':' .. callback
+if redis.call('HSETNX', waiting, print, value) == 1 then redis.call('INCR', prefix .. 'count') end
+redis.call('SADD', prefix .. 'callbacks:' .. page, callback)
+redis.call('SADD', prefix .. 'pages', page)
+redis.call('EXPIRE', waiting, ttl)
+for _, name in ipairs({'callbacks:' .. page, 'pages', 'count'}) do
+    redis.call('EXPIRE', prefix .. name, ttl)
+end
+return 'waits'
+"""
+)
+"""Have a dropped variant wait, queue it, or forget it, by what is known of its page."""
+
+OUTCOME: Final = (
+    _WAITING
+    + """
+local queue, seen, lives = unpack(KEYS)
+local prefix, kind, page, callback, state, is_recorded, half, ttl = unpack(ARGV)
+local before = get(lives, settle(page, callback))
+if state == 'm' and before == 'h' then state = 'h' end
+if state == 'r' then state = 'm' end
+put(lives, settle(page, callback), state, half, ttl)
+if is_recorded == '1' and not get(lives, page) then put(lives, page, '1', half, ttl) end
+if state == 'h' then forget(prefix, page, callback) end
+local sent = 0
+for _, other in ipairs(redis.call('SMEMBERS', prefix .. 'callbacks:' .. page)) do
+    local known = get(lives, settle(page, other))
+    if (other == callback or get(lives, page)) and known ~= 'h' and known ~= 's' then
+        sent = sent + send_next(prefix, page, other, queue, kind, seen, lives, half, ttl)
+    end
+end
+tidy(prefix, page)
+local sources = prefix .. 'sources:' .. page .. ':' .. callback
+local found = redis.call('HGETALL', sources)
+redis.call('DEL', sources)
+return {sent, state, found}
+"""
+)
+"""Take over what became of a page for a callback; queue what waits and has nothing to wait for."""
+
+REDIRECTED: Final = (
+    _GENERATIONS
+    + """
+local lives = KEYS[1]
+local prefix, page, callback, source, is_exact, ttl = unpack(ARGV)
+local state = get(lives, page .. ' ' .. callback)
+if state == 'h' or state == 'm' then return state end
+if not state and get(lives, page) then return 'm' end
+local sources = prefix .. 'sources:' .. page .. ':' .. callback
+redis.call('HSET', sources, source, is_exact)
+redis.call('EXPIRE', sources, ttl)
+return 'w'
+"""
+)
+"""Say what became of a page, or note that a redirect to it shares its fate."""
+
+RELEASE: Final = (
+    _WAITING
+    + """
+local queue, seen, lives = unpack(KEYS)
+local prefix, kind, half, ttl = unpack(ARGV)
+local sent = 0
+for _, page in ipairs(redis.call('SMEMBERS', prefix .. 'pages')) do
+    for _, callback in ipairs(redis.call('SMEMBERS', prefix .. 'callbacks:' .. page)) do
+        if get(lives, settle(page, callback)) == 'h' then
+            forget(prefix, page, callback)
+        else
+            sent = sent + send_next(prefix, page, callback, queue, kind, seen, lives, half, ttl)
+        end
+    end
+    tidy(prefix, page)
+end
+return sent
+"""
+)
+"""Queue one variant of each page that waits, where nothing is on its way any more."""

@@ -1,0 +1,126 @@
+"""What the processes of one crawl share, for the crawl of one of them."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING, Any
+
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.crawl.own_requests import RESCUE, marked
+from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
+from scrapy_urlcanon.crawl.recovery.stored_rules import ERROR, KEEP
+from scrapy_urlcanon.crawl.stats import CrawlStats, Stat
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
+from scrapy_urlcanon.redis.frontier import KEPT
+from scrapy_urlcanon.redis.shared_lives import SharedLives
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.crawl.first_urls import FirstUrls
+    from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
+    from scrapy_urlcanon.redis.frontier import Frontier
+
+logger = logging.getLogger(__name__)
+
+
+class Shared:
+    """As :class:`.SharedCrawl`.
+
+    :param encode: returns what the queue has of a request.
+    """
+
+    def __init__(
+        self, crawler: Crawler, frontier: Frontier, encode: Callable[[Request], bytes]
+    ) -> None:
+        self._crawler = crawler
+        self.frontier = frontier
+        self._encode = encode
+        self._rules = f"{frontier.prefix}rules"
+        self._suspended = f"{frontier.prefix}suspended"
+        self._known: set[bytes] = set()
+        self._suspend: Callable[[RuleEntry, str], None] | None = None
+        self.shared_lives: SharedLives | None = None
+        self.first_urls: FirstUrls | None = None
+        self.canonical_of: Callable[[Request], str | None] = lambda request: request.url
+
+    def guard(self, configuration: Configuration, mode: str) -> Configuration:
+        """Return the rules to crawl under: *configuration*, or those that the crawl began with.
+
+        :param mode: the value of ``URLCANON_JOB_RULES``.
+        :raises ConfigurationError: if the rules are others and *mode* is ``error``.
+        """
+        server, document = self.frontier.server, RulesDocument.of(configuration)
+        text = json.dumps({"digest": document.digest, "rules": document.data})
+        if server.set(self._rules, text, nx=True, ex=KEPT):
+            return configuration
+        stored = json.loads(server.get(self._rules) or text)
+        if stored["digest"] == document.digest:
+            server.expire(self._rules, KEPT)
+            return configuration
+        old = RulesDocument(stored["rules"])
+        message = (
+            f"The canonicalization rules of this process are others than those that the crawl in "
+            f"Redis began with ({', '.join(old.changes(document))}): the two would take each "
+            "other's pages for seen, or fetch them again"
+        )
+        if mode == ERROR:
+            raise ConfigurationError([Problem("URLCANON_JOB_RULES", message)])
+        if mode == KEEP:
+            logger.info("%s. It goes on with those that it began with.", message)
+            return old.configuration()
+        logger.warning("%s.", message)
+        server.set(self._rules, text, ex=KEPT)
+        return configuration
+
+    def begin(
+        self,
+        first_urls: FirstUrls,
+        canonical_of: Callable[[Request], str | None],
+        suspend: Callable[[RuleEntry, str], None],
+    ) -> None:
+        """Begin the crawl."""
+        self.first_urls = first_urls
+        self.canonical_of = canonical_of
+        self._suspend = suspend
+        self.look_for_suspensions()
+
+    def suspended(self, entry: RuleEntry, domain: str) -> None:
+        """Tell the others that *entry* is off on *domain*."""
+        text = json.dumps([*entry, domain]).encode()
+        if text not in self._known:
+            self._known.add(text)
+            pipeline = self.frontier.server.pipeline()
+            pipeline.sadd(self._suspended, text)
+            pipeline.expire(self._suspended, KEPT)
+            pipeline.execute()
+
+    def look_for_suspensions(self) -> None:
+        """Suspend what others have suspended."""
+        if self._suspend is None:
+            return
+        for text in self.frontier.server.smembers(self._suspended) - self._known:
+            self._known.add(text)
+            option, entry, domain = json.loads(text)
+            self._suspend(RuleEntry(option, entry), domain)
+
+    def lives(self, fetch: Callable[[bytes, Request], bool], **bounds: Any) -> PageLives[Request]:
+        """Return the lives of the pages, those of all processes."""
+        stats = CrawlStats(self._crawler)
+
+        def count(sent: int) -> None:
+            if sent:
+                stats.inc(Stat.RESCUE_SENT, sent)
+
+        self.shared_lives = SharedLives(fetch, self.frontier, self._rescue, count, **bounds)
+        return self.shared_lives
+
+    def _rescue(self, variant: Request) -> tuple[str, bytes]:
+        copy = marked(variant, RESCUE)
+        fingerprint = self._crawler.request_fingerprinter.fingerprint(copy).hex()
+        return fingerprint, b"%d " % -copy.priority + self._encode(copy)

@@ -1,0 +1,147 @@
+"""The lives of pages, of which every process has a part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from redis.exceptions import RedisError
+
+from scrapy_urlcanon.crawl.recovery.page_lives import Fate, PageLives, State
+from scrapy_urlcanon.redis import scripts
+from scrapy_urlcanon.redis.frontier import KEPT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Iterator
+
+    from scrapy import Request
+
+    from scrapy_urlcanon.redis.frontier import Frontier
+
+_FATES = {"had": Fate.FORGOTTEN, "fetched": Fate.FETCHED, "waits": Fate.WAITS}
+
+
+class SharedLives(PageLives["Request"]):
+    """Has in Redis what was had and missed, by whom, and which variants wait.
+
+    What is on its way here is known here. Redis itself queues a variant that takes the place of
+    another one, so that none is lost between.
+
+    :param encode: returns the fingerprint of the request that takes the place of another one, and
+        what is to be queued.
+    :param on_sent: is called with how many were queued.
+    """
+
+    def __init__(
+        self,
+        fetch: Callable[[bytes, Request], bool],
+        frontier: Frontier,
+        encode: Callable[[Request], tuple[str, bytes]],
+        on_sent: Callable[[int], None],
+        **bounds: Any,
+    ) -> None:
+        super().__init__(fetch, **bounds)
+        self._frontier = frontier
+        self._encode = encode
+        self._on_sent = on_sent
+        self._most: int = bounds["max_waiting"]
+        # Two generations, and two fields for each page.
+        self._half: int = max(2, bounds["max_pages"])
+        self._keys = (frontier.queue, frontier.seen, frontier.lives)
+
+    @property
+    def waiting(self) -> Iterator[Request]:
+        """Nothing: what waits is in Redis, and stays there."""
+        return iter(())
+
+    def confirmed(self, page: bytes, callback: Hashable) -> None:
+        """Tell all that *callback* has had *page*, and did not raise."""
+        if self.state(page, callback) is State.HAD:
+            self._tell(page, callback, "h")
+
+    def raised(self, page: bytes, callback: Hashable) -> None:
+        """Note that *callback*, which got *page* for the first time, raised an exception."""
+        super().raised(page, callback)
+        self._tell(page, callback, "r")
+
+    def ended(self, page: bytes, callback: Hashable) -> None:
+        """Note that a request of *callback* for *page* ended, and brought it nothing."""
+        super().ended(page, callback)
+        if self.state(page, callback) is not State.HAD:
+            self._tell(page, callback, "m")
+
+    def dropped(self, page: bytes, callback: Hashable, url: str, request: Request) -> Fate:
+        """Take *request*, dropped as a duplicate of *page*; tell what becomes of it."""
+        try:
+            fingerprint, value = self._encode(request)
+        except ValueError:
+            # No queue can hold it, that of the scheduler neither.
+            return super().dropped(page, callback, url, request)
+        arguments = (page.hex(), str(callback), fingerprint, value, self._most, self._half, KEPT)
+        fate = self._frontier.tell(
+            scripts.DROPPED, self._keys, (self._frontier.prefix, self._frontier.kind, *arguments)
+        )
+        if fate == b"full":
+            self.given_up += 1
+            return Fate.FORGOTTEN
+        if fate == b"fetched":
+            self._on_sent(1)
+        return _FATES[fate.decode()] if fate else Fate.WAITS
+
+    def redirected(
+        self, page: bytes, callback: Hashable, sources: Iterable[bytes], *, is_exact: bool = True
+    ) -> None:
+        """Note that requests for *sources* led to *page*, where they were dropped."""
+        for source in sources:
+            if source == page:
+                self.ended(source, callback)
+                continue
+            state = self._redirected(page, callback, source, is_exact=is_exact)
+            if state in {b"h", b"m"}:
+                self._share_fate(source, callback, is_had=state == b"h", is_exact=is_exact)
+
+    def release_all(self) -> int:
+        """Queue one variant of each page that waits: nothing is on its way anywhere."""
+        arguments = (self._frontier.prefix, self._frontier.kind, self._half, KEPT)
+        sent: int = self._frontier.run(scripts.RELEASE, self._keys, arguments)
+        self._on_sent(sent)
+        return sent
+
+    def _redirected(
+        self, page: bytes, callback: Hashable, source: bytes, *, is_exact: bool
+    ) -> bytes:
+        arguments = (page.hex(), str(callback), source.hex(), int(is_exact), KEPT)
+        try:
+            state: bytes = self._frontier.run(
+                scripts.REDIRECTED, (self._frontier.lives,), (self._frontier.prefix, *arguments)
+            )
+        except RedisError as error:
+            self._frontier.failed(error)
+            return b"m"
+        return state
+
+    def _share_fate(
+        self, source: bytes, callback: Hashable, *, is_had: bool, is_exact: bool
+    ) -> None:
+        if is_had and (is_exact or State.MISSED in self._states(source)):
+            self.got(source, callback)
+            self.confirmed(source, callback)
+        else:
+            self.ended(source, callback)
+
+    def _tell(self, page: bytes, callback: Hashable, state: str) -> None:
+        is_recorded = int(self._is_recorded(page))
+        arguments = (page.hex(), str(callback), state, is_recorded, self._half, KEPT)
+        found = self._frontier.tell(
+            scripts.OUTCOME, self._keys, (self._frontier.prefix, self._frontier.kind, *arguments)
+        )
+        if not found:
+            return
+        sent, state_now, sources = found
+        self._on_sent(sent)
+        for source, is_exact in zip(sources[::2], sources[1::2], strict=True):
+            self._share_fate(
+                bytes.fromhex(source.decode()),
+                callback,
+                is_had=state_now == b"h",
+                is_exact=is_exact == b"1",
+            )

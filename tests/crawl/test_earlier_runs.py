@@ -1,0 +1,280 @@
+"""Pages that an earlier run has got are not fetched again; pages that it has not got are."""
+
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+from command_line import urlcanon
+from loopback import page, redirect
+from scrapy import Request
+from scrapy.exceptions import DropItem
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, FollowSpider, links, site
+
+from scrapy_urlcanon.crawl.earlier.store import SeenPages
+from scrapy_urlcanon.exceptions import ConfigurationError
+
+SETTINGS = {
+    "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
+    "URLCANON_SEEN": "seen.db",
+    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    "CONCURRENT_REQUESTS": 1,
+}
+
+
+class ItemSpider(FollowSpider):
+    """Yields an item of what is no listing."""
+
+    def parse(self, response):
+        if response.css("a"):
+            yield from response.follow_all(css="a")
+        else:
+            yield {"url": response.url, "text": response.text}
+
+
+PAGES = {
+    "/": links("/a?sid=1", "/b", "/old", "/gone", "/empty", "/c?sid=1"),
+    "/again": links("/a?sid=2", "/b", "/older", "/gone", "/empty", "/c?sid=2"),
+    "/a?sid=1": page("a"),
+    "/a?sid=2": page("a"),
+    "/b": page("b"),
+    "/old": redirect("/new"),
+    "/older": redirect("/new?sid=7"),
+    "/new": page("new"),
+    "/empty": page(""),
+    "/c?sid=2": page("c"),
+}
+
+
+@deferred_f_from_coro_f
+async def test_next_run_fetches_what_the_first_has_not_got(crawl):
+    """By whatever URL, redirect or start; what failed or gave nothing is fetched again."""
+    first = await crawl(site(PAGES), SETTINGS, spider=ItemSpider)
+    assert first.pages == ["/a?sid=1", "/b", "/empty", "/new"]
+    start = [f"{SITE}{target}" for target in ("/again", "/b?sid=9", "/old")]
+    second = await crawl(site(PAGES), SETTINGS, spider=ItemSpider, start=start)
+    assert second.hits == ["/again", "/older", "/gone", "/c?sid=2"]
+    assert second.pages == ["/c?sid=2"]
+    # /a, /b twice, /empty, /old, and the target of /older.
+    assert second.figures["seen/skipped"] == 6
+    third = await crawl(site(PAGES), SETTINGS, spider=ItemSpider, start=[f"{SITE}/c?sid=5"])
+    assert third.hits == []
+
+
+@pytest.mark.parametrize(
+    ("by", "fetched"), [("response", ["/blank", "/empty"]), ("text", ["/blank", "/empty"])]
+)
+@deferred_f_from_coro_f
+async def test_by_what_the_callback_got(crawl, by, fetched):
+    """With text or response no item is needed; an empty page was not got."""
+    pages = {"/": links("/list", "/empty", "/blank"), "/list": links("/a"), "/a": page("a")}
+    pages |= {"/empty": page("", status=204), "/blank": page("gone", status=404)}
+    settings = {**SETTINGS, "URLCANON_SEEN_BY": by, "HTTPERROR_ALLOW_ALL": True}
+    await crawl(site(pages), settings)
+    start = [Request(f"{SITE}/", meta={"urlcanon_refetch": True})]
+    second = await crawl(site(pages), settings, start=start)
+    # The key of meta is for that request alone: the spider copies none.
+    assert sorted(second.hits) == ["/", *fetched]
+
+
+@deferred_f_from_coro_f
+async def test_page_without_visible_text(crawl):
+    """It is a response, and no text."""
+    pages = {"/": links("/scripts"), "/scripts": page("<script>1</script>")}
+    for by, is_fetched in (("text", True), ("response", False)):
+        settings = {**SETTINGS, "URLCANON_SEEN_BY": by, "URLCANON_SEEN": f"{by}.db"}
+        await crawl(site(pages), settings)
+        second = await crawl(site(pages), settings, start=[f"{SITE}/scripts"])
+        assert bool(second.hits) is is_fetched
+
+
+class Refusing:
+    """Drops every item."""
+
+    def process_item(self, _item):
+        raise DropItem
+
+
+@deferred_f_from_coro_f
+async def test_what_gave_nothing_in_the_end_is_not_seen(crawl):
+    """An item that a pipeline drops, and a callback that raises after its item."""
+
+    class Raising(ItemSpider):
+        def parse(self, response):
+            yield from super().parse(response)
+            if response.url.endswith("/b"):
+                raise ValueError
+
+    start = [f"{SITE}/b", f"{SITE}/a?sid=1"]
+    await crawl(site(PAGES), SETTINGS, spider=Raising, start=start)
+    dropping = {**SETTINGS, "ITEM_PIPELINES": {Refusing: 1}}
+    second = await crawl(site(PAGES), dropping, spider=ItemSpider, start=start)
+    assert second.hits == ["/b"]
+    third = await crawl(site(PAGES), SETTINGS, spider=ItemSpider, start=start)
+    assert third.hits == ["/b"]
+    assert (await crawl(site(PAGES), SETTINGS, spider=ItemSpider, start=start)).hits == []
+
+
+@pytest.mark.parametrize(
+    ("expires", "hits"),
+    [
+        ({}, []),
+        ("1h", ["/b"]),
+        ({"*": "1h", "site.example": 0}, []),
+        ({"*": "30d", "example": "1h"}, ["/b"]),
+        ('{"*": "30d"}', []),
+    ],
+)
+@deferred_f_from_coro_f
+async def test_expiry(crawl, monkeypatch, expires, hits):
+    """After its time a page is fetched again, by host and its parents."""
+    start = [f"{SITE}/b"]
+    await crawl(site(PAGES), SETTINGS, spider=ItemSpider, start=start)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 2 * 3600)
+    settings = {**SETTINGS, "URLCANON_SEEN_EXPIRES": expires}
+    assert (await crawl(site(PAGES), settings, spider=ItemSpider, start=start)).hits == hits
+
+
+@deferred_f_from_coro_f
+async def test_clock_that_goes_back(crawl, monkeypatch, caplog):
+    """What was got in the future is got now: it is refused, and expires in its time."""
+    start, now = [f"{SITE}/b"], time.time()
+    settings = {**SETTINGS, "URLCANON_SEEN_EXPIRES": "30d"}
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time", lambda: now + 1e8)
+        await crawl(site(PAGES), settings, spider=ItemSpider, start=start)
+    assert (await crawl(site(PAGES), settings, spider=ItemSpider, start=start)).hits == []
+    assert "a clock was set back" in caplog.text
+    monkeypatch.setattr(time, "time", lambda: now + 31 * 86_400)
+    assert (await crawl(site(PAGES), settings, spider=ItemSpider, start=start)).hits == ["/b"]
+
+
+@deferred_f_from_coro_f
+async def test_other_rules(crawl, caplog):
+    """Under other rules a page that was got is still known, by what its URL is now."""
+    plain = {**SETTINGS, "URLCANON_RULES": {}}
+    await crawl(site(PAGES), plain, spider=ItemSpider, start=[f"{SITE}/a?sid=1"])
+    start = [f"{SITE}/a?sid=2"]
+    with caplog.at_level("INFO"):
+        second = await crawl(site(PAGES), SETTINGS, spider=ItemSpider, start=start)
+    assert second.hits == []
+    assert "1 pages are known under other URLs now" in caplog.text
+    assert (await crawl(site(PAGES), plain, spider=ItemSpider, start=start)).hits == ["/a?sid=2"]
+
+
+@deferred_f_from_coro_f
+async def test_run_refuses_nothing_that_it_got_itself(crawl):
+    """A page that is requested again without filter is fetched; in the next run of a job too."""
+    start = [Request(f"{SITE}/b", dont_filter=True) for _ in range(120)]
+    settings = {**SETTINGS, "JOBDIR": "job"}
+    for _ in range(2):
+        found = await crawl(site(PAGES), settings, spider=ItemSpider, start=start)
+        assert len(found.hits) == 120
+    other = await crawl(site(PAGES), SETTINGS, spider=ItemSpider, start=start)
+    assert other.hits == []
+
+
+@deferred_f_from_coro_f
+async def test_redirect_to_a_seen_page_rescues_nothing(crawl):
+    """What waits for the page that redirected to it is not fetched in its place."""
+    pages = {"/": links("/x?sid=1", "/x?sid=2"), "/x?sid=1": redirect("/b"), "/b": page("b")}
+    await crawl(site(pages), SETTINGS, spider=ItemSpider, start=[f"{SITE}/b"])
+    second = await crawl(site(pages), SETTINGS, spider=ItemSpider)
+    assert second.hits == ["/", "/x?sid=1"]
+
+
+@deferred_f_from_coro_f
+async def test_store_that_breaks_loses_nothing(crawl, monkeypatch, caplog):
+    """Where it can be neither read nor written the crawl goes on as if there were none."""
+    await crawl(site(PAGES), SETTINGS, spider=ItemSpider)
+
+    def broken(*_):
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(SeenPages, "at", broken)
+    monkeypatch.setattr(SeenPages, "add", broken)
+    second = await crawl(site(PAGES), SETTINGS, spider=ItemSpider)
+    assert second.pages == ["/a?sid=1", "/b", "/empty", "/new"]
+    assert caplog.text.count("cannot be read or written") == 1
+
+
+def write(path, text):
+    """Write *text* to the file at *path*."""
+    Path(path).write_text(text, encoding="utf-8")
+
+
+@deferred_f_from_coro_f
+async def test_file_that_is_no_store(crawl):
+    """One of something else, or of a newer version, is one error."""
+    write("seen.db", "<html>" * 1000)
+    with pytest.raises(ConfigurationError, match="not a database"):
+        await crawl(site(PAGES), SETTINGS)
+    SeenPages(Path("new.db")).close()
+    with sqlite3.connect("new.db") as database:
+        database.execute("PRAGMA user_version = 9")
+    database.close()
+    with pytest.raises(ConfigurationError, match="its version is 9"):
+        await crawl(site(PAGES), {**SETTINGS, "URLCANON_SEEN": "new.db"})
+
+
+@pytest.mark.parametrize("expires", ["soon", {"*": "1h", "a.example": -1}, [1]])
+@deferred_f_from_coro_f
+async def test_expiry_that_is_none(crawl, expires):
+    """Each time that is none is named."""
+    with pytest.raises(ConfigurationError, match="expected a time such as"):
+        await crawl(site(PAGES), {**SETTINGS, "URLCANON_SEEN_EXPIRES": expires})
+
+
+@deferred_f_from_coro_f
+async def test_command(crawl):
+    """Pages are listed, removed by domain or age, and imported from URLs and feeds."""
+    write("urls", f"{SITE}/a?sid=7\n\n{SITE}/b\n")
+    done = urlcanon(
+        "seen",
+        "import",
+        "seen.db",
+        "urls",
+        "-",
+        cwd=".",
+        stdin='{"url": "http://x.example/?token=1"}',
+    )
+    assert done.stdout == "Imported 3 URLs; the next crawl looks which pages they are.\n", done
+    listed = urlcanon("seen", "list", "seen.db", cwd=".").stdout.splitlines()
+    assert [line.split()[2] for line in listed] == [
+        f"{SITE}/a?sid=***",
+        f"{SITE}/b",
+        "http://x.example/?token=***",
+    ]
+    first = await crawl(site(PAGES), SETTINGS, spider=ItemSpider)
+    assert not {"/a?sid=1", "/b"} & set(first.hits)
+    assert (
+        urlcanon("seen", "prune", "seen.db", "--older", "1h", cwd=".").stdout
+        == "Removed 0 pages.\n"
+    )
+    done = urlcanon("seen", "prune", "seen.db", "--domain", "x.example", cwd=".")
+    assert done.stdout == "Removed 1 page.\n"
+    assert "x.example" not in urlcanon("seen", "list", "seen.db", cwd=".").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["prune", "seen.db"], "--domain, --older or both"),
+        (["prune", "seen.db", "--older", "soon"], "got 'soon'"),
+        (["list", "none.db"], "no such file"),
+        (["list", "seen.db", "urls"], "import takes the files"),
+        (["import", "seen.db", "urls"], "urls:2: expected a URL"),
+        (["import", "seen.db", "nowhere"], "No such file"),
+        (["list", "urls"], "not a database"),
+    ],
+)
+def test_command_that_makes_no_sense(tmp_path, arguments, problem):
+    """It is one error, and nothing was changed."""
+    SeenPages(tmp_path / "seen.db").close()
+    (tmp_path / "urls").write_text("http://a.example/\n{}\n" * 400, encoding="utf-8")
+    done = urlcanon("seen", *arguments, cwd=tmp_path)
+    assert done.returncode
+    assert problem in done.stderr + done.stdout
+    assert urlcanon("seen", "list", "seen.db", cwd=tmp_path).stdout == ""

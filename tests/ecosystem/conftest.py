@@ -1,0 +1,55 @@
+"""A Redis server of each test's own."""
+
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+
+class RedisServer:
+    """Debian's ``redis-server``, on a socket in a directory of its own."""
+
+    def __init__(self, directory, *options):
+        self._directory = Path(directory)
+        self._options = options
+        self.url = f"unix://{directory}/socket"
+        self._process = None
+
+    def start(self):
+        """Start it, with what it had when it was stopped."""
+        command = ["redis-server", "--port", "0", "--unixsocket", f"{self._directory}/socket"]
+        command += ["--dir", str(self._directory), "--save", "", "--appendonly", "yes"]
+        command += ["--appendfsync", "no", "--logfile", f"{self._directory}/log", *self._options]
+        self._process = subprocess.Popen(command)
+        until = time.monotonic() + 30
+        while not (self._directory / "socket").exists() and time.monotonic() < until:
+            time.sleep(0.01)
+
+    def stop(self):
+        """Kill it."""
+        self._process.kill()
+        self._process.wait()
+        (self._directory / "socket").unlink(missing_ok=True)
+
+    @property
+    def client(self):
+        """A connection of its own."""
+        import redis  # noqa: PLC0415
+
+        return redis.Redis.from_url(self.url)
+
+
+@pytest.fixture
+def redis_server():
+    """Return a server that runs, or skip where Debian's package redis-server is missing."""
+    if not shutil.which("redis-server"):
+        pytest.skip("needs Debian's redis-server, which is not here")
+    # A socket's path is short.
+    with tempfile.TemporaryDirectory(prefix="redis") as directory:
+        server = RedisServer(directory)
+        server.start()
+        yield server
+        server.stop()

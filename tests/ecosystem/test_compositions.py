@@ -1,0 +1,105 @@
+"""Crawls with packages that people use beside us: the pages are those of a crawl without us.
+
+``make test-ecosystem`` runs them in an environment that has the packages.
+"""
+
+from importlib.util import find_spec
+
+import pytest
+from loopback import page, redirect
+from scrapy import Request
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, links, site
+
+# Those of the packages are theirs.
+pytestmark = pytest.mark.filterwarnings("default")
+
+RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
+PAGES = {
+    "/": links("/gone?sid=1", "/gone?sid=2", "/slash", "/b?sid=1", "/b?sid=2", "/c"),
+    "/gone?sid=2": page("It is here after all."),
+    "/slash": redirect("/slash?sid=1"),
+    "/slash?sid=1": page("A redirect to its own canonical form."),
+    "/b?sid=1": page("b"),
+    "/b?sid=2": page("b"),
+    "/c": links("/b?sid=3"),
+    "/b?sid=3": page("b"),
+}
+OURS = "scrapy_urlcanon.Addon"
+ZYTE = {"ZYTE_API_KEY": "none", "ZYTE_API_TRANSPARENT_MODE": False}
+PROXIES = "rotating_proxies.middlewares"
+PACKAGES = {
+    "scrapy_poet, below ours": {"ADDONS": {"scrapy_poet.Addon": 300}},
+    "scrapy_poet, above ours": {"ADDONS": {"scrapy_poet.Addon": 600}},
+    "scrapy_zyte_api, below ours": {"ADDONS": {"scrapy_zyte_api.Addon": 300}, **ZYTE},
+    "scrapy_zyte_api, above ours": {"ADDONS": {"scrapy_zyte_api.Addon": 600}, **ZYTE},
+    "spidermon": {
+        "EXTENSIONS": {"spidermon.contrib.scrapy.extensions.Spidermon": 500},
+        "SPIDERMON_ENABLED": True,
+    },
+    "rotating_proxies": {
+        "DOWNLOADER_MIDDLEWARES": {
+            f"{PROXIES}.RotatingProxyMiddleware": 610,
+            f"{PROXIES}.BanDetectionMiddleware": 620,
+        }
+    },
+    "scrapy_impersonate": {
+        "DOWNLOAD_HANDLERS": {"http": "scrapy_impersonate.ImpersonateDownloadHandler"}
+    },
+}
+"""Settings, by the name of a package and the place of its add-on."""
+
+
+@pytest.mark.parametrize("case", PACKAGES)
+@deferred_f_from_coro_f
+async def test_pages_are_those_without_us(crawl, case):
+    """Off and on the same pages come: a failure and a redirect to itself lose none.
+
+    An add-on with a higher number than ours that brings a fingerprinter of its own takes its place:
+    then nothing is merged, which the log says.
+    """
+    package, _, place = case.partition(", ")
+    if not find_spec(package):
+        pytest.skip(f"needs {package}, as in make test-ecosystem")
+    settings = dict(PACKAGES[case])
+    addons = settings.pop("ADDONS", {})
+    off = await crawl(site(PAGES), {**settings, "ADDONS": addons})
+    on = await crawl(site(PAGES), {**settings, **RULES, "ADDONS": {**addons, OURS: 500}})
+    assert len(off.pages) == 7
+    assert names(on.pages) == names(off.pages)
+    is_replaced = package == "scrapy_poet" and place == "above ours"
+    assert is_replaced or len(on.pages) == 5
+
+
+def names(urls):
+    """Return the pages of *urls*."""
+    return {url.partition("?")[0] for url in urls}
+
+
+class Stored:
+    """Stores by the keys that scrapy-deltafetch goes by."""
+
+    keys = set()  # noqa: RUF012
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        made = cls()
+        made.fingerprint = crawler.request_fingerprinter.fingerprint
+        return made
+
+    def process_spider_input(self, response):
+        request = response.request
+        self.keys.add(request.meta.get("deltafetch_key") or self.fingerprint(request))
+
+    def __call__(self, url):
+        return self.fingerprint(Request(url)) in self.keys
+
+
+@deferred_f_from_coro_f
+async def test_rescued_page_is_stored_under_the_key_of_the_page(crawl):
+    """With scrapy-deltafetch the next run knows it, by whatever URL."""
+    settings = {**RULES, "DELTAFETCH_ENABLED": True, "SPIDER_MIDDLEWARES": {Stored: 1}}
+    result = await crawl(site(PAGES), settings)
+    assert result.figures["rescued"] == 1
+    stored = Stored.from_crawler(result.crawler)
+    assert all(stored(f"{SITE}/gone?sid={number}") for number in range(3))

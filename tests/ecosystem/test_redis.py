@@ -1,0 +1,146 @@
+"""Crawls through scrapy-redis and a real Redis: one process and four, killed and joining."""
+
+from threading import Timer
+
+import pytest
+from ecosystem.shared_frontier import (
+    OURS,
+    RULES,
+    SCRAPY_REDIS,
+    Processes,
+    big_site,
+    expected_of,
+    wait_for,
+)
+from loopback import Loopback, page, redirect
+from scrapy import Request
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, links, site
+
+from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.redis import frontier
+
+QUEUES = [f"scrapy_redis.queue.{kind}Queue" for kind in ("Priority", "Fifo", "Lifo")]
+
+PAGES = {
+    "/": links("/a?sid=1", "/a?sid=2", "/b", "/b", "/gone?sid=1", "/gone?sid=2", "/old", "/slash"),
+    "/a?sid=1": page("a"),
+    "/a?sid=2": page("a"),
+    "/b": page("b"),
+    "/gone?sid=2": links("/late"),
+    "/late": page("late"),
+    "/old": redirect("/b?sid=3"),
+    "/slash": redirect("/slash?sid=1"),
+    "/slash?sid=1": page("slash"),
+}
+
+
+# scrapy-redis 0.9.1 calls Scrapy's stats in the old way; our scheduler does not.
+@pytest.mark.filterwarnings("ignore:Passing a 'spider' argument")
+@deferred_f_from_coro_f
+async def test_duplicate_filter_asks_for_our_fingerprints(crawl, redis_server):
+    """With the scheduler of scrapy-redis itself what a rule merges is merged, and counted."""
+    settings = {**RULES, **SCRAPY_REDIS, "REDIS_URL": redis_server.url}
+    result = await crawl(site(PAGES), settings)
+    assert len([url for url in result.hits if url.startswith("/a")]) == 1
+    assert {"/gone?sid=1", "/gone?sid=2", "/late", "/slash?sid=1"} <= set(result.hits)
+    assert result.stats["dupefilter/filtered"] == result.figures["dropped"]
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+@deferred_f_from_coro_f
+async def test_one_process(crawl, redis_server, queue):
+    """The pages, drops and rescues are those of a crawl without Redis, and no key is left."""
+    expected = await crawl(site(PAGES), RULES)
+    settings = {**RULES, **OURS, "REDIS_URL": redis_server.url, "SCHEDULER_QUEUE_CLASS": queue}
+    settings["SCHEDULER_SERIALIZER"] = "scrapy_redis.picklecompat"
+    result = await crawl(site(PAGES), settings)
+    assert sorted(url.partition("?")[0] for url in result.hits) == sorted(
+        url.partition("?")[0] for url in expected.hits
+    )
+    assert result.figures["rescue/sent"] == expected.figures["rescue/sent"]
+    assert result.figures["dropped"] == expected.figures["dropped"]
+    assert redis_server.client.keys() == []
+
+
+def test_four_processes_one_killed_and_one_joining(tmp_path, redis_server):
+    """Each page is got, by whatever URL; twice only what the killed process had under way."""
+    size = 250
+    with Loopback(big_site(size)) as server:
+        processes = Processes(tmp_path, redis_server, server.proxies)
+        killed = processes.start()
+        for _ in range(2):
+            processes.start()
+        wait_for(lambda: len(server.hits) > 40)
+        killed.kill()
+        processes.start()
+        errors = processes.wait()
+    assert "Traceback" not in "".join(errors[1:]), errors
+    got = processes.got()
+    assert set(got) == expected_of(size)
+    assert sum(got.values()) <= size + 1 + 8
+    assert redis_server.client.keys() == []
+
+
+@deferred_f_from_coro_f
+async def test_other_rules_than_those_of_the_crawl(crawl, redis_server, caplog):
+    """They are refused, taken back, or told, as URLCANON_JOB_RULES says."""
+    settings = {**OURS, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
+    await crawl(site(PAGES), {**settings, **RULES})
+    with pytest.raises(ConfigurationError, match="rules of this process are others"):
+        await crawl(site(PAGES), {**settings, "URLCANON_JOB_RULES": "error"})
+    start = [Request(f"{SITE}/a?sid=9")]
+    kept = await crawl(site(PAGES), {**settings, "URLCANON_JOB_RULES": "keep"}, start=start)
+    assert kept.hits == []
+    warned = await crawl(site(PAGES), settings, start=start)
+    assert warned.hits == ["/a?sid=9"]
+    assert "rules of this process are others" in caplog.text
+
+
+@deferred_f_from_coro_f
+async def test_keys_of_something_else(crawl, redis_server):
+    """A key of another type is another job's: nothing is written to it."""
+    redis_server.client.set("follow:dupefilter", "mine")
+    with pytest.raises(ConfigurationError, match="another job's"):
+        await crawl(site(PAGES), {**RULES, **OURS, "REDIS_URL": redis_server.url})
+    assert redis_server.client.get("follow:dupefilter") == b"mine"
+
+
+@pytest.mark.parametrize("trouble", ["gone", "full"])
+@deferred_f_from_coro_f
+async def test_redis_gone_or_full_for_a_while(crawl, redis_server, monkeypatch, caplog, trouble):
+    """What cannot be queued or told waits, and no page is lost."""
+    monkeypatch.setattr(frontier, "_BEAT", 0.05)
+    pages, hits = big_site(60), []
+
+    def respond(request):
+        hits.append(request.target)
+        if len(hits) == 8 and trouble == "gone":
+            redis_server.stop()
+            Timer(0.5, redis_server.start).start()
+        elif len(hits) == 8:
+            redis_server.client.config_set("maxmemory", 1)
+            Timer(0.5, redis_server.client.config_set, ("maxmemory", 0)).start()
+        return pages(request)
+
+    settings = {**RULES, **OURS, "REDIS_URL": redis_server.url, "CONCURRENT_REQUESTS": 4}
+    settings["CLOSESPIDER_TIMEOUT"] = 60
+    result = await crawl(respond, settings)
+    found = {url.partition("?")[0] for url in result.pages}
+    assert found == expected_of(60)
+    assert "Redis answers again" in caplog.text
+
+
+@deferred_f_from_coro_f
+async def test_what_one_process_suspends_is_off_in_the_next(crawl, redis_server):
+    """What the audit found out holds for all who take part."""
+    pages = {"/": links(*(f"/p?id={number}" for number in range(12)))}
+    pages |= {f"/p?id={n}": page(f"<p>Number {n} is about {n * 'x'}.") for n in range(20)}
+    settings = {**OURS, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
+    settings |= {"URLCANON_RULES": {"site.example": {"drop_params": ["id"]}}, "URLCANON_AUDIT": 1.0}
+    first = await crawl(site(pages), settings)
+    assert len(first.pages) == 13
+    more = {"/more": links(*(f"/p?id={number}" for number in range(12, 20))), **pages}
+    second = await crawl(site(more), settings, start=[Request(f"{SITE}/more")])
+    assert len(second.pages) == 9
+    assert "audited" not in second.figures
