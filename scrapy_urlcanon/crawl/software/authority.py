@@ -1,0 +1,16 @@
+"""The host of a URL, with its port."""
+
+from __future__ import annotations
+
+import re
+
+_END = re.compile("[/?#]")
+
+
+def authority_of(url: str) -> str:
+    """Return the host of *url*, with its port, as it is written.
+
+    >>> authority_of("http://user@Example.com:8080/a?b")
+    'example.com:8080'
+    """
+    return _END.split(url.partition("://")[2], maxsplit=1)[0].rpartition("@")[2].lower()

@@ -1,0 +1,229 @@
+"""Holds requests for parts of pages, such as a post of a topic, until their pages were seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lxml import etree  # type: ignore[import-untyped]
+from scrapy import signals
+from scrapy.exceptions import IgnoreRequest
+
+from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
+from scrapy_urlcanon.crawl.recovery.page_requests import callback_of, is_plain
+from scrapy_urlcanon.crawl.software.authority import authority_of
+from scrapy_urlcanon.crawl.stats import Stat
+from scrapy_urlcanon.profiles.installation import templates_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_urlcanon.canonicalizer.templates import Template
+    from scrapy_urlcanon.canonicalizer.url import Url
+    from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+    from scrapy_urlcanon.crawl.settings import CrawlSettings
+    from scrapy_urlcanon.crawl.stats import CrawlStats
+    from scrapy_urlcanon.profiles.installation import Installation
+    from scrapy_urlcanon.profiles.profile import Part
+
+_REMEMBERED = 2_000_000
+_FIRST_BATCH = 8
+_LARGEST_BATCH = 1_000
+_OK = 200
+_IDS = etree.XPath("//@id | //a/@name")
+
+
+class _Known(NamedTuple):
+    """What is known of the parts of pages of one program at one place."""
+
+    part: Part
+    place: str
+    """With the host."""
+    links: tuple[Template, ...]
+    pages: tuple[Template, ...]
+
+    def key(self, found: dict[str, str], part: str, callback: str) -> int:
+        """Return what stands for a part of a page and for what of the spider it was."""
+        within = found.get(self.part.within, "")
+        return hash((self.place, self.part.id, within, part, callback))
+
+
+class PartsOfPages:
+    """Keeps from the scheduler what leads to a page that the spider has, as its ids prove.
+
+    A request for a part of a page waits until there is nothing else to do. One that no fetched
+    page has shown by then is fetched: nothing is lost. A few at a time, since the pages that they
+    bring prove others.
+
+    It listens to ``request_scheduled``, so it is made only where there is a program of which parts
+    are known.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        canonical_urls: CanonicalUrls,
+        fingerprints: PageFingerprints,
+        settings: CrawlSettings,
+        stats: CrawlStats,
+    ) -> None:
+        self._crawler = crawler
+        self._canonical_urls = canonical_urls
+        self._fingerprints = fingerprints
+        self._settings = settings
+        self._stats = stats
+        self._known: dict[str, list[_Known]] = {}
+        self._shown: set[int] = set()
+        self._held: dict[bytes, tuple[Request, int]] = {}
+        self._by_key: dict[int, list[bytes]] = {}
+        self._bytes: HeldBytes[Request] = HeldBytes(parts_of)
+        self._released: Request | None = None
+        self._batch = _FIRST_BATCH
+        self._proved = 0
+        crawler.signals.connect(self.request_scheduled, signals.request_scheduled)
+        crawler.signals.connect(self.spider_idle, signals.spider_idle)
+
+    def add(self, installation: Installation) -> None:
+        """Take over what is known of *installation*."""
+        self._known.setdefault(installation.authority, []).extend(
+            _Known(
+                part,
+                installation.url,
+                templates_at(installation.place, part.links),
+                templates_at(installation.place, part.pages),
+            )
+            for part in installation.parts()
+        )
+
+    @property
+    def waiting(self) -> Iterator[Request]:
+        """The requests that are held, in the order in which they came."""
+        return (request for request, _ in self._held.values())
+
+    def request_scheduled(self, request: Request) -> None:
+        """Refuse *request* where its page is seen already, or may be.
+
+        :raises IgnoreRequest: which the engine takes for an answer (Scrapy 2.19,
+            ``core/engine.py``, ``_schedule_request``).
+        """
+        if authority_of(request.url) in self._known and request is not self._released:
+            key = self._key(request)
+            if key in self._shown:
+                self._stats.inc(Stat.PART_SHOWN)
+                raise IgnoreRequest("a page that was fetched shows what it leads to")
+            if key is not None and self._hold(request, key):
+                raise IgnoreRequest("it waits for the page that shows what it leads to")
+
+    def restore(self, request: Request) -> bool:
+        """Hold *request*, which waited when an earlier run ended; tell whether it is held."""
+        if authority_of(request.url) not in self._known:
+            return False
+        key = self._key(request)
+        return key is not None and self._hold(request, key)
+
+    def received(self, request: Request, response: Response, authority: str) -> None:
+        """Note the parts that *response*, from *authority*, shows; forget what waits for them."""
+        known = self._known.get(authority)
+        canonical = self._canonical_urls.of(request) if known else None
+        if not known or canonical is None or response.status != _OK:
+            return
+        url = split(canonical)
+        matches = ((each, _found(each.pages, url)) for each in known)
+        pages = [(each, found) for each, found in matches if found is not None]
+        if not pages:
+            return
+        callback = callback_of(request, self._crawler.spider)
+        ids = _ids(response.body[: self._settings.audit_max_size])
+        for each, found in pages:
+            before, _, behind = each.part.id.partition("{part}")
+            for text in ids:
+                if not text.startswith(before) or not text.endswith(behind):
+                    continue
+                part = text[len(before) : len(text) - len(behind)]
+                key = each.key(found, part, callback)
+                if len(self._shown) < _REMEMBERED:
+                    self._shown.add(key)
+                self._forget(key)
+
+    def spider_idle(self) -> None:
+        """Have fetched what no page has shown, some at a time."""
+        if not self._held:
+            return
+        # Where the last ones proved nothing of the others, there is no point in waiting.
+        self._batch = _FIRST_BATCH if self._proved else min(2 * self._batch, _LARGEST_BATCH)
+        self._proved = 0
+        for fingerprint in list(self._held)[: self._batch]:
+            request = self._take(fingerprint)
+            self._released = request
+            self._stats.inc(Stat.PART_FETCHED)
+            self._crawler.engine.crawl(request)
+        self._released = None
+
+    def _key(self, request: Request) -> int | None:
+        """Return the key of the part that *request* is for, or None if it is for none."""
+        if request.dont_filter or request.method != "GET" or not is_plain(request):
+            return None
+        canonical = self._canonical_urls.of(request)
+        if canonical is None:
+            return None
+        url = split(canonical)
+        for each in self._known[authority_of(request.url)]:
+            found = _found(each.links, url)
+            if found is not None:
+                callback = callback_of(request, self._crawler.spider)
+                return each.key(found, found["part"], callback)
+        return None
+
+    def _hold(self, request: Request, key: int) -> bool:
+        """Keep *request*, as the duplicate filter would the first one; tell whether it is kept."""
+        fingerprint = self._fingerprints.fingerprint(request)
+        if fingerprint in self._held:
+            return True
+        settings = self._settings
+        if (
+            len(self._held) >= settings.rescue_max_pending
+            or self._bytes.total > settings.pending_max_bytes
+        ):
+            return False
+        self._bytes.add(request)
+        self._held[fingerprint] = request, key
+        self._by_key.setdefault(key, []).append(fingerprint)
+        return True
+
+    def _take(self, fingerprint: bytes) -> Request:
+        request, key = self._held.pop(fingerprint)
+        self._bytes.remove(request)
+        same = self._by_key[key]
+        same.remove(fingerprint)
+        if not same:
+            del self._by_key[key]
+        return request
+
+    def _forget(self, key: int) -> None:
+        for fingerprint in tuple(self._by_key.get(key, ())):
+            self._take(fingerprint)
+            self._proved += 1
+            self._stats.inc(Stat.PART_SHOWN)
+
+
+def _found(templates: tuple[Template, ...], url: Url) -> dict[str, str] | None:
+    """Return what stands in the places of the first of *templates* that *url* fits, or None."""
+    for template in templates:
+        match = template.match(url)
+        if match is not None and not match.others:
+            return dict(match.found)
+    return None
+
+
+def _ids(body: bytes) -> set[str]:
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=False)
+    try:
+        document = etree.fromstring(body, parser)
+    except (etree.LxmlError, ValueError):
+        return set()
+    return set() if document is None else set(map(str, _IDS(document)))

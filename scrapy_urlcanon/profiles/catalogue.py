@@ -1,0 +1,76 @@
+"""The profiles that there are: ours, each a file of ``programs/``, and those of users."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
+from scrapy_urlcanon.profiles.profile import Profile
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+_PROGRAMS = Path(__file__).parent / "programs"
+_SUFFIX = ".toml"
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return the names of our profiles, which are those of their files.
+
+    >>> "mediawiki" in names()
+    True
+    """
+    return tuple(sorted(path.stem for path in _PROGRAMS.glob(f"*{_SUFFIX}")))
+
+
+@cache
+def profile(name: str) -> Profile:
+    """Return our profile *name*, one of :func:`names`."""
+    text = (_PROGRAMS / f"{name}{_SUFFIX}").read_text(encoding="utf-8")
+    return Profile.read(f"profile {name}", text)
+
+
+@cache
+def our_profiles() -> tuple[Profile, ...]:
+    """Return all our profiles; to read them takes some milliseconds."""
+    return tuple(map(profile, names()))
+
+
+def chosen(choice: Iterable[str | os.PathLike[str]], *, setting: str) -> tuple[Profile, ...]:
+    """Return the profiles of *choice*: names of ours, and paths of files that end in ``.toml``.
+
+    ``*`` stands for all of ours.
+
+    :param setting: what holds the choice, for the messages.
+    :raises ConfigurationError: with all problems of all files at once.
+    """
+    found: dict[str, Profile] = {}
+    problems: list[Problem] = []
+    for each in choice:
+        text = str(each)
+        if text == "*":
+            found.update((one.name, one) for one in our_profiles())
+        elif text in names():
+            one = profile(text)
+            found[one.name] = one
+        elif not text.endswith(_SUFFIX):
+            message = f"no such profile: {text!r}{did_you_mean(text, names())}"
+            problems.append(Problem(setting, message))
+        else:
+            try:
+                one = Profile.read(text, Path(text).read_text(encoding="utf-8-sig"))
+            except ConfigurationError as error:
+                problems += error.problems
+            except (OSError, ValueError) as error:
+                reason = error.strerror or error if isinstance(error, OSError) else error
+                problems.append(Problem(setting, f"cannot read {text!r}: {reason}"))
+            else:
+                # One of a user takes the place of ours that has its name.
+                found[one.name] = one
+    if problems:
+        raise ConfigurationError(problems)
+    return tuple(found.values())

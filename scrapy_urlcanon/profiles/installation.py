@@ -1,0 +1,133 @@
+"""A program at its place: the rules that hold there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from scrapy_urlcanon.canonicalizer.configuration import RuleSet
+from scrapy_urlcanon.canonicalizer.layers import Layer
+from scrapy_urlcanon.canonicalizer.patterns import PlacePattern, parse_pattern
+from scrapy_urlcanon.canonicalizer.templates import parse_template
+from scrapy_urlcanon.profiles.profile import TEMPLATE_OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from typing_extensions import Self
+
+    from scrapy_urlcanon.canonicalizer.templates import Template
+    from scrapy_urlcanon.profiles.profile import Part, Profile, ProfileRule
+
+
+@frozen
+class Installation:
+    """A program that was recognised on a host."""
+
+    profile: Profile
+    host: str
+    """Normalized."""
+    port: str | None
+    place: str
+    """The path below which it stands, with slashes around it."""
+    version: tuple[int, ...] = ()
+    signs: tuple[str, ...] = ()
+    """What it was told by; empty where it is from an earlier run."""
+
+    @property
+    def authority(self) -> str:
+        """Host and port."""
+        return self.host if self.port is None else f"{self.host}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """Where it stands, without the scheme."""
+        return f"{self.authority}{self.place}"
+
+    def __str__(self) -> str:
+        version = ".".join(map(str, self.version))
+        return f"{self.profile.name}{' ' if version else ''}{version} at {self.url}"
+
+    def as_data(self) -> dict[str, Any]:
+        """Return it as JSON can hold it, for :meth:`from_data`."""
+        return {
+            "profile": self.profile.name,
+            "host": self.host,
+            "port": self.port,
+            "place": self.place,
+            "version": list(self.version),
+        }
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], profile: Profile) -> Self:
+        """Return what :meth:`as_data` gave, of *profile*."""
+        return cls(profile, data["host"], data["port"], data["place"], tuple(data["version"]))
+
+    def covers(self, other: Installation) -> bool:
+        """Tell whether *other* is this one, or a part of it further down."""
+        return (
+            (self.profile.name, self.host, self.port)
+            == (other.profile.name, other.host, other.port)
+        ) and other.place.startswith(self.place)
+
+    def rules(self, *, certain: bool) -> Iterator[ProfileRule]:
+        """Yield the rules that hold here: those that are certain for its version, or the rest."""
+        for rule in self.profile.rules:
+            holds = rule.holds_for(self.version)
+            # Of an unknown version it is not known whether all that depends on it holds.
+            if (rule.is_certain and holds) is certain and (holds or not self.version):
+                yield rule
+
+    def parts(self) -> Iterator[Part]:
+        """Yield what certainly holds here of the parts of pages."""
+        for part in self.profile.parts:
+            if part.is_certain and part.holds_for(self.version):
+                yield part
+
+    def rule_sets(
+        self, *, certain: bool, others: tuple[str, ...] = (), views: bool = True
+    ) -> Iterator[RuleSet]:
+        """Yield the rule sets of :meth:`rules`.
+
+        :param others: places of other programs on this host and port.
+        :param views: whether those for other views of the same things are among them.
+        """
+        below = tuple(
+            other.rstrip("/")
+            for other in others
+            if other != self.place and other.startswith(self.place)
+        )
+        origin = f"profile {self.profile.name}"
+        for rule in self.rules(certain=certain):
+            if rule.is_view and not views:
+                continue
+            for where in rule.where:
+                pattern = parse_pattern(f"{self.host}{self.place}{where}")
+                yield RuleSet(
+                    PlacePattern(pattern, self.port, below),
+                    options_at(self.place, rule.options),
+                    Layer(origin, f"{self.url}{where}"),
+                )
+
+
+def options_at(place: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *options* with paths that begin at *place*, where those that are given begin.
+
+    >>> options_at("/wiki/", {"skip": ["/a?b={c}"], "drop_params": ["d"]})
+    {'skip': ['/wiki/a?b={c}'], 'drop_params': ['d']}
+    """
+    literal = place.rstrip("/").replace("{", "%7B").replace("}", "%7D")
+
+    def moved(value: Any) -> Any:
+        return [moved(each) for each in value] if isinstance(value, list) else f"{literal}{value}"
+
+    return {
+        name: moved(value) if name in TEMPLATE_OPTIONS else value for name, value in options.items()
+    }
+
+
+def templates_at(place: str, templates: Iterable[Template]) -> tuple[Template, ...]:
+    """Return *templates* with paths that begin at *place*."""
+    texts = options_at(place, {"skip": [str(template) for template in templates]})["skip"]
+    return tuple(map(parse_template, texts))

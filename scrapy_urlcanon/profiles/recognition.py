@@ -1,0 +1,189 @@
+"""Says which program made a page, by its signs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from scrapy_urlcanon.canonicalizer.names import glob_matcher
+from scrapy_urlcanon.profiles.profile import parse_version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from scrapy_urlcanon.canonicalizer.templates import Template
+    from scrapy_urlcanon.profiles.page_signs import PageSigns
+    from scrapy_urlcanon.profiles.profile import Profile, Sign
+
+_ENOUGH = 2
+_MAX_SEGMENTS = 20
+
+
+@frozen
+class Recognised:
+    """A program that made a page."""
+
+    profile: Profile
+    place: str
+    """The path below which it stands, with slashes around it: ``/`` or ``/wiki/``."""
+    version: tuple[int, ...]
+    """Empty where it does not tell."""
+    signs: tuple[str, ...]
+    """What it was told by."""
+
+    @property
+    def written_version(self) -> str:
+        """The version as text; empty where it is unknown."""
+        return ".".join(map(str, self.version))
+
+    def __str__(self) -> str:
+        return f"{self.profile.name} {self.written_version}".rstrip()
+
+
+def recognise(page: PageSigns, profiles: Iterable[Profile]) -> tuple[Recognised, ...]:
+    """Return which of *profiles* made *page*: none, one, or one and what that runs on.
+
+    A certain sign is enough, and so are signs of two kinds. A page that shows the signs of
+    programs of which none runs on the other tells nothing.
+    """
+    found = [one for profile in profiles if (one := _recognised(page, profile))]
+    runs_on = {name for one in found for name in one.profile.runs_on}
+    tops = [one for one in found if one.profile.name not in runs_on]
+    if len(tops) > 1:
+        return ()
+    allowed = {tops[0].profile.name, *tops[0].profile.runs_on} if tops else set()
+    return tuple(one for one in found if one.profile.name in allowed)
+
+
+def _recognised(page: PageSigns, profile: Profile) -> Recognised | None:
+    shown = [
+        (sign, told)
+        for sign in profile.signs
+        if (told := _FINDERS[sign.kind](page, sign)) is not None
+    ]
+    kinds = {sign.kind for sign, _ in shown}
+    if len(kinds) < _ENOUGH and not any(sign.is_certain for sign, _ in shown):
+        return None
+    assets = [base for sign, base in shown if sign.kind == "asset" and base]
+    versions = [
+        parse_version(told) for sign, told in shown if sign.kind in {"generator", "header"} and told
+    ]
+    return Recognised(
+        profile,
+        _place(page.path, profile, assets),
+        next(filter(None, versions), ()),
+        tuple(str(sign) for sign, _ in shown),
+    )
+
+
+def _place(path: str, profile: Profile, assets: list[str]) -> str:
+    """Return the directory that the page and what it loads from its program have in common.
+
+    >>> from scrapy_urlcanon.profiles.catalogue import profile
+    >>> _place("/wiki/Main_Page", profile("mediawiki"), ["/w/"])
+    '/'
+    >>> _place("/forum/viewtopic.php", profile("phpbb"), [])
+    '/forum/'
+    """
+    common = _directory(path, profile).split("/")[1:-1]
+    for base in assets:
+        other = base.split("/")[1:-1]
+        same = 0
+        while same < min(len(common), len(other)) and common[same] == other[same]:
+            same += 1
+        del common[same:]
+    return "/".join(["", *common, ""])
+
+
+def _directory(path: str, profile: Profile) -> str:
+    """Return the directory of *path*, or that of the program where the rest of it is known.
+
+    >>> from scrapy_urlcanon.profiles.catalogue import profile
+    >>> _directory("/a/node/17", profile("drupal")), _directory("/a/b", profile("drupal"))
+    ('/a/', '/a/')
+    """
+    segments = path.split("/")
+    for number, name in enumerate(segments[: _MAX_SEGMENTS + 1]):
+        rest = f"/{'/'.join(segments[number + 1 :])}"
+        if name in profile.scripts:
+            return "/".join([*segments[:number], ""])
+        if any(shape.path.match(rest) is not None for shape in _firm(profile)):
+            return "/".join([*segments[: number + 1], ""])
+    return path[: path.rfind("/") + 1]
+
+
+def _firm(profile: Profile) -> list[Template]:
+    """Return the shapes of *profile* that begin with a text."""
+    return [
+        shape
+        for shape in profile.shapes
+        if isinstance(shape.path.parts[0], str) and len(shape.path.parts[0]) > 1
+    ]
+
+
+def _generator(page: PageSigns, sign: Sign) -> str | None:
+    """Return the version that the generator tells, or ""; None where it is another one."""
+    matches = glob_matcher(f"{sign.text.lower()}*")
+    for generator in page.generators:
+        if matches(generator.lower()):
+            return generator[len(sign.text) :].lstrip(" /vV") if "*" not in sign.text else ""
+    return None
+
+
+def _header(page: PageSigns, sign: Sign) -> str | None:
+    matches = glob_matcher(sign.value.lower())
+    for name, value in page.headers:
+        if name == sign.text.lower() and matches(value.lower()):
+            return ""
+    return None
+
+
+def _cookie(page: PageSigns, sign: Sign) -> str | None:
+    return "" if any(map(glob_matcher(sign.text), page.cookies)) else None
+
+
+def _title(page: PageSigns, sign: Sign) -> str | None:
+    return "" if glob_matcher(f"{sign.text}*")(page.title) else None
+
+
+def _link(page: PageSigns, sign: Sign) -> str | None:
+    return "" if sign.text in page.links else None
+
+
+def _asset(page: PageSigns, sign: Sign) -> str | None:
+    """Return the directory below which an asset stands, or "" where that is another host."""
+    start = f"/{sign.text.partition('*')[0]}"
+    matches = glob_matcher(f"/{sign.text}*")
+    for paths, is_here in ((page.assets, True), (page.foreign_assets, False)):
+        for path in paths:
+            position = path.find(start)
+            if position >= 0 and matches(path[position:]):
+                return path[: position + 1] if is_here else ""
+    return None
+
+
+def _element(page: PageSigns, sign: Sign) -> str | None:
+    for attributes in page.elements.get(sign.text, ()):
+        if all(_has(attributes, name, value) for name, value in sign.attributes.items()):
+            return ""
+    return None
+
+
+def _has(attributes: Mapping[str, str], name: str, value: str) -> bool:
+    given = attributes.get(name)
+    if given is None:
+        return False
+    texts = given.split() if name == "class" else [given]
+    return any(map(glob_matcher(value), texts))
+
+
+_FINDERS = {
+    "generator": _generator,
+    "header": _header,
+    "cookie": _cookie,
+    "asset": _asset,
+    "element": _element,
+    "title": _title,
+    "link": _link,
+}

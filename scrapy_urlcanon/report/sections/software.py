@@ -1,0 +1,92 @@
+"""The programs that the sites of a crawl run on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from attrs import frozen
+
+from scrapy_urlcanon.redaction import redact
+from scrapy_urlcanon.report.section import Section
+from scrapy_urlcanon.wording import count_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.profiles.installation import Installation
+    from scrapy_urlcanon.report.document import Report
+    from scrapy_urlcanon.report.screen import Screen
+
+_MOST = 1_000
+_PRINTED = 10
+
+
+@frozen
+class Software:
+    """A program that was recognised."""
+
+    name: str
+    """With its version, where it tells that."""
+    place: str
+    """Host, port and path."""
+    signs: tuple[str, ...]
+    """What it was told by; none if that was in an earlier run of the job."""
+    certain: tuple[str, ...]
+    """What its rules that are in force merge."""
+    suspicions: tuple[str, ...]
+    """Rules that are not, as lines of the settings: the first that would do it."""
+
+
+class KnownSoftware(Section):
+    """What was recognised, where and by which signs, and what might be turned on there."""
+
+    place = 66
+    name = "software"
+    label = "Known programs"
+    key = "software"
+    row = Software
+    since = 3
+
+    def __init__(self, canonicalizer: Canonicalizer) -> None:
+        super().__init__(canonicalizer)
+        self._found: list[Software] = []
+
+    def note_software(self, installation: Installation) -> None:
+        if len(self._found) >= _MOST:
+            return
+        version = ".".join(map(str, installation.version))
+        suspicions = {
+            f"URLCANON_RULES = {{{str(rule_set.layer.pattern)!r}: {rule_set.options!r}}}": None
+            for rule_set in installation.rule_sets(certain=False)
+        }
+        self._found.append(
+            Software(
+                f"{installation.profile.name} {version}".rstrip(),
+                redact(installation.url),
+                tuple(map(redact, installation.signs)),
+                tuple(rule.merges for rule in installation.profile.all_rules if rule.is_certain),
+                tuple(suspicions),
+            )
+        )
+
+    def rows(self, figures: Mapping[str, int]) -> tuple[Software, ...]:
+        del figures
+        return tuple(self._found)
+
+    @classmethod
+    def context(cls, report: Report) -> dict[str, Any] | None:
+        found = report.rows(Software)
+        return {"found": found} if found else None
+
+    @classmethod
+    def show(cls, report: Report, screen: Screen) -> None:
+        found = report.rows(Software)
+        if not found:
+            return
+        screen.heading(cls.label)
+        for one in found[:_PRINTED]:
+            screen.line((one.name, "cyan"), f" at {one.place}")
+            screen.line((f"by {', '.join(one.signs) or 'an earlier run'}", "dim"), indent=2)
+        if len(found) > _PRINTED:
+            screen.line((f"and {count_of(len(found) - _PRINTED, 'other')}", "dim"))

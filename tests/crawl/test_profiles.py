@@ -1,0 +1,333 @@
+"""Rules of known programs, in real crawls: what the server saw with profiles off and on."""
+
+import logging
+
+import pytest
+from loopback import page
+from scrapy import Request
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, FollowSpider, links, site
+
+from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.report.json_form import from_json
+from scrapy_urlcanon.report.page import to_html
+from scrapy_urlcanon.report.sections.software import Software
+
+BOARD = """
+name = "Board"
+kind = "forum"
+scripts = ["topic.php", "index.php"]
+
+[[signs]]
+generator = "Board"
+certain = true
+[[signs]]
+asset = "skin/*.css"
+
+[[rules]]
+merges = "URLs with and without the id of the session"
+because = "it selects nothing"
+options = { drop_params = ["sid"] }
+source = "its own pages"
+certain = true
+proved_by = "benchmark"
+
+[[rules]]
+merges = "sorted lists"
+because = "they have the same lines"
+options = { drop_params = ["order"] }
+source = "its manual"
+proved_by = "documentation"
+
+[[parts]]
+merges = "a post and the page of its topic"
+because = "the program shows that page"
+links = ["topic.php?p={part:digits}", "topic.php?t={t:digits}&p={part:digits}"]
+pages = [
+    "topic.php?t={t:digits}",
+    "topic.php?t={t:digits}&start={n:digits}",
+    "topic.php?p={p:digits}",
+]
+id = "p{part}"
+source = "its own pages"
+certain = true
+proved_by = "benchmark"
+"""
+HEAD = '<meta name="generator" content="Board 2.1"><link rel="stylesheet" href="/forum/skin/a.css">'
+
+
+@pytest.fixture
+def board(tmp_path):
+    """Return the settings in which a program of our own is known."""
+    path = tmp_path / "board.toml"
+    path.write_text(BOARD, encoding="utf-8")
+    return {"URLCANON_PROFILES": ["*", str(path)]}
+
+
+def shown(*urls, ids=()):
+    """Return a page of the program that links *urls* and has elements with *ids*."""
+    body = "".join(f'<a href="{url}">link</a>' for url in urls)
+    body += "".join(f'<div id="{one}">post {one}</div>' for one in ids)
+    return page(f"<html><head>{HEAD}</head><body>{body}</body></html>")
+
+
+def forum(*urls):
+    """Return the pages of a forum whose index links *urls* too."""
+    return {
+        f"{SITE}/forum/index.php": shown("topic.php?t=1", *urls),
+        f"{SITE}/forum/topic.php?t=1": shown("topic.php?t=1&start=2", "topic.php?p=12"),
+        f"{SITE}/forum/topic.php?t=1&start=2": shown(ids=["p12", "p13"]),
+        f"{SITE}/forum/topic.php?p=12": shown(ids=["p12", "p13"]),
+        f"{SITE}/forum/topic.php?p=13": shown(ids=["p12", "p13"]),
+        f"{SITE}/forum/topic.php?t=1&p=13": shown(ids=["p12", "p13"]),
+        f"{SITE}/forum/topic.php?p=99": shown(ids=["p99"]),
+    }
+
+
+START = (f"{SITE}/forum/index.php",)
+
+
+@deferred_f_from_coro_f
+async def test_rules_hold_from_the_first_page_on(crawl, board, caplog):
+    """The links of the page by which a program is recognised are canonicalized by its rules."""
+    urls = [f"/forum/a.php?sid={number}" for number in range(5)]
+    respond = site({START[0]: shown(*urls)}, missing=200)
+    off = await crawl(respond, {"URLCANON_PROFILES": False}, start=START)
+    with caplog.at_level(logging.INFO, "scrapy_urlcanon"):
+        on = await crawl(respond, board, start=START)
+    assert len(off.hits) == 6
+    assert len(on.hits) == 2
+    assert on.figures["profile/recognised/Board"] == 1
+    assert "Recognised Board 2.1 at site.example/forum/, by generator Board" in caplog.text
+
+
+@deferred_f_from_coro_f
+async def test_rules_hold_below_the_place_of_the_program_alone(crawl, board):
+    """What stands beside it on the host, on its subdomains and on other ports is another matter."""
+    urls = [f"{at}/a?sid={n}" for at in ("/shop", "http://www.site.example/forum") for n in (1, 2)]
+    respond = site(
+        {
+            START[0]: shown(
+                *urls,
+                "http://site.example:81/forum/a?sid=1",
+                "http://site.example:81/forum/a?sid=2",
+            )
+        },
+        missing=200,
+    )
+    result = await crawl(respond, board, start=START)
+    assert len(result.hits) == 7
+
+
+@deferred_f_from_coro_f
+async def test_suspicions_drop_nothing(crawl, board):
+    """A rule that is not certain has no effect by itself."""
+    respond = site({START[0]: shown("/forum/a?order=1", "/forum/a?order=2")}, missing=200)
+    assert len((await crawl(respond, board, start=START)).hits) == 3
+
+
+@deferred_f_from_coro_f
+async def test_what_was_fetched_before_is_not_fetched_again(crawl, board):
+    """A page is known by its new fingerprint once the program is recognised."""
+    plain = f"{SITE}/forum/plain.php?sid=1"
+    respond = site(
+        {
+            f"{SITE}/": links(plain),
+            plain: links("/forum/index.php"),
+            START[0]: shown("/forum/plain.php", "/forum/plain.php?sid=2"),
+        }
+    )
+    result = await crawl(respond, board)
+    assert result.hits == ["/", "/forum/plain.php?sid=1", "/forum/index.php"]
+
+
+@deferred_f_from_coro_f
+async def test_user_wins(crawl, board):
+    """What a rule of the user takes back stays."""
+    respond = site({START[0]: shown("/forum/a?sid=1", "/forum/a?sid=2")}, missing=200)
+    rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["!sid"]}}}
+    assert len((await crawl(respond, board | rules, start=START)).hits) == 3
+
+
+@deferred_f_from_coro_f
+async def test_preset_scrapy_knows_no_program(crawl, board):
+    """It merges nothing that Scrapy keeps apart."""
+    respond = site({START[0]: shown("/forum/a?sid=1", "/forum/a?sid=2")}, missing=200)
+    result = await crawl(respond, board | {"URLCANON_PRESET": "scrapy"}, start=START)
+    assert len(result.hits) == 3
+
+
+@deferred_f_from_coro_f
+async def test_post_on_a_fetched_page_of_its_topic_is_not_fetched(crawl, board):
+    """Links to posts wait for their topics, and the ids of the posts prove that they were seen."""
+    respond = site(forum("topic.php?p=12", "topic.php?p=13", "topic.php?t=1&p=13"))
+    off = await crawl(respond, board | {"URLCANON_PROFILES": False}, start=START)
+    on = await crawl(respond, board, start=START)
+    assert len(off.hits) == 6
+    assert on.hits == [
+        "/forum/index.php",
+        "/forum/topic.php?t=1",
+        "/forum/topic.php?t=1&start=2",
+    ]
+    assert on.figures["profile/part/shown"] == 3
+
+
+@deferred_f_from_coro_f
+async def test_post_that_no_page_shows_is_fetched(crawl, board):
+    """Nothing is lost: what is not proved to be seen is fetched in the end."""
+    respond = site(forum("topic.php?p=99", "topic.php?p=12"))
+    result = await crawl(respond, board, start=START)
+    assert max(result.hits) == "/forum/topic.php?t=1&start=2"
+    assert "/forum/topic.php?p=99" in result.hits
+    assert "/forum/topic.php?p=12" not in result.hits
+    assert result.figures["profile/part/fetched"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_post_that_another_callback_asks_for_is_fetched(crawl, board):
+    """The page proves what one callback of the spider has got, and nothing for another one."""
+
+    class Posts(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": response.text}
+            for link in response.css("a"):
+                callback = self.post if "p=" in link.attrib["href"] else self.parse
+                yield response.follow(link, callback)
+
+        def post(self, response):
+            yield {"url": response.url, "text": response.text}
+
+    respond = site(forum("topic.php?p=12"))
+    result = await crawl(respond, board, start=START, spider=Posts)
+    assert "/forum/topic.php?p=12" in result.hits
+
+
+@deferred_f_from_coro_f
+async def test_post_of_a_topic_that_fails_is_fetched(crawl, board):
+    """The page that would have shown it brought nothing."""
+    pages = forum("topic.php?p=12")
+    pages[f"{SITE}/forum/topic.php?t=1&start=2"] = page("broken", status=500)
+    result = await crawl(site(pages), board, start=START)
+    assert "/forum/topic.php?p=12" in result.hits
+
+
+@deferred_f_from_coro_f
+async def test_unfiltered_request_for_a_post_is_sent(crawl, board):
+    """What is not to be filtered is not held either."""
+    start = (*START, Request(f"{SITE}/forum/topic.php?p=12", dont_filter=True))
+    result = await crawl(site(forum()), board, start=start)
+    assert "/forum/topic.php?p=12" in result.hits
+
+
+@deferred_f_from_coro_f
+async def test_page_that_claims_to_be_every_program_tells_nothing(crawl, board):
+    """Its rules would be anybody's."""
+    claims = '<meta name="generator" content="MediaWiki 1.39.1">'
+    links = '<a href="a?sid=1">one</a><a href="a?sid=2">other</a>'
+    claiming = page(f"<html><head>{HEAD}{claims}</head><body>{links}</body></html>")
+    respond = site({START[0]: claiming}, missing=200)
+    result = await crawl(respond, board, start=START)
+    assert len(result.hits) == 3
+    assert not [name for name in result.figures if name.startswith("profile/")]
+
+
+@deferred_f_from_coro_f
+async def test_two_programs_on_one_host_have_their_own_places(crawl, board):
+    """The rules of one do not hold below the place of the other, even if that is further down."""
+    login = "index.php?title=Special:UserLogin&returnto="
+    wiki = page(
+        '<html><head><meta name="generator" content="MediaWiki 1.39"></head><body>'
+        + "".join(
+            f'<a href="{url}">link</a>'
+            for url in (
+                "/forum/index.php",
+                "/index.php?title=Special:UserLogin&returnto=1",
+                "/index.php?title=Special:UserLogin&returnto=2",
+                "/index.php?title=Special:UserLogin&sid=1",
+                "/index.php?title=Special:UserLogin&sid=2",
+            )
+        )
+        + "</body></html>"
+    )
+    respond = site(
+        {
+            f"{SITE}/index.php?title=Main": wiki,
+            START[0]: shown("a?sid=1", "a?sid=2", *(f"b/{login}{n}" for n in (1, 2))),
+        },
+        missing=200,
+    )
+    result = await crawl(respond, board, start=(f"{SITE}/index.php?title=Main",))
+    assert sorted(result.hits) == [
+        "/forum/a?sid=1",
+        "/forum/b/index.php?title=Special:UserLogin&returnto=1",
+        "/forum/b/index.php?title=Special:UserLogin&returnto=2",
+        "/forum/index.php",
+        "/index.php?title=Main",
+        "/index.php?title=Special:UserLogin&returnto=1",
+        "/index.php?title=Special:UserLogin&sid=1",
+        "/index.php?title=Special:UserLogin&sid=2",
+    ]
+
+
+@deferred_f_from_coro_f
+async def test_resumed_job_goes_on_with_what_it_recognised(crawl, board, tmp_path):
+    """Neither is a page fetched again under its other URL, nor a held post forgotten."""
+    job = board | {
+        "JOBDIR": str(tmp_path / "job"),
+        "CLOSESPIDER_PAGECOUNT": 1,
+        "CONCURRENT_REQUESTS": 1,
+    }
+    respond = site(forum("topic.php?p=12", "topic.php?p=99", "a?sid=1", "a?sid=2"), missing=200)
+    first = await crawl(respond, job, start=START)
+    second = await crawl(respond, job | {"CLOSESPIDER_PAGECOUNT": 0}, start=())
+    hits = first.hits + second.hits
+    assert len(hits) == len(set(hits))
+    assert len([hit for hit in hits if hit.startswith("/forum/a")]) == 1
+    assert "/forum/topic.php?p=99" in hits
+    assert "/forum/topic.php?p=12" not in hits
+
+
+@deferred_f_from_coro_f
+async def test_explanations_and_the_report_name_the_profile(crawl, board, tmp_path):
+    """What was recognised, where and by which signs."""
+    respond = site({START[0]: shown("a?sid=1", "a?sid=2")}, missing=200)
+    path = tmp_path / "report.json"
+    result = await crawl(respond, board | {"URLCANON_REPORT": str(path)}, start=START)
+    report = from_json(path.read_text())
+    (software,) = report.rows(Software)
+    assert (software.name, software.place) == ("Board 2.1", "site.example/forum/")
+    assert software.signs == ("generator Board", "asset skin/*.css")
+    assert software.suspicions == (
+        "URLCANON_RULES = {'site.example/forum/': {'drop_params': ['order']}}",
+    )
+    assert "Board 2.1" in to_html(report)
+    canonicalizer = Crawl.of(result.crawler).canonicalizer
+    (step,) = canonicalizer.explain(f"{SITE}/forum/a?sid=1").steps
+    assert str(step.layer) == "profile Board['site.example/forum/']"
+
+
+@deferred_f_from_coro_f
+async def test_audit_watches_the_rules_of_a_profile(crawl, board):
+    """One that is wrong on a site is suspended there, and what it had dropped is fetched."""
+    pages = {
+        f"{SITE}/forum/a?sid={number}": page(f"<p>{f'page {number} has words of its own. ' * 20}")
+        for number in range(12)
+    }
+    respond = site({START[0]: shown(*pages), **pages})
+    result = await crawl(respond, board | {"URLCANON_AUDIT": 1}, start=START)
+    assert {f"{SITE}{hit}" for hit in result.hits} >= set(pages)
+    assert result.figures["audit/suspended/drop_params:sid"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_hostile_pages_stop_no_crawl(crawl):
+    """A generator of a megabyte, a title of one, and no end of elements."""
+    huge = f'<meta name="generator" content="MediaWiki {1_000_000 * "1"}"><title>{1_000_000 * "x"}'
+    respond = site(
+        {
+            f"{SITE}/": page(f"{huge}</title><a href='/a'>a</a>"),
+            f"{SITE}/a": page(f"<a href='/b'>b</a>{100_000 * '<i id=x>'}"),
+            f"{SITE}/b": page("\x00\xff" * 1_000),
+        }
+    )
+    assert set((await crawl(respond)).hits) >= {"/"}

@@ -1,0 +1,368 @@
+"""Small pages with the signs of programs: of those that are known, and of others."""
+
+from typing import NamedTuple
+
+
+class Shown(NamedTuple):
+    """A page, and what it is to be recognised as."""
+
+    profile: str
+    url: str
+    html: str
+    headers: tuple[tuple[str, str], ...] = ()
+    place: str = "/"
+    version: tuple[int, ...] = ()
+    needs_headers: bool = False
+    """Whether nothing is left to tell it by where a proxy strips them."""
+
+
+def head(*elements, shows="<p>Text"):
+    """Return a page with *elements* in its head, which shows something."""
+    return f"<!DOCTYPE html><html><head>{''.join(elements)}</head><body>{shows}</body></html>"
+
+
+def body(content, attributes=""):
+    """Return a page with *content*."""
+    return f"<!DOCTYPE html><html><head></head><body {attributes}>{content}</body></html>"
+
+
+def generator(text):
+    """Return the element that names what made a page."""
+    return f'<meta name="generator" content="{text}">'
+
+
+def css(path):
+    """Return a link to a style sheet."""
+    return f'<link rel="stylesheet" href="{path}">'
+
+
+def js(path):
+    """Return a reference to a script."""
+    return f'<script src="{path}"></script>'
+
+
+KNOWN = [
+    Shown(
+        "mediawiki",
+        "http://a.example/wiki/Main_Page",
+        head(generator("MediaWiki 1.39.17"), css("/w/load.php?lang=en&modules=site&only=styles")),
+        version=(1, 39, 17),
+    ),
+    Shown(
+        "dokuwiki",
+        "http://a.example/wiki/doku.php?id=start",
+        head(generator("DokuWiki"), css("/wiki/lib/exe/css.php?t=dokuwiki")),
+        place="/wiki/",
+    ),
+    Shown(
+        "moinmoin",
+        "http://a.example/FrontPage",
+        head(
+            css("/moin_static1911/modernized/css/common.css"),
+            '<link rel="alternate" href="/FrontPage?action=rss_rc&unique=1&ddiffs=1">',
+        ),
+    ),
+    Shown(
+        "wordpress",
+        "http://a.example/blog/2023/05/title/",
+        head(
+            '<link rel="https://api.w.org/" href="http://a.example/blog/wp-json/">',
+            css("http://a.example/blog/wp-includes/css/dist/block-library/style.min.css"),
+        ),
+        place="/blog/",
+    ),
+    Shown(
+        "drupal",
+        "http://a.example/node/1",
+        head(generator("Drupal 10 (https://www.drupal.org)")),
+        (("X-Generator", "Drupal 10 (https://www.drupal.org)"),),
+        version=(10,),
+    ),
+    Shown(
+        "joomla",
+        "http://a.example/index.php/about",
+        head(generator("Joomla! - Open Source Content Management"), js("/media/jui/js/a.js")),
+    ),
+    Shown(
+        "typo3", "http://a.example/index.php?id=1", head(generator("TYPO3 4.5 CMS")), version=(4, 5)
+    ),
+    Shown(
+        "phpbb",
+        "http://a.example/forum/viewtopic.php?t=1",
+        body(
+            '<a href="https://www.phpbb.com/">phpBB</a>'
+            '<link href="./styles/prosilver/theme/stylesheet.css" rel="stylesheet">',
+            'id="phpbb" class="nojs"',
+        ),
+        place="/forum/",
+    ),
+    Shown(
+        "phpbb",
+        "http://a.example/forum/",
+        body("stripped of all that its theme shows"),
+        (("Set-Cookie", "phpbb3_abcde_sid=0; path=/"),),
+        place="/forum/",
+        needs_headers=True,
+    ),
+    Shown(
+        "mybb",
+        "http://a.example/showthread.php?tid=1",
+        head(
+            js("http://a.example/jscripts/general.js?ver=1821"),
+            shows='<a href="https://mybb.com">MyBB</a>',
+        ),
+        (("Set-Cookie", "mybb[lastvisit]=1; path=/"),),
+    ),
+    Shown(
+        "smf",
+        "http://a.example/smf/index.php?topic=1.0",
+        head(
+            js("/smf/Themes/default/scripts/script.js"),
+            shows='<a href="http://www.simplemachines.org" title="Simple Machines">SMF</a>',
+        ),
+        place="/smf/",
+    ),
+    Shown(
+        "vbulletin",
+        "http://a.example/forum/showthread.php?t=1",
+        head(generator("vBulletin 3.8.11")),
+        place="/forum/",
+        version=(3, 8, 11),
+    ),
+    Shown(
+        "xenforo",
+        "http://a.example/community/threads/title.1/",
+        '<!DOCTYPE html><html id="XF" class="has-no-js"><head>'
+        + js("/community/js/xf/core-compiled.js"),
+        place="/community/",
+    ),
+    Shown(
+        "discourse",
+        "http://a.example/t/title/1",
+        head(generator("Discourse 3.1.0 - https://github.com/discourse/discourse")),
+        version=(3, 1, 0),
+    ),
+    Shown(
+        "flarum",
+        "http://a.example/d/1-title",
+        body('<div id="flarum-loading"></div>' + js("/assets/forum.js?v=1")),
+    ),
+    Shown(
+        "machina",
+        "http://a.example/forum/",
+        head(
+            css("/static/css/machina.board_theme.min.css"),
+            shows='<a href="/forum/forum/one-1/" class="forum-name-link">One</a>',
+        ),
+    ),
+    Shown(
+        "magento",
+        "http://a.example/shoes.html",
+        head(
+            css("/static/version1/frontend/Magento/luma/en_US/css/styles-m.css"),
+            '<script type="text/x-magento-init">{}</script>',
+        ),
+    ),
+    Shown(
+        "prestashop",
+        "http://a.example/12-shoes",
+        head(generator("PrestaShop"), js("/modules/ps_shoppingcart/ps_shoppingcart.js")),
+    ),
+    Shown(
+        "opencart",
+        "http://a.example/index.php?route=common/home",
+        head(
+            js("catalog/view/javascript/common.js"),
+            shows='<a href="http://a.example/index.php?route=account/login">Login</a>',
+        ),
+    ),
+    Shown(
+        "shopify",
+        "http://a.example/collections/all",
+        head('<meta name="shopify-checkout-api-token" content="0">', css("/cdn/shop/t/1/a.css")),
+        (("X-ShopId", "1"),),
+    ),
+    Shown(
+        "oscommerce",
+        "http://a.example/catalog/index.php?cPath=1",
+        body('<a href="product_info.php?products_id=1">One</a>'),
+        (("Set-Cookie", "osCsid=0123; path=/"),),
+        place="/catalog/",
+        needs_headers=True,
+    ),
+    Shown(
+        "oscommerce",
+        "http://a.example/index.php?main_page=index",
+        head(generator("shopping cart program by Zen Cart&trade;, http://www.zen-cart.com")),
+    ),
+    Shown(
+        "oscar",
+        "http://a.example/catalogue/",
+        head(css("/static/oscar/css/styles.css"), shows='<select name="sort_by" id="id_sort_by">'),
+    ),
+    Shown(
+        "apache_listing",
+        "http://a.example/pub/",
+        head("<title>Index of /pub</title>", shows='<a href="?C=N;O=D">Name</a>'),
+        place="/pub/",
+    ),
+    Shown(
+        "nginx_listing",
+        "http://a.example/pub/",
+        head("<title>Index of /pub/</title>", shows='<a href="../">../</a>'),
+        place="/pub/",
+    ),
+    Shown(
+        "lighttpd_listing",
+        "http://a.example/pub/",
+        head("<title>Index of /pub/</title>", shows='<table summary="Directory Listing"></table>'),
+        place="/pub/",
+    ),
+    Shown(
+        "gitweb",
+        "http://a.example/gitweb.cgi?p=a.git",
+        head(generator("gitweb/2.39.5 git/2.39.5"), css("static/gitweb.css")),
+        version=(2, 39, 5),
+    ),
+    Shown(
+        "cgit",
+        "http://a.example/cgit/a.git/",
+        head(generator("cgit v1.2.3"), css("/cgit/cgit.css")),
+        place="/cgit/",
+        version=(1, 2, 3),
+    ),
+    Shown(
+        "viewvc",
+        "http://a.example/viewvc/trunk/a.c?view=log",
+        head(generator("ViewVC 1.1.26")),
+        version=(1, 1, 26),
+    ),
+    Shown(
+        "trac",
+        "http://a.example/trac/wiki/Start",
+        head(
+            css("/trac/chrome/common/css/trac.css"),
+            shows='<a href="https://trac.edgewall.org/">Trac</a>',
+        ),
+        place="/trac/",
+    ),
+    Shown(
+        "redmine",
+        "http://a.example/projects/one/issues",
+        head('<meta name="description" content="Redmine">', css("/stylesheets/application.css")),
+        (("Set-Cookie", "_redmine_session=0; path=/"),),
+    ),
+    Shown(
+        "bugzilla",
+        "http://a.example/bugs/show_bug.cgi?id=1",
+        head(css("skins/standard/global.css?1")),
+        (("Set-Cookie", "Bugzilla_login_request_cookie=0"),),
+        place="/bugs/",
+        needs_headers=True,
+    ),
+    Shown(
+        "roundup",
+        "http://a.example/tracker/issue1",
+        head(css("@@file/style.css"), shows='<input type="hidden" name="@action" value="search">'),
+        place="/tracker/",
+    ),
+    Shown(
+        "pipermail",
+        "http://a.example/pipermail/one/2005-May/000001.html",
+        head(generator("Pipermail 0.09 (Mailman edition)")),
+        version=(0, 9),
+    ),
+    Shown(
+        "hyperkitty",
+        "http://a.example/archives/list/one@a.example/",
+        head(
+            css("/static/hyperkitty/css/a.css"),
+            shows='<a href="http://hyperkitty.readthedocs.org">HyperKitty</a>',
+        ),
+    ),
+    Shown(
+        "sphinx",
+        "http://a.example/docs/library/os.html",
+        head(
+            generator("Docutils 0.17: http://docutils.sourceforge.net/"),
+            css("../_static/pygments.css"),
+        ),
+        place="/docs/",
+        version=(0, 17),
+    ),
+    Shown(
+        "javadoc",
+        "http://a.example/api/index.html",
+        head(generator("javadoc/IndexRedirectWriter")),
+        place="/api/",
+    ),
+    Shown(
+        "moodle",
+        "http://a.example/course/view.php?id=1",
+        head(
+            '<meta name="keywords" content="moodle, Course">',
+            css("http://a.example/theme/styles.php/boost/1/all"),
+        ),
+    ),
+    Shown(
+        "gallery",
+        "http://a.example/gallery/main.php?g2_itemId=1",
+        body('<div id="gallery"><img src="main.php?g2_view=imageframe.CSS"></div>'),
+        place="/gallery/",
+    ),
+    Shown(
+        "piwigo",
+        "http://a.example/picture.php?/1",
+        head(generator("Piwigo (aka PWG), see piwigo.org")),
+    ),
+]
+"""One page at least of each."""
+
+OTHERS = {
+    "ClassicPress": head(generator("ClassicPress 1.4.4")),
+    "Ghost": head(generator("Ghost 5.2"), css("/assets/built/screen.css?v=1")),
+    "Hugo": head(generator("Hugo 0.111.3"), css("/css/style.css")),
+    "Jekyll": head(generator("Jekyll v4.2.0"), css("/assets/main.css")),
+    "Wix": head(generator("Wix.com Website Builder")),
+    "Squarespace": body("<!-- This is Squarespace. -->" + js("//assets.squarespace.com/a.js")),
+    "Blogger": head(generator("blogger"), css("https://www.blogger.com/static/v1/widgets/a.css")),
+    "FluxBB": head(css("style/Air.css"), shows='<div id="punviewtopic" class="pun"></div>'),
+    "PunBB": head(
+        css("http://a.example/style/Oxygen/Oxygen.css"), shows='<div id="brd-viewtopic">'
+    ),
+    "NodeBB": head(css("/assets/client.css?v=1"), '<meta name="title" content="Forum">'),
+    "Vanilla": head(generator("Vanilla 3"), shows='<body id="vanilla_discussion_index">'),
+    "Gitea": head(
+        '<meta name="keywords" content="go,git,self-hosted,gitea">', css("/assets/css/a.css")
+    ),
+    "GitLab": head(
+        '<meta content="GitLab" property="og:site_name">', css("/assets/application.css")
+    ),
+    "TWiki": head(css("/pub/TWiki/PatternSkin/layout.css")),
+    "Tiki": head(generator("Tiki Wiki CMS Groupware - https://tiki.org"), css("/themes/base.css")),
+    "PmWiki": head(css("http://a.example/pub/skins/pmwiki/pmwiki.css")),
+    "Plone": head(generator("Plone - https://plone.org/"), css("/++plone++static/a.css")),
+    "Umbraco": head(css("/media/site.css"), shows='<a href="https://umbraco.com">Umbraco</a>'),
+    "DotNetNuke": head('<meta id="MetaGenerator" name="GENERATOR" content="DotNetNuke">'),
+    "Nextcloud": head(css("/core/css/server.css"), shows='<body id="body-login">'),
+    "MkDocs": head(generator("mkdocs-1.4.2, mkdocs-material-9.0")),
+    "Doxygen": head(generator("Doxygen 1.9.4"), css("doxygen.css")),
+    "Rails": head(
+        css("/stylesheets/application.css"), shows='<a href="https://www.redmine.org/">Redmine</a>'
+    ),
+    "Django": head(
+        css("/static/CACHE/css/a.css"), shows='<a href="/accounts/login/?next=/">Log in</a>'
+    ),
+    "a page that writes of them": body(
+        "<pre>&lt;meta name=generator content='MediaWiki 1.39'&gt;</pre>"
+        "<textarea><body id='phpbb'></textarea>"
+        "<script>'<html id=\"XF\">'</script>"
+        "<!-- <meta name='generator' content='WordPress 6'> -->"
+        '<a href="https://www.phpbb.com/">phpBB</a> <a href="https://mybb.com/">MyBB</a>'
+        '<a href="https://www.simplemachines.org/">SMF</a>'
+    ),
+    "a mirror of files": head("<title>Index of /software</title>"),
+    "nothing": "",
+    "no HTML": "\x00\xff" * 100,
+}
+"""What none of them made."""

@@ -1,0 +1,97 @@
+"""Which program made a page: by its signs, and none on the pages of others."""
+
+import time
+
+import pytest
+from profiles.pages import KNOWN, OTHERS, generator, head
+
+from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.profiles.catalogue import names, our_profiles, profile
+from scrapy_urlcanon.profiles.installation import templates_at
+from scrapy_urlcanon.profiles.page_signs import PageSigns
+from scrapy_urlcanon.profiles.recognition import recognise
+
+URL = "http://a.example/one/two"
+
+
+def recognised(html, url=URL, headers=()):
+    """Return what our profiles recognise on a page."""
+    page = PageSigns.of(url, headers, html.encode("utf-8", "replace"))
+    return recognise(page, our_profiles())
+
+
+@pytest.mark.parametrize("shown", KNOWN, ids=lambda shown: f"{shown.profile} {shown.url}")
+def test_program_is_recognised_by_its_signs(shown):
+    """It, its place and its version; and no other."""
+    (found,) = recognised(shown.html, shown.url, shown.headers)
+    assert found.profile is profile(shown.profile)
+    assert found.place == shown.place
+    assert found.version == shown.version
+    assert found.signs
+
+
+@pytest.mark.parametrize("shown", KNOWN, ids=lambda shown: f"{shown.profile} {shown.url}")
+def test_proxy_that_strips_headers_hides_nothing_else(shown):
+    """What the page itself shows is enough, where it shows anything."""
+    found = [one.profile.name for one in recognised(shown.html, shown.url)]
+    assert found == ([] if shown.needs_headers else [profile(shown.profile).name])
+
+
+def test_there_is_a_page_of_every_program():
+    """One that runs on another one has its own test."""
+    assert {shown.profile for shown in KNOWN} == set(names()) - {"woocommerce"}
+
+
+def test_program_that_runs_on_another_one_is_recognised_with_it():
+    """The rules of both hold."""
+    html = head(generator("WordPress 6.1.9"), generator("WooCommerce 7.1.0"))
+    found = {one.profile.name: one.version for one in recognised(html)}
+    assert found == {"WordPress": (6, 1, 9), "WooCommerce": (7, 1, 0)}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_nothing_is_recognised_on_pages_of_others(name):
+    """Neither on those of other programs, nor where somebody writes about one."""
+    assert recognised(OTHERS[name]) == ()
+
+
+def test_page_that_claims_to_be_every_program_tells_nothing():
+    """Programs of which none runs on the other contradict each other."""
+    claims = "".join(shown.html for shown in KNOWN)
+    headers = [header for shown in KNOWN for header in shown.headers]
+    assert recognised(claims, headers=headers) == ()
+    assert recognised(head(generator("MediaWiki 1.39"), generator("DokuWiki"))) == ()
+
+
+def test_generator_of_a_megabyte_takes_no_time():
+    """A bounded beginning of the page is read."""
+    begin = time.process_time()
+    for text in ("MediaWiki " + 1_000_000 * "1", 500_000 * "x ", 200_000 * "<meta name=generator "):
+        assert [one.version for one in recognised(head(generator(text)))] in ([], [()])
+    assert time.process_time() - begin < 5  # seconds
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [("/a/index.php/b/c", "/a/"), ("/index.php", "/"), ("/a/b", "/a/"), ("", "/")],
+)
+def test_place_is_where_the_script_stands(path, place):
+    """Without anything else the directory of the page."""
+    (found,) = recognised(head(generator("MediaWiki 1.39")), f"http://a.example{path}")
+    assert found.place == place
+
+
+def test_base_of_the_page_counts():
+    """Addresses are taken from there."""
+    html = head('<base href="/shop/">', generator("OpenCart"), '<script src="catalog/view/a.js">')
+    page = PageSigns.of("http://a.example/shop/x/y", [], html.encode())
+    assert page.assets == ("/shop/catalog/view/a.js",)
+
+
+@pytest.mark.parametrize("place", ["/", "/forum/"])
+def test_parts_are_known_where_the_assets_stand_beside_the_program(place):
+    """Django serves them from /static/, so that the place is that of the whole host."""
+    (part,) = profile("machina").parts
+    for path, templates in (("?post=9", part.links), ("?page=2", part.pages)):
+        url = split(f"http://a.example/forum/forum/one-1/topic/two-2/{path}")
+        assert any(template.match(url) for template in templates_at(place, templates))
