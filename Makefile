@@ -16,9 +16,10 @@ PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
 PYENV := $(wildcard $(HOME)/.pyenv/versions/3.*/bin)
 MORE_PATH = $$(echo '$(addprefix :,$(PYENV))' | tr -d ' ')
 
-.PHONY: help demo test test-all test-rest test-oldest coverage lint docs site package tracking-list \
-	bench bench-crawl bench-memory bench-report bench-learn bench-verdicts fuzz \
-	soak-kill soak-disk clean
+.PHONY: help demo test test-long test-all test-rest test-oldest test-ecosystem coverage differential lint docs \
+	site package foreign-lists tracking-list \
+	bench bench-quick bench-long bench-crawl bench-memory bench-seen-sets bench-report bench-learn bench-verdicts bench-novelty bench-profiles fuzz \
+	soak-kill soak-disk soak-redis clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -28,6 +29,9 @@ demo: $(PACKAGE)  ## crawl the example site with the plugin off and on, and lear
 
 test: $(INSTALLED) lint  ## check style and types, run all tests
 	$(PYTEST)
+
+test-long: $(INSTALLED)  ## run the long forms of tests whose short forms `make test` runs
+	$(PYTEST) -m long
 
 coverage: $(INSTALLED)  ## run all tests, show what they do not run, fail below the floor
 	$(PYTEST) --cov
@@ -49,6 +53,12 @@ test-rest: $(INSTALLED)  ## what test-all runs and test does not: other Pythons,
 test-oldest: $(INSTALLED)  ## run all tests with the oldest releases that they hold with
 	$(BIN)/pip install --quiet 'tox>=4.21'
 	PATH="$$PATH$(MORE_PATH)" $(BIN)/tox run -e oldest
+
+test-ecosystem: $(INSTALLED)  ## crawl with the packages of docs/ecosystem.md, in an environment of their own
+	test -d build/ecosystem || $(PYTHON) -m venv build/ecosystem
+	build/ecosystem/bin/pip install --quiet --editable . pytest pytest-twisted hypothesis \
+		--requirement tests/ecosystem/requirements.txt
+	build/ecosystem/bin/python -m pytest -q tests/ecosystem
 
 lint: $(INSTALLED)  ## check style and types
 	$(BIN)/ruff format --check --quiet
@@ -78,9 +88,17 @@ foreign-lists: $(INSTALLED)  ## say how much of published lists is read, and com
 tracking-list: $(INSTALLED)  ## rebuild the list of tracking parameters
 	$(BIN)/python tools/tracking_list.py $(FILES)
 
-bench: $(INSTALLED)  ## what a fingerprint costs: time, memory, start-up
+bench: $(INSTALLED)  ## what a fingerprint, the parts and the store cost, with their aims, in minutes
 	$(BIN)/pip install --quiet --requirement benchmarks/requirements.txt
-	$(BIN)/python -W ignore benchmarks/fingerprints.py
+	$(BIN)/python -W ignore benchmarks/bench.py
+
+bench-quick: $(INSTALLED)  ## the same of less, in a minute; its figures are no more than a hint
+	$(BIN)/pip install --quiet --requirement benchmarks/requirements.txt
+	$(BIN)/python -W ignore benchmarks/bench.py --quick
+
+LONG_CRAWL ?= 100000
+bench-long: $(INSTALLED)  ## crawl LONG_CRAWL pages with all parts: throughput, memory, longest block
+	$(BIN)/python -W ignore benchmarks/safety.py --long --pages $(LONG_CRAWL)
 
 bench-crawl: $(INSTALLED)  ## what the plugin costs in a whole crawl
 	$(BIN)/pip install --quiet --requirement benchmarks/requirements.txt
@@ -89,21 +107,35 @@ bench-crawl: $(INSTALLED)  ## what the plugin costs in a whole crawl
 bench-memory: $(INSTALLED)  ## what is remembered so that nothing is lost, in bytes
 	$(BIN)/python -W ignore benchmarks/bookkeeping.py
 
+bench-seen-sets: $(INSTALLED)  ## ten million URLs in each seen-set, the one on disk killed 20 times
+	$(BIN)/python -W ignore benchmarks/seen_sets.py
+
 bench-report: $(INSTALLED)  ## how soon the report of 50,000 dropped variants is open, in Chromium
 	$(BIN)/python benchmarks/report.py
 
 bench-learn: $(INSTALLED)  ## judge what is learned on the corpora in ../shared/corpora
 	$(BIN)/python -m benchmarks.learn
-	$(BIN)/python -m benchmarks.learn.unseen --false
+	$(BIN)/python -m benchmarks.learn.unseen --false --classes \
+		--json benchmarks/results/learn-unseen.json
 
 VERDICT_SEEDS ?= 100
 bench-verdicts: $(INSTALLED)  ## judge audit and validate on sites that move, right and wrong rules
 	PYTHONPATH=.:example_project $(BIN)/python -m benchmarks.verdicts --seeds $(VERDICT_SEEDS) \
 		--page --json benchmarks/results/verdicts.json
 
+bench-novelty: $(INSTALLED)  ## what fetching by expected news brings, on real programs and on traps
+	$(BIN)/pip install --quiet --requirement benchmarks/requirements.txt
+	$(BIN)/python -m benchmarks.novelty --page --json benchmarks/results/novelty.json
+
+bench-profiles: $(INSTALLED)  ## crawl real programs with and without what is known of them
+	$(BIN)/python -m benchmarks.profiles --page --json benchmarks/results/profiles.json
+
 SOAK := PYTHONPATH=.:tests:example_project $(BIN)/python tests/soak/soak.py
 soak-kill: $(INSTALLED)  ## kill and resume jobs 50 times at random moments, and count what is lost
 	$(SOAK)
+
+soak-redis: $(INSTALLED)  ## four processes on one frontier in Redis, killed and restarted: what is lost
+	PYTHONPATH=.:tests:example_project $(BIN)/python -W ignore benchmarks/shared_frontier.py
 
 soak-disk: $(INSTALLED)  ## the same on a disk that fills and empties
 	$(SOAK) --disk

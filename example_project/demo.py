@@ -77,8 +77,14 @@ def crawl(directory: Path, *settings: str) -> Crawl:
     """Run ``scrapy crawl shop`` on a new site, with *settings* (``NAME=VALUE``)."""
     items, stats = directory / "items.jsonl", directory / "stats.json"
     command = [sys.executable, "-m", "scrapy", "crawl", "shop", "-O", str(items)]
-    # One request at a time: so the figures are the same each time.
-    fixed = (f"STATS_FILE={stats}", "LOG_LEVEL=WARNING", "CONCURRENT_REQUESTS=1")
+    # One request at a time: so the figures are the same each time. And Scrapy makes so many tasks
+    # as there are concurrent items for each response.
+    fixed = (
+        f"STATS_FILE={stats}",
+        "LOG_LEVEL=WARNING",
+        "CONCURRENT_REQUESTS=1",
+        "CONCURRENT_ITEMS=10",
+    )
     for setting in (*fixed, *settings):
         command += ["-s", setting]
     with Loopback(respond) as server:

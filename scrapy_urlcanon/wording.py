@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
 
 def count_of(number: int, singular: str, plural: str = "") -> str:
     """Return *number* with its noun.
@@ -10,3 +12,20 @@ def count_of(number: int, singular: str, plural: str = "") -> str:
     ('1 page', '1,200 pages', '2 queries')
     """
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def seconds_of(text: object) -> float | None:
+    """Return the seconds that a number is, or a number with a unit; None where it is neither.
+
+    >>> [seconds_of(text) for text in (90, "90", "1.5h", "30d", "2 w", "soon", True, -1)]
+    [90.0, 90.0, 5400.0, 2592000.0, 1209600.0, None, None, None]
+    """
+    if isinstance(text, bool):
+        return None
+    number = str(text).strip()
+    factor = _SECONDS.get(number[-1:].lower())
+    try:
+        seconds = float(number[:-1] if factor else number) * (factor or 1)
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < float("inf") else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -21,14 +22,22 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
 SHARED = Path(__file__).parents[2] / "shared"
 
 
+SHARED_CRAWLS = ("shop_reports", "crawled_shop")
+"""Fixtures for which a site is crawled."""
+
+
 def pytest_collection_modifyitems(config, items):
-    """Let one process run all tests of a file, and all files that read the report of one crawl."""
+    """Let one process run all tests of a file, and all files that use one crawl."""
     if not config.pluginmanager.hasplugin("xdist"):
         return
-    sharing = {item.path for item in items if "shop_reports" in getattr(item, "fixturenames", ())}
+    groups = {
+        item.path: crawl
+        for item in items
+        for crawl in SHARED_CRAWLS
+        if crawl in getattr(item, "fixturenames", ())
+    }
     for item in items:
-        group = "shop_reports" if item.path in sharing else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
+        item.add_marker(pytest.mark.xdist_group(groups.get(item.path, str(item.path))))
 
 
 @pytest.fixture
@@ -37,6 +46,14 @@ def shared():
     if not SHARED.is_dir():
         pytest.skip("needs ../shared, which is not here")
     return SHARED
+
+
+@pytest.fixture
+def interruptible():
+    """Let processes that are started heed Ctrl-C, which a shell has its background jobs ignore."""
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, inherited)
 
 
 @pytest.fixture
@@ -63,6 +80,8 @@ def crawl(monkeypatch, tmp_path):
                     "ADDONS": {"scrapy_urlcanon.Addon": 500},
                     "TELNETCONSOLE_ENABLED": False,
                     "RETRY_TIMES": 0,
+                    # Scrapy makes so many tasks for each response, and by default 100.
+                    "CONCURRENT_ITEMS": 10,
                     **(settings or {}),
                 },
             )

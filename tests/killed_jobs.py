@@ -24,6 +24,8 @@ SETTINGS = {
     "JOBDIR": "job",
     "RETRY_TIMES": 0,
     "TELNETCONSOLE_ENABLED": False,
+    # Scrapy makes so many tasks for each response, and by default 100.
+    "CONCURRENT_ITEMS": 10,
     "LOG_LEVEL": "WARNING",
 }
 FIFO = "scrapy.squeues.PickleFifoDiskQueue"
@@ -39,6 +41,8 @@ OPTIONS = {
         "CONCURRENT_REQUESTS": 1,
     },
     "retries": {"RETRY_TIMES": 2},
+    "compact set": {"URLCANON_SEEN_SET": "compact"},
+    "disk set": {"URLCANON_SEEN_SET": "disk"},
     "start recorded": {"URLCANON_RECORD_START": True},
     "rewrite, retries, first in, first out": {
         "URLCANON_REWRITE": True,

@@ -369,7 +369,8 @@ async def test_scrapy_crawls_both_schemes_and_several_hosts(
     with Loopback(respond) as server:
         for name, value in server.proxies.items():
             monkeypatch.setenv(name, value)
-        crawler = get_crawler(LinkSpider)
+        # Where its port is taken the console of Scrapy leaves a socket open.
+        crawler = get_crawler(LinkSpider, {"TELNETCONSOLE_ENABLED": False})
         crawler.signals.connect(
             lambda item: pages.append(item["url"]), signals.item_scraped, weak=False
         )

@@ -16,16 +16,52 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 BEFORE = {
-    "scrapy_urlcanon/crawl/stats.py": (
-        '    UNPARSABLE = "unparsable"\n',
-        '    TOY = "toy"\n    """Toys."""\n',
-    ),
-    "scrapy_urlcanon/crawl/settings.py": (
-        "    configuration: Configuration = field()\n",
-        '    toy: bool = _setting(_flag, default=False)\n    """Whether there are toys."""\n',
-    ),
+    "scrapy_urlcanon/crawl/stats.py": {
+        '    UNPARSABLE = "unparsable"\n': '    TOY = "toy"\n    """Toys."""\n',
+    },
+    "scrapy_urlcanon/crawl/settings.py": {
+        "    configuration: Configuration = field()\n": (
+            '    toy: bool = _setting(_flag, default=False)\n    """Whether there are toys."""\n'
+        ),
+    },
+    "scrapy_urlcanon/learn/operations.py": {
+        "class _HostOperation(Operation):\n": """
+from scrapy_urlcanon.canonicalizer.rules.param_names import ParamCase
+
+@dataclass(frozen=True)
+class LowerNames(Operation):
+    option = ParamCase
+    setting = "lower"
+    handle = ANY
+
+""",
+    },
+    "scrapy_urlcanon/learn/candidates/differences.py": {
+        "    CollapseSlashes,\n": "    LowerNames,\n",
+        "    for operation in (*outside, *by_name, *values):\n": """
+    if one.params != other.params and LowerNames().apply(one) == LowerNames().apply(other):
+        yield (LowerNames(),)
+""",
+    },
+    "scrapy_urlcanon/learn/readers/__init__.py": {
+        "from scrapy_urlcanon.learn.readers.cdx import read_cdx\n": (
+            "from scrapy_urlcanon.learn.readers.toy import read_toy\n"
+        ),
+        '    "store": read_store,\n': '    "toy": read_toy,\n',
+        '    if line.startswith("WARC/"):\n': """
+    if line.startswith("TOYS"):
+        return "toy"
+""",
+    },
+    "scrapy_urlcanon/rule_files/foreign.py": {
+        "    clearurls,\n": "    toy,\n",
+        "    if clearurls.is_format(document):\n": """
+    if toy.is_format(text):
+        return toy.read(text)
+""",
+    },
 }
-"""Lines that are put in, by file, and before what."""
+"""Texts that are put in, by file, and before what."""
 
 NEW = {
     "scrapy_urlcanon/commands/toy.py": """
@@ -43,17 +79,45 @@ class Toy(Action):
         print("played with", arguments.name)
         return 3
 """,
+    "scrapy_urlcanon/learn/readers/toy.py": """
+from scrapy_urlcanon.learn.observation import Observation
+
+def read_toy(path, skipped):
+    for line in path.read_text().splitlines()[1:]:
+        url, page = line.split()
+        yield Observation(url, main_sha1=page)
+""",
+    "scrapy_urlcanon/rule_files/toy.py": """
+from scrapy_urlcanon.rule_files.imported import Imported
+
+def is_format(text):
+    return text.startswith("TOYS")
+
+def read(text):
+    return Imported("toy", {"*": {"drop_params": text.split()[1:]}})
+""",
 }
 
 PROGRAM = """
 import json, sys
+from collections import Counter
+from pathlib import Path
 sys.path.insert(0, "tools")
 from scrapy.settings import Settings
-from tables import pages
+from tables import pages as tables
 from scrapy_urlcanon.crawl.settings import CrawlSettings
+from scrapy_urlcanon.learn import learn
+from scrapy_urlcanon.learn.readers import read
+from scrapy_urlcanon.rule_files.foreign import read_foreign
+
+seen = Path("seen.toys")
+pages = [(f"http://toys.example/?{name}={i}", f"{i:040x}") for i in range(30) for name in "aA"]
+seen.write_text("TOYS\\n" + "".join(f"{url} {page}\\n" for url, page in pages))
 print(json.dumps({
-    "pages": "".join(pages().values()),
+    "pages": "".join(tables().values()),
     "setting": CrawlSettings.load(Settings({"URLCANON_TOY": "1"})).toy,
+    "learned": learn(read(seen, Counter())).as_rules(),
+    "imported": read_foreign("TOYS sid", name="list.txt").rules,
 }))
 """
 
@@ -64,10 +128,12 @@ def run(tmp_path_factory):
     copy = tmp_path_factory.mktemp("copy")
     for name in ("scrapy_urlcanon", "tools", "docs"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name, (line, added) in BEFORE.items():
+    for name, additions in BEFORE.items():
         text = (copy / name).read_text(encoding="utf-8")
-        assert text.count(line) == 1
-        (copy / name).write_text(text.replace(line, added + line), encoding="utf-8")
+        for line, added in additions.items():
+            assert text.count(line) == 1
+            text = text.replace(line, added + line)
+        (copy / name).write_text(text, encoding="utf-8")
     for name, text in NEW.items():
         (copy / name).write_text(text, encoding="utf-8")
 
@@ -101,6 +167,21 @@ def test_setting_is_one_attribute(found):
     """It is known, read and checked, and has its row in the table of the docs."""
     assert found["setting"] is True
     assert "| `URLCANON_TOY` | `False` | whether there are toys |" in found["pages"]
+
+
+def test_operation_is_a_class_and_what_proposes_it(found):
+    """It is tried and written as the others: by what its option does."""
+    assert found["learned"] == {"toys.example": {"param_case": "lower"}}
+
+
+def test_reader_is_a_module_and_its_line(found):
+    """Its input is told by its content, and learned from."""
+    assert found["learned"]
+
+
+def test_foreign_format_is_a_module_and_its_line(found):
+    """It is told by its content, and read into rules in our terms."""
+    assert found["imported"] == {"*": {"drop_params": ["sid"]}}
 
 
 def test_command_is_one_class(run):

@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -20,7 +19,8 @@ TYPED = re.compile(r"^    (scrapy|make|python) (.+)$", re.MULTILINE)
 # No rules yet, as for a site that nobody has looked at; and not all of its 1,208 URLs.
 SETTINGS = """
 URLCANON_RULES = {}
-CLOSESPIDER_PAGECOUNT = 400
+CLOSESPIDER_PAGECOUNT = 250
+CONCURRENT_ITEMS = 10
 """
 
 
@@ -81,4 +81,4 @@ def test_example_site_is_served(tmp_path):
             )
             assert report.exists()
         finally:
-            site.send_signal(signal.SIGINT)
+            site.terminate()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.exceptions import UsageError
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from rich.progress import Progress
     from scrapy.settings import Settings
 
 
@@ -96,3 +98,11 @@ def check_output(output: Path, inputs: Sequence[Path]) -> None:
 def not_written(path: str | Path, error: OSError) -> str:
     """Say that *path* cannot be written, why, and what to do."""
     return f"{path}: cannot be written: {error.strerror or error}; name a file elsewhere"
+
+
+def shown(progress: Progress) -> AbstractContextManager[object]:
+    """Return what shows *progress*, or nothing where it is disabled.
+
+    Older releases of rich (13.0) end one that is disabled with an empty line.
+    """
+    return nullcontext() if progress.disable else progress

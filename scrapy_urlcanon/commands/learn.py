@@ -23,7 +23,7 @@ from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
-from scrapy_urlcanon.commands.base import Action, check_output, not_written
+from scrapy_urlcanon.commands.base import Action, check_output, not_written, shown
 from scrapy_urlcanon.commands.learned_rules import show_learned
 from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.confidence import lower_bound
@@ -38,6 +38,7 @@ from scrapy_urlcanon.learn.readers import crawls_of
 from scrapy_urlcanon.learn.results.in_force import combine
 from scrapy_urlcanon.learn.results.left_out import without_secrets
 from scrapy_urlcanon.learn.results.rules_file import LearnedFile, to_json, to_toml
+from scrapy_urlcanon.profiles.suspicions import prior_of
 from scrapy_urlcanon.redaction import visible_lines
 from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.rule_files.discarder_writer import to_duplicate_url_discarder
@@ -298,9 +299,8 @@ def _learn(
         TimeRemainingColumn(),
         TextColumn("{task.fields[detail]}"),
     )
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as progress:
+    progress = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    with shown(progress):
         reading = progress.add_task("Reading", total=len(inputs), detail="")
         learning = progress.add_task("Learning", total=None, detail="")
 
@@ -318,6 +318,7 @@ def _learn(
             domains=domains,
             in_force=in_force,
             preset=preset,
+            prior_of=prior_of,
             progress=learn_on,
         )
 

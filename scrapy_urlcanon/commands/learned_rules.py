@@ -81,6 +81,10 @@ def show_learned(
         _show_domains(domains, screen)
     figures = figures_of(learned, turned_off)
     screen.line(figures if output is None else f"{figures}, in {output}")
+    off = [rule for rule in learned.rules if rule.is_off(turned_off)]
+    if off:
+        saved = count_of(sum(rule.evidence.merges for rule in off), "request")
+        screen.line(f"turned off: {count_of(len(off), 'rule')} would save {saved} more")
     kinds = Counter(rule.kind for rule in (*learned.rules, *learned.unsure))
     kinds["kept"] = sum(r.was_in_force and r.kind != "contradicted" for r in learned.rules)
     for kind, what in IN_FORCE.items():

@@ -14,7 +14,7 @@ from scrapy import signals
 from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import UsageError
 
-from scrapy_urlcanon.commands.base import Action, check_output, not_written
+from scrapy_urlcanon.commands.base import Action, check_output, not_written, shown
 from scrapy_urlcanon.commands.checked_rules import show_checks, those_that_stood
 from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.confidence import Outcome
@@ -137,7 +137,8 @@ def _check(
     process = CrawlerProcess(settings)
     crawler = process.create_crawler(ValidationSpider)
     fetched = 0
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
+    progress = Progress(console=console, transient=True, disable=not console.is_terminal)
+    with shown(progress):
         task = progress.add_task("Pairs", total=left)
 
         def response_received() -> None:

@@ -17,16 +17,14 @@ class BoundedMapping(Generic[K, V]):
     >>> mapping = BoundedMapping(4)
     >>> for key in "abcde":
     ...     mapping[key] = key.upper()
-    >>> mapping.get("a"), mapping.get("c"), mapping.get("e"), mapping.forgotten
-    (None, 'C', 'E', 2)
+    >>> mapping.get("a"), mapping.get("c"), mapping.get("e")
+    (None, 'C', 'E')
     """
 
     def __init__(self, limit: int) -> None:
         self._half = max(1, limit // 2)
         self._young: dict[K, V] = {}
         self._old: dict[K, V] = {}
-        self.forgotten = 0
-        """How many keys it no longer knows, for lack of room."""
 
     def __len__(self) -> int:
         """Return how many keys are remembered."""
@@ -36,7 +34,6 @@ class BoundedMapping(Generic[K, V]):
         """Remember *value* for *key*."""
         self._old.pop(key, None)
         if len(self._young) >= self._half and key not in self._young:
-            self.forgotten += len(self._old)
             self._young, self._old = {}, self._young
         self._young[key] = value
 

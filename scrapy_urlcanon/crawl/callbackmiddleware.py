@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from typing_extensions import Self
 
+    from scrapy_urlcanon.crawl.earlier.pages import EarlierPages
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 
 
@@ -23,15 +24,19 @@ class UrlCanonCallbackMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware of *crawler*."""
-        requests = Crawl.of(crawler).requests
-        if requests is None:
+        crawl = Crawl.of(crawler)
+        if crawl.requests is None and crawl.earlier is None:
             raise NotConfigured
-        return cls(requests)
+        return cls(crawl.requests, crawl.earlier)
 
-    def __init__(self, requests: PageRequests) -> None:
+    def __init__(self, requests: PageRequests | None, earlier: EarlierPages | None) -> None:
         self._requests = requests
+        self._earlier = earlier
 
     def process_spider_input(self, response: Response, spider: Spider | None = None) -> None:
         """Note that the callback gets *response*."""
         del spider
-        self._requests.delivered(response)
+        if self._requests:
+            self._requests.delivered(response)
+        if self._earlier:
+            self._earlier.delivered(response)

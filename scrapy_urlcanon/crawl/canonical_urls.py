@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
-from scrapy_urlcanon.crawl.settings import META_KEY
+from scrapy_urlcanon.crawl.settings import META_KEY, PAGE_KEY
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.redaction import shown_url, visible_lines
@@ -35,13 +36,17 @@ class CanonicalUrls:
 
         That is so where its URL is to be taken as it is (``verbatim_url``,
         ``meta["urlcanon"] = False``), is none of http and https, cannot be parsed, or has no host
-        for Scrapy (:func:`has_no_host`).
+        for Scrapy (:func:`has_no_host`). Where the request names its page itself
+        (``meta["urlcanon_key"]``) that name stands for a URL.
 
         :param url: another URL than that of *request*, under the same meta.
         """
         if url is None:
             url = request.url
         meta = request.meta
+        if PAGE_KEY in meta:
+            # As a URL, since other fingerprinters get it as one.
+            return f"urlcanon-key://{quote(str(meta[PAGE_KEY]), safe='')}"
         if meta.get("verbatim_url") or has_no_host(url):
             return None
         options = meta.get(META_KEY)

@@ -61,4 +61,5 @@ class CleanParamRules:
                 "Clean-param of %(url)s: %(problem)s", {"url": shown_url(url), "problem": problem}
             )
         if declared.rules:
-            self._rule_changes.declare(url, declared)
+            host, rule_sets = declared.rule_sets(url)
+            self._rule_changes.declare(host, "Clean-param", rule_sets)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+from datetime import datetime, timezone
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy import signals
@@ -18,13 +21,16 @@ from scrapy_urlcanon.crawl.clean_param import CleanParamRules
 from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 from scrapy_urlcanon.crawl.first_urls import FirstUrls
+from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
 from scrapy_urlcanon.crawl.rule_changes import RuleChanges
+from scrapy_urlcanon.crawl.seen import obey_meta
 from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
 from scrapy_urlcanon.crawl.skip import SkippedRequests
 from scrapy_urlcanon.crawl.stats import CrawlStats
 from scrapy_urlcanon.exceptions import log_configuration_errors_plainly
+from scrapy_urlcanon.files import fill
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,14 +41,20 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.crawl.checks.audit import Audit, AuditedPair
+    from scrapy_urlcanon.crawl.checks.audit import Audit
     from scrapy_urlcanon.crawl.checks.declared_canonicals import DeclaredCanonicalPages
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
+    from scrapy_urlcanon.crawl.checks.trial import AuditedPair
     from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.earlier.pages import EarlierPages
     from scrapy_urlcanon.crawl.linking_pages import LinkingPages
+    from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
     from scrapy_urlcanon.crawl.record.recorder import Recorder
     from scrapy_urlcanon.crawl.recovery.job import JobRecovery
+    from scrapy_urlcanon.crawl.recovery.shared import SharedCrawl
     from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules
+    from scrapy_urlcanon.crawl.software.known_software import KnownSoftware
+    from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages
 
     F = TypeVar("F", bound=PageFingerprints)
 
@@ -70,7 +82,10 @@ class Crawl:
     audit: Audit | None = None
     declared_canonicals: DeclaredCanonicalPages | None = None
     job: JobRecovery | None = None
+    software: KnownSoftware | None = None
     linking_pages: LinkingPages | None = None
+    earlier: EarlierPages | None = None
+    ordered: OrderedCrawl | None = None
     _job_rules: JobRules | None = None
 
     def __init__(
@@ -84,6 +99,7 @@ class Crawl:
         self._is_job = bool(crawler.settings["JOBDIR"]) and crawler.spider is not None
         self.stats = CrawlStats(crawler)
         self.unwritten = UnwrittenFiles(self.stats)
+        self._shared = self._make_shared()
         self.canonicalizer = Canonicalizer.from_configuration(self._guarded_configuration())
         self.canonical_urls = CanonicalUrls(self.canonicalizer, self.stats)
         self.first_urls = FirstUrls()
@@ -91,6 +107,16 @@ class Crawl:
             from scrapy_urlcanon.crawl.linking_pages import LinkingPages  # noqa: PLC0415
 
             self.linking_pages = LinkingPages()
+        if self.settings.order:
+            from scrapy_urlcanon.crawl.order.progress import OrderedCrawl  # noqa: PLC0415
+
+            self.ordered = OrderedCrawl(
+                crawler, self.settings, self.stats, self.unwritten, is_job=self._is_job
+            )
+        if self.settings.take_up:
+            from scrapy_urlcanon.crawl.order.left import TakenUp  # noqa: PLC0415
+
+            self._taken_up = TakenUp(crawler, Path(self.settings.take_up))
         self._fallback = self._make_fallback()
         if fingerprinter_class:
             self.fingerprinter = self._make(fingerprinter_class)
@@ -105,7 +131,10 @@ class Crawl:
             self.recorder = Recorder(crawler, self.settings, configuration, self.stats)
         if self.fingerprinter:
             self._make_safeguards(self.fingerprinter)
+            self._make_software(self.fingerprinter)
             self._make_dropped(self.fingerprinter)
+            if self.settings.seen and crawler.spider is not None:
+                self._make_earlier(crawler.spider, self.settings.seen, self.fingerprinter)
         # The signals that these two listen to hold their receivers weakly.
         origins = self.canonicalizer.configuration.origins
         # A receiver of its signal costs every request more than its fingerprint.
@@ -133,35 +162,86 @@ class Crawl:
             recovers or not self._is_job
         )
         self.requests = PageRequests(
-            crawler, fingerprints, settings, stats, self._on_had, is_whole=is_whole
+            crawler,
+            fingerprints,
+            settings,
+            stats,
+            is_whole=is_whole,
+            make_lives=self._shared.lives if self._shared else PageLives,
         )
         if compares:
             self._make_checks(fingerprints, self.requests)
         if recovers:
             self.job = JobRecovery(crawler, fingerprints, self.requests, stats, self.unwritten)
 
+    def _make_software(self, fingerprints: PageFingerprints) -> None:
+        """Make what knows the programs that sites run on."""
+        # The preset says that nothing is to be merged that Scrapy keeps apart.
+        if not self.settings.profiles or self.canonicalizer.configuration.preset == "scrapy":
+            return
+        from scrapy_urlcanon.crawl.software.known_software import KnownSoftware  # noqa: PLC0415
+
+        self.software = KnownSoftware(
+            self._crawler,
+            self.settings.chosen_profiles,
+            fingerprints,
+            self.rule_changes,
+            self.stats,
+            requests=self.requests,
+            contents=self.contents,
+            records_start=self.settings.record_start,
+            make_parts=partial(self._make_parts, fingerprints),
+            on_recognised=self._on_recognised,
+        )
+        if self._job_rules:
+            for installation in self._job_rules.recognised(self.settings.chosen_profiles):
+                self.software.restore(installation)
+
+    def _make_parts(self, fingerprints: PageFingerprints) -> PartsOfPages:
+        from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages  # noqa: PLC0415
+
+        parts = PartsOfPages(
+            self._crawler, self.canonical_urls, fingerprints, self.settings, self.stats
+        )
+        if self.job:
+            self.job.parts = parts
+        return parts
+
+    def _make_earlier(self, spider: Spider, path: str, fingerprints: PageFingerprints) -> None:
+        """Make what keeps the crawl from fetching the pages that earlier runs have got."""
+        from scrapy_urlcanon.crawl.earlier.pages import EarlierPages  # noqa: PLC0415
+
+        self.earlier = EarlierPages(
+            self._crawler,
+            Path(fill(path, name=spider.name, time=datetime.now(timezone.utc))),
+            settings=self.settings,
+            fingerprints=fingerprints,
+            requests=self.requests,
+            stats=self.stats,
+        )
+
     def _make_checks(self, fingerprints: PageFingerprints, requests: PageRequests) -> None:
         """Make what compares the contents of pages, to see which are one."""
+        from scrapy_urlcanon.crawl.checks.audit import Audit  # noqa: PLC0415
         from scrapy_urlcanon.crawl.checks.page_contents import PageContents  # noqa: PLC0415
 
         settings = self.settings
         contents = PageContents(requests, settings.audit_max_pages, settings.audit_max_size)
         self.contents = contents
-        if settings.audit:
-            from scrapy_urlcanon.crawl.checks.audit import Audit  # noqa: PLC0415
-
-            self.audit = Audit(
-                self._crawler,
-                settings=settings,
-                canonicalizer=self.canonicalizer,
-                fingerprints=fingerprints,
-                first_urls=self.first_urls,
-                requests=requests,
-                contents=contents,
-                rule_changes=self.rule_changes,
-                stats=self.stats,
-                on_audited=self._on_audited,
-            )
+        self.audit = Audit(
+            self._crawler,
+            settings=settings,
+            canonicalizer=self.canonicalizer,
+            fingerprints=fingerprints,
+            first_urls=self.first_urls,
+            requests=requests,
+            contents=contents,
+            rule_changes=self.rule_changes,
+            stats=self.stats,
+            on_audited=self._on_audited,
+            on_orphans=self._on_orphans,
+            orphans=self._job_rules.orphans if self._job_rules else set(),
+        )
         if settings.declared_canonical:
             from scrapy_urlcanon.crawl.checks.declared_canonicals import (  # noqa: PLC0415
                 DeclaredCanonicalPages,
@@ -210,9 +290,15 @@ class Crawl:
 
     def spider_opened(self, spider: Spider) -> None:
         """Begin the crawl: the scheduler is open, and nothing is scheduled yet."""
+        obey_meta(self._crawler)
         if self.fingerprinter:
             self.first_urls.watch(self._crawler, self.fingerprinter, self._on_foreign_filter)
             self._keep_apart_what_is_stored()
+        if self._shared:
+            suspend = self.audit.suspension.elsewhere if self.audit else self._suspend
+            self._shared.begin(self.first_urls, self.canonical_urls.of, suspend)
+        if self.earlier:
+            self.earlier.begin(self.canonicalizer.configuration)
         if self.job:
             self.job.resume()
         in_use = type(self._crawler.request_fingerprinter)
@@ -230,6 +316,7 @@ class Crawl:
 
     def _make_dropped(self, fingerprints: PageFingerprints) -> None:
         rescue = self.requests if self.settings.rescue else None
+        audit = self.audit if self.settings.audit else None
         declared = self.declared_canonicals
         self.dropped = DroppedDuplicates(
             self._crawler,
@@ -239,7 +326,7 @@ class Crawl:
             self.stats,
             declared_by=declared.declared_by if declared else None,
             linking_pages=self.linking_pages,
-            listeners=[part.dropped for part in (rescue, self.audit, declared) if part],
+            listeners=[part.dropped for part in (rescue, audit, declared) if part],
         )
 
     def _on_foreign_filter(self) -> None:
@@ -254,10 +341,6 @@ class Crawl:
         if self.dropped:
             self.dropped.disown()
 
-    def _on_had(self, page: bytes) -> None:
-        if self.audit:
-            self.audit.had(page)
-
     def _on_audited(self, pair: AuditedPair) -> None:
         if self.recorder:
             self.recorder.audited(pair)
@@ -266,13 +349,26 @@ class Crawl:
         for listener in self._audit_listeners:
             listener(pair)
 
+    def _on_recognised(self) -> None:
+        if self._job_rules and self.software:
+            self._job_rules.recognise(self.software.installations)
+
     def _on_rule_change(self) -> None:
         if self.fingerprinter:
             self.fingerprinter.forget()
         if self.dropped:
             self.dropped.forget()
 
+    def _suspend(self, entry: RuleEntry, domain: str) -> None:
+        self.rule_changes.suspend(entry, domain)
+
+    def _on_orphans(self, fingerprints: set[bytes]) -> None:
+        if self._job_rules:
+            self._job_rules.orphan(fingerprints)
+
     def _on_suspension(self, entry: RuleEntry, domain: str) -> None:
+        if self._shared:
+            self._shared.suspended(entry, domain)
         if self._job_rules:
             self._job_rules.suspend(entry, domain)
 
@@ -282,6 +378,8 @@ class Crawl:
         """Return the rules to crawl under: what is stored may be of others."""
         settings, spider = self._crawler.settings, self._crawler.spider
         configuration, mode = self.settings.configuration, self.settings.job_rules
+        if self._shared:
+            configuration = self._shared.guard(configuration, mode)
         if spider is None or not (self._is_job or any(map(settings.getbool, STORES))):
             return configuration
         from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules, guard_stores  # noqa: PLC0415
@@ -291,6 +389,14 @@ class Crawl:
             configuration = self._job_rules.guard(configuration, mode)
         guard_stores(settings, configuration, mode, spider.name, self.unwritten)
         return configuration
+
+    def _make_shared(self) -> SharedCrawl | None:
+        """Return what this process shares with others, if its scheduler has it."""
+        share = getattr(load_object(self._crawler.settings["SCHEDULER"]), "urlcanon_shared", None)
+        if share is None or self._crawler.spider is None:
+            return None
+        shared: SharedCrawl = share(self._crawler)
+        return shared
 
     def _make_fallback(self) -> RequestFingerprinterProtocol:
         named = self.settings.fallback_request_fingerprinter_class

@@ -5,19 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
+from scrapy.http import TextResponse
+from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.seen import record_as_seen
+from scrapy_urlcanon.crawl.settings import BROWSER_PAGE_KEY
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
 
     from scrapy_urlcanon.crawl.checks.audit import Audit
+
+
+_LONG = 1 << 17
+"""Bytes of a body that takes longer to read than an event loop should wait."""
 
 
 class UrlCanonDownloaderMiddleware:
@@ -42,10 +51,13 @@ class UrlCanonDownloaderMiddleware:
         self._contents = crawl.contents
         self._audit = crawl.audit
         self._job = crawl.job
+        self._software = crawl.software
+        self._reads = any((crawl.recorder, crawl.contents, crawl.ordered))
+        self._order = crawl.ordered.order if crawl.ordered else None
         self._records_start = crawl.settings.record_start
 
-    def process_request(self, request: Request) -> None:
-        """Note that *request* is on its way.
+    def process_request(self, request: Request) -> Response | None:
+        """Note that *request* is on its way; return the response where an audit had it.
 
         It is counted where it follows a redirect to its own canonical form.
         """
@@ -53,22 +65,48 @@ class UrlCanonDownloaderMiddleware:
             self._first_urls.question.look_back()
         if self._job:
             self._job.begin(request)
+        if self._software:
+            self._software.sent(request)
         if self._requests:
             self._requests.sent(request)
         if self._records_start and _is_redirected_start(request):
             record_as_seen(self._crawler, request)
         # A retry comes here again.
-        if "redirect_urls" not in request.meta or "retry_times" in request.meta:
-            return
-        if self._fingerprinter and self._fingerprinter.is_redirect_to_itself(request):
+        is_hop = "redirect_urls" in request.meta and "retry_times" not in request.meta
+        if is_hop and self._fingerprinter and self._fingerprinter.is_redirect_to_itself(request):
             self._stats.inc(Stat.REDIRECT_HOPS)
+        return self._audit.held.take(request) if self._audit else None
 
-    def process_response(self, request: Request, response: Response) -> Response:
+    def process_response(
+        self, request: Request, response: Response
+    ) -> Response | Awaitable[Response]:
         """Note what became of *request*: no redirect and no retry follows *response*.
+
+        What takes long to read is read in another thread first.
 
         :raises IgnoreRequest: if it was an audit and the spider has that page.
         """
+        if self._reads and len(response.body) > _LONG and isinstance(response, TextResponse):
+            return self._read_and_note(request, response)
+        return self._note(request, response)
+
+    async def _read_and_note(self, request: Request, response: Response) -> Response:
+        from scrapy_urlcanon.crawl.reading import read_ahead  # noqa: PLC0415
+
+        await run_in_thread(read_ahead, response)
+        return self._note(request, response)
+
+    def _note(self, request: Request, response: Response) -> Response:
+        """Tell all parts of *response*.
+
+        :raises IgnoreRequest: if it was an audit and the spider has that page.
+        """
+        if self._software:
+            # Before its links are scheduled, and before what it shows is known by its fingerprint.
+            self._software.received(request, response)
         audited = mark_of(request, AUDIT)
+        if self._order:
+            self._order.fetched(request, response)
         # What is fetched again to be compared was recorded when it was fetched first.
         if self._recorder and (audited is None or audited["number"] == 1):
             self._recorder.record(request, response)
@@ -86,7 +124,8 @@ class UrlCanonDownloaderMiddleware:
 
         :raises IgnoreRequest: if it was an audit, which is not the spider's business.
         """
-        del exception
+        if self._order:
+            self._order.failed(request, exception)
         if self._audit and mark_of(request, AUDIT):
             self._end_audit(self._audit, request, None)
         else:
@@ -101,6 +140,10 @@ class UrlCanonDownloaderMiddleware:
                 self._job.done(request, fetched=True)
             # The spider did not ask for it: the errback is not to hear of it.
             request.errback = None
+            if BROWSER_PAGE_KEY in request.meta:
+                from scrapy_urlcanon.crawl.checks.browser_pages import close_page  # noqa: PLC0415
+
+                close_page(request)
             raise IgnoreRequest("The duplicate was audited, and the page is known")
 
 

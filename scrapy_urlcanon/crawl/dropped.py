@@ -14,7 +14,7 @@ from w3lib.url import canonicalize_url
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
-from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY, PAGE_KEY
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ class Drop(NamedTuple):
     entries: frozenset[RuleEntry]
     """What changed one of the two URLs: entries of options, and normalizations; none if exact.
 
-    ``declared_canonical`` alone where it was another page, which declared it.
+    ``declared_canonical`` alone where it was another page, which declared it; none where the
+    spider named the page.
     """
     domain: str
     """The registrable domain of the dropped URL, or its host where it has none."""
@@ -160,7 +161,7 @@ class DroppedDuplicates:
         # or no rule touched it, or its fingerprint is its own.
         first = self._first_urls.of(fingerprint) or request.url
         entries = frozenset()
-        if request.url != first:
+        if request.url != first and PAGE_KEY not in request.meta:
             entries = self._fired(request) | self._entries_that_fired(first)
         return Drop(request, first, fingerprint, entries, _domain(authority))
 

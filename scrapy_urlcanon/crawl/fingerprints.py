@@ -11,7 +11,7 @@ from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprin
 
 from scrapy_urlcanon.crawl.canonical_urls import has_no_host
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY, reason_for_own_fingerprint, with_url
-from scrapy_urlcanon.crawl.settings import META_KEY
+from scrapy_urlcanon.crawl.settings import META_KEY, PAGE_KEY
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.first_urls import FirstUrls
 
 _REMEMBERED_URLS = 16_384
-_SPECIAL_META = frozenset({META_KEY, MARK_KEY, "redirect_urls", "verbatim_url"})
+_SPECIAL_META = frozenset({META_KEY, PAGE_KEY, MARK_KEY, "redirect_urls", "verbatim_url"})
 
 
 class PageFingerprints:

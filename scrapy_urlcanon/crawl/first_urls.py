@@ -87,6 +87,10 @@ class FirstUrls:
             was_seen = self._seen is None or fingerprint in self._seen
             urls[fingerprint] = canonical if was_seen else url
 
+    def know(self, fingerprint: bytes, url: str) -> None:
+        """Note that *url* was the first one under *fingerprint*, in whatever process."""
+        self._urls[fingerprint] = url
+
     def forget(self, fingerprint: bytes) -> None:
         """Forget the first URL under *fingerprint*: the rules changed, and it has another one."""
         self._urls.pop(fingerprint, None)

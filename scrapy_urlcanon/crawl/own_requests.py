@@ -11,6 +11,8 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, Any, Final
 
+from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY
+
 if TYPE_CHECKING:
     from scrapy import Request
 
@@ -63,6 +65,12 @@ def mark_of(request: Request, reason: str) -> dict[str, Any] | None:
     return mark if mark.get("url") in urls else None
 
 
+def is_unfiltered(request: Request) -> bool:
+    """Tell whether *request* is not both dropped and recorded, as any other, by its fingerprint."""
+    meta = request.meta
+    return request.dont_filter or meta.get(DROP_KEY) is False or meta.get(RECORD_KEY) is False
+
+
 def reason_for_own_fingerprint(request: Request) -> str | None:
     """Return why *request* must not have the fingerprint of its page, or None.
 
@@ -77,5 +85,5 @@ def reason_for_own_fingerprint(request: Request) -> str | None:
     if reason in {RESCUE, RELEASED, OWN_URL} and mark.get("url") == request.url:
         return str(reason)
     if mark_of(request, AUDIT):
-        return f"{AUDIT} {mark['number']} of {mark['trial']}"
+        return f"{AUDIT} {mark.get('round')}.{mark['number']} of {mark['trial']}"
     return None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from scrapy.http import HtmlResponse, TextResponse, XmlResponse
 
 from scrapy_urlcanon.pages.page import Page
 
 if TYPE_CHECKING:
+    from lxml import etree  # type: ignore[import-untyped]
     from scrapy.http import Response
 
 _pages: WeakKeyDictionary[Response, Page] = WeakKeyDictionary()
@@ -35,5 +37,22 @@ def page_of(response: Response) -> Page:
             else "plain",
             link_header=b", ".join(response.headers.getlist("Link")).decode("latin-1"),
             date=(response.headers.get("Date") or b"").decode("latin-1"),
+            # Parsel keeps it: the spider, or its link extractor, finds it parsed.
+            tree=partial(_tree, ref(response)) if isinstance(response, HtmlResponse) else None,
         )
     return page
+
+
+def read_ahead(response: Response) -> None:
+    """Read all of *response* that somebody may ask for; may be called from another thread.
+
+    Who asks then has it at once, and so has the spider the tree.
+    """
+    page = page_of(response)
+    _ = page.signature, page.digest, page.canonical
+
+
+def _tree(response: ref[HtmlResponse]) -> etree._Element | None:
+    # A page that held its response would never be forgotten.
+    found = response()
+    return None if found is None else found.selector.root

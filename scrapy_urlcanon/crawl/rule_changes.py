@@ -1,7 +1,8 @@
-"""What changes the rules while a crawl runs: suspended entries, and what sites declare."""
+"""What changes the rules of a crawl: suspended entries, what sites declare, what is known."""
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
@@ -10,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.canonicalizer.configuration import RuleSet
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.rule_files.clean_param import CleanParam
 
 
 class RuleChanges:
@@ -31,6 +32,7 @@ class RuleChanges:
         self._on_change = on_change
         self._on_suspend = on_suspend
         self._suspended: set[tuple[RuleEntry, str]] = set()
+        self._declared: dict[str, dict[str, tuple[RuleSet, ...]]] = {}
 
     def suspend(self, entry: RuleEntry, domain: str) -> bool:
         """Turn *entry* off on *domain*, a normalized one, for the rest of the crawl.
@@ -55,7 +57,12 @@ class RuleChanges:
         """Tell whether *entry* was turned off on *domain*."""
         return (entry, domain) in self._suspended
 
-    def declare(self, robots_url: str, declared: CleanParam) -> None:
-        """Take over what the robots.txt at *robots_url* declares."""
-        self._canonicalizer.declare(*declared.rule_sets(robots_url))
+    def declare(self, host: str, by: str, rule_sets: tuple[RuleSet, ...]) -> None:
+        """Take over what is known of the site on *host*, in place of what came from there before.
+
+        :param by: what says so; the last ones to begin to are the strongest.
+        """
+        declared = self._declared.setdefault(host, {})
+        declared[by] = rule_sets
+        self._canonicalizer.declare(host, tuple(chain.from_iterable(declared.values())))
         self._on_change()

@@ -15,6 +15,7 @@ from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
 from scrapy_urlcanon.files import example, problem_of
 from scrapy_urlcanon.rule_files.loading import load_configuration as load_rules
+from scrapy_urlcanon.wording import seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -22,10 +23,24 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.profiles.profile import Profile
 
 PREFIX: Final = "URLCANON_"
 META_KEY: Final = "urlcanon"
 """``request.meta["urlcanon"]``: False, or options for this request alone."""
+
+PAGE_KEY: Final = "urlcanon_key"
+"""``request.meta["urlcanon_key"]``: a text that names the page, whatever the URL."""
+DROP_KEY: Final = "urlcanon_drop"
+"""``request.meta["urlcanon_drop"] = False``: fetch it though its page was requested before."""
+RECORD_KEY: Final = "urlcanon_record"
+"""``request.meta["urlcanon_record"] = False``: drop no other request because of this one."""
+BROWSER_PAGE_KEY: Final = "playwright_page"
+"""Of scrapy-playwright: the page of the browser that a response, or the spider, has open."""
+ACTING_META: Final = frozenset({BROWSER_PAGE_KEY, "playwright_page_methods"})
+"""Of requests that do more than fetch: they go on in a page of the spider's, or click in one."""
+REFETCH_KEY: Final = "urlcanon_refetch"
+"""``request.meta["urlcanon_refetch"]``: fetch it though an earlier run has got its page."""
 
 DECLARED_CANONICAL_SETTING: Final = "URLCANON_DECLARED_CANONICAL"
 DECLARED_CANONICAL: Final = "declared_canonical"
@@ -45,6 +60,9 @@ REPORT_FORMATS: Final = {
 By its path, as :data:`.addon.REPORT`: settings are checked where no report is imported.
 """
 _JOB_RULES: Final = ("warn", "error", "keep")
+_ORDERS: Final = ("novelty",)
+ITEM, TEXT, _ = _SEEN_BY = ("item", "text", "response")
+SCRAPY, COMPACT, COMPACT_128, _ = _SEEN_SETS = ("scrapy", "compact", "compact-128", "disk")
 
 
 def _flag(name: str, value: Any) -> bool:
@@ -64,6 +82,23 @@ def _count(name: str, value: Any) -> int:
     raise _expected(name, "a number of 0 or more", value)
 
 
+def _profiles(name: str, value: Any) -> bool | tuple[Any, ...]:
+    """Return whether there are any, or names and paths; that there are such is checked."""
+    if not isinstance(value, (list, tuple)):
+        try:
+            return _flag(name, value)
+        except ConfigurationError:
+            if not isinstance(value, str):
+                raise _expected(name, "True, False, or names and paths", value) from None
+    paths = _paths(name, value)
+    if paths:
+        # Few crawls name any, and all would wait for the import.
+        from scrapy_urlcanon.profiles.catalogue import chosen  # noqa: PLC0415
+
+        chosen(paths, setting=name)
+    return paths
+
+
 def _share(name: str, value: Any) -> float:
     try:
         if not isinstance(value, bool) and 0 <= float(value) <= 1:
@@ -73,13 +108,54 @@ def _share(name: str, value: Any) -> float:
     raise _expected(name, "a number from 0 to 1", value)
 
 
-def _job_rules(name: str, value: Any) -> str:
-    if value in _JOB_RULES:
-        return str(value)
-    error = _expected(name, "'warn', 'error' or 'keep'", value)
-    (problem,) = error.problems
-    nearest = did_you_mean(value, _JOB_RULES)
-    raise ConfigurationError([problem._replace(message=problem.message + nearest)])
+def _order(name: str, value: Any) -> str | None:
+    if value in ("", *_ORDERS):
+        return value or None
+    raise _expected_one_of(name, "'novelty' or nothing", value, _ORDERS)
+
+
+def _one_of(*known: str) -> Callable[[str, Any], str]:
+    def read(name: str, value: Any) -> str:
+        if value in known:
+            return str(value)
+        *others, last = map(repr, known)
+        raise _expected_one_of(name, f"{', '.join(others)} or {last}", value, known)
+
+    return read
+
+
+def _expiry(name: str, value: Any) -> dict[str, float]:
+    """Return seconds by host, `*` for all others; 0 for never."""
+    is_json = isinstance(value, str) and value.lstrip().startswith("{")
+    if is_json or isinstance(value, (dict, BaseSettings)):
+        by_host = _rules(name, value)
+    else:
+        by_host = {"*": value}
+    found, problems = {}, []
+    for host, text in by_host.items():
+        seconds = seconds_of(text)
+        if seconds is None:
+            message = f"expected a time such as 3600, '12h' or '30d', got {text!r}"
+            problems.append(Problem(name, message, host if len(by_host) > 1 else None))
+        else:
+            found[host.lower()] = seconds
+    if problems:
+        raise ConfigurationError(problems)
+    return found
+
+
+def _order_by(name: str, value: Any) -> Any:
+    """Return *value*, or the callable that it is the path of."""
+    if value in ("text", "items") or callable(value):
+        return value
+    try:
+        if isinstance(value, str) and "." in value and callable(found := load_object(value)):
+            return found
+    except (ImportError, NameError, ValueError) as error:
+        message = f"expected the path of a callable, got {value!r}: {error}"
+        raise ConfigurationError([Problem(name, message)]) from error
+    expected = "'text', 'items' or the path of a callable"
+    raise _expected_one_of(name, expected, value, ("text", "items"))
 
 
 def _rules(name: str, value: Any) -> Any:
@@ -200,6 +276,14 @@ def _expected(name: str, expected: str, value: object) -> ConfigurationError:
     return ConfigurationError([Problem(name, f"expected {expected}, got {value!r}")])
 
 
+def _expected_one_of(
+    name: str, expected: str, value: object, known: tuple[str, ...]
+) -> ConfigurationError:
+    (problem,) = _expected(name, expected, value).problems
+    message = problem.message + (did_you_mean(value, known) if isinstance(value, str) else "")
+    return ConfigurationError([problem._replace(message=message)])
+
+
 def _setting(read: Callable[[str, Any], Any], *, default: object) -> Any:
     """Return the attribute of a setting.
 
@@ -232,6 +316,9 @@ class CrawlSettings:
     declared_canonical: bool = _setting(_flag, default=False)
     """Take the canonical URL that a page declares as seen, [where that has proved
     right](reliability.md#declared-canonicals)."""
+    profiles: bool | tuple[Any, ...] = _setting(_profiles, default=True)
+    """Go by [what is known of the programs](profiles.md) that sites run on: `True`, `False`, or a
+    list of their names and of paths of files of your own, in which `"*"` stands for all of ours."""
     rewrite: bool | frozenset[str] = _setting(_sites, default=False)
     """`True` or a list of hosts: fetch the canonical URL, not the linked one."""
     record: str | None = _setting(_path_of_store, default=None)
@@ -261,15 +348,50 @@ class CrawlSettings:
     """Of how many pages the content, and what was declared of them, is remembered."""
     audit_max_size: int = _setting(_count, default=1_048_576)
     """Up to how many bytes the text of a response is read."""
+    order: str | None = _setting(_order, default=None)
+    """`"novelty"`: fetch first what will probably [bring something new](order.md)."""
+    seen: str | None = _setting(_path_of_store, default=None)
+    """The file of [the pages that earlier runs have got](earlier-runs.md), which are not fetched
+    again; `%(name)s` is the name of the spider."""
+    seen_by: str = _setting(_one_of(*_SEEN_BY), default=ITEM)
+    """Which pages those are: they gave an `"item"`, or the callback got `"text"` of them, or a
+    `"response"` that is a success and not empty."""
+    seen_expires: Any = _setting(_expiry, default={})
+    """After how long a page is fetched again: seconds, or such as `"12h"` and `"30d"`; or a mapping
+    from hosts, and `*`, to that. Unset: never."""
+    order_by: Any = _setting(_order_by, default="text")
+    """What counts as new: `"text"`, `"items"`, or the path of a callable that returns a number for
+    a response and the list of its items."""
+    order_lines: int = _setting(_count, default=1 << 21)
+    """How many lines of text are remembered, of 4 bytes each."""
+    stop: float = _setting(_share, default=0.0)
+    """Close the crawl when less than this share of what waits is expected to [bring anything
+    new](order.md#when-it-is-done); with 0 it goes on."""
+    left: Any = _setting(_path_of_store, default="urlcanon-left-%(name)s.jsonl")
+    """Where to write the requests that are not fetched because of that."""
+    take_up: Any = _setting(_path_of_store, default=None)
+    """Such a file of an earlier crawl, whose requests are scheduled first."""
     record_start: bool = _setting(_flag, default=False)
     """Record start requests as seen: a link to a start page is dropped, [and its callback with
     it](reliability.md#start-requests)."""
-    job_rules: str = _setting(_job_rules, default="warn")
+    seen_set: str = _setting(_one_of(*_SEEN_SETS), default=SCRAPY)
+    """What keeps the fingerprints of requests: `"scrapy"`, `"compact"`, `"compact-128"` or
+    `"disk"`, [by the size of the crawl](memory.md#what-was-seen)."""
+    job_rules: str = _setting(_one_of(*_JOB_RULES), default="warn")
     """`"warn"`, `"error"` or `"keep"`: what to do where a resumed job's rules changed."""
     job_journal: bool = _setting(_flag, default=True)
     """Write down what a job does, so that a kill loses nothing."""
     configuration: Configuration = field()
     """The rules of all layers but ``request.meta``: no setting, but made of four of them."""
+
+    def chosen_profiles(self) -> tuple[Profile, ...]:
+        """Return the profiles of :attr:`profiles`."""
+        from scrapy_urlcanon.profiles.catalogue import chosen  # noqa: PLC0415
+
+        choice = self.profiles
+        if isinstance(choice, bool):
+            choice = ("*",) if choice else ()
+        return chosen(choice, setting=name_of("profiles"))
 
     @classmethod
     def load(cls, settings: BaseSettings) -> Self:

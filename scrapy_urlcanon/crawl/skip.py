@@ -8,6 +8,7 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.crawl.own_requests import is_unfiltered
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class SkippedRequests:
             ``core/engine.py``, ``_schedule_request``).
         """
         del spider
-        if request.dont_filter or request.method not in {"GET", "HEAD"}:
+        if is_unfiltered(request) or request.method not in {"GET", "HEAD"}:
             return
         canonical = self._canonical_urls.of(request)
         if canonical is None:

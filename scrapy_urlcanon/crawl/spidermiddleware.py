@@ -16,7 +16,7 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.own_requests import REWRITTEN, marked
 from scrapy_urlcanon.crawl.seen import record_as_seen
-from scrapy_urlcanon.crawl.settings import name_of
+from scrapy_urlcanon.crawl.settings import PAGE_KEY, name_of
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_urlcanon.crawl.order.worth import Output
     from scrapy_urlcanon.crawl.recovery.job import SpiderOutput
 
 logger = logging.getLogger(__name__)
@@ -55,12 +56,14 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         self._rewrite = crawl.settings.rewrite
         self._records_start = crawl.settings.record_start
         self._linking_pages = crawl.linking_pages
+        self._order = crawl.ordered.order if crawl.ordered else None
         has_output = (
             self._rewrite
             or self._records_start
             or self._job
             or self._declared_canonicals
             or self._linking_pages
+            or self._order
         )
         if not has_output and self._requests is None:
             raise NotConfigured
@@ -80,12 +83,12 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     ) -> Iterable[Any]:
         """Yield *result*; once all requests of it are scheduled, *response* is done."""
         del spider
-        output = self._begin(response)
+        outputs = self._begin(response)
         for each in super().process_spider_output(response, result):
-            if output:
+            for output in outputs:
                 output.add(each)
             yield each
-        if output:
+        for output in outputs:
             output.end()
 
     async def process_spider_output_async(
@@ -93,22 +96,27 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     ) -> AsyncIterator[Any]:
         """Yield *result*; once all requests of it are scheduled, *response* is done."""
         del spider
-        output = self._begin(response)
+        outputs = self._begin(response)
         async for each in super().process_spider_output_async(response, result):
-            if output:
+            for output in outputs:
                 output.add(each)
             yield each
-        if output:
+        for output in outputs:
             output.end()
 
-    def _begin(self, response: Response | None) -> SpiderOutput | None:
-        """Note that the spider has *response*; return what is to be told of its output."""
+    def _begin(self, response: Response | None) -> list[SpiderOutput | Output]:
+        """Note that the spider has *response*; return who is to be told of its output."""
         if self._declared_canonicals and response is not None:
             self._declared_canonicals.delivered(response)
-        if self._job is None or response is None or response.request is None:
-            return None
-        fetched = self._requests is not None and self._requests.is_delivered(response.request)
-        return self._job.output_of(response.request, fetched=fetched)
+        if response is None or response.request is None:
+            return []
+        found: list[SpiderOutput | Output | None] = []
+        if self._order:
+            found.append(self._order.output_of(response))
+        if self._job:
+            fetched = self._requests is not None and self._requests.is_delivered(response.request)
+            found.append(self._job.output_of(response.request, fetched=fetched))
+        return [output for output in found if output]
 
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request*, with its canonical URL where that is to be fetched."""
@@ -120,6 +128,8 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             self._declared_canonicals.scheduled(request)
         if response is not None and self._linking_pages:
             self._linking_pages.note(request, response)
+        if response is not None and self._order:
+            self._order.linked(request, response)
         return request
 
     def _record(self, request: Request) -> None:
@@ -136,7 +146,8 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
 
         A signature is of the URL as it is: any change would make it invalid.
         """
-        if request.method not in {"GET", "HEAD"} or not self._rewrites(request.url):
+        is_named = PAGE_KEY in request.meta
+        if is_named or request.method not in {"GET", "HEAD"} or not self._rewrites(request.url):
             return request
         if is_signed(split(request.url).query or ()):
             self._stats.inc(Stat.REWRITE_SIGNED)

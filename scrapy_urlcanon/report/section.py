@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.crawl.checks.audit import AuditedPair
+    from scrapy_urlcanon.crawl.checks.trial import AuditedPair
     from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.crawl.order.progress import News
+    from scrapy_urlcanon.profiles.installation import Installation
     from scrapy_urlcanon.report.document import Report
     from scrapy_urlcanon.report.screen import Screen
 
@@ -56,6 +58,12 @@ class Section:
 
     def note_suspension(self, entry: RuleEntry, domain: str) -> None:
         """Note, at the end, that *entry* was turned off on *domain*, perhaps in a run before."""
+
+    def note_software(self, installation: Installation) -> None:
+        """Note, at the end, a program that was recognised, perhaps in a run before."""
+
+    def note_news(self, news: News) -> None:
+        """Note, at the end, what an ordered crawl brought."""
 
     def rows(self, figures: Mapping[str, int]) -> tuple[Any, ...]:
         """Return what was collected, with the final *figures* of the crawl."""

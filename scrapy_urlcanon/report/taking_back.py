@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.canonicalizer.patterns import SitePattern
+    from scrapy_urlcanon.canonicalizer.patterns import PlacePattern, SitePattern
 
 _SETTINGS = name_of("rules"), name_of("spider_rules")
 
@@ -123,7 +123,7 @@ def _with(configuration: Configuration, rule_set: RuleSet) -> Configuration:
     return evolve(configuration, origins=tuple(origins))
 
 
-def _key(rule_set: RuleSet) -> tuple[str, Pattern | SitePattern, bool]:
+def _key(rule_set: RuleSet) -> tuple[str, Pattern | SitePattern | PlacePattern, bool]:
     return rule_set.layer.origin, rule_set.pattern, rule_set.overrides
 
 

@@ -64,6 +64,8 @@ class ReportWriter:
             crawl.on_drop(section.note_drop)
             crawl.on_audit(section.note_audit)
         self._rule_changes = crawl.rule_changes
+        self._software = crawl.software
+        self._ordered = crawl.ordered
 
     def response_received(self, response: Response, request: Request) -> None:
         """Note what *request* led to, where it led to a page."""
@@ -98,6 +100,12 @@ class ReportWriter:
         for entry, domain in self._rule_changes.suspended:
             for section in self._sections:
                 section.note_suspension(entry, domain)
+        for installation in self._software.installations if self._software else ():
+            for section in self._sections:
+                section.note_software(installation)
+        if self._ordered:
+            for section in self._sections:
+                section.note_news(self._ordered.news)
         stats = self._crawler.stats.get_stats()
         figures = {
             redact(name.removeprefix(_STATS)): value

@@ -11,7 +11,7 @@ from sites import SITE
 
 from scrapy_urlcanon import Canonicalizer
 
-PAGES = 40
+PAGES = 24
 WORDS = ("ba", "ce", "di", "fo", "gu", "ha", "ji", "ko", "lu", "me", "ni", "po")
 
 
@@ -68,7 +68,10 @@ async def test_learned_again_the_rules_are_the_same(crawl, tmp_path, moves):
             "URLCANON_RECORD": f"{number}.sqlite",
             "URLCANON_AUDIT": 0.05,
             "CONCURRENT_REQUESTS": 1,
-            "CLOSESPIDER_PAGECOUNT": 800,
+            # Scrapy 2.15 fetches on while a page waits for its callback. Without that the order
+            # in which the pages come is the same each time, and so is what is audited.
+            "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 1,
+            "CLOSESPIDER_PAGECOUNT": 480,
         }
         if number:
             settings["URLCANON_RULES_FILES"] = [f"{number - 1}.toml"]

@@ -32,11 +32,11 @@ def shop(tmp_path):
     return run, learn
 
 
-def test_rules_that_were_in_force_are_kept(tmp_path, shop):
+def test_rules_that_were_in_force_are_kept(tmp_path, crawled_shop, shop):
     """A store made under rules is enough: they come back, and the third crawl is as cheap."""
     run, learn = shop
-    before = run("first.sqlite")
-    learned = learn("first.sqlite", "first.toml")
+    before = crawled_shop.crawl
+    learned = learn(crawled_shop.store, "first.toml")
     under = run("second.sqlite", f"URLCANON_RULES_FILES={tmp_path / 'first.toml'}", IN_ORDER)
     again = learn("second.sqlite", "second.toml")
     # No page was fetched under a second session: nothing but the audit has seen this merge.

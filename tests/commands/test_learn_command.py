@@ -17,7 +17,7 @@ from loopback import Loopback
 from shop_site import respond
 
 from scrapy_urlcanon import Canonicalizer
-from scrapy_urlcanon.learn.store import ObservationStore
+from scrapy_urlcanon.learn.store import VERSION, ObservationStore
 from scrapy_urlcanon.pages.page import Page
 
 
@@ -30,10 +30,10 @@ def observations(tmp_path):
     return path
 
 
-def test_three_commands_from_a_crawl_to_a_cheaper_one(tmp_path):
+def test_three_commands_from_a_crawl_to_a_cheaper_one(tmp_path, crawled_shop):
     """The second crawl fetches less and has the same pages, with rules that nobody wrote."""
-    store, rules = tmp_path / "observations.sqlite", tmp_path / "urlcanon.toml"
-    before = crawl(tmp_path, "URLCANON_RULES={}", f"URLCANON_RECORD={store}")
+    before, store = crawled_shop
+    rules = tmp_path / "urlcanon.toml"
     assert before.stats["urlcanon/recorded"] > len(before.items)
     learned = urlcanon("learn", store, "-o", rules, cwd=tmp_path)
     assert learned.returncode == 0, learned.stderr
@@ -115,6 +115,7 @@ def test_what_no_rule_of_ours_explains_is_told_too(tmp_path, other, expected):
     assert expected in result.stdout
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_is_one_line(tmp_path):
     """While the input is read, here one that never ends: the rules stay, and so says the status."""
     os.mkfifo(tmp_path / "endless")
@@ -288,10 +289,13 @@ def broken_store(path):
         (lambda path: path.write_text(f"{HEADER}\nmailto:x\t200\t\n"), "skipped: 1 not an http(s)"),
         (lambda path: path.write_bytes(b"\x1f\x8b\x08\x00 no gzip"), "input: cannot be read"),
         (broken_gzip, "input: cannot be read"),
-        (newer_store, "input: version 99, and this package reads version 3; a newer version of"),
+        (
+            newer_store,
+            f"input: version 99, and this package reads version {VERSION}; a newer version of",
+        ),
         (
             older_store,
-            "input: version 1, and this package reads version 3; crawl again, and record",
+            f"input: version 1, and this package reads version {VERSION}; crawl again, and record",
         ),
         (broken_store, "input: cannot be read to its end"),
     ],

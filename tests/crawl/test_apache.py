@@ -95,6 +95,8 @@ async def _crawl(url, rules):
             "ADDONS": {"scrapy_urlcanon.Addon": 500},
             "TELNETCONSOLE_ENABLED": False,
             "URLCANON_RULES": rules,
+            # The sort links are known of Apache: here it is a rule by hand that is tried.
+            "URLCANON_PROFILES": False,
         },
     )
     await maybe_deferred_to_future(crawler.crawl(start=[url]))

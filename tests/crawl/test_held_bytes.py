@@ -102,5 +102,5 @@ async def test_audit_keeps_no_more_bytes_than_it_may(crawl, audit):
         },
         spider=HeavySpider,
     )
-    lost = result.figures.get("audit/forgotten", 0) + result.figures.get("audit/given_up", 0)
+    lost = result.figures.get("audit/forgotten", 0)
     assert 75 < lost < 85

@@ -1,6 +1,5 @@
 """A job that is killed after any record of its journal loses no page to any callback."""
 
-import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,7 +14,6 @@ from scrapy_urlcanon.crawl.recovery.journal import Journal, Kind
 RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
 JOB = {**RULES, "JOBDIR": "job", "CONCURRENT_REQUESTS": 2}
 FILE = Path("job/urlcanon.journal")
-FEW = os.environ.get("HYPOTHESIS_PROFILE") != "long"
 PAGES = {
     # The start page is fetched in each run.
     "/": links("/hub"),
@@ -97,6 +95,7 @@ def cuts(path=FILE):
     return [records[:end] for end in range(1, len(records))]
 
 
+@pytest.mark.parametrize("all_of_them", [False, pytest.param(True, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("options", "step"),
     [
@@ -109,14 +108,13 @@ def cuts(path=FILE):
     ids=["plain", "rewrite", "audit", "retries", "declared"],
 )
 @deferred_f_from_coro_f
-async def test_kill_after_any_record(crawl, options, step):
+async def test_kill_after_any_record(crawl, options, step, all_of_them):
     """What was had before and what is had afterwards is all there is."""
     settings = {**JOB, **options}
     first = await crawl(site(PAGES), settings, spider=TwoCallbacks)
     expected = set(first.crawler.spider.errors)
     assert len(expected) == 11
-    # Every one takes too long for every day.
-    for records in cuts()[:: step if FEW else 1]:
+    for records in cuts()[:: 1 if all_of_them else step]:
         written(records)
         result = await crawl(site(PAGES), settings, spider=TwoCallbacks)
         lost = expected - had(records) - set(result.crawler.spider.errors)

@@ -33,6 +33,8 @@ _FIXED = {
     "REDIRECT_MAX_TIMES": MAX_REDIRECTS,
     "RETRY_TIMES": 0,
     "CONCURRENT_REQUESTS": 1,
+    # Scrapy makes so many tasks for each response, and by default 100.
+    "CONCURRENT_ITEMS": 10,
     "DOWNLOAD_DELAY": 0,
     "MEDIA_ALLOW_REDIRECTS": True,
 }

@@ -7,10 +7,13 @@ from differential.generator import generate
 from differential.law import chance, judge
 from differential.shrinking import explained
 
-SEEDS = 200
+SHORT, LONG = 100, 200
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize(
+    "seed",
+    [*range(SHORT), *(pytest.param(n, marks=pytest.mark.long) for n in range(SHORT, LONG))],
+)
 @deferred_f_from_coro_f
 async def test_nothing_is_lost(seed):
     """The same pages get to the same callbacks, and the same files to the same items."""
@@ -21,7 +24,7 @@ async def test_nothing_is_lost(seed):
         )
 
 
-@pytest.mark.parametrize("seed", range(SEEDS, SEEDS + 10))
+@pytest.mark.parametrize("seed", range(LONG, LONG + 10))
 @deferred_f_from_coro_f
 async def test_law_asks_for_nothing_that_depends_on_chance(seed):
     """What is promised of a site comes without the plugin in whatever order it is crawled."""

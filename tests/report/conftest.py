@@ -13,6 +13,7 @@ from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.dropped import Drop
 from scrapy_urlcanon.report.document import Report
+from scrapy_urlcanon.report.section import sections
 from scrapy_urlcanon.report.sections.audit import AuditedRule, Pair
 from scrapy_urlcanon.report.sections.domains import Domain, Domains
 from scrapy_urlcanon.report.sections.in_force import Origin, PatternOptions
@@ -112,7 +113,8 @@ def report():
             "dropped/domain/example.org": 1,
         },
         contents={
-            AuditedRule: (),
+            # Whatever sections there are.
+            **{section.row: () for section in sections() if section.key},
             Option: (
                 Option(
                     *("drop_params", 10, ("URLCANON_RULES['example.com']",)),

@@ -39,7 +39,7 @@ def edit(*path, value):
     [
         (
             edit("version", value=current_version() + 1),
-            "is a report of version 3, made by scrapy-urlcanon",
+            f"is a report of version {current_version() + 1}, made by scrapy-urlcanon",
         ),
         (edit("version", value="1"), "version: expected a number, got '1'"),
         (edit("format", value="har"), "is no report"),

@@ -4,9 +4,10 @@ import csv
 import json
 
 from command_line import EXAMPLE_PROJECT, scrapy, urlcanon
-from loopback import Loopback
+from loopback import Loopback, page
 from scrapy.utils.defer import deferred_f_from_coro_f
 from shop_site import respond
+from sites import site
 
 from scrapy_urlcanon.crawl.settings import REPORT_FORMATS
 from scrapy_urlcanon.report.json_form import read_report
@@ -32,7 +33,7 @@ async def test_format_is_one_entry(crawl, monkeypatch, tmp_path):
     """It is known by its suffix, and makes the text of the file."""
     monkeypatch.setitem(REPORT_FORMATS, ".toy", "builtins.repr")
     path = tmp_path / "report.toy"
-    await crawl(respond, {"URLCANON_REPORT": path}, start=("http://shop.example/about",))
+    await crawl(site({"/": page("the only one")}), {"URLCANON_REPORT": path})
     assert content_of(path).startswith("Report(spider='follow'")
 
 

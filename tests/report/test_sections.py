@@ -96,7 +96,7 @@ def test_section_is_a_module_and_a_template(toy, report, make_drop):
         *("books", "", "", "", {}), contents={**report.contents, toy.row: collected.rows({})}
     )
     document = json.loads(to_json(with_rows))
-    assert document["version"] == 3
+    assert document["version"] == 4
     assert document["suffixes"][0] == {"name": "pdf", "dropped": 1}
     assert from_json(to_json(with_rows)).rows(toy.row) == with_rows.rows(toy.row)
     html = page.to_html(with_rows)

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.configuration import INHERIT, OVERRIDE
 from scrapy_urlcanon.canonicalizer.layers import preset_layer
-from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
+from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, PlacePattern
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.redaction import redact
@@ -46,7 +46,7 @@ class PatternOptions:
 
 @frozen
 class Origin:
-    """A preset, a file, a setting, or a robots.txt: what rules come from."""
+    """A preset, a file, a setting, a profile, or a robots.txt: what rules come from."""
 
     name: str
     patterns: int
@@ -86,16 +86,18 @@ class RulesInForce(Section):
         options = {
             name: shown_value(value) for name, value in values if not is_neutral(name, value)
         }
-        declared = [
-            rule_set
-            for _, sets in sorted(self._canonicalizer.declared.items())
-            for rule_set in sets
-        ]
+        declared: dict[str, list[RuleSet]] = {}
+        for _, sets in sorted(self._canonicalizer.declared.items()):
+            for rule_set in sets:
+                # Of each robots.txt the layer names the line.
+                is_named = isinstance(rule_set.pattern, PlacePattern)
+                name = rule_set.layer.origin if is_named else CLEAN_PARAM
+                declared.setdefault(name, []).append(rule_set)
         written = [(sets[0].layer.origin, sets) for sets in configuration.origins if sets]
         # A pattern whose options all stand under "override" sets nothing else.
         origins = [
             (name, [one for one in sets if one.options or not one.inherit])
-            for name, sets in ((CLEAN_PARAM, declared), *written)
+            for name, sets in (*declared.items(), *written)
         ]
         return (
             Origin(str(preset_layer(preset)), 1, (PatternOptions("", options),)),
@@ -148,6 +150,4 @@ def _shown(rule_set: RuleSet) -> PatternOptions:
         options = {INHERIT: shown_value(rule_set.inherit), **options}
     if rule_set.overrides:
         options = {OVERRIDE: shown_value(rule_set.options)}
-    pattern = rule_set.pattern
-    written = pattern.text if isinstance(pattern, Pattern) else f"{pattern.host}{pattern.prefix}"
-    return PatternOptions(redact(rule_set.layer.pattern or written), options)
+    return PatternOptions(redact(rule_set.layer.pattern or rule_set.pattern.text), options)

@@ -1,0 +1,65 @@
+"""How a crawl reads what it gets."""
+
+import gc
+import threading
+from weakref import ref
+
+import pytest
+from loopback import page
+from scrapy.http import HtmlResponse
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, links, site
+
+from scrapy_urlcanon.crawl import reading
+from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.pages.page import MAX_BODY, Page
+
+PAGE = "<title>T</title><p>one<p>two <b>three</b><img src=/a.jpg>"
+
+
+def response(html, **kwargs):
+    return HtmlResponse(f"{SITE}/", body=html.encode(), encoding="utf-8", **kwargs)
+
+
+@pytest.mark.parametrize("html", [PAGE, "", " ", "<!-- x -->", "\0<p>\ud7ff", "<p>" * 5000 + "x"])
+def test_tree_of_the_spider_says_what_the_text_says(html):
+    """A page is read from the document that parsel keeps, and says what it says without that."""
+    got = response(html)
+    assert page_of(got).text == Page(got.url, got.body, html).text
+    assert page_of(got).title == Page(got.url, got.body, html).title
+    if html == PAGE:
+        assert got._cached_selector is got.selector
+
+
+def test_page_does_not_outlive_its_response():
+    """What was read is forgotten with what it was read of."""
+    got = response(PAGE)
+    _ = page_of(got).digest
+    found = ref(page_of(got))
+    del got
+    gc.collect()
+    assert found() is None
+
+
+def test_end_of_a_very_large_page_is_not_read():
+    """Of 10 MB what stands behind the first 4 MiB is not looked at."""
+    one, other = (page_of(response("<p>a</p>" * (MAX_BODY // 8) + rest)) for rest in ("b", "c"))
+    assert one.digest == other.digest
+
+
+@deferred_f_from_coro_f
+async def test_large_page_is_read_beside_the_event_loop(crawl, monkeypatch, tmp_path):
+    """Nothing waits for what takes long to read, and it is kept as any other page."""
+    threads = []
+    read_ahead = reading.read_ahead
+
+    def noting(got):
+        threads.append(threading.current_thread())
+        read_ahead(got)
+
+    monkeypatch.setattr("scrapy_urlcanon.crawl.reading.read_ahead", noting)
+    respond = site({f"{SITE}/": links("/b"), f"{SITE}/b": page("<p>some text</p>" * 20_000)})
+    result = await crawl(respond, {"URLCANON_RECORD": str(tmp_path / "o.sqlite")})
+    assert len(result.pages) == 2
+    assert [thread is threading.main_thread() for thread in threads] == [False]
+    assert result.figures["recorded"] == 2
