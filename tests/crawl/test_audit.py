@@ -385,6 +385,23 @@ async def test_page_that_is_answered_once_is_not_lost(crawl, status):
 
 
 @deferred_f_from_coro_f
+async def test_variant_that_is_refused_again_and_again(crawl):
+    """One that could tell of another entry too is not asked for without end."""
+    asked = Counter()
+
+    def answer(request, _):
+        asked[request.target] += 1
+        return page("", status=503) if request.query else product(1)
+
+    urls = ["/p", "https://site.example/p", "/p?sid=1"]
+    settings = {**RIGHT, **SETTINGS, "RETRY_ENABLED": False, "URLCANON_AUDIT": 1}
+    settings["URLCANON_PRESET"] = "aggressive"
+    result = await crawl(shop(urls, answer), settings)
+    assert result.pages == ["/", "/p"]
+    assert 1 <= asked["/p?sid=1"] <= 5
+
+
+@deferred_f_from_coro_f
 async def test_variant_that_is_let_through_is_not_fetched_again(crawl):
     """What an audit had of it is what the spider gets."""
     asked = Counter()

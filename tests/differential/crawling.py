@@ -130,7 +130,7 @@ async def _crawl(case: Case, server: Server, directory: Path, *, plugin: bool) -
         await asyncio.wait_for(_future(crawl), _SECONDS)
     except (TimeoutError, asyncio.TimeoutError):
         got.errors.append("The crawl does not end.")
-        await maybe_deferred_to_future(crawler.stop())
+        await crawler.stop_async()
     finally:
         logging.disable(logging.NOTSET)
         logging.getLogger().removeHandler(errors)

@@ -108,8 +108,6 @@ class Audit:
         self._sample = AuditSample(canonicalizer, settings.audit, settings.audit_max_false)
         self._trials: dict[str, Trial] = {}
         self._rounds = 0
-        # The hashes of URLs of which nothing could be told: once is enough.
-        self._told: set[int] = set()
         self._variants = DroppedVariants(settings, stats)
         self.held = HeldResponses(settings.pending_max_bytes // _HELD_PART)
         """What was fetched of variants that may yet be let through."""
@@ -262,8 +260,7 @@ class Audit:
                 self._audit(postponed)
 
     def _can_tell_of(self, record: EntryRecord, drop: Drop) -> bool:
-        is_new = hash(drop.request.url) not in self._told
-        return is_new and self._sample.is_due(record, drop) and self._is_had(drop)
+        return self._sample.is_due(record, drop) and self._is_had(drop)
 
     # One variant after the other, from fetch to verdict.
 
@@ -431,8 +428,7 @@ class Audit:
             self._crawler.engine.crawl(marked(drop.request, RELEASED))
             return
         self._variants.remember(drop)
-        if not trial.is_refused:
-            self._told.add(hash(url))
+        self._sample.told_nothing(url, is_refused=trial.is_refused)
 
     def _take_under_way(self, is_meant: Callable[[Drop], bool]) -> list[Drop]:
         """End the trials that need no verdict any more; return what the spider lacks of them."""

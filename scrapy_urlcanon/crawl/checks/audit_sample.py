@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ where the server never sent a page again."""
 _FREQUENT = 3
 """From how many URLs on a parameter that is not to be kept is judged by itself."""
 _REMEMBERED_NAMES = 100_000
+_MOST_REFUSALS = 3
+"""So often one URL is asked for again, whatever the server answers."""
 _IDLE = 50
 """After so many drops that it had no part in an entry is not looked at any more."""
 _MORE_PAGES = 1.05
@@ -60,6 +63,9 @@ class AuditSample:
         # Each with how many pages there have to be before it is looked for what to audit.
         self._waiting: dict[EntryRecord, int] = {}
         self._under_way: dict[str, list[EntryRecord]] = {}
+        # The hashes of URLs that are no use, and how often others were refused.
+        self._told: set[int] = set()
+        self._refusals: Counter[int] = Counter()
         self.budget = FetchBudget(share)
         self.is_answered = False
         """Whether any page was fetched again and was itself."""
@@ -191,10 +197,16 @@ class AuditSample:
                 self._waiting.setdefault(record, 0)
 
     def is_due(self, record: EntryRecord, drop: Drop) -> bool:
-        """Tell whether the entry of *record* is among what changed the URLs of *drop*."""
-        if drop.domain != record.domain:
+        """Tell whether *drop* may tell of the entry of *record*, which changed its URLs."""
+        if drop.domain != record.domain or hash(drop.request.url) in self._told:
             return False
         return record in self.records_of(drop.entries, drop.domain)
+
+    def told_nothing(self, url: str, *, is_refused: bool) -> None:
+        """Note that *url* told nothing new: once is enough, but where the server may do better."""
+        self._refusals[hash(url)] += is_refused
+        if not is_refused or self._refusals[hash(url)] >= _MOST_REFUSALS:
+            self._told.add(hash(url))
 
     def order(self, drop: Drop) -> int:
         """Return how far behind others *drop* comes.
