@@ -44,6 +44,12 @@ OPTIONS = {
     "compact set": {"URLCANON_SEEN_SET": "compact"},
     "disk set": {"URLCANON_SEEN_SET": "disk"},
     "start recorded": {"URLCANON_RECORD_START": True},
+    "by expected news": {"URLCANON_ORDER": "novelty"},
+    "by expected news, rewrite, retries": {
+        "URLCANON_ORDER": "novelty",
+        "URLCANON_REWRITE": True,
+        "RETRY_TIMES": 1,
+    },
     "rewrite, retries, first in, first out": {
         "URLCANON_REWRITE": True,
         "RETRY_TIMES": 1,

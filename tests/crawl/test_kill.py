@@ -117,6 +117,15 @@ def test_kill_loses_no_page(tmp_path, runs, at):
     assert stats["reason"] == "finished"
 
 
+@pytest.mark.parametrize("at", [40, pytest.param(13, marks=pytest.mark.long)])
+def test_kill_of_an_ordered_job_loses_no_page(tmp_path, runs, at):
+    """By expected news too: after a kill -9 the next run gets what is missing."""
+    job, server = runs(site(PAGES), at, URLCANON_ORDER="novelty")
+    assert job.run(server) == -signal.SIGKILL
+    assert job.run(server) == 0
+    assert sorted(pages_got(tmp_path)) == EXPECTED
+
+
 def test_two_kills(tmp_path, runs):
     """A run that takes up a killed job may be killed itself."""
     job, server = runs(site(PAGES), 10, 25)

@@ -15,6 +15,8 @@ from scrapy.utils.request import RequestFingerprinter, fingerprint
 
 from differential.case import CALLBACKS, Answer, Case, Interference, Link, Page, key
 from differential.server import Server, reply
+from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.crawl.order.queue import NoveltyPriorityQueue
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -323,3 +325,11 @@ class OwnFingerprinter(RequestFingerprinter):
 
     def fingerprint(self, request):
         return fingerprint(request, include_headers=["X-Kind"])
+
+
+class NoveltyFromTheFirst(NoveltyPriorityQueue):
+    """Orders by expected news alone: these sites end before the order would be sure of anything."""
+
+    def __init__(self, crawler: Any, *args: Any, **kwargs: Any) -> None:
+        Crawl.of(crawler).ordered.order.is_breadth_first = lambda _: False
+        super().__init__(crawler, *args, **kwargs)

@@ -24,6 +24,17 @@ async def test_nothing_is_lost(seed):
         )
 
 
+@pytest.mark.parametrize("seed", range(1000, 1020))
+@deferred_f_from_coro_f
+async def test_nothing_is_lost_where_the_news_comes_first(seed):
+    """In whatever order what waits is fetched, the same pages get to the same callbacks."""
+    case = generate(seed, "order")
+    if (await judge(case)).failed:
+        pytest.fail(
+            f"Seed {seed}, as small as it goes:\n{await explained(case, tries=200)}", pytrace=False
+        )
+
+
 @pytest.mark.parametrize("seed", range(LONG, LONG + 10))
 @deferred_f_from_coro_f
 async def test_law_asks_for_nothing_that_depends_on_chance(seed):

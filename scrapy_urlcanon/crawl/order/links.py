@@ -75,9 +75,16 @@ def trust(response: Response) -> float:
     for said in _IN_HEAD(response.selector.root):
         if "noindex" in said.lower():
             return _LESS
-        if "/" in said and urlsplit(said).path != urlsplit(response.url).path:
+        if "/" in said and _path(said) != _path(response.url):
             return _LESS
     return 1.0
+
+
+def _path(url: str) -> str:
+    try:
+        return urlsplit(url).path
+    except ValueError:
+        return url
 
 
 def _tail(url: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from attrs import frozen
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
+from scrapy.utils.python import global_object_name
 
 from scrapy_urlcanon.crawl.order.left import LeftRequests
 from scrapy_urlcanon.crawl.order.order import Order, Outcome
@@ -82,6 +83,9 @@ class OrderedCrawl:
         left = Path(fill(settings.left, name=name, time=datetime.now(timezone.utc)))
         self._left = LeftRequests(left, crawler.spider, adds=is_job)
         self._load()
+        self.has_queue = False
+        """Whether requests wait in the queue of this order."""
+        crawler.signals.connect(self.spider_opened, signals.spider_opened)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
@@ -114,6 +118,22 @@ class OrderedCrawl:
             return False
         return True
 
+    def spider_opened(self, spider: Spider) -> None:
+        """Warn where requests wait elsewhere, now that the scheduler is open."""
+        if not self.has_queue:
+            name = "SCHEDULER_PRIORITY_QUEUE"
+            logger.warning(
+                "%(setting)s has no effect: the requests wait in %(queue)s of %(scheduler)s. Leave "
+                "%(name)s and SCHEDULER unset, with scrapy_urlcanon.Addon in ADDONS.",
+                {
+                    "setting": name_of("order"),
+                    "queue": _path_of(self._crawler.settings[name]),
+                    "scheduler": _path_of(self._crawler.settings["SCHEDULER"]),
+                    "name": name,
+                },
+                extra={"spider": spider},
+            )
+
     def spider_idle(self) -> None:
         """Close the crawl for its own reason where something was left.
 
@@ -137,7 +157,8 @@ class OrderedCrawl:
         if news.left:
             stats.set(Stat.NOVELTY_LEFT, sum(news.left.values()))
         self._save()
-        logger.info("\n".join(self._lines(news)), extra={"spider": spider})
+        if self.has_queue:
+            logger.info("\n".join(self._lines(news)), extra={"spider": spider})
 
     def _lines(self, news: News) -> list[str]:
         fetches = self._curve.fetches
@@ -220,3 +241,7 @@ class OrderedCrawl:
         except OSError as error:
             self._unwritten.note(self._job, error, "The crawl goes on, and learns anew if killed.")
         self._saved = monotonic(), monotonic() - begun
+
+
+def _path_of(component: object) -> str:
+    return component if isinstance(component, str) else global_object_name(component)

@@ -125,6 +125,7 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
         if crawl is None:
             raise ValueError("SCHEDULER_PRIORITY_QUEUE is that of URLCANON_ORDER, which is not set")
         self._crawl = crawl
+        crawl.has_queue = True
         self._directory = Path(key) if key else None
         self._disk = DiskStore(Path(key), crawler.spider) if key else None
         self._store: Store = self._disk or MemoryStore()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
 from scrapy import Request
 
+from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.novelty.news import SeenLines
 from scrapy_urlcanon.pages.signature import Line, hash64
 
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from scrapy.http import Response
+
+logger = logging.getLogger(__name__)
 
 _ITEMS = 1 << 20
 
@@ -34,6 +39,8 @@ class NewItems:
 class Scaled:
     """The numbers of a callable of the user, as shares of what pages are worth that are worth any.
 
+    Where it fails, or returns no number, the page is worth nothing; the first time that is said.
+
     >>> scaled = Scaled(lambda response, items: len(items))
     >>> scaled(None, [1, 2]), scaled(None, [1, 2]) == 0.5, scaled(None, [])
     (0.5, True, 0.0)
@@ -43,11 +50,24 @@ class Scaled:
         self._value = value
         self._mean = 0.0
         self._count = 0
+        self._has_failed = False
 
     def __call__(self, response: Response, items: Sequence[Any]) -> float:
         """Return the share: a half is what is usual."""
-        value = max(0.0, float(self._value(response, items)))
-        if not value:
+        try:
+            value = float(self._value(response, items))
+            if not isfinite(value):
+                raise ValueError(f"returned {value}")  # noqa: TRY301 - all that is wrong is told once
+        except Exception:  # It is the user's: nothing that it does is to lose a page.
+            if not self._has_failed:
+                self._has_failed = True
+                logger.exception(
+                    "%(setting)s failed for %(response)s, which counts as worth nothing; as will "
+                    "other pages for which it fails, without a further word.",
+                    {"setting": name_of("order_by"), "response": response},
+                )
+            return 0.0
+        if value <= 0:
             return 0.0
         self._count = min(self._count + 1, 1000)
         self._mean += (value - self._mean) / self._count

@@ -1,10 +1,16 @@
 """What the report and the command show of an ordered crawl."""
 
+import logging
+
+import pytest
 from command_line import urlcanon
 from loopback import page
+from scrapy.pqueues import ScrapyPriorityQueue
 from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import ClosedScheduler
 from trap_sites import SITES
 
+from scrapy_urlcanon import RequestFingerprinter
 from scrapy_urlcanon.learn.store import ObservationStore
 from scrapy_urlcanon.pages.page import Page
 from scrapy_urlcanon.report.json_form import read_report
@@ -41,6 +47,35 @@ async def test_report_and_command_name_the_trap_and_the_line_that_ends_it(crawl,
     shown = urlcanon("traps", "report.json", cwd=tmp_path)
     assert (shown.returncode, LINE in shown.stdout) == (0, True)
     assert "Traps" in urlcanon("report", "report.json", cwd=tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    ("settings", "is_said"),
+    [
+        ({}, False),
+        ({"SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues.ScrapyPriorityQueue"}, True),
+        ({"SCHEDULER_PRIORITY_QUEUE": ScrapyPriorityQueue}, True),
+        ({"SCHEDULER": ClosedScheduler, "SCHEDULER_PRIORITY_QUEUE": ScrapyPriorityQueue}, True),
+        ({"ADDONS": {}, "REQUEST_FINGERPRINTER_CLASS": RequestFingerprinter}, True),
+    ],
+)
+@deferred_f_from_coro_f
+async def test_order_that_another_queue_keeps_from_its_work_is_said(
+    crawl, caplog, settings, is_said
+):
+    """The crawl goes on with the queue that the user set; a warning names what to unset."""
+    caplog.set_level(logging.INFO)
+    result = await crawl(lambda _: page("text"), {"URLCANON_ORDER": "novelty", **settings})
+    said = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert result.hits == ["/"]
+    assert (
+        any(
+            "SCHEDULER_PRIORITY_QUEUE" in record.getMessage() and "no effect" in record.getMessage()
+            for record in said
+        )
+        is is_said
+    )
+    assert ("What is new comes first" in caplog.text) is not is_said
 
 
 def test_command_finds_the_trap_of_a_store(tmp_path):

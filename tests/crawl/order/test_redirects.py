@@ -1,0 +1,32 @@
+"""The order learns of redirects: what they lead to, and that a hop costs a fetch."""
+
+import pytest
+from loopback import page, redirect
+from scrapy.utils.defer import deferred_f_from_coro_f
+from trap_sites import words
+
+NOVELTY = {"URLCANON_ORDER": "novelty", "CONCURRENT_REQUESTS": 1}
+COUNT = 60
+
+
+@pytest.mark.parametrize("target", ["/", "/missing", "/article/{}"])
+@deferred_f_from_coro_f
+async def test_what_redirects_to_nothing_new_comes_last(crawl, target):
+    """To a page that was had, to an error, or to what its own URL brings for half the fetches."""
+
+    def respond(request):
+        kind, _, number = request.target[1:].partition("/")
+        if not kind:
+            return page(
+                "".join(f"<p><a href=/{k}/{n}>x</a>" for n in range(COUNT) for k in ("go", "essay"))
+            )
+        if kind == "go":
+            return redirect(target.format(number), 302)
+        if kind == "missing":
+            return page("missing", status=404)
+        return page(words(request.target, 40))
+
+    result = await crawl(respond, NOVELTY)
+    first = [hit for hit in result.hits[: COUNT + 25] if "essay" in hit]
+    assert len(first) >= 0.8 * COUNT
+    assert len({hit for hit in result.hits if hit.startswith("/go/")}) == COUNT
