@@ -46,6 +46,7 @@ class Frontier:
         self.lives = f"{self.prefix}lives"
         self._first = f"{self.prefix}first"
         self._processes = f"{self.prefix}processes"
+        self._done = f"{self.prefix}done"
         self._name = uuid4().hex
         self._flying: dict[str, Request] = {}
         self._scripts: dict[str, Any] = {}
@@ -81,8 +82,8 @@ class Frontier:
         """Take the next request from the queue: its number here, and its data."""
         self._number += 1
         number = str(self._number)
-        keys, arguments = (self.queue, self._flight(self._name)), (self.kind, number, KEPT)
-        data = self.run(scripts.POP, keys, arguments)
+        keys = (self.queue, self._flight(self._name), self._done)
+        data = self.run(scripts.POP, keys, (self.kind, self._name, number, KEPT))
         return (number, data) if data else None
 
     def is_flying(self, number: str, request: Request) -> None:
@@ -129,6 +130,8 @@ class Frontier:
         if now - self._last_beat < _BEAT and not self.is_down:
             return False
         self.server.sadd(self._processes, self._name)
+        for names in (self._processes, self._done):
+            self.server.expire(names, KEPT)
         self.server.set(self._alive(self._name), "1", px=int(ALIVE * 1000))
         if self.is_down:
             self._recover()
@@ -148,6 +151,14 @@ class Frontier:
         """Tell whether other processes have requests under way, or had when they were killed."""
         return any(self.server.hlen(self._flight(other)) for other in self._others())
 
+    def are_all_done(self) -> bool:
+        """Say that nothing is left to do here, and tell whether all others said so.
+
+        One that was killed says nothing: it takes part until it is taken for gone.
+        """
+        self.server.sadd(self._done, self._name)
+        return all(self.server.sismember(self._done, other) for other in self._others())
+
     def is_last(self) -> bool:
         """Tell whether no other process takes part."""
         return not any(self.server.exists(self._alive(other)) for other in self._others())
@@ -156,7 +167,8 @@ class Frontier:
         """Say that this process takes part no more; what it has under way is queued again."""
         keys = (self.queue, self._flight(self._name))
         self.run(scripts.REQUEUE, keys, (self.kind, self._name))
-        self.server.srem(self._processes, self._name)
+        for names in (self._processes, self._done):
+            self.server.srem(names, self._name)
         self.server.delete(self._alive(self._name))
 
     def has_ended(self) -> bool:

@@ -179,6 +179,8 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
                 or len(self.queue) > 0
                 or self._frontier.is_busy_elsewhere()
                 or (self._shared.shared_lives and self._shared.shared_lives.release_all() > 0)
+                # Who is killed clears nothing: the last one has to know that it is.
+                or (not self.persist and not self._frontier.are_all_done())
             )
         except RedisError as error:
             self._frontier.failed(error)

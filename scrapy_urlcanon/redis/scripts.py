@@ -51,8 +51,8 @@ return {1}
 """Queue a request unless its fingerprint was seen, and record that; else say the first URL."""
 
 POP: Final = """
-local queue, flight = unpack(KEYS)
-local kind, id, ttl = unpack(ARGV)
+local queue, flight, done = unpack(KEYS)
+local kind, name, id, ttl = unpack(ARGV)
 local data, score = nil, '0'
 if kind == 'priority' then
     local found = redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES')
@@ -61,11 +61,12 @@ if kind == 'priority' then
 elseif kind == 'fifo' then data = redis.call('RPOP', queue)
 else data = redis.call('LPOP', queue) end
 if not data then return false end
+redis.call('SREM', done, name)
 redis.call('HSET', flight, id, score .. ' ' .. data)
 redis.call('EXPIRE', flight, ttl)
 return data
 """
-"""Take the next request, and note that it is on its way."""
+"""Take the next request, and note that it is on its way and its process at work."""
 
 REQUEUE: Final = (
     _QUEUE

@@ -82,6 +82,23 @@ def test_four_processes_one_killed_and_one_joining(tmp_path, redis_server):
     assert redis_server.client.keys() == []
 
 
+def test_process_that_is_killed_with_nothing_under_way(redis_server, monkeypatch):
+    """The others wait until it is taken for gone, so that the last one knows that it is that."""
+    monkeypatch.setattr(frontier, "ALIVE", 0.2)
+    monkeypatch.setattr(frontier, "_BEAT", 0.0)
+    here, other, killed = (
+        frontier.Frontier(redis_server.client, "crawl", "queue", "seen", "fifo") for _ in range(3)
+    )
+    for each in (here, other, killed):
+        each.beat()
+    assert not other.are_all_done()
+    assert not here.are_all_done()
+    wait_for(lambda: (here.beat(), other.beat(), here.are_all_done())[-1])
+    redis_server.client.lpush("queue", "0 data")
+    assert other.pop()
+    assert not here.are_all_done()
+
+
 @deferred_f_from_coro_f
 async def test_other_rules_than_those_of_the_crawl(crawl, redis_server, caplog):
     """They are refused, taken back, or told, as URLCANON_JOB_RULES says."""
