@@ -436,3 +436,24 @@ async def test_audits_keep_to_their_share_of_a_small_site(crawl):
     assert set(result.pages) >= {"/", *pages}
     assert len(result.hits) <= 1.1 * 101
     assert not [name for name in result.figures if "suspended" in name]
+
+
+@deferred_f_from_coro_f
+async def test_page_that_is_answered_once_comes_from_the_url_that_was(crawl):
+    """Of its URLs the one that an audit had an answer for stands for it, whatever came first."""
+    asked = Counter()
+
+    def answer(request, _):
+        number = request.query.partition("&")[0]
+        asked[number] += 1
+        if number == "id=1" and asked[number] > 1:
+            return page(chr(ord("a") + asked[number]) * 9)
+        found = product(number)
+        # This one is audited at once; /p?id=1 was dropped before it, and waits.
+        also = b'<a href="/p?id=1&amp;sid=1">link</a>' * (number == "id=0")
+        return Response(headers=found.headers, body=found.body + also)
+
+    urls = [f"/p?id={n}" for n in (0, *range(2, 8), 1)]
+    settings = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}}}
+    result = await crawl(shop(urls, answer), {**settings, **SETTINGS})
+    assert any("numberid=1 " in item["text"] for item in result.items)

@@ -121,6 +121,7 @@ class Audit:
             rule_changes=rule_changes,
             stats=stats,
             variants=self._variants,
+            held=self.held,
             take_under_way=self._take_under_way,
             on_orphans=on_orphans,
         )

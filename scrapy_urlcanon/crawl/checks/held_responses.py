@@ -36,6 +36,10 @@ class HeldResponses:
             _, oldest = self._responses.popitem(last=False)
             self._bytes -= len(oldest.body)
 
+    def has(self, url: str) -> bool:
+        """Tell whether there is a response for *url*."""
+        return url in self._responses
+
     def take(self, request: Request) -> Response | None:
         """Return and forget what is kept for *request*; None where it has to be fetched."""
         if not self._responses or request.method != "GET" or mark_of(request, AUDIT):

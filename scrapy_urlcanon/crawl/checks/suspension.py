@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
     from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
+    from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
@@ -39,6 +40,7 @@ class Suspension:
     """Turns an entry off for a domain, and lets through what it had merged, and nothing else.
 
     :param variants: what was dropped.
+    :param held: what was fetched of some of it.
     :param take_under_way: removes and returns the variants that are being audited and that what
         it is given is true of.
     :param on_orphans: is called with the fingerprints that pages had before, and that what the
@@ -57,6 +59,7 @@ class Suspension:
         rule_changes: RuleChanges,
         stats: CrawlStats,
         variants: DroppedVariants,
+        held: HeldResponses,
         take_under_way: Callable[[Callable[[Drop], bool]], list[Drop]],
         on_orphans: Callable[[set[bytes]], None],
     ) -> None:
@@ -69,6 +72,7 @@ class Suspension:
         self._rule_changes = rule_changes
         self._stats = stats
         self._variants = variants
+        self._held = held
         self._take_under_way = take_under_way
         self._on_orphans = on_orphans
         self.orphans: set[bytes] = set()
@@ -121,6 +125,8 @@ class Suspension:
 
         drops = self._variants.take(is_meant)
         drops += self._take_under_way(is_meant)
+        # The first URL of a page stands for it: the server may not answer again.
+        drops.sort(key=lambda drop: not self._held.has(drop.request.url))
         for drop in drops:
             self._stats.inc(Stat.AUDIT_LET_THROUGH)
             # A copy: the fingerprint of a request is that of the rules it was made under.
