@@ -125,7 +125,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         if response is None and self._records_start and request.dont_filter:
             self._record(request)
         if response is not None and self._declared_canonicals:
-            self._declared_canonicals.scheduled(request)
+            self._declared_canonicals.scheduled(request, response)
         if response is not None and self._linking_pages:
             self._linking_pages.note(request, response)
         if response is not None and self._order:

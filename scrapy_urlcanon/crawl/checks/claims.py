@@ -31,8 +31,11 @@ class Claim(NamedTuple):
     url: str
     content: bytes
     """Digest of what that page shows."""
+    title: str
     target: str
     """The URL that it declares."""
+    target_page: bytes
+    """The fingerprint of that."""
     way: Way
     callback: Hashable
     """The callback that got that page."""

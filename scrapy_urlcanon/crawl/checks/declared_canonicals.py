@@ -16,6 +16,7 @@ from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.checks.claims import Belief, Claim, Claims, Way
+from scrapy_urlcanon.crawl.checks.link_labels import LinkLabels
 from scrapy_urlcanon.crawl.dropped import Drop
 from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.own_requests import (
@@ -120,6 +121,7 @@ class DeclaredCanonicalPages:
         limit = settings.audit_max_pages
         self._belief = Belief(limit)
         self._claims = Claims(limit)
+        self._labels = LinkLabels(limit)
         # What the dupefilter has as seen for what a page declared, and no other reason.
         self._seen: BoundedMapping[bytes, Claim] = BoundedMapping(limit)
         # What it dropped for that, by page and URL: to be let through.
@@ -131,13 +133,17 @@ class DeclaredCanonicalPages:
         # What looked different, and has no verdict yet.
         self._open: defaultdict[Way, list[_Open]] = defaultdict(list)
 
-    def scheduled(self, request: Request) -> None:
-        """Record *request*, which a callback made, as seen if the spider has its page."""
+    def scheduled(self, request: Request, response: Response) -> None:
+        """Record *request* as seen if the spider has its page.
+
+        :param response: what the callback had that made it.
+        """
         if is_unfiltered(request) or not self._has_dupefilter:
             return
         if not _OWN_RULES.isdisjoint(request.meta):
             return
         page = self._fingerprints.fingerprint(request)
+        self._labels.note(request, page, response)
         claims = self._claims.about(page)
         callback = callback_of(request, self._crawler.spider) if claims else None
         for claim in claims:
@@ -248,11 +254,14 @@ class DeclaredCanonicalPages:
             page,
             request.url,
             content.digest,
+            page_of(response).title,
             target,
+            target_page,
             way,
             callback_of(request, self._crawler.spider),
             _contradictions(page_of(response), canonical),
         )
+        self._labels.claimed(claim)
         known = self._contents.get(target_page)
         if known:
             self._compare(claim, known)
@@ -341,6 +350,7 @@ class DeclaredCanonicalPages:
         self._belief.add(claim.way, content, same_page=same_page)
         if same_page:
             self._belief.discredit(claim)
+            self._labels.proved(claim)
         self._stats.inc(Stat.DECLARED_COMPARED)
         if not same_page:
             self._stats.inc(Stat.DECLARED_WRONG)
@@ -354,6 +364,7 @@ class DeclaredCanonicalPages:
             and not self._open.get(claim.way)
             and not self._belief.is_contradicted(claim)
             and not self._claims.is_disputed(page, claim)
+            and not self._labels.contradict(claim)
             and not self._rule_changes.is_suspended(RuleEntry(DECLARED_CANONICAL), claim.way.domain)
         )
 

@@ -1,0 +1,124 @@
+"""What links call the pages that they lead to: a witness of what these declare."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+from weakref import ref
+
+from scrapy.http import HtmlResponse
+from scrapy.utils.response import get_base_url
+
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.pages.canonical_link import absolute
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy import Request
+    from scrapy.http import Response
+
+    from scrapy_urlcanon.crawl.checks.claims import Claim, Way
+
+_MAX_LINKS = 2_000
+_MAX_LENGTH = 200
+_LABELS_OF_A_PAGE = 4
+_PROVED = 20
+"""So many labels that went with a right declaration are kept for each way of declaring."""
+_ALIKE = 2
+"""So many titles have to go around their labels alike for that to say anything."""
+_SEVERAL = b""
+
+
+class LinkLabels:
+    """Tells whether a page is called what the page is called that declares it.
+
+    A page that is dropped for what another one declares was never seen: the title that it would
+    have had is not known, but what a link calls it is. There are two such witnesses: the label is
+    the one that the declaring page was linked with, and it stands in that page's title, as
+    "Red shoes" in "Red shoes - Shop". Each counts where it went with a declaration that was right;
+    then it has to go with all that declare so. Where all links say "more" neither says anything.
+
+    :param limit: how many pages, labels and ways are remembered, at most.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._labels: BoundedMapping[bytes, frozenset[str]] = BoundedMapping(limit)
+        # What each label is about: the declared page, or several, and then it tells nothing.
+        self._owners: BoundedMapping[str, bytes] = BoundedMapping(limit)
+        self._same: BoundedMapping[Way, frozenset[str]] = BoundedMapping(limit)
+        self._frames: BoundedMapping[Way, frozenset[tuple[str, str]]] = BoundedMapping(limit)
+        self._page: ref[Response] | None = None
+        self._links: dict[str, str] = {}
+
+    def note(self, request: Request, page: bytes, response: Response) -> None:
+        """Note what *response* calls *page*, which it links with the URL of *request*."""
+        label = self._links_of(response).get(request.url.partition("#")[0])
+        known = self._labels.get(page) or frozenset()
+        if label and label not in known and len(known) < _LABELS_OF_A_PAGE:
+            self._labels[page] = known | {label}
+
+    def claimed(self, claim: Claim) -> None:
+        """Note that what both pages of *claim* are called is said to be about one page."""
+        for label in self._of(claim.page) | self._of(claim.target_page):
+            if (self._owners.get(label) or claim.target_page) == claim.target_page:
+                self._owners[label] = claim.target_page
+            else:
+                self._owners[label] = _SEVERAL
+
+    def proved(self, claim: Claim) -> None:
+        """Note that *claim* was right, and which of the witnesses went with it."""
+        self.claimed(claim)
+        way = claim.way
+        same = self._same.get(way) or frozenset()
+        self._same[way] = frozenset(islice(self._shared(claim) | same, _PROVED))
+        frames = self._frames.get(way) or frozenset()
+        self._frames[way] = frozenset(islice(frames.union(self._framed(claim)), _PROVED))
+
+    def contradict(self, claim: Claim) -> bool:
+        """Tell whether a witness that counts does not go with *claim*."""
+        self.claimed(claim)
+        same = self._same.get(claim.way) or frozenset()
+        if any(map(self._is_telling, same)) and not self._shared(claim):
+            return True
+        proved = [f for label, f in self._frames.get(claim.way) or () if self._is_telling(label)]
+        frames = {frame for frame in proved if proved.count(frame) >= _ALIKE}
+        return bool(frames) and frames.isdisjoint(frame for _, frame in self._framed(claim))
+
+    def _of(self, page: bytes) -> frozenset[str]:
+        return self._labels.get(page) or frozenset()
+
+    def _is_telling(self, label: str) -> bool:
+        return self._owners.get(label) != _SEVERAL
+
+    def _shared(self, claim: Claim) -> frozenset[str]:
+        """Return the labels that both pages of *claim* have, and no other page."""
+        shared = self._of(claim.page) & self._of(claim.target_page)
+        return frozenset(filter(self._is_telling, shared))
+
+    def _framed(self, claim: Claim) -> Iterator[tuple[str, str]]:
+        """Yield the labels of the declared page, each with what the title has around it."""
+        title = _folded(claim.title)
+        for label in self._of(claim.target_page):
+            if self._is_telling(label) and label in title:
+                yield label, "\0".join(title.partition(label)[::2])
+
+    def _links_of(self, response: Response) -> dict[str, str]:
+        """Return what the links of *response* are called, by URL; read once for each response."""
+        if self._page is None or self._page() is not response:
+            self._page = ref(response)
+            self._links = dict(_labels(response)) if isinstance(response, HtmlResponse) else {}
+        return self._links
+
+
+def _labels(response: HtmlResponse) -> Iterator[tuple[str, str]]:
+    base = get_base_url(response)
+    for link in islice(response.selector.root.iter("a"), _MAX_LINKS):
+        href = link.get("href")
+        label = _folded("".join(link.itertext())) or _folded(link.get("title") or "")
+        if href and label:
+            yield absolute(base, href).partition("#")[0], label
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())[:_MAX_LENGTH].casefold()
