@@ -151,7 +151,7 @@ class Miner:
             self._clearest = max(self._clearest, (trial.whole.agreeing, trial.whole.moved))
             if self._accept_all(trial, self._flawless):
                 accepted = True
-            elif not any(step.drops_parts for step in candidate) and trial.accepted(
+            elif not any(step.is_for_listings for step in candidate) and trial.accepted(
                 self.thresholds
             ):
                 flawed.append(candidate)

@@ -93,8 +93,11 @@ class Operation(ABC):
         return "", ""
 
     @property
-    def drops_parts(self) -> bool:
-        """Whether it drops the number of a part of a listing."""
+    def is_for_listings(self) -> bool:
+        """Whether it drops the number of a part of a listing, or the order of one.
+
+        Where that makes a difference no change of the page is to blame.
+        """
         return False
 
     def as_seen(self, changed: Iterable[Location]) -> Operation:

@@ -25,7 +25,7 @@ from scrapy_urlcanon.learn.location import (
     with_path,
 )
 from scrapy_urlcanon.learn.operation import ANY, REPEATED, Operation
-from scrapy_urlcanon.learn.vocabulary import PART_OF_LISTING, may_be_default
+from scrapy_urlcanon.learn.vocabulary import PART_OF_LISTING, is_ordering, may_be_default
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.rules.base import PathRule
     from scrapy_urlcanon.canonicalizer.url import Url
 
+
+_QUERY_NAME = re.compile("[?&]([^=&]+)=")
 
 #: What places of these classes take at most.
 _TAKES = {"digits": "[0-9]+", PATH: ".+"}
@@ -84,6 +86,10 @@ class _NamedParameterOperation(_ParameterOperation):
     @property
     def drops(self) -> frozenset[str]:
         return frozenset((self.name,))
+
+    @property
+    def is_for_listings(self) -> bool:
+        return is_ordering(self.name)
 
 
 @dataclass(frozen=True)
@@ -387,16 +393,21 @@ class RewriteTemplates(Operation):
         return self.source.replace(":digits", "").replace(":path", ""), self.target
 
     @property
-    def drops_parts(self) -> bool:
-        """Whether the first template has numbers of parts of a listing that the second has not.
+    def is_for_listings(self) -> bool:
+        """Whether the first template has numbers of parts or orders that the second has not.
 
-        >>> RewriteTemplates("/list/page-{_a:digits}/", "/list/page-1/").drops_parts
+        >>> RewriteTemplates("/list/page-{_a:digits}/", "/list/page-1/").is_for_listings
         True
-        >>> RewriteTemplates("/list/page-{a:digits}/print", "/list/page-{a}/").drops_parts
+        >>> RewriteTemplates("/list/page-{a:digits}/print", "/list/page-{a}/").is_for_listings
         False
+        >>> RewriteTemplates("/list?c={c}&sort={_s}", "/list/{c}").is_for_listings
+        True
         """
-        one, other = (PART_OF_LISTING.findall(text) for text in (self.source, self.target))
-        return not set(one) <= set(other)
+        one, other = (
+            {*PART_OF_LISTING.findall(text), *filter(is_ordering, _QUERY_NAME.findall(text))}
+            for text in (self.source, self.target)
+        )
+        return not one <= other
 
     def after(self, step: Operation) -> Operation:
         """Return the pair for URLs that a change to the path came before.

@@ -16,7 +16,7 @@ from scrapy_urlcanon.learn.operation import apply_all
 from scrapy_urlcanon.learn.results.rule import Evidence
 from scrapy_urlcanon.learn.scope import ANY_VALUE, Scope, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS
-from scrapy_urlcanon.learn.vocabulary import NUMBER, is_identifier, is_protected
+from scrapy_urlcanon.learn.vocabulary import NUMBER, is_identifier, is_paging, is_protected
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -31,6 +31,10 @@ MAX_PARTS = 100
 
 #: Captures that differ, and have one parameter in common, before it may be what they differ by.
 MIN_CONTENT = 5
+
+#: Pages that show no parts, before what numbers parts elsewhere is noise there, and for each page
+#: that may have some.
+MIN_PARTED = 20
 
 #: Pairs of URLs that are shown for a rule.
 MAX_EXAMPLES = 3
@@ -140,6 +144,13 @@ class Trial:
         """Return the widest scopes within which the candidate holds."""
         if not self.whole.pages:
             return []
+        if any(step.default is None and any(map(is_paging, step.drops)) for step in self.candidate):
+            return [
+                tally
+                for tally in self._conditional(thresholds)
+                if tally.support(thresholds) >= MIN_PARTED * (1 + tally.lost + tally.moved)
+                and self._stands(tally, thresholds)
+            ]
         found = self._choose(self.whole, self._merges, 1, 1, thresholds)
         chosen = [self._narrowed(tally, thresholds) for tally in found]
         chosen = chosen or self._conditional(thresholds)

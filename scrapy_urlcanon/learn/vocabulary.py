@@ -20,6 +20,12 @@ LANGUAGE_NAME = re.compile(
     "l|lang|language|langue|lng|hl|locale|sprache|idioma|variant|uselang|setlang", re.IGNORECASE
 )
 
+# Names of parameters that put a listing into an order. Where they make no difference it is because
+# the listing had one entry.
+ORDERING = re.compile(
+    "(?:sort|order)(?:[_-]?(?:by|dir|order|key|field))?|dir(?:ection)?|asc|desc", re.IGNORECASE
+)
+
 FIRST_PAGE = frozenset(("", "0", "1"))
 """Numbers of a first page."""
 
@@ -44,6 +50,26 @@ _IDENTIFIER = re.compile(
 def is_protected(name: str) -> bool:
     """Tell whether a parameter numbers or sizes pages or chooses a language, by its name."""
     return any(names.fullmatch(name) for names in (PAGINATION, PAGE_SIZE, LANGUAGE_NAME))
+
+
+def is_paging(name: str) -> bool:
+    """Tell whether a parameter numbers the parts of a listing, by its name.
+
+    ``p`` does not tell: it is as often the number of a post.
+
+    >>> is_paging("pagenum"), is_paging("limit"), is_paging("p")
+    (True, False, False)
+    """
+    return name != "p" and bool(PAGINATION.fullmatch(name))
+
+
+def is_ordering(name: str) -> bool:
+    """Tell whether a parameter puts a listing into an order, by its name.
+
+    >>> is_ordering("sort_by"), is_ordering("dir"), is_ordering("assorted")
+    (True, True, False)
+    """
+    return bool(ORDERING.fullmatch(name))
 
 
 def is_identifier(text: str) -> bool:

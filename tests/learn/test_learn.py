@@ -460,3 +460,32 @@ def test_known_class_needs_fewer_pages():
     known = {"/?p={a:digits}": 3.0}
     found = rules(seen, prior=lambda _option, setting: known.get(str(setting[0]), 0.0))
     assert found == {"shop.example": {"skip": ["/?p={a:digits}"]}}
+
+
+def test_order_of_a_listing_is_no_change_of_its_page():
+    """Where an order made a difference once, it is the order, and no page that has changed."""
+    seen = [page for v in "abcd" for page in pages("/a/{}?v=" + v, 60)]
+    seen += [see(f"/a/{i}?v=e{i}", f"changed {i}") for i in range(4)]
+    for name in ("ref", "sort"):
+        for text in ("", f"&{name}=x"):
+            seen += [
+                see(f"/{name}?c={i}{text and text + str(i)}", f"{name} {i}") for i in range(30)
+            ]
+            seen.append(see(f"/{name}?c=z{text}", f"differs {name} {text}"))
+    assert rules(seen) == {"shop.example": {"drop_params": ["v", "ref"]}}
+
+
+def test_second_page_of_short_listings_is_no_default():
+    """A number that came with another parameter only is not known to be that of a first page."""
+    seen = [*pages("/gallery/{}"), *pages("/gallery/{}?page=1&titles=off")]
+    assert rules(seen) == {}
+
+
+def test_number_of_a_part_is_dropped_beside_what_has_no_parts():
+    """Links from the parts of a listing keep their number where many pages show that it is none."""
+    parts = [see(f"/b?do=list&pagenum={i}", f"part {i}") for i in range(8)]
+    once, again = pages("/b?do=details&id={}", 30), pages("/b?do=details&id={0}&pagenum={0}", 30)
+    dropped = {"drop_params": ["pagenum"]}
+    assert rules([*parts, *once, *again]) == {"shop.example/?do=details": dropped}
+    assert rules([*parts, *once, *again[:12]]) == {}
+    assert rules([*parts, *once, *again, see("/b?do=details&id=7&pagenum=2", "two")]) == {}

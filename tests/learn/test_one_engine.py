@@ -16,7 +16,7 @@ from scrapy_urlcanon.learn import operations as ops
 from scrapy_urlcanon.learn.captures import domain_of, site_of
 from scrapy_urlcanon.learn.location import locate, to_url
 from scrapy_urlcanon.learn.miner import Miner
-from scrapy_urlcanon.learn.results.accepted import Accepted, rules_of
+from scrapy_urlcanon.learn.results.accepted import Accepted, rules_of, valid
 from scrapy_urlcanon.learn.results.rule import Evidence
 from scrapy_urlcanon.learn.results.rules_file import to_toml
 from scrapy_urlcanon.learn.scope import Scope
@@ -30,18 +30,17 @@ TEXTS = st.text(SPECIAL + "aA1", max_size=6) | st.text(max_size=4)
 NAMES = TEXTS | st.sampled_from(["id", "sid", "page", "q", "a%20b", "sig", "Expires"])
 
 
-def written(accepted):
-    """Return a canonicalizer loaded from the file that says what was accepted."""
-    rules = tuple(rules_of("shop.example", [accepted]))
+def written(rules):
+    """Return a canonicalizer loaded from the file that says what was learned."""
     with tempfile.NamedTemporaryFile("w", suffix=".toml", encoding="utf-8") as file:
-        file.write(to_toml(Learned(rules)))
+        file.write(to_toml(Learned(tuple(rules))))
         file.flush()
         return Canonicalizer(BASE, rules_files=[file.name])
 
 
 def agree(accepted, urls):
     """Assert that the file makes the same of the URLs as the trial did."""
-    canonicalizer = written(accepted)
+    canonicalizer = written(rules_of("shop.example", [accepted]))
     for url in urls:
         location = locate(url)
         if location.address.scheme:
@@ -151,18 +150,65 @@ def test_trial_of_an_operation_is_what_the_written_rule_does(operation, scope, u
 
 @cache
 def mined(seed):
-    """Return a part of the URLs of a site, and what is accepted of it."""
+    """Return a part of the URLs of a site, and the miner that has learned from them."""
     seen = list(SyntheticSite(seed).observations(400))
     miner = Miner(site_of(domain_of(seen[0].url), seen))
     miner.run()
     assert miner.accepted
-    return [o.url for o in seen[::20]], miner.accepted
+    return [o.url for o in seen[::20]], miner
 
 
 @settings(max_examples=settings.default.max_examples // 6)
 @given(seed=st.integers(0, 9), odd=st.lists(ODD, max_size=20))
 def test_trial_of_what_is_learned_is_what_the_written_rule_does(seed, odd):
     """Every rule of a site does to each of its URLs, and to odd ones, what its trial did."""
-    urls, found = mined(seed)
-    for accepted in found:
+    urls, miner = mined(seed)
+    for accepted in miner.accepted:
         agree(accepted, [*urls, *odd])
+
+
+# On the hosts of a synthetic site, with what its rules look for.
+PARTS = st.sampled_from(
+    [
+        "article",
+        "books",
+        "print",
+        "index.html",
+        "section",
+        "s3-21",
+        "7",
+        "12",
+        "title",
+        "page-2",
+        "",
+    ]
+)
+PARAMS = st.sampled_from(["page=1", "print=1", "sid=a1", "sort=date", "id=7", "x=", "y"])
+
+
+@settings(max_examples=settings.default.max_examples // 3)
+@given(
+    seed=st.integers(0, 9),
+    prefix=st.sampled_from(["", "www.", "b."]),
+    path=st.lists(PARTS | TEXTS, max_size=4),
+    own=st.integers(0, 19),
+    params=st.lists(PARAMS | NAMES, max_size=3),
+)
+def test_whole_file_does_what_was_learned(seed, prefix, path, own, params):
+    """All rules of a site, written and loaded, make of any URL what learning made of it."""
+    urls, miner = mined(seed)
+    canonicalizer = loaded(seed)
+    host = miner.site.domain
+    known = urls[own % len(urls)]
+    more = known + ("&" if "?" in known else "?") + "&".join(params)
+    for url in (known, more, f"http://{prefix}{host}/{'/'.join(path)}?{'&'.join(params)}"):
+        location = locate(url)
+        if location.address.scheme:
+            assert str(to_url(miner.form(location))) == canonicalizer.canonicalize(url), url
+
+
+@cache
+def loaded(seed):
+    """Return a canonicalizer with the whole file of a site."""
+    _, miner = mined(seed)
+    return written(valid(rules_of(miner.site.domain, miner.accepted)))

@@ -125,3 +125,9 @@ def test_few_pages_under_several_urls_do_not_come_before_a_large_class():
     seen += [see(f"/img_{i}/", f"picture {i // 2}") for i in range(10)]
     seen += [see(f"/?p={i + 100}", f"picture {i}") for i in range(5)]
     assert skipped(seen) == ["/?p={a:digits}"]
+
+
+def test_orders_of_a_listing_are_no_class_of_short_links():
+    """A view in an order is not skipped: it is another page once the listing has two entries."""
+    views = [see(f"/list?u={i}&sort=views", f"{i}") for i in range(60)]
+    assert skipped([*views, *(see(slug(i), f"{i}") for i in range(60))]) == []

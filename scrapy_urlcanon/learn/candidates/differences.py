@@ -18,7 +18,7 @@ from scrapy_urlcanon.learn.operations import (
     StripTrailingSlash,
     StripWww,
 )
-from scrapy_urlcanon.learn.vocabulary import is_protected, may_be_default
+from scrapy_urlcanon.learn.vocabulary import is_paging, is_protected, may_be_default
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,14 +63,16 @@ def differences(one: Location, other: Location) -> Iterator[Candidate]:
         return
     by_name: list[Operation] = [DropParam(name) for name in names if not is_protected(name)]
     whole = len(by_name) == len(names)
-    for operation in (*outside, *by_name, *values):
+    parts = [DropParam(name) for name in names if is_paging(name)]
+    for operation in (*outside, *by_name, *parts, *values):
         yield (operation,)
     if whole and len(outside) + len(by_name) > 1:
         if len(by_name) > 1:
             yield tuple(by_name)
         if outside:
             yield (*outside, *by_name)
-    if len(values) > 1 or (values and outside):
+    # That a listing begins where none is given has to be seen by itself.
+    if (len(values) > 1 and not any(map(is_protected, names))) or (values and outside):
         yield (*outside, *values)
 
 

@@ -6,7 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.location import name_of, readable_params, value_of
-from scrapy_urlcanon.learn.vocabulary import NUMBER, is_identifier, is_number, is_protected
+from scrapy_urlcanon.learn.vocabulary import (
+    NUMBER,
+    is_identifier,
+    is_number,
+    is_ordering,
+    is_protected,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,14 +60,9 @@ def templates_of(location: Location) -> Iterator[str]:
     segments = location.address.path.split("/")[1:]
     if len(segments) > _MAX_SEGMENTS or len(location.params) > _MAX_PARAMS:
         return
-    params = []
-    for param in readable_params(location):
-        name, value = name_of(param), value_of(param)
-        if not name or len(value) > _MAX_VALUE or (is_protected(name) and name != "p"):
-            return
-        if is_identifier(value) and not is_number(value):
-            return  # what is true of one token says nothing of others
-        params.append((name, value))
+    params = [(name_of(param), value_of(param)) for param in readable_params(location)]
+    if not all(_may_be_of_a_class(name, value) for name, value in params):
+        return
     names = iter(_NAMES)
     parts = []
     for segment in segments:
@@ -79,6 +80,17 @@ def templates_of(location: Location) -> Iterator[str]:
         query = "&".join(f"{name}={_masked(value, names)}" for name, value in params)
         if ":digits}" in query:
             yield ANY_PATH + query
+
+
+def _may_be_of_a_class(name: str, value: str) -> bool:
+    """Tell whether URLs with a parameter may be skipped as a class.
+
+    One part of a listing, in one order, is another one when the listing grows; what is true of one
+    token says nothing of others.
+    """
+    is_of_listing = is_ordering(name) or (is_protected(name) and name != "p")
+    is_token = is_identifier(value) and not is_number(value)
+    return bool(name) and len(value) <= _MAX_VALUE and not is_of_listing and not is_token
 
 
 def _masked(text: str, names: Iterator[str]) -> str:
