@@ -56,6 +56,10 @@ _USUAL_CHANGE = 0.003
 #: URLs that are declared and were not seen, for each that was.
 _MAX_CLAIMED = 4
 
+#: Pages that prior knowledge of a class is worth at least where its program is known: that the
+#: other place of a page was not seen is then no evidence that there is none.
+_KNOWN = 10
+
 #: Above this many standard errors a share is no chance.
 _Z = 2.0
 
@@ -234,7 +238,7 @@ class _Skips:
         # Where next to nothing was seen of what is declared it may be linked nowhere else.
         if len(look.claimed - look.seen) > _MAX_CLAIMED * len(look.seen):
             lost += len(look.claimed - look.seen)
-        if pages > lost and not self._is_chance(found, look):
+        if pages > lost and known < _KNOWN and not self._is_chance(found, look):
             told = look.claimed | look.changed
             lost += sum(1 for page, count in look.others.items() if not count and page not in told)
         if not pages or not self._thresholds.accept_alias(pages + known, lost):
