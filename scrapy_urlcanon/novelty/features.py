@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 from zlib import crc32
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 BITS: Final = 18
 """Features are numbers below ``2 ** BITS``; what falls on one number is learned together."""
@@ -18,6 +19,8 @@ _RARE = 4
 """A text that fewer URLs had is taken for any rare one: it says nothing, but that it is rare."""
 _MOST = 255
 _MAX_SEGMENTS, _MAX_PARAMETERS, _MAX_TOKEN = 6, 12, 60
+_LEAST_HASH = 7
+_KEPT: Final = 1 << 12
 
 _FOLDED = re.compile(
     r"(?P<u>[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})"
@@ -39,6 +42,7 @@ class Features(NamedTuple):
     """These and finer ones; requests with the same ones wait in one queue."""
 
 
+@lru_cache(_KEPT)
 def fold(text: str) -> str:
     """Return *text* in small letters, with digits, hashes, UUIDs and dates as one letter each.
 
@@ -46,7 +50,11 @@ def fold(text: str) -> str:
     ('page-#n', '#h', '#d', 'cafe')
     """
     text = text[:_MAX_TOKEN].lower()
-    return text if text.isalpha() else _FOLDED.sub(_kind, text)
+    if text.isalpha():
+        return text
+    if len(text) < _LEAST_HASH and text.isdecimal():
+        return "#n"
+    return _FOLDED.sub(_kind, text)
 
 
 def _kind(found: re.Match[str]) -> str:
@@ -71,7 +79,7 @@ class UrlFeatures:
         """How often each hash was met, up to 255."""
 
     def of(
-        self, url: str, context: Iterable[str] = (), linked_by: tuple[int, ...] = ()
+        self, url: str, context: tuple[str, ...] = (), linked_by: tuple[int, ...] = ()
     ) -> Features:
         """Return the features of *url*.
 
@@ -79,20 +87,21 @@ class UrlFeatures:
         :param linked_by: the coarse features of the page with the link.
         """
         host, path, query = _parts(url)
-        of_host = crc32(host.encode("utf-8", "replace")) * _SPREAD
-        shape = _hashed(_shape(path, query), of_host)
+        of_host = _of_host(host)
+        shape = _shape_of(path, query, of_host)
         if shape == linked_by:
             context = (*context, "from its own kind")
         fine = [*shape, *_hashed(context, of_host)]
         counts = self.counts
-        for text in _words(path, query):
-            number = crc32(text.encode("utf-8", "replace"))
+        for name, text in _words(path, query):
+            begin, rare = _word(name)
+            number = crc32(text.encode("utf-8", "replace"), begin)
             place = (number * _SPREAD ^ of_host) >> 7 & _MASK
             count = counts[place]
             if count < _MOST:
                 counts[place] = count + 1
             if count < _RARE:
-                number = crc32(f"rare {text.partition('=')[0]}".encode("utf-8", "replace"))
+                number = rare
                 place = (number * _SPREAD ^ of_host) >> 7 & _MASK
             fine += (number & _MASK, place)
         return Features(shape, tuple(fine))
@@ -101,10 +110,26 @@ class UrlFeatures:
     def shape(url: str) -> tuple[int, ...]:
         """Return the coarse features of *url* alone."""
         host, path, query = _parts(url)
-        return _hashed(_shape(path, query), crc32(host.encode("utf-8", "replace")) * _SPREAD)
+        return _shape_of(path, query, _of_host(host))
 
 
-def _hashed(texts: Iterable[str], of_host: int) -> tuple[int, ...]:
+# What a site has few of is kept: to hash it again for each link took most of the time.
+
+
+@lru_cache(_KEPT)
+def _of_host(host: str) -> int:
+    return crc32(host.encode("utf-8", "replace")) * _SPREAD
+
+
+@lru_cache(_KEPT)
+def _word(name: str) -> tuple[int, int]:
+    """Return the checksum that goes on with a text of this *name*, and that of any rare one."""
+    begin, rare = f"{name}=", f"rare {name}"
+    return crc32(begin.encode("utf-8", "replace")), crc32(rare.encode("utf-8", "replace"))
+
+
+@lru_cache(_KEPT)
+def _hashed(texts: tuple[str, ...], of_host: int) -> tuple[int, ...]:
     numbers: list[int] = []
     for text in texts:
         number = crc32(text.encode("utf-8", "replace"))
@@ -112,46 +137,69 @@ def _hashed(texts: Iterable[str], of_host: int) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _parts(url: str) -> tuple[str, list[str], list[str]]:
-    """Return host, segments of the path and parameters of *url*."""
+def _parts(url: str) -> tuple[str, list[str], list[tuple[str, str]]]:
+    """Return host, segments of the path and names and values of the parameters of *url*."""
     rest = url.partition("#")[0].partition("://")[2]
     rest, _, query = rest.partition("?")
     host, _, path = rest.partition("/")
     segments = path.split("/")
     if len(segments) > _MAX_SEGMENTS:
         segments = [*segments[: _MAX_SEGMENTS - 1], segments[-1]]
-    pieces = _SEPARATOR.split(query)[:_MAX_PARAMETERS] if query else []
-    return host, [fold(segment) for segment in segments], pieces
+    pairs = []
+    if query:
+        for piece in _SEPARATOR.split(query)[:_MAX_PARAMETERS]:
+            name, _, value = piece.partition("=")
+            pairs.append((fold(name), fold(value)))
+    return host, [fold(segment) for segment in segments], pairs
 
 
-def _shape(path: list[str], pieces: list[str]) -> Iterator[str]:
-    """Yield what tells kinds of URLs apart: of each there are few on a site."""
+def _shape_of(path: list[str], query: list[tuple[str, str]], of_host: int) -> tuple[int, ...]:
+    """Return the features of what tells kinds of URLs apart: of each there are few on a site."""
     leaf = path[-1]
-    extension = leaf.rpartition(".")[2] if "." in leaf else ""
-    kinds = "/".join("w" if segment.isalpha() else _WORD.sub("", segment)[:8] for segment in path)
-    names = sorted({fold(piece.partition("=")[0]) for piece in pieces})
-    yield "any"
-    yield f"shape {kinds if len(path) == 1 else len(path)} {extension[:8]}"
-    yield f"number {len(pieces)}"
-    yield f"first {path[0]}" if len(path) > 1 else f"file {extension[:8]}"
-    if pieces:
-        yield f"names {' '.join(names)}"
-        for name in names:
-            yield f"name {name}"
+    extension = leaf.rpartition(".")[2][:8] if "." in leaf else ""
+    names = tuple(sorted({name for name, _ in query})) if query else ()
+    if len(path) > 1:
+        return _shape(path[0], len(path), extension, len(query), names, of_host)
+    kind = "w" if leaf.isalpha() else _WORD.sub("", leaf)[:8]
+    return _shape(None, kind, extension, len(query), names, of_host)
 
 
-def _words(path: list[str], pieces: list[str]) -> Iterator[str]:
-    """Yield the texts in a URL that may be any; what stands before ``=`` says what they are."""
+@lru_cache(_KEPT)
+def _shape(  # noqa: PLR0917 - all that a shape is
+    first: str | None,
+    kind: str | int,
+    extension: str,
+    number: int,
+    names: tuple[str, ...],
+    of_host: int,
+) -> tuple[int, ...]:
+    texts = [
+        "any",
+        f"shape {kind} {extension}",
+        f"number {number}",
+        f"file {extension}" if first is None else f"first {first}",
+    ]
+    if number:
+        texts += [f"names {' '.join(names)}", *(f"name {name}" for name in names)]
+    return _hashed(tuple(texts), of_host)
+
+
+def _words(path: list[str], query: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield the texts in a URL that may be any, each after the name of what it is."""
     for end in range(2, len(path)):
-        yield f"prefix{end}=/{'/'.join(path[:end])}"
-    yield f"leaf={path[-1]}"
-    head = _WORD.split(path[-1], 1)[0]
-    if head != path[-1]:
-        yield f"head={head}"
-    for piece in pieces:
-        name, _, value = piece.partition("=")
-        name, value = fold(name), fold(value)
-        yield f"value {name}={value}"
-        head = _WORD.split(value, 1)[0]
+        yield f"prefix{end}", f"/{'/'.join(path[:end])}"
+    leaf = path[-1]
+    yield "leaf", leaf
+    head = _head(leaf)
+    if head != leaf:
+        yield "head", head
+    for name, value in query:
+        yield f"value {name}", value
+        head = _head(value)
         if head != value:
-            yield f"head {name}={head}"
+            yield f"head {name}", head
+
+
+@lru_cache(_KEPT)
+def _head(text: str) -> str:
+    return _WORD.split(text, 1)[0]

@@ -57,12 +57,14 @@ class Links:
             above = None if parent is None else parent.getparent()
             place = f"{_name(parent)} in {_name(above)}"
             found.append((_tail(href), place, link.get("rel") or ""))
-        alike = Counter(place for _, place, _ in found)
+        alike = {
+            place: sum(count > bound for bound in _MANY)
+            for place, count in Counter(place for _, place, _ in found).items()
+        }
         for tail, place, relation in found:
-            many = sum(alike[place] > bound for bound in _MANY)
-            rel = "nofollow" if "nofollow" in relation else "follow"
-            context = (f"place {place}", f"alike {many}", rel)
-            self._contexts.setdefault(tail, context)
+            if tail not in self._contexts:
+                rel = "nofollow" if "nofollow" in relation else "follow"
+                self._contexts[tail] = (f"place {place}", f"alike {alike[place]}", rel)
 
 
 def trust(response: Response) -> float:

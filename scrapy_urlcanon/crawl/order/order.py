@@ -38,6 +38,7 @@ such ones bring nothing; then less by that many each time, down to the second.""
 _LITTLE: Final = 0.1
 _LEAST_WORDS: Final = 30
 """A page has news where such a share of it is new, or so many words are."""
+_QUALITIES: Final = (0.05, 0.3)
 _LEADS: Final = 5
 """The best so many of the links of a page say what it leads to."""
 _WAITING_PAGES: Final = 32
@@ -80,11 +81,12 @@ class Fetched:
     links: Links | None = None
     leads: list[float] = field(factory=list)
     """What was expected of the requests that it led to, when they began to wait."""
+    quality: str = field(init=False)
+    """What it brought itself, as a feature of its links."""
 
-    @property
-    def quality(self) -> str:
-        """What it brought itself, as a feature of its links."""
-        return f"from {sum(self.news.share > bound for bound in (0.05, 0.3))}"
+    @quality.default
+    def _quality(self) -> str:
+        return f"from {sum(self.news.share > bound for bound in _QUALITIES)}"
 
     @property
     def lead(self) -> float:
