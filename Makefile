@@ -18,7 +18,7 @@ MORE_PATH = $$(echo '$(addprefix :,$(PYENV))' | tr -d ' ')
 
 .PHONY: help demo test test-long test-all test-rest test-oldest test-ecosystem coverage differential lint docs \
 	site package foreign-lists tracking-list \
-	bench bench-quick bench-long bench-crawl bench-memory bench-seen-sets bench-report bench-learn bench-verdicts bench-novelty bench-profiles fuzz \
+	bench bench-quick bench-long bench-crawl bench-memory bench-seen-sets bench-report bench-learn bench-verdicts bench-novelty bench-broad bench-profiles fuzz \
 	soak-kill soak-disk soak-redis clean
 
 help:  ## show this list
@@ -122,6 +122,9 @@ VERDICT_SEEDS ?= 100
 bench-verdicts: $(INSTALLED)  ## judge audit and validate on sites that move, right and wrong rules
 	PYTHONPATH=.:example_project $(BIN)/python -m benchmarks.verdicts --seeds $(VERDICT_SEEDS) \
 		--page --json benchmarks/results/verdicts.json
+
+bench-broad: $(INSTALLED)  ## what the order takes of memory for 10,000 hosts, and for 10 million predictions
+	$(BIN)/python -m benchmarks.novelty.broad
 
 bench-novelty: $(INSTALLED)  ## what fetching by expected news brings, on real programs and on traps
 	$(BIN)/pip install --quiet --requirement benchmarks/requirements.txt

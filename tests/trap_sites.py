@@ -41,11 +41,13 @@ class Site:
     articles = 300
     per_listing = 10
     path = "/article"
+    seed = ""
 
     def __init__(self, host=HOST):
         self.host = host
         self.names = [
-            words(f"name {n}", 2).replace(" ", "-") + f"-{n}" for n in range(self.articles)
+            words(f"name {self.seed}{n}", 2).replace(" ", "-") + f"-{n}"
+            for n in range(self.articles)
         ]
         self.content = {f"{host}{self.path}/{name}" for name in self.names}
 
@@ -68,7 +70,7 @@ class Site:
 
     def article(self, url, name, query):
         del query
-        lines = [words(f"{name} {n}", 12) for n in range(10)]
+        lines = [words(f"{self.seed}{name} {n}", 12) for n in range(10)]
         return html(name.replace("-", " "), lines, [*self.extra_links(url), ("/", "Home")])
 
     def first_links(self):
@@ -212,6 +214,31 @@ class Late(Site):
     @staticmethod
     def _link(number):
         return f"/empty/{number}", f"Empty {number}"
+
+
+class Several:
+    """Four sites of 30 articles on one host, each in a folder of its own."""
+
+    host = HOST
+
+    def __init__(self):
+        kinds = {"f": Finder, "s": Shop, "v": Variants, "c": Calendar}
+        small = {"articles": 30, "years": range(2000, 2003)}
+        self._sites = {
+            name: type(kind.__name__, (kind,), {**small, "seed": name})(f"{HOST}/{name}")
+            for name, kind in kinds.items()
+        }
+        self.content = {url for site in self._sites.values() for url in site.content}
+
+    def __call__(self, url):
+        parts = urlsplit(url)
+        name, _, rest = parts.path[1:].partition("/")
+        if not name:
+            return html("Home", [], [(f"/{each}/", each) for each in self._sites])
+        if name not in self._sites:
+            return None
+        inner = self._sites[name](parts._replace(path=f"/{rest}").geturl())
+        return inner and inner.replace('href="/', f'href="/{name}/')
 
 
 SITES = {kind.__name__.lower(): kind for kind in (Finder, Shop, Variants, Calendar, Even, Late)}

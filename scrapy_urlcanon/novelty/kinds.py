@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _SEPARATOR = re.compile(r"[&;]")
 _WORD = re.compile(r"[a-zA-Z][a-zA-Z_-]*(?:\.[a-zA-Z]{2,5})?")
-_MAX_KINDS: Final = 5_000
+MAX_KINDS: Final = 5_000
 _MAX_SEGMENTS, _MAX_NAMES, _MAX_TEXT = 6, 12, 40
 OTHER: Final = "other"
 
@@ -107,7 +107,7 @@ class Kinds:
         kind = kind_of(url)
         tally = self.tallies.get(kind)
         if tally is None:
-            if len(self.tallies) >= _MAX_KINDS:
+            if len(self.tallies) >= MAX_KINDS:
                 kind = Kind(OTHER, "", ())
             tally = self.tallies.setdefault(kind, Tally())
         tally.fetches += 1

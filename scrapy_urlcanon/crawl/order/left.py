@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 from scrapy.utils.request import request_from_dict
 
-from scrapy_urlcanon.novelty.kinds import kind_of
+from scrapy_urlcanon.novelty.kinds import MAX_KINDS, OTHER, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,6 +58,8 @@ class LeftRequests:
             file.write(f"{written}\n")
         self._mode = "a"
         kind = kind_of(request.url).text
+        if kind not in self.counts and len(self.counts) >= MAX_KINDS:
+            kind = OTHER
         self.counts[kind] = self.counts.get(kind, 0) + 1
 
     def __iter__(self) -> Iterator[Request]:

@@ -22,7 +22,7 @@ from scrapy_urlcanon.novelty.model import OnlineModel
 from scrapy_urlcanon.novelty.news import News, SeenLines, UsualNews
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -153,7 +153,7 @@ class Order:
         page.leads.append(self._news.expect(features.all))
         return features
 
-    def expect(self, features: tuple[int, ...]) -> tuple[float, float]:
+    def expect(self, features: Iterable[int]) -> tuple[float, float]:
         """Return what is expected of a request with *features*, and of what it leads to."""
         return self._news.expect(features), self._leads.expect(features)
 

@@ -10,7 +10,7 @@ from zlib import crc32
 from scrapy.pqueues import DownloaderAwarePriorityQueue, ScrapyPriorityQueue
 
 from scrapy_urlcanon.crawl.crawl import Crawl
-from scrapy_urlcanon.crawl.order.lane import Lane
+from scrapy_urlcanon.crawl.order.lane import Lane, Room
 from scrapy_urlcanon.crawl.order.stores import DiskStore, MemoryStore, Store
 
 if TYPE_CHECKING:
@@ -33,8 +33,9 @@ class SiteQueue:
     those of one.
     """
 
-    def __init__(self, crawl: OrderedCrawl, store: Store, slot: str) -> None:
+    def __init__(self, crawl: OrderedCrawl, store: Store, room: Room, slot: str) -> None:
         self._crawl = crawl
+        self._room = room
         self._order = crawl.order
         self._store = store
         self._slot = slot
@@ -100,7 +101,7 @@ class SiteQueue:
     def _lane(self, priority: int) -> Lane:
         lane = self._lanes.get(priority)
         if lane is None:
-            lane = self._lanes[priority] = Lane(self._order.expect)
+            lane = self._lanes[priority] = Lane(self._order.expect, self._room)
         return lane
 
 
@@ -126,6 +127,7 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
             raise ValueError("SCHEDULER_PRIORITY_QUEUE is that of URLCANON_ORDER, which is not set")
         self._crawl = crawl
         crawl.has_queue = True
+        self._room = Room()
         self._directory = Path(key) if key else None
         self._disk = DiskStore(Path(key), crawler.spider) if key else None
         self._store: Store = self._disk or MemoryStore()
@@ -138,7 +140,7 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
     def pqfactory(self, slot: str, startprios: Iterable[int] = ()) -> ScrapyPriorityQueue:
         """Return the queue of *slot*."""
         del startprios
-        return cast("ScrapyPriorityQueue", SiteQueue(self._crawl, self._store, slot))
+        return cast("ScrapyPriorityQueue", SiteQueue(self._crawl, self._store, self._room, slot))
 
     def pop(self) -> Request | None:
         """Return the next request; None only where none is left in any slot."""
@@ -171,7 +173,7 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
             raise ValueError(f"{self._directory / _INDEX} is not what the last run wrote there")
         # A job is trusted, as Scrapy's queue is.
         for slot, state in pickle.loads(data).items():  # noqa: S301
-            queue = SiteQueue(self._crawl, self._store, slot)
+            queue = SiteQueue(self._crawl, self._store, self._room, slot)
             for number in queue.restore(state):
                 self._disk.restore(number)
             self.pqueues[slot] = cast("ScrapyPriorityQueue", queue)

@@ -1,16 +1,20 @@
 """Crawls of sites with traps: the content comes before what says nothing new."""
 
+from collections import Counter
+from urllib.parse import urlsplit
+
 import pytest
 from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider
-from trap_sites import SITES
+from trap_sites import SITES, Several
 
-NOVELTY = {"URLCANON_ORDER": "novelty", "CONCURRENT_REQUESTS_PER_DOMAIN": 4}
+# One at a time, so that it does not depend on which response comes first.
+NOVELTY = {"URLCANON_ORDER": "novelty", "CONCURRENT_REQUESTS": 1}
 BREADTH_FIRST = {
     "DEPTH_PRIORITY": 1,
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
-    "CONCURRENT_REQUESTS_PER_DOMAIN": 4,
+    "CONCURRENT_REQUESTS": 1,
 }
 
 
@@ -105,3 +109,29 @@ async def test_job_goes_on_where_it_was_stopped(crawl, before, tmp_path):
     whole = await crawl(respond_with(site), {}, start=[f"{site.host}/"])
     assert sorted({*first.hits, *second.hits}) == sorted(whole.hits)
     assert len(first.hits) + len(second.hits) == len(whole.hits)
+
+
+@deferred_f_from_coro_f
+async def test_several_traps_on_one_host_hide_no_content(crawl):
+    """A finder, a shop, log-in forms and a calendar side by side: each has its content found."""
+    site = Several()
+    fetches = 3 * len(site.content) // 2
+    reached = await found(crawl, site, NOVELTY, fetches)
+    assert reached >= 0.75 * len(site.content)
+    assert reached > await found(crawl, site, BREADTH_FIRST, fetches)
+
+
+@deferred_f_from_coro_f
+async def test_no_host_starves_beside_others(crawl):
+    """50 hosts with a trap each: all are fetched from alike, whatever was learned of the others."""
+    kinds = ("finder", "shop", "variants", "calendar")
+    sites = [type(SITES[k].__name__, (SITES[k],), {**SMALL, "articles": 12}) for k in kinds]
+    hosts = {f"host{n}.example": sites[n % 4](f"http://host{n}.example") for n in range(50)}
+    result = await crawl(
+        lambda request: page(hosts[request.host](request.url) or "missing"),
+        {**NOVELTY, "CONCURRENT_REQUESTS": 16, "CLOSESPIDER_PAGECOUNT": 600},
+        start=[f"{site.host}/" for site in hosts.values()],
+    )
+    counts = Counter(urlsplit(hit).hostname for hit in result.hits)
+    assert counts.keys() == hosts.keys()
+    assert min(counts.values()) >= 6

@@ -1,0 +1,129 @@
+"""Measures the memory of the order in a broad crawl: ``python -m benchmarks.novelty.broad``.
+
+Requests for very many hosts wait, once in Scrapy's queue that is fair between hosts and once in
+ours, and are all taken. Then the model is asked and taught, and nothing may grow.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import tracemalloc
+from argparse import ArgumentParser
+from itertools import count, islice
+from resource import RUSAGE_SELF, getrusage
+from time import process_time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request, Spider
+from scrapy.exceptions import IgnoreRequest
+from scrapy.pqueues import DownloaderAwarePriorityQueue
+from scrapy.squeues import FifoMemoryQueue
+from scrapy.utils.test import get_crawler
+
+from benchmarks.novelty.cases import NOVELTY
+from benchmarks.results import conditions, table, write
+from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.crawl.order.queue import NoveltyPriorityQueue
+from scrapy_urlcanon.novelty.features import UrlFeatures
+from scrapy_urlcanon.novelty.model import OnlineModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SHAPES = (
+    "/",
+    "/article/{}",
+    "/tag/name-{}",
+    "/list?page={}",
+    "/search?q=word{}&sort=date",
+    "/2024/05/{}/title-of-it",
+)
+_CONTEXT = ("place li in ul", "alike 2", "follow", "from 1")
+
+
+class BroadSpider(Spider):
+    """Is never opened."""
+
+    name = "broad"
+
+
+def main() -> int:
+    parser = ArgumentParser(prog="python -m benchmarks.novelty.broad", description=__doc__)
+    parser.add_argument("--hosts", type=int, default=10_000, help="how many (10,000)")
+    parser.add_argument("--waiting", type=int, default=20, help="requests of each host (20)")
+    parser.add_argument("--predictions", type=int, default=10_000_000, help="10,000,000")
+    options = parser.parse_args()
+    ours = _bytes(NoveltyPriorityQueue, options.hosts, options.waiting)
+    scrapys = _bytes(DownloaderAwarePriorityQueue, options.hosts, options.waiting)
+    seconds, growth = _predict(options.predictions)
+    found = {
+        "hosts": options.hosts,
+        "requests that wait, for each host": options.waiting,
+        "bytes for each host, more than in Scrapy's queue": round(ours[0] - scrapys[0]),
+        "bytes for each request that waits": round((ours[0] - scrapys[0]) / options.waiting),
+        "bytes for each host once all are taken": round(ours[1] - scrapys[1]),
+        "predictions": options.predictions,
+        "us for each": round(seconds / options.predictions * 1e6, 1),
+        "MiB more at the end than after the first tenth": round(growth, 1),
+        **conditions(),
+    }
+    write(
+        "novelty-broad", found, [table(["", "measured"], [[k, f"{v}"] for k, v in found.items()])]
+    )
+    return 0
+
+
+def _bytes(kind: Any, hosts: int, waiting: int) -> tuple[float, float]:
+    """Return the bytes that one host takes while its requests wait, and when all are taken."""
+    crawler = get_crawler(BroadSpider, NOVELTY)
+    # Where nothing is on its way Scrapy's queue takes the hosts in turn.
+    downloader = SimpleNamespace(slots={}, get_slot_key=lambda r: r.url.split("/")[2])
+    crawler.engine = SimpleNamespace(downloader=downloader)
+    queue = kind(crawler, FifoMemoryQueue, "")
+    gc.collect()
+    tracemalloc.start()
+    for url in _urls(hosts, waiting):
+        queue.push(Request(url))
+    gc.collect()
+    full = tracemalloc.get_traced_memory()[0]
+    ordered = Crawl.of(crawler).ordered
+    while (request := queue.pop()) is not None:
+        if ordered:
+            ordered.order.failed(request, IgnoreRequest())
+    gc.collect()
+    empty = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    return full / hosts, empty / hosts
+
+
+def _urls(hosts: int, waiting: int) -> Iterator[str]:
+    for number in range(waiting):
+        shape = _SHAPES[number % len(_SHAPES)].format(number)
+        yield from (f"http://www.host{host}.example{shape}" for host in range(hosts))
+
+
+def _predict(predictions: int) -> tuple[float, float]:
+    """Expect and learn; return the seconds, and how many MiB that took after the first tenth."""
+    features, model = UrlFeatures(), OnlineModel(0.5)
+    begun = process_time()
+    first = 0
+    for number, url in enumerate(islice(_endless(), predictions)):
+        found = features.of(url, _CONTEXT)
+        expected = model.expect(found.all)
+        if number % 10 == 0:
+            model.learn(found.all, expected > 0.5)  # noqa: PLR2004
+        if number == predictions // 10:
+            first = getrusage(RUSAGE_SELF).ru_maxrss
+    return process_time() - begun, (getrusage(RUSAGE_SELF).ru_maxrss - first) / 1024
+
+
+def _endless() -> Iterator[str]:
+    for number in count():
+        shape = _SHAPES[number % len(_SHAPES)].format(number)
+        yield f"http://www.host{number % 20_011}.example{shape}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
