@@ -30,6 +30,10 @@ _RECOGNIZED = 0.35
 _CHANGED_PAGES, _CHANGED_SHARE = 2, 0.2
 """A line is noise on a whole site if it changed on so many pages, and on that share of those that
 have it and were fetched twice: what one edited page changed is content elsewhere."""
+_SOME_PAGES, _SOME_SHARE = 3, 0.5
+_ROTATED, _ROTATED_SHARE = 6, 0.9
+"""What so many pages show, and less than this share of all, is noise on a site where so many of
+such lines went or came, and this share of those that stood on pages that were fetched twice."""
 _REMEMBERED_LINES = 20_000
 _LONG_VALUE = 8
 """From how many characters on a value of the query that a page repeats is an echo of its URL."""
@@ -41,6 +45,8 @@ _ECHOING_LINES = 8
 content; its whole URL always is."""
 _OF_A_SERVER = 3
 """Up to how many lines may be those of one of several servers."""
+_WORDS_OF_A_PATH = 4
+"""Up to how many words a line may have besides the name of its page to say where that is."""
 _UNBOUNDED = 1 << 32
 
 
@@ -122,15 +128,23 @@ class Noise:
         # Lines without a number: the first page that had each, and those of several pages.
         self._pages: dict[int, Hashable] = {}
         self._common: set[int] = set()
+        # How many pages had each of these, and how many of those that some had came and went.
+        self._uses: Counter[int] = Counter()
+        self._known: set[Hashable] = set()
+        self._rotated = self._stayed = self._most_rotated = 0
 
     def saw(self, page: Hashable, lines: Mapping[int, set[int]]) -> None:
         """Take note of what *page*, whatever it is known by, shows."""
         if len(self._pages) > _REMEMBERED_LINES:
-            self._pages.clear()
-            self._common.clear()
+            for each in (self._pages, self._common, self._uses, self._known):
+                each.clear()
+        is_new = page not in self._known
+        self._known.add(page)
         for shape, exact in lines.items():
-            if exact == {shape} and self._pages.setdefault(shape, page) != page:
-                self._common.add(shape)
+            if exact == {shape}:
+                self._uses[shape] += is_new
+                if self._pages.setdefault(shape, page) != page:
+                    self._common.add(shape)
 
     def note(
         self, one: Mapping[int, set[int]], other: Mapping[int, set[int]], limit: int = _UNBOUNDED
@@ -146,7 +160,25 @@ class Noise:
             self._changed.clear()
         self._seen.update(shapes)
         self._changed.update(changed)
+        of_some = {shape for shape in shapes if self._is_of_some(shape)}
+        rotated = of_some & changed
+        self._rotated += len(rotated)
+        self._stayed += len(of_some - rotated)
+        most = max(len(rotated & one.keys()), len(rotated & other.keys()))
+        self._most_rotated = max(self._most_rotated, most)
         return changed
+
+    def _is_of_some(self, shape: int) -> bool:
+        return _SOME_PAGES <= self._uses[shape] < _SOME_SHARE * len(self._known)
+
+    def rotates(self, shapes: set[int]) -> bool:
+        """Tell whether all of *shapes*, on one page and not another, may come and go."""
+        return not shapes or (
+            self._rotated >= _ROTATED
+            and self._rotated >= _ROTATED_SHARE * (self._rotated + self._stayed)
+            and len(shapes) <= self._most_rotated
+            and all(map(self._is_of_some, shapes))
+        )
 
     def holds(self, shape: int) -> bool:
         """Tell whether a line is noise wherever it stands."""
@@ -167,17 +199,15 @@ class Noise:
             return False
         mine, my_limit = sampled_lines(one)
         theirs, their_limit = sampled_lines(other)
-        steady = 0
-        for shape in {*mine, *theirs}:
-            if (
-                shape < min(my_limit, their_limit)
-                and shape not in changed
-                and not self.holds(shape)
-            ):
-                if mine.get(shape) != theirs.get(shape):
-                    return False
-                steady += 1
-        return steady > 0
+        known = {
+            shape
+            for shape in {*mine, *theirs}
+            if shape < min(my_limit, their_limit) and shape not in changed and not self.holds(shape)
+        }
+        differ = {shape for shape in known if mine.get(shape) != theirs.get(shape)}
+        if not self.rotates(differ - theirs.keys()) or not self.rotates(differ & theirs.keys()):
+            return False
+        return len(known) > len(differ)
 
     def same_page(self, one: PageDigest, other: PageDigest) -> bool | None:
         """Tell whether two pages are one, but for noise; None where that is not clear."""
@@ -330,8 +360,12 @@ class Comparison:
         """Return what is to be said of pages that differ by more than noise."""
         texts = self._kept[-1].texts
         lacking = frozenset(line for line in texts if not self._shows(line))
-        if self._alone(own) == 0 and self._alone(lacking) <= 1:
-            # As from a print view, which has a way back instead of a menu.
+        mine, theirs = self._alone(own), self._alone(lacking)
+        is_view = not mine and len(theirs) <= 1
+        if len(mine) == 1 < len(own) and not theirs:
+            is_view = self._repeats(variant.texts[mine[0]])
+        if is_view:
+            # As from a print view, which has a way back instead of a menu, or to one.
             return Judgement(Verdict.CANNOT_TELL, "they differ in what other pages show too")
         return Judgement(
             Verdict.ANOTHER,
@@ -342,9 +376,19 @@ class Comparison:
             lacking,
         )
 
-    def _alone(self, lines: frozenset[tuple[int, int]]) -> int:
-        """Return how many of *lines* no other page is known to have."""
-        return sum(not self._noise.is_common(shape) for shape, _ in lines)
+    def _alone(self, lines: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return those of *lines* that no other page is known to have."""
+        return [line for line in lines if not self._noise.is_common(line[0])]
+
+    def _repeats(self, text: str) -> bool:
+        """Tell whether *text* says what the kept page says in a line of its own, and where it is.
+
+        As "Home / Shoes" does above the page of shoes.
+        """
+        texts = self._kept[-1].texts
+        names = sorted(map(texts.__getitem__, self._alone(texts)), key=len, reverse=True)
+        rest = next((text.replace(name, "", 1) for name in names if name in text), text)
+        return rest != text and len(rest.split()) <= _WORDS_OF_A_PATH
 
     def _own(self) -> frozenset[tuple[int, int]]:
         """Return what every fetch of the variant shows, and none of the kept page."""
@@ -358,7 +402,7 @@ class Comparison:
             and line[1] not in self._lines.get(line[0], ())
             and not self._is_noise(line[0])
         ]
-        if not own:
+        if self._noise.rotates({shape for shape, _ in own}):
             return frozenset()
         variant_url, kept_url = self._urls
         mine: tuple[str, ...] = (variant_url,)

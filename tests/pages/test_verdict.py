@@ -149,3 +149,79 @@ def test_a_session_that_the_page_repeats_is_no_content():
     assert comparison.add(Side.VARIANT, Shown(other, other.digest)) is Side.KEPT
     result = comparison.add(Side.KEPT, Shown(kept, kept.digest))
     assert result.verdict is Verdict.SAME
+
+
+def rotating_site(*, stays=False):
+    """Return what is known of a site where each page shows three of thirty sentences at a time.
+
+    :param stays: whether they are a page's own, as the entries of a list are.
+    """
+    noise = Noise()
+    for number in range(42):
+        fetches = [shown(f"Page {number}{sentences(number + turn)}").lines for turn in (0, 1)]
+        noise.saw(number, fetches[0])
+        if number > 40:
+            noise.note(fetches[0], fetches[0 if stays else 1])
+    return noise
+
+
+def sentences(turn, of=10):
+    numbers = (n for n in range(30) if n % of == turn % of)
+    return "".join(f"<p>Sentence {'xyz'[n % 3] * (n + 1)}" for n in numbers)
+
+
+def test_lines_of_some_pages_that_rotate_need_no_control():
+    """Where such lines never stay, those that nobody saw change are noise as well."""
+    turn = count(5)
+    result, fetched = verdict_of(
+        lambda _: shown(f"A cat{sentences(next(turn))}"),
+        lambda _: shown(f"A cat{sentences(next(turn))}"),
+        rotating_site(),
+    )
+    assert (result.verdict, fetched) == (Verdict.SAME, [Side.VARIANT])
+
+
+@pytest.mark.parametrize("stays", [True, False])
+def test_lines_of_some_pages_that_stay_are_content(stays):
+    """And so is more of them than was ever seen to change at once."""
+    cats, dogs = (f"All{sentences(turn, of=10 if stays else 5)}" for turn in (3, 4))
+    result, fetched = verdict_of(
+        lambda _: shown(cats), lambda _: shown(dogs), rotating_site(stays=stays)
+    )
+    assert result.verdict is not Verdict.SAME
+    assert len(fetched) > 1
+
+
+def views(name):
+    """Return the page of *name* and its print view, which lacks the menu."""
+    content = f"<h1>{name}</h1>" + "".join(f"<p>{name} {'x' * n}" for n in range(1, 5))
+    above = f"<p>menu of all<p>Home / Animals / {name}"
+    htmls = (
+        f"<title>{name}</title>{above}{content}<p>Print",
+        f"<title>{name}</title>{content}<p>Full",
+    )
+    pages = [Page(KEPT, b"", html) for html in htmls]
+    return [Shown(page, page.digest) for page in pages]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_print_view_is_no_other_page_whichever_came_first(first):
+    """They differ in what other pages show, and in where the page is."""
+    noise = Noise()
+    for number, name in enumerate(("Cats", "Dogs", "Apes")):
+        noise.saw(number, views(name)[0].lines)
+        noise.saw(number, views(name)[1].lines)
+        noise.saw(-number, views(name)[first].lines)
+    kept, variant = views("Owls")[first], views("Owls")[1 - first]
+    result, _ = verdict_of(lambda _: kept, lambda _: variant, noise)
+    assert result.verdict is Verdict.CANNOT_TELL
+
+
+def test_page_with_a_line_of_its_own_is_another_one():
+    """However short it is, if it does not repeat what the kept page says."""
+    noise = Noise()
+    for number, name in enumerate(("Cats", "Dogs", "Apes")):
+        noise.saw(number, views(name)[0].lines)
+    kept, variant = (shown(f"Owls<p>{text}") for text in ("menu of all", "Sold out<p>Print"))
+    result, _ = verdict_of(lambda _: kept, lambda _: variant, noise)
+    assert result.verdict is Verdict.ANOTHER
