@@ -117,6 +117,11 @@ bench-learn: $(INSTALLED)  ## judge what is learned on the corpora in ../shared/
 	$(BIN)/python -m benchmarks.learn
 	$(BIN)/python -m benchmarks.learn.unseen --false --classes \
 		--json benchmarks/results/learn-unseen.json
+	$(BIN)/python -m benchmarks.learn.unseen --prior --most 7000 \
+		--json benchmarks/results/learn-prior.json
+	$(BIN)/python -m benchmarks.learn.unseen --thresholds --most 7000 \
+		--json benchmarks/results/learn-thresholds.json
+	$(BIN)/python -m benchmarks.learn.synthetic --json benchmarks/results/learn-changes.json
 
 VERDICT_SEEDS ?= 100
 bench-verdicts: $(INSTALLED)  ## judge audit and validate on sites that move, right and wrong rules

@@ -1,6 +1,6 @@
 """Sites that never were, of which it is known which URLs show one page.
 
-``python -m benchmarks.learn.synthetic [SITES]``.
+``python -m benchmarks.learn.synthetic [SITES] [--json FILE]``.
 
 Each site draws, from its own seed, how it is built: which parameters select its pages, which are
 noise, whether a sort order, a slug or a print view changes what is shown, how much of it is gone
@@ -10,10 +10,13 @@ no list of names can pass.
 
 from __future__ import annotations
 
+import json
 import sys
+from argparse import ArgumentParser
 from collections import Counter
 from dataclasses import dataclass, field
 from hashlib import sha1
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -280,7 +283,8 @@ def judged(
     return redundant, found, sum(len(merged) - 1 for merged in contents.values())
 
 
-def report(seeds: Iterable[int], changing: float = 0.0) -> None:
+def report(seeds: Iterable[int], changing: float = 0.0) -> dict[str, float]:
+    """Print what is learned of some sites, and return it."""
     redundant: Counter[str] = Counter()
     found: Counter[str] = Counter()
     wrong = sites = 0
@@ -298,9 +302,28 @@ def report(seeds: Iterable[int], changing: float = 0.0) -> None:
         f"{sites} sites, {sites * 1000} URLs judged, {redundant.total()} redundant, "
         f"{found.total() / redundant.total():.1%} found, {wrong} wrong merges"
     )
+    return {
+        "changing": changing,
+        "sites": sites,
+        "redundant": redundant.total(),
+        "found": found.total(),
+        "wrong": wrong,
+    }
+
+
+def main() -> int:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("sites", type=int, nargs="?", default=25, help="how many: seeds from 0 on")
+    parser.add_argument("--json", type=Path, help="write what was found to this file")
+    options = parser.parse_args()
+    found = []
+    for rate in (0.0, 0.01, 0.03, 0.1):
+        print(f"{rate:.0%} of the captures differ")
+        found.append(report(range(options.sites), rate))
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1) + "\n")
+    return 0
 
 
 if __name__ == "__main__":
-    for rate in (0.0, 0.01, 0.03, 0.1):
-        print(f"{rate:.0%} of the captures differ")
-        report(range(int(sys.argv[1]) if len(sys.argv) > 1 else 100), rate)
+    sys.exit(main())

@@ -1,6 +1,7 @@
 """Judge what is learned with the measures of ``score.py``, on all corpora that are there.
 
-``python -m benchmarks.learn.unseen [--sites NAME,...] [--folds 0,1,2] [--most ROWS] [--false]``.
+``python -m benchmarks.learn.unseen [--sites NAME,...] [--folds 0,1,2] [--most ROWS] [--false]
+[--classes] [--prior] [--thresholds] [--json FILE]``.
 
 By halves of the URLs it is a crawl that saw half of each site; by halves of the pages, all URLs of
 a page on one side, it is one whose rules are used on other pages.
@@ -13,13 +14,16 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.learn.corpus import PATH
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.learn import Observation, learn
+from scrapy_urlcanon.learn import Observation, Thresholds, learn
+from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS
 from scrapy_urlcanon.learn.results.rule import as_rules
+from scrapy_urlcanon.profiles.suspicions import prior_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -35,6 +39,21 @@ SINK_SIZE, MIN_REDUNDANT = 20, 10
 
 VARIANTS = ("rewrites", "+ skip", "+ declared", "all")
 
+#: Each threshold that was chosen, and one step to either side of it.
+GRID = {
+    "defaults": DEFAULT_THRESHOLDS,
+    "precision 0.30": replace(DEFAULT_THRESHOLDS, precision=0.30),
+    "precision 0.50": replace(DEFAULT_THRESHOLDS, precision=0.50),
+    "alias 0.36": replace(DEFAULT_THRESHOLDS, alias=0.36),
+    "alias 0.65": replace(DEFAULT_THRESHOLDS, alias=0.65),
+    "lost 0.005": replace(DEFAULT_THRESHOLDS, lost=0.005),
+    "lost 0.02": replace(DEFAULT_THRESHOLDS, lost=0.02),
+    "chance 0.10": replace(DEFAULT_THRESHOLDS, chance=0.10),
+}
+
+#: What a choice of thresholds must hold on the sites that it is chosen on, or else come nearest to.
+MIN_PRECISION = 0.995
+
 
 def scorer() -> Any:
     """Return ``score.py`` as a module."""
@@ -49,15 +68,31 @@ def scorer() -> Any:
 class Judged:
     """One site, learned from one half and judged on the other."""
 
-    def __init__(self, score: Any, site: str, rows: list[dict[str, str]], split: str) -> None:
+    def __init__(
+        self,
+        score: Any,
+        site: str,
+        rows: list[dict[str, str]],
+        split: str,
+        *,
+        with_prior: bool = False,
+        thresholds: Thresholds = DEFAULT_THRESHOLDS,
+    ) -> None:
         self._score, self._rows = score, rows
         options = Namespace(**OPTIONS, split=split)
         self._full, _ = score.truth(rows, options)
         self._part = score.halves(rows, options)
         mine = [row for row in rows if self._part(site, "", row["url"]) == 0]
-        self.learned = learn(Observation.from_fields(row) for row in mine)
+        self.learned = learn(
+            (Observation.from_fields(row) for row in mine),
+            thresholds=thresholds,
+            prior_of=prior_of if with_prior else None,
+        )
         self.false: list[tuple[str, str]] = []
         """Two URLs of two pages that became one, for each false merge of all rules."""
+
+        self._declared = {row["url"]: row["canonical"] for row in rows if row["canonical"]}
+        self._seen = {row["url"] for row in rows}
 
         self._judged = {
             place: {url: page for url, page in pages.items() if self._part(*place, url)}
@@ -77,9 +112,25 @@ class Judged:
         counts: Counter[str] = Counter()
         for pages in truth.values():
             counts.update(self._score.judge(pages, key, SINK_SIZE))
+            false = list(_false(pages, key))
+            counts["said"] += sum(self._is_said(*pair) for pair in false)
             if variant == "all":
-                self.false += _false(pages, key)
+                self.false += false
         return counts
+
+    def _is_said(self, one: str, other: str) -> bool:
+        """Tell whether the site itself says that of a wrong merge the URLs were of one page.
+
+        They declare one canonical URL, or one of them was not to be fetched, and declares another
+        one that was seen. Then the page has changed between two captures.
+        """
+        said = [self._declared.get(url, url) for url in (one, other)]
+        if said[0] == said[1]:
+            return True
+        return any(
+            to != url and to in self._seen and self._keys[True][url].startswith("skip:")
+            for url, to in zip((one, other), said, strict=True)
+        )
 
     def judge_classes(self) -> dict[str, Counter[str]]:
         """Return the counts of ``score.py`` of each class of rules by itself."""
@@ -141,23 +192,37 @@ def _false(pages: Mapping[str, str], key: Mapping[str, str]) -> Iterator[tuple[s
 
 
 def line(name: str, counts: Mapping[str, Counter[str]]) -> str:
-    """Return a row: macro and micro recall without sinks, precision, merges, loss, worst site."""
+    """Return a row: macro and micro recall without sinks, precision, merges, loss, worst site.
+
+    Of the false merges it tells how many the site itself says are of one page.
+    """
     total = sum(counts.values(), Counter[str]())
-    recalls = {
-        site: c["correct_ns"] / (c["redundant"] - c["sink_red"])
-        for site, c in counts.items()
-        if c["redundant"] - c["sink_red"] >= MIN_REDUNDANT
-    }
     worst = min(
         (c["correct"] / c["merges"] for c in counts.values() if c["merges"] >= SINK_SIZE),
         default=1.0,
     )
     return (
-        f"{name:24}{sum(recalls.values()) / max(1, len(recalls)):7.3f}"
+        f"{name:24}{_macro(counts):7.3f}"
         f"{total['correct_ns'] / max(1, total['redundant'] - total['sink_red']):7.3f}"
-        f"{total['correct'] / max(1, total['merges']):9.4f}{total['merges']:8}{total['false']:6}"
-        f"{total['lost'] / max(1, total['contents']):9.5f}{worst:8.3f}{len(recalls):6}"
+        f"{total['correct'] / max(1, total['merges']):9.4f}{total['merges']:8}"
+        f"{total['false']:6}{total['said']:6}"
+        f"{total['lost'] / max(1, total['contents']):9.5f}{worst:8.3f}{len(_recalls(counts)):6}"
     )
+
+
+def _recalls(counts: Mapping[str, Counter[str]]) -> list[float]:
+    """Return the recall without sinks of each site with enough redundant URLs."""
+    return [
+        c["correct_ns"] / (c["redundant"] - c["sink_red"])
+        for c in counts.values()
+        if c["redundant"] - c["sink_red"] >= MIN_REDUNDANT
+    ]
+
+
+def _macro(counts: Mapping[str, Counter[str]]) -> float:
+    """Return the mean of these."""
+    recalls = _recalls(counts)
+    return sum(recalls) / max(1, len(recalls))
 
 
 def show(
@@ -167,7 +232,7 @@ def show(
     counts: dict[str, dict[str, Counter[str]]] = {name: {} for name in VARIANTS}
     classes: dict[str, Counter[str]] = {}
     for site, rows in sites.items():
-        judged = Judged(score, site, rows, split)
+        judged = Judged(score, site, rows, split, with_prior=options.prior)
         for variant in VARIANTS:
             counts[variant][site] = judged.judge(variant)
         for name, found in judged.judge_classes().items() if options.classes else ():
@@ -188,6 +253,38 @@ def show(
     }
 
 
+def choose(
+    score: Any, sites: Mapping[str, list[dict[str, str]]], split: str, options: Namespace
+) -> dict[str, Any]:
+    """Print what is found with thresholds chosen on all sites but the one judged; return it."""
+    counts: dict[str, dict[str, Counter[str]]] = {name: {} for name in GRID}
+    for site, rows in sites.items():
+        for name, thresholds in GRID.items():
+            judged = Judged(
+                score, site, rows, split, with_prior=options.prior, thresholds=thresholds
+            )
+            counts[name][site] = judged.judge("all")
+    for name, of_sites in counts.items():
+        print(line(name, of_sites))
+    best = {site: _best(counts, site) for site in sites}
+    chosen = {site: counts[best[site]][site] for site in sites}
+    print(line("chosen on the others", chosen))
+    print("chosen: " + ", ".join(f"{name} {n} times" for name, n in Counter(best.values()).items()))
+    return {"split": split, "chosen": best, "sites": {**counts, "chosen on the others": chosen}}
+
+
+def _best(counts: Mapping[str, Mapping[str, Counter[str]]], left_out: str) -> str:
+    """Return the thresholds that do best on all sites but one."""
+
+    def merit(name: str) -> tuple[float, float]:
+        others = {site: c for site, c in counts[name].items() if site != left_out}
+        total = sum(others.values(), Counter[str]())
+        precision = total["correct"] / max(1, total["merges"])
+        return min(precision, MIN_PRECISION), _macro(others)
+
+    return max(counts, key=merit)
+
+
 def main() -> int:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--sites", help="these only")
@@ -198,6 +295,12 @@ def main() -> int:
     parser.add_argument(
         "--classes", action="store_true", help="what each class of rules finds, and gets wrong"
     )
+    parser.add_argument(
+        "--prior", action="store_true", help="with what is known of programs (docs/profiles.md)"
+    )
+    parser.add_argument(
+        "--thresholds", action="store_true", help="choose them without the site that is judged"
+    )
     parser.add_argument("--json", type=Path, help="write what was found to this file")
     parser.add_argument("--false", action="store_true", help="list each false merge with its pair")
     options = parser.parse_args()
@@ -207,7 +310,7 @@ def main() -> int:
     score = scorer()
     results = []
     print(
-        f"{'':24}{'macro':>7}{'micro':>7}{'prec.':>9}{'merges':>8}{'false':>6}{'lost':>9}"
+        f"{'':24}{'macro':>7}{'micro':>7}{'prec.':>9}{'merges':>8}{'false':>6}{'said':>6}{'lost':>9}"
         f"{'worst':>8}{'sites':>6}"
     )
     corpora: dict[str, dict[str, list[dict[str, str]]]] = {}
@@ -227,7 +330,7 @@ def main() -> int:
         }
         for split in ("url", "page"):
             print(f"\n{corpus}, {len(chosen)} sites, by halves of the {split}s")
-            found = show(score, chosen, split, options)
+            found = (choose if options.thresholds else show)(score, chosen, split, options)
             fold_of = {site: int(folds[site]) for site in chosen}
             results.append({"corpus": corpus, "folds": fold_of, **found})
     if options.json:

@@ -120,12 +120,9 @@ class Thresholds:
 
     def accept_alias(self, pages: int, lost: int) -> bool:
         """Tell whether so many pages for and against a skip template are enough."""
-        return self._accept(pages, lost, self.alias, self.lost)
-
-    def _accept(self, pages: int, lost: int, precision: float, share: float) -> bool:
         return (
-            lost <= share * (pages + lost)
-            and lower_bound(pages, lost, self.confidence) >= precision
+            lost <= self.lost * (pages + lost)
+            and lower_bound(pages, lost, self.confidence) >= self.alias
         )
 
     def special(

@@ -16,7 +16,13 @@ from scrapy_urlcanon.learn.operation import apply_all
 from scrapy_urlcanon.learn.results.rule import Evidence
 from scrapy_urlcanon.learn.scope import ANY_VALUE, Scope, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS
-from scrapy_urlcanon.learn.vocabulary import NUMBER, is_identifier, is_paging, is_protected
+from scrapy_urlcanon.learn.vocabulary import (
+    NUMBER,
+    is_identifier,
+    is_paging,
+    is_protected,
+    may_be_default,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -154,7 +160,39 @@ class Trial:
         found = self._choose(self.whole, self._merges, 1, 1, thresholds)
         chosen = [self._narrowed(tally, thresholds) for tally in found]
         chosen = chosen or self._conditional(thresholds)
-        return [tally for tally in chosen if tally is self.whole or self._stands(tally, thresholds)]
+        return [
+            tally
+            for tally in chosen
+            if (tally is self.whole or self._stands(tally, thresholds))
+            and not self._is_of_one_value(tally, thresholds)
+        ]
+
+    def _is_of_one_value(self, tally: Tally, thresholds: Thresholds) -> bool:
+        """Tell whether a parameter makes no difference with one value only, its default.
+
+        That is where all evidence has this value, though there are so many URLs with other ones
+        that some of them should have shown it too.
+        """
+        names = [name for step in self.candidate if step.default is None for name in step.drops]
+        if len(self.candidate) != 1 or len(names) != 1:
+            return False
+        merges = [
+            merge for merge in self._merges if merge.pages and tally.scope.holds(merge.target)
+        ]
+        inside, changed = self._within(tally.scope, merges)
+        params = {param for source in inside for param in source.params}
+        values = [param for param in params if name_of(param) == names[0]]
+        if len(values) != 1 or not may_be_default(names[0], value_of(values[0])):
+            return False
+        count = sum(values[0] in source.params for source in changed)
+        return _is_telling(len(inside), count, len(changed), thresholds)
+
+    def _within(
+        self, scope: Scope, merges: Iterable[Merge]
+    ) -> tuple[set[Location], list[Location]]:
+        """Return the URLs that some merges change, and all that the candidate does in a scope."""
+        inside = {source for merge in merges for source in merge.sources} & self.changes.keys()
+        return inside, [source for source in self.changes if scope.holds(source)]
 
     def _stands(self, tally: Tally, thresholds: Thresholds) -> bool:
         """Tell whether the candidate holds where it acts on the URLs of a scope only.
@@ -299,13 +337,11 @@ class Trial:
         merges = [merge for merge in self._merges if scope.holds(merge.target)]
         supporting = [merge for merge in merges if merge.pages]
         conditions = [set(_conditions(merge)) for merge in supporting]
-        inside = {source for merge in supporting for source in merge.sources} & self.changes.keys()
-        changed = [source for source in self.changes if scope.holds(source)]
+        inside, changed = self._within(scope, supporting)
         for condition in sorted(set.intersection(*conditions)) if conditions else ():
             narrow = scope._replace(condition=condition)
             count = sum(map(narrow.holds, changed))
-            chance = (1.0 - len(inside) / (count + 1)) ** (len(changed) - count)
-            if chance <= 1.0 - thresholds.confidence and narrow.is_expressible:
+            if narrow.is_expressible and _is_telling(len(inside), count, len(changed), thresholds):
                 return self._tally(
                     narrow, [merge for merge in merges if narrow.holds(merge.target)]
                 )
@@ -333,6 +369,16 @@ class Trial:
                 holding.append(tally)
                 covered |= targets
         return sorted(holding, key=lambda tally: tally.scope)
+
+
+def _is_telling(showing: int, count: int, of: int, thresholds: Thresholds) -> bool:
+    """Tell whether it is no chance that only some of *count* URLs show something, of all there are.
+
+    :param showing: how many of these do.
+    :param of: how many URLs there are, with the others.
+    """
+    chance: float = (1.0 - showing / (count + 1)) ** (of - count)
+    return chance <= 1.0 - thresholds.confidence
 
 
 def _conditions(merge: Merge) -> Iterator[str]:

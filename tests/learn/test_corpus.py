@@ -3,6 +3,7 @@ import pytest
 from benchmarks.learn.corpus import PATH, halves, sites
 from benchmarks.learn.judge import Score, pages_of, score
 from benchmarks.learn.methods import Halves, Rules, scrapy_default
+from benchmarks.learn.unseen import Judged, scorer
 from scrapy_urlcanon.learn import learn
 
 pytestmark = pytest.mark.skipif(
@@ -20,3 +21,30 @@ def test_rules_of_real_sites_hold_on_the_half_that_was_not_seen():
         scrapy += score(pages, scrapy_default(Halves(one, other)))
     assert total.precision >= 0.995
     assert total.recall >= 0.5 > 10 * scrapy.recall
+
+
+def test_wrong_merges_that_the_site_itself_says_are_of_one_page_are_told():
+    """A page that changed between two captures of it is no fault of the rule."""
+    judge = scorer()
+    pairs = [(f"http://a.example/{i}", f"http://a.example/{i}?sid=x{i}") for i in range(200)]
+    judged = [pair for pair in pairs if all(map(judge.half, pair))]
+    fields = ("status", "text_sha1", "simhash64", "bytes", "canonical", "redirect")
+
+    def row(url, content, canonical=""):
+        return {
+            **dict.fromkeys(fields, ""),
+            "site": "a",
+            "url": url,
+            "main_sha1": f"{content:040x}",
+            "canonical": canonical,
+        }
+
+    rows = [
+        row(url, 1000 * (n and one in {judged[0][0], judged[1][0]}) + i, one * (pair != judged[1]))
+        for i, pair in enumerate(pairs)
+        for one in pair[:1]
+        for n, url in enumerate(pair)
+    ]
+    counts = Judged(judge, "a", rows, "url").judge("rewrites")
+    assert counts["correct"] == len(judged) - 2
+    assert (counts["false"], counts["said"]) == (2, 1)

@@ -489,3 +489,10 @@ def test_number_of_a_part_is_dropped_beside_what_has_no_parts():
     assert rules([*parts, *once, *again]) == {"shop.example/?do=details": dropped}
     assert rules([*parts, *once, *again[:12]]) == {}
     assert rules([*parts, *once, *again, see("/b?do=details&id=7&pagenum=2", "two")]) == {}
+
+
+def test_value_that_a_script_takes_by_itself_is_a_default():
+    """What all evidence has is dropped, and no other value, though none of these tells more."""
+    lists = [page for do in ("&do=list", "") for page in pages("/b?part={}" + do, 12)]
+    details = [see(f"/b?part={i}&do=details&id={i}", f"details {i}") for i in range(40)]
+    assert rules([*lists, *details]) == {"shop.example": {"default_params": {"do": "list"}}}
