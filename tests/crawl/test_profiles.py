@@ -270,13 +270,9 @@ async def test_two_programs_on_one_host_have_their_own_places(crawl, board):
 
 
 @deferred_f_from_coro_f
-async def test_resumed_job_goes_on_with_what_it_recognised(crawl, board, tmp_path):
+async def test_resumed_job_goes_on_with_what_it_recognised(crawl, board):
     """Neither is a page fetched again under its other URL, nor a held post forgotten."""
-    job = board | {
-        "JOBDIR": str(tmp_path / "job"),
-        "CLOSESPIDER_PAGECOUNT": 1,
-        "CONCURRENT_REQUESTS": 1,
-    }
+    job = board | {"JOBDIR": "job", "CLOSESPIDER_PAGECOUNT": 1, "CONCURRENT_REQUESTS": 1}
     respond = site(forum("topic.php?p=12", "topic.php?p=99", "a?sid=1", "a?sid=2"), missing=200)
     first = await crawl(respond, job, start=START)
     second = await crawl(respond, job | {"CLOSESPIDER_PAGECOUNT": 0}, start=())

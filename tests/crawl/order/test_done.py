@@ -73,7 +73,7 @@ async def test_crawl_with_news_to_its_end_is_not_closed(crawl):
 @deferred_f_from_coro_f
 async def test_what_was_learned_survives_a_stop(crawl, tmp_path, caplog, damage):
     """A job goes on with its lines; a file that cannot be used is said, and the crawl goes on."""
-    job = {**NOVELTY, "JOBDIR": str(tmp_path / "job")}
+    job = {**NOVELTY, "JOBDIR": "job"}
     text = words("text", 50)
     await crawl(lambda _: page(text), job)
     path = tmp_path / "job" / "urlcanon.order"

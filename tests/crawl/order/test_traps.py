@@ -96,10 +96,10 @@ async def test_priorities_of_the_spider_keep_their_order(crawl):
 
 @pytest.mark.parametrize("before", [{}, NOVELTY])
 @deferred_f_from_coro_f
-async def test_job_goes_on_where_it_was_stopped(crawl, before, tmp_path):
+async def test_job_goes_on_where_it_was_stopped(crawl, before):
     """Everything is fetched once, whether the job began with the order or without it."""
     site = small("shop")
-    job = {"JOBDIR": str(tmp_path / "job")}
+    job = {"JOBDIR": "job"}
     first = await crawl(
         respond_with(site),
         {**before, **job, "CLOSESPIDER_PAGECOUNT": 40},
