@@ -63,9 +63,10 @@ def differences(one: Location, other: Location) -> Iterator[Candidate]:
         return
     by_name: list[Operation] = [DropParam(name) for name in names if not is_protected(name)]
     whole = len(by_name) == len(names)
-    parts = [DropParam(name) for name in names if is_paging(name)]
-    for operation in (*outside, *by_name, *parts, *values):
+    for operation in (*outside, *by_name, *values):
         yield (operation,)
+    for name in filter(is_paging, names):
+        yield (DropParam(name),)
     if whole and len(outside) + len(by_name) > 1:
         if len(by_name) > 1:
             yield tuple(by_name)
