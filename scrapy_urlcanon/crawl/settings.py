@@ -363,7 +363,7 @@ class CrawlSettings:
     """What counts as new: `"text"`, `"items"`, or the path of a callable that returns a number for
     a response and the list of its items."""
     order_lines: int = _setting(_count, default=1 << 21)
-    """How many lines of text are remembered, of 4 bytes each."""
+    """How many lines of text are remembered, of 5 bytes each."""
     stop: float = _setting(_share, default=0.0)
     """Close the crawl when less than this share of what waits is expected to [bring anything
     new](order.md#when-it-is-done); with 0 it goes on."""

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
 
 _OTHER_NUMBERS: Final = 0.2
 """What a new line is worth that differs from an old one in its numbers alone."""
+_CLOCK: Final = 32
+"""A line that had so many other numbers is a clock, or a counter: more are worth nothing."""
 _MAX_LINES: Final = 5000
+_LITTLE: Final = 0.1
+_LEAST_WORDS: Final = 30
 _USUAL: Final = 300
 """What is usual is the mean of about so many pages."""
 
@@ -34,6 +38,11 @@ class News(NamedTuple):
         """The share of the page that is new, from 0 to 1."""
         return self.worth / self.words if self.words else 0.0
 
+    @property
+    def is_much(self) -> bool:
+        """Whether the page has news: a tenth of it is new, or so many words are."""
+        return self.share >= _LITTLE or self.worth >= _LEAST_WORDS
+
 
 class SeenLines:
     r"""Remembers the lines of all pages, in memory that does not grow.
@@ -47,11 +56,13 @@ class SeenLines:
     >>> seen.news(lines), seen.news(lines).new, seen.news(lines_of(b"page 8"))
     (News(words=4, new=4, worth=4.0), 0, News(words=2, new=2, worth=0.4))
 
-    :param places: how many lines it can remember, of 4 bytes each.
+    :param places: how many lines it can remember, of 5 bytes each.
     """
 
     def __init__(self, places: int) -> None:
         self.places = array("I", bytes(4 * max(1, places)))
+        self.counts = bytearray(len(self.places))
+        """With how many other numbers the line at each place was seen, up to a bound."""
 
     def news(self, lines: Iterable[Line]) -> News:
         """Return what is new in *lines*, which are old from now on."""
@@ -69,14 +80,18 @@ class SeenLines:
             if places[place] == tag:
                 continue
             places[place] = tag
+            self.counts[place] = 0
             new += length
             if line.masked != line.exact:
                 tag, place = divmod(line.masked, size)
                 tag = tag & 0xFFFFFFFF or 1
                 if places[place] == tag:
-                    worth += _OTHER_NUMBERS * length
+                    if self.counts[place] < _CLOCK:
+                        self.counts[place] += 1
+                        worth += _OTHER_NUMBERS * length
                     continue
                 places[place] = tag
+                self.counts[place] = 0
             worth += length
         return News(words, new, worth)
 

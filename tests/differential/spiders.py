@@ -16,6 +16,7 @@ from scrapy.utils.request import RequestFingerprinter, fingerprint
 from differential.case import CALLBACKS, Answer, Case, Interference, Link, Page, key
 from differential.server import Server, reply
 from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.crawl.order.lane import Turn
 from scrapy_urlcanon.crawl.order.queue import NoveltyPriorityQueue
 
 if TYPE_CHECKING:
@@ -331,5 +332,5 @@ class NoveltyFromTheFirst(NoveltyPriorityQueue):
     """Orders by expected news alone: these sites end before the order would be sure of anything."""
 
     def __init__(self, crawler: Any, *args: Any, **kwargs: Any) -> None:
-        Crawl.of(crawler).ordered.order.is_breadth_first = lambda _: False
+        Crawl.of(crawler).ordered.order.turn = lambda _: Turn.BEST
         super().__init__(crawler, *args, **kwargs)

@@ -34,3 +34,12 @@ def test_memory_of_lines_does_not_grow():
     for number in range(300):
         seen.news(page(f"{'abcdefghij'[number % 10]} {number} words"))
     assert len(seen.places) == 100
+
+
+def test_clock_is_no_news_for_long():
+    """Of a line that stands on each page with other numbers, further numbers are worth nothing."""
+    seen = SeenLines(1000)
+    pages = [page(f"It is {n} past {n % 7}") for n in range(60)]
+    worth = [seen.news(each).worth for each in pages]
+    assert worth[0] > worth[1] > 0
+    assert worth[40:] == [0] * 20

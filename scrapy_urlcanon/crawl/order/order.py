@@ -13,6 +13,7 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.order.lane import Turn
 from scrapy_urlcanon.crawl.order.links import Links, trust
 from scrapy_urlcanon.crawl.order.worth import NewItems, Output, Scaled
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
@@ -33,11 +34,8 @@ if TYPE_CHECKING:
 _COLD: Final = 16
 """So many requests of a site are taken in breadth-first order before any is taken out of turn."""
 _FLOOR, _LOWEST_FLOOR, _LESS = 8, 32, 2
-"""One of so many requests is taken in breadth-first order, whatever is expected: the first, until
-such ones bring nothing; then less by that many each time, down to the second."""
-_LITTLE: Final = 0.1
-_LEAST_WORDS: Final = 30
-"""A page has news where such a share of it is new, or so many words are."""
+"""One of so many requests is taken out of turn, whatever is expected: the first, until such ones
+bring nothing; then less by that many each time, down to the second."""
 _QUALITIES: Final = (0.05, 0.3)
 _LEADS: Final = 5
 """The best so many of the links of a page say what it leads to."""
@@ -54,8 +52,8 @@ class _Taken:
     features: tuple[int, ...]
     slot: str
     expected: float
-    is_oldest: bool
-    """Whether it came because it had waited longest."""
+    is_out_of_turn: bool
+    """Whether it came whatever was expected of it."""
 
 
 @define
@@ -65,6 +63,8 @@ class _Slot:
     taken: int = 0
     floor: int = _FLOOR
     next_oldest: int = _COLD
+    by_age: bool = True
+    """Whether the next one out of turn is the one that waits longest."""
 
 
 @define(eq=False)
@@ -157,24 +157,27 @@ class Order:
         """Return what is expected of a request with *features*, and of what it leads to."""
         return self._news.expect(features), self._leads.expect(features)
 
-    def is_breadth_first(self, name: str) -> bool:
-        """Tell whether the next one of the slot of this *name* is that which waits longest."""
+    def turn(self, name: str) -> Turn:
+        """Return which one of the slot of this *name* comes next."""
         slot = self._slots.get(name)
         if slot is None or slot.taken < _COLD or self.is_of_no_use:
-            return True
-        return slot.taken >= slot.next_oldest
+            return Turn.OLDEST
+        if slot.taken < slot.next_oldest:
+            return Turn.BEST
+        return Turn.OLDEST if slot.by_age else Turn.LEAST_TRIED
 
     def taken(self, request: Request, name: str, features: tuple[int, ...]) -> None:
         """Note that *request* of the slot of this *name* is fetched next."""
         slot = self._slots.get(name)
         if slot is None:
             slot = self._slots[name] = _Slot()
-        is_oldest = slot.taken >= slot.next_oldest
+        is_out_of_turn = slot.taken >= slot.next_oldest
         slot.taken += 1
-        if is_oldest:
+        if is_out_of_turn:
             slot.next_oldest = slot.taken + slot.floor
+            slot.by_age = not slot.by_age
         expected = self._news.expect(features)
-        self._in_flight[request.url] = _Taken(features, name, expected, is_oldest)
+        self._in_flight[request.url] = _Taken(features, name, expected, is_out_of_turn)
 
     def linked(self, request: Request, response: Response) -> None:
         """Note that the spider made *request* of *response*."""
@@ -204,9 +207,8 @@ class Order:
             self._leads.learn(old.taken.features, old.lead)
         if is_error or self._value is None:
             amount = self._usual.amount(news)
-            has_news = news.share >= _LITTLE or news.worth >= _LEAST_WORDS
             came = amount * trust(response) if amount else 0.0
-            self._came(request.url, page, came, has_news=has_news)
+            self._came(request.url, page, came, has_news=news.is_much)
 
     def output_of(self, response: Response) -> Output | None:
         """Return what is to be told of the output for *response*, if it matters."""
@@ -228,7 +230,7 @@ class Order:
         self._all_new += (float(page.news.share > 0.9) - self._all_new) / 100  # noqa: PLR2004
         taken = page.taken
         slot = self._slots.get(taken.slot)
-        if taken.is_oldest and slot:
+        if taken.is_out_of_turn and slot:
             slot.floor = _FLOOR if has_news else min(slot.floor + _LESS, _LOWEST_FLOOR)
         self._on_outcome(
             Outcome(url, taken.slot, page.news, taken.expected, came, has_news=has_news)
@@ -254,6 +256,7 @@ class Order:
             "leads evidence": array("f", self._leads.evidence),
             "counts": self._url_features.counts,
             "lines": self._lines.places,
+            "line counts": self._lines.counts,
         }
 
     def restore(self, state: dict[str, bytes]) -> None:
@@ -269,6 +272,7 @@ class Order:
             model.evidence[:] = array("f", state[f"{name} evidence"])
         self._url_features.counts[:] = state["counts"]
         self._lines.places[:] = array("I", state["lines"])
+        self._lines.counts[:] = state["line counts"]
 
     def _read(self, response: Response) -> News:
         page = page_of(response)

@@ -61,7 +61,7 @@ class SiteQueue:
             priority = max(self._lanes)
             lane = self._lanes[priority]
             is_left = self._crawl.is_done(self._slot)
-            number, features = lane.take(oldest=self._order.is_breadth_first(self._slot))
+            number, features = lane.take(self._order.turn(self._slot))
             if not lane:
                 del self._lanes[priority]
             self._size -= 1
@@ -79,8 +79,8 @@ class SiteQueue:
         """Return the request that :meth:`pop` would return, and leave it there."""
         if not self._size:
             return None
-        oldest = self._order.is_breadth_first(self._slot)
-        return self._store.get(self._lanes[max(self._lanes)].peek(oldest=oldest))
+        turn = self._order.turn(self._slot)
+        return self._store.get(self._lanes[max(self._lanes)].peek(turn))
 
     def close(self) -> list[int]:
         """Return the priorities of what is left."""

@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 
 from scrapy_urlcanon.crawl.order import lane as lanes
-from scrapy_urlcanon.crawl.order.lane import Lane, Room
+from scrapy_urlcanon.crawl.order.lane import Lane, Room, Turn
 from scrapy_urlcanon.novelty.features import Features
 
 
@@ -27,7 +27,7 @@ def test_many_requests_of_few_classes_take_no_memory_but_their_numbers():
     tracemalloc.start()
     for number in range(400, 100_000):
         waiting.push(number, features(number % 4))
-        waiting.take(oldest=number % 32 == 0)
+        waiting.take(Turn.BEST if number % 32 else Turn.OLDEST)
     used = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     assert len(waiting) == 400
@@ -42,7 +42,7 @@ def test_classes_of_all_sites_are_bounded(monkeypatch):
     for number in range(1_000):
         sites[number % 10].push(number, features(number))
     assert room.taken <= 50 + 10
-    taken = [site.take(oldest=False)[0] for site in sites for _ in range(100)]
+    taken = [site.take(Turn.BEST)[0] for site in sites for _ in range(100)]
     assert sorted(taken) == [*range(1_000)]
     assert room.taken == 0
 
@@ -54,4 +54,23 @@ def test_state_of_a_lane_comes_back(count):
     for number in range(10 * count):
         before.push(number, features(number % 10))
     assert after.restore(before.state())
-    assert [after.take(oldest=True)[0] for _ in range(len(after))] == [*range(10 * count)]
+    assert [after.take(Turn.OLDEST)[0] for _ in range(len(after))] == [*range(10 * count)]
+
+
+def test_shape_that_was_fetched_least_often_comes_first_in_its_turn():
+    """Of two that were fetched equally often, and within one, that which waits longest."""
+    waiting = lane()
+    for number in range(9):
+        waiting.push(number, Features((number // 3,), (number // 3, number)))
+    taken = [waiting.take(Turn.LEAST_TRIED)[0] for _ in range(9)]
+    assert taken == [0, 3, 6, 1, 4, 7, 2, 5, 8]
+
+
+def test_what_was_learned_counts_soon_where_very_many_kinds_wait():
+    """Of 1,600 kinds one turns out to be worth much: it does not wait for hundreds of others."""
+    worth = {}
+    waiting = Lane(lambda key: (worth.get(max(key), 0.5), 0.0), Room())
+    for number in range(1_600):
+        waiting.push(number, features(number))
+    worth[100 + 1_500] = 0.9
+    assert 1_500 in [waiting.take(Turn.BEST)[0] for _ in range(30)]
