@@ -33,8 +33,16 @@ MILLION = 1_000_000
 REWRITES = ("rewrites", "rewrites + skip", "rewrites + skip + declared")
 
 
-UNSEEN_COLUMNS = ("mean of sites", "of all URLs", "precision", "wrong", "lost", "sites under 98 %")
-#: This fold of the second corpus was judged, and next to not looked at, while it was built.
+UNSEEN_COLUMNS = (
+    "mean of sites",
+    "of all URLs",
+    "precision",
+    "wrong",
+    "one, the site says",
+    "lost",
+    "sites under 98 %",
+)
+#: This fold of the second corpus was looked at last.
 UNSEEN_FOLD = 2
 VARIANTS = ("rewrites", "+ skip", "+ declared", "all")
 SINK_SIZE, MIN_REDUNDANT = 20, 10
@@ -66,6 +74,12 @@ def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
     yield HOW, head, methods(results("learn")["methods"])
     head = ("sites", "halves of", "rules", *UNSEEN_COLUMNS)
     yield HOW, head, unseen(results("learn-unseen"))
+    head = ("sites, with a prior", "halves of", "rules", *UNSEEN_COLUMNS)
+    yield HOW, head, unseen(results("learn-prior"))
+    head = ("sites", "halves of", "thresholds", *UNSEEN_COLUMNS)
+    yield HOW, head, thresholds(results("learn-thresholds"))
+    head = ("captures that differ", "sites", "redundant URLs", "found", "wrong merges")
+    yield HOW, head, changes(results("learn-changes"))
     yield HOW, ("class of rules", "sites", "rules", "found", "wrong"), classes()
     head = ("halves swapped", "rewrites", "and skip", "and declared canonicals")
     yield HOW, head, swapped(results("learn-swapped")["methods"])
@@ -158,16 +172,37 @@ def methods(judged: dict[str, dict[str, float]]) -> Iterator[Row]:
 
 
 def unseen(runs: Iterable[Any]) -> Iterator[Row]:
-    """Yield what is found on real sites, on all of them and on those that nobody looked at."""
+    """Yield what is found on real sites, on all of them and on those looked at last."""
     for run in runs:
         sites, folds = run["sites"], run["folds"]
         groups = {f"{len(sites)}": list(sites)}
         if len(sites) > SINK_SIZE:
             left = [site for site in sites if folds[site] == UNSEEN_FOLD]
-            groups[f"{len(left)} of these, next to not looked at"] = left
+            groups[f"{len(left)} of these, looked at last"] = left
         for (group, names), variant in product(groups.items(), VARIANTS):
             counts = [sites[name][variant] for name in names]
             yield group, f"{run['split']}s".replace("url", "URL"), variant, *judged(counts)
+
+
+def thresholds(runs: Iterable[Any]) -> Iterator[Row]:
+    """Yield what is found with other thresholds, and with those chosen on the other sites."""
+    for run in runs:
+        for name, counts in run["sites"].items():
+            of_all = [*counts.values()]
+            split = f"{run['split']}s".replace("url", "URL")
+            yield f"{len(of_all)}", split, name.replace("lost", "counter-examples"), *judged(of_all)
+
+
+def changes(runs: Iterable[Any]) -> Iterator[Row]:
+    """Yield what is found on sites of which a share of the captures differs."""
+    for run in runs:
+        yield (
+            f"{run['changing']:.0%}".replace("%", " %"),
+            str(run["sites"]),
+            f"{run['redundant']:,}",
+            share(run["found"] / run["redundant"]),
+            str(run["wrong"]),
+        )
 
 
 def judged(counts: Sequence[dict[str, int]]) -> Iterator[str]:
@@ -181,13 +216,14 @@ def judged(counts: Sequence[dict[str, int]]) -> Iterator[str]:
     yield f"{total['correct_ns'] / max(1, total['redundant'] - total['sink_red']):.3f}"
     yield f"{total['correct'] / max(1, total['merges']):.4f}"
     yield f"{total['false']} of {total['merges']:,}"
+    yield f"{total['said']:,}"
     yield f"{total['lost'] / max(1, total['contents']):.5f}"
     large = [c for c in counts if c["merges"] >= SINK_SIZE]
     yield f"{sum(c['correct'] < 0.98 * c['merges'] for c in large)} of {len(large)}"
 
 
 def classes() -> Iterator[Row]:
-    """Yield what each class of rules finds on the sites that nobody looked at."""
+    """Yield what each class of rules finds on all sites."""
     total: dict[str, Counter[str]] = {}
     for run in results("learn-unseen"):
         for name, counts in run["classes"].items():
