@@ -50,6 +50,19 @@ async def test_refused_audits_condemn_no_right_entry():
     assert outcome.problems == []
 
 
+@pytest.mark.parametrize(
+    ("option", "seed"), [("www", 1250), ("drop_params", 1253), ("directory_index", 1357)]
+)
+@deferred_f_from_coro_f
+async def test_wrong_entry_falls_where_a_server_often_asks_who_is_there(option, seed):
+    """However often what is fetched again is a captcha, no page is lost."""
+    kind = "captcha for half of what is fetched again"
+    outcome = await crawl(Case(kind, option, has_wrong=True, seed=seed))
+    assert outcome.found_after
+    assert outcome.reached == outcome.pages
+    assert not outcome.right_suspended
+
+
 @deferred_f_from_coro_f
 async def test_rule_of_two_domains_falls_where_it_is_wrong():
     """On the other one it stands."""

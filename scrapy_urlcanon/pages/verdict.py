@@ -287,7 +287,7 @@ class Comparison:
         else:
             if self._variants:
                 if _share(self._variants[0].lines, shown.lines) < _RECOGNIZED:
-                    return self.failed(side, "it differs from itself")
+                    return self.failed(side, RESTLESS)
                 self._note(self._variants[-1].lines, shown)
             self._variants.append(shown)
         return self._judge()
@@ -432,6 +432,7 @@ class Comparison:
 
 NO_TEXT = "there is no text to compare"
 CHANGED = "the kept page differs from itself"
+RESTLESS = "it differs from itself"
 SHARED = "several pages show what it shows"
 
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections import Counter
+from urllib.parse import parse_qsl
 
 import pytest
 from loopback import Fault, Response, page, redirect
@@ -457,3 +458,26 @@ async def test_page_that_is_answered_once_comes_from_the_url_that_was(crawl):
     settings = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}}}
     result = await crawl(shop(urls, answer), {**settings, **SETTINGS})
     assert any("numberid=1 " in item["text"] for item in result.items)
+
+
+@deferred_f_from_coro_f
+async def test_third_page_that_is_answered_once_is_not_lost(crawl):
+    """What is fetched to tell two entries apart may be a page that the spider has not got."""
+    asked = Counter()
+    names = ("apples", "bees", "cats", "dogs", "emus", "foxes", "gnus", "hens")
+
+    def answer(request, _):
+        query = dict(parse_qsl(request.query))
+        name = names[int(query.get("id", 0))] + " in boxes" * ("v" in query)
+        asked[name] += 1
+        if name == "bees" and asked[name] > 1:
+            return page(chr(ord("a") + asked[name]) * 9)
+        found = product(name)
+        # The only link to it, on a page that comes once the entry is off.
+        also = b'<a href="/p?id=1&amp;sid=1">link</a>' * (name == "hens")
+        return Response(headers=found.headers, body=found.body + also)
+
+    urls = ["/p?id=0", "/p?id=1&v=2", *(f"/p?id={n}" for n in range(2, 8))]
+    settings = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "v", "sid"]}}}
+    result = await crawl(shop(urls, answer), {**settings, **SETTINGS})
+    assert any("numberbees is" in item["text"] for item in result.items)

@@ -16,12 +16,19 @@ from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
-from scrapy_urlcanon.crawl.checks.entry_record import OtherPage
+from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, lines_of
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
-from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
+from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses, is_refusal
 from scrapy_urlcanon.crawl.checks.suspension import Suspension
 from scrapy_urlcanon.crawl.checks.trial import AuditedPair, Trial
-from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, RESCUE, mark_of, marked
+from scrapy_urlcanon.crawl.own_requests import (
+    AUDIT,
+    RELEASED,
+    RESCUE,
+    mark_of,
+    marked,
+    with_url,
+)
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 from scrapy_urlcanon.crawl.stats import Stat
@@ -30,6 +37,8 @@ from scrapy_urlcanon.pages.verdict import (
     CHANGED,
     MOST_FETCHES,
     NO_TEXT,
+    RESTLESS,
+    SHARED,
     Comparison,
     Judgement,
     Side,
@@ -37,7 +46,7 @@ from scrapy_urlcanon.pages.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -65,7 +74,6 @@ _MOST_FETCHES = 8
 _NO_MERGE = Merge((), is_joint=False)
 _HELD_PART = 4
 """The part of ``URLCANON_PENDING_MAX_BYTES`` that is for responses."""
-_REFUSALS = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 
 
 class Audit:
@@ -303,7 +311,9 @@ class Audit:
         mark = mark_of(request, AUDIT) or {}
         trial = self._trials.get(mark["trial"])
         if trial is None or not trial.is_waiting_for(mark):
-            # Of a run before, which was killed.
+            # Of a run before, which was killed; or the variant was let through meanwhile.
+            if response is not None and response.status < HTTPStatus.BAD_REQUEST:
+                self.held.hold(mark["trial"], response)
             return True
         if trial.found:
             self._go_on(trial, trial.found, response)
@@ -318,7 +328,7 @@ class Audit:
         """Return what is to be said of a variant, or what is to be fetched for that."""
         is_variant = trial.side is Side.VARIANT
         if response is None or response.status >= HTTPStatus.BAD_REQUEST:
-            trial.is_refused = _is_refusal(response)
+            trial.is_refused = is_refusal(response)
             which = "it" if is_variant else "the kept page"
             return trial.comparison.failed(trial.side, f"{which} failed when it was audited")
         if is_variant:
@@ -328,7 +338,7 @@ class Audit:
         if self._contents.common.is_elsewhere(shown.digest, trial.page):
             self._sample.site(trial.drop.domain).note_shared(shown.texts)
         if isinstance(judgement, Side) and trial.fetches >= _MOST_FETCHES:
-            return Judgement(Verdict.CANNOT_TELL, "no two fetches show the same")
+            return Judgement(Verdict.CANNOT_TELL, RESTLESS)
         return judgement
 
     def _end(self, trial: Trial, judgement: Judgement) -> bool:
@@ -384,7 +394,10 @@ class Audit:
         entry, drop = trial.suspects[0], trial.drop
         side = None
         if response is not None and response.status < HTTPStatus.BAD_REQUEST:
-            side = trial.comparison.side_of(self._contents.shown(response), found)
+            shown = self._contents.shown(response)
+            side = trial.comparison.side_of(shown, found)
+            if side is None and not self._contents.common.is_elsewhere(shown.digest, trial.page):
+                self._hold_look(trial, response)
         if side is None:
             trial.failures += 1
             if trial.failures < 2 * MOST_FETCHES:
@@ -403,6 +416,13 @@ class Audit:
         trial.looks.clear()
         trial.suspects.popleft()
         self._suspect(trial, found)
+
+    def _hold_look(self, trial: Trial, response: Response) -> None:
+        """Keep what may be a third page, which the server may not send again."""
+        drop, look = trial.drop, trial.looks[0]
+        self.held.hold(look, response)
+        if self.held.has(look):
+            self._variants.remember(drop._replace(request=with_url(drop.request, look)))
 
     def _conclude(self, trial: Trial, entries: tuple[RuleEntry, ...], judgement: Judgement) -> None:
         """End a trial with a verdict over *entries*."""
@@ -445,10 +465,12 @@ class Audit:
         drop = trial.drop
         records = self._sample.records_of(entries, drop.domain)
         if judgement.verdict is Verdict.CANNOT_TELL:
+            # Another URL may be answered better.
+            is_restless = judgement.reason in {RESTLESS, SHARED} and trial.fetches > 1
             self._stats.inc(Stat.AUDIT_UNJUDGED)
             for record in records:
                 record.cannot_tell += 1
-                record.refused += trial.is_refused
+                record.refused += trial.is_refused or is_restless
                 record.unsettled += trial.found is not None
             return
         self._stats.inc(Stat.AUDITED)
@@ -473,20 +495,4 @@ class Audit:
             self._stats.set(Stat.AUDIT_RULE_CANNOT_TELL, record.cannot_tell, **names)
             self._stats.set(Stat.AUDIT_RULE_OUTCOME, record.outcome.value, **names)
         if rows:
-            logger.info("\n".join(_lines(rows)), extra={"spider": spider})
-
-
-def _lines(rows: list[EntryRecord]) -> Iterator[str]:
-    yield "Audited duplicates: the same page, another one, and where it could not be told"
-    for record in rows:
-        yield (
-            f"{record.same:8,} {len(record.others):6,} {record.cannot_tell:6,}  "
-            f"{record.entry} on {record.domain}: {record.outcome.value}"
-        )
-
-
-def _is_refusal(response: Response | None) -> bool:
-    """Tell whether the server answered that it does not want to be asked so much."""
-    return response is not None and (
-        response.status in _REFUSALS or "Retry-After" in response.headers
-    )
+            logger.info("\n".join(lines_of(rows)), extra={"spider": spider})

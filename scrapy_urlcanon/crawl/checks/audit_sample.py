@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 FIRST = 3
 """How many drops of each entry on each domain are audited whatever the share."""
 _SUSPECTED = 12
-"""How many, of an entry that merged another page and is neither suspended nor cleared."""
+"""How many, of an entry that merged another page and is neither suspended nor cleared; twice as
+many where the server does not answer."""
 _CLEARED = 3
 """How often an entry has to have been right for each time that it was not, to be let alone."""
 _IN_VAIN, _UNANSWERED = 10, 4
@@ -268,7 +269,7 @@ class AuditSample:
 
     def need(self, record: EntryRecord) -> Need | None:
         """Return why the next drop by an entry is to be audited whatever the share, if it is."""
-        if record.chosen >= _SUSPECTED:
+        if record.chosen - record.refused >= _SUSPECTED or record.chosen >= 2 * _SUSPECTED:
             return None
         if record.others or (record.unsettled and not record.judged):
             return Need.SUSPECTED if record.outcome is Outcome.OPEN else None

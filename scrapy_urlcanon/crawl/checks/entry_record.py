@@ -84,7 +84,7 @@ class EntryRecord:
         self.same = 0
         self.cannot_tell = 0
         self.refused = 0
-        """Of how many of these the server gave no answer, but asked to slow down or the like."""
+        """Of how many of these there was no answer: it asked to slow down, or who is there."""
         self._site = site
         self._test = SequentialTest.of_max_false(max_false)
         # The last verdicts, in their order; None where it was the same page.
@@ -117,3 +117,13 @@ class EntryRecord:
         for verdict in self._verdicts:
             if verdict is None or self._site.is_evidence(verdict):
                 yield verdict
+
+
+def lines_of(records: Iterable[EntryRecord]) -> Iterator[str]:
+    """Yield what a log says of *records*: a line for each, and one above."""
+    yield "Audited duplicates: the same page, another one, and where it could not be told"
+    for record in records:
+        yield (
+            f"{record.same:8,} {len(record.others):6,} {record.cannot_tell:6,}  "
+            f"{record.entry} on {record.domain}: {record.outcome.value}"
+        )

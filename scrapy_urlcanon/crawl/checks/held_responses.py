@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
@@ -10,6 +11,8 @@ from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
+
+_REFUSALS = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 
 
 class HeldResponses:
@@ -49,3 +52,10 @@ class HeldResponses:
             return None
         self._bytes -= len(response.body)
         return response.replace(request=request)
+
+
+def is_refusal(response: Response | None) -> bool:
+    """Tell whether the server answered that it does not want to be asked so much."""
+    return response is not None and (
+        response.status in _REFUSALS or "Retry-After" in response.headers
+    )
