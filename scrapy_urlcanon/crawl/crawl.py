@@ -196,6 +196,7 @@ class Crawl:
         if self._job_rules:
             for installation in self._job_rules.recognised(self.settings.chosen_profiles):
                 self.software.restore(installation)
+            self._suspect()
 
     def _make_parts(self, fingerprints: PageFingerprints) -> PartsOfPages:
         from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages  # noqa: PLC0415
@@ -352,6 +353,12 @@ class Crawl:
     def _on_recognised(self) -> None:
         if self._job_rules and self.software:
             self._job_rules.recognise(self.software.installations)
+        self._suspect()
+
+    def _suspect(self) -> None:
+        """Expect little of what is usually a duplicate in the software that was recognised."""
+        if self.ordered and self.software:
+            self.ordered.order.suspicions.recognised(self.software.installations)
 
     def _on_rule_change(self) -> None:
         if self.fingerprinter:

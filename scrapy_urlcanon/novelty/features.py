@@ -42,6 +42,11 @@ class Features(NamedTuple):
     """These and finer ones; requests with the same ones wait in one queue."""
 
 
+def feature_of(text: str) -> int:
+    """Return the number of *text* as a feature of all hosts."""
+    return _hashed((text,), 0)[0]
+
+
 @lru_cache(_KEPT)
 def fold(text: str) -> str:
     """Return *text* in small letters, with digits, hashes, UUIDs and dates as one letter each.

@@ -15,10 +15,11 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.order.lane import Turn
 from scrapy_urlcanon.crawl.order.links import Links, trust
+from scrapy_urlcanon.crawl.order.suspicions import SUSPECTED, Suspicions
 from scrapy_urlcanon.crawl.order.worth import NewItems, Output, Scaled
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
-from scrapy_urlcanon.novelty.features import Features, UrlFeatures
+from scrapy_urlcanon.novelty.features import Features, UrlFeatures, feature_of
 from scrapy_urlcanon.novelty.model import OnlineModel
 from scrapy_urlcanon.novelty.news import News, SeenLines, UsualNews
 
@@ -41,6 +42,8 @@ _LEADS: Final = 5
 """The best so many of the links of a page say what it leads to."""
 _WAITING_PAGES: Final = 32
 """After so many further pages it is taken as known what a page led to."""
+_SUSPICION: Final = -2.0
+"""In logits: what is expected less of what usual rules of known software suspect."""
 _MAX_SLOTS: Final = 100_000
 _MAX_IN_FLIGHT: Final = 10_000
 
@@ -120,7 +123,9 @@ class Order:
         self._on_outcome = on_outcome
         self._url_features = UrlFeatures()
         self._news = OnlineModel(prior=0.6)
+        self._news.weights[feature_of(SUSPECTED)] = _SUSPICION
         self._leads = OnlineModel(prior=0.5)
+        self.suspicions = Suspicions()
         self._lines = SeenLines(settings.order_lines)
         self._usual = UsualNews()
         self._value: Callable[[Response, Sequence[Any]], float] | None = None
@@ -147,8 +152,12 @@ class Order:
         """Return the features of *request*, which begins to wait."""
         page = self._linked_by.pop(request, None)
         if page is None or page.links is None:
-            return self._url_features.of(request.url, ("no link",))
-        context = (*page.links.context(request), page.quality)
+            return self._url_features.of(request.url, ("no link", *self.suspicions.of(request.url)))
+        context = (
+            *page.links.context(request),
+            page.quality,
+            *self.suspicions.of(request.url),
+        )
         features = self._url_features.of(request.url, context, page.coarse)
         page.leads.append(self._news.expect(features.all))
         return features
