@@ -41,8 +41,11 @@ class PageSigns:
     """Paths, with their queries, of style sheets, scripts, images and forms on its own host."""
     foreign_assets: tuple[str, ...] = ()
     """Those on other hosts, each without the host."""
-    elements: Mapping[str, tuple[Mapping[str, str], ...]] = field(factory=dict)
-    """The attributes of its elements, by name of the element."""
+    elements: Mapping[tuple[str, str], tuple[Mapping[str, str], ...]] = field(factory=dict)
+    """The attributes of its elements, by names of the element and of each attribute; none twice.
+
+    With an empty name for the attribute it tells that there is such an element.
+    """
     links: frozenset[str] = frozenset()
     """The other hosts that it links to, without ``www.``."""
 
@@ -69,7 +72,7 @@ class PageSigns:
             page.title,
             tuple(page.assets),
             tuple(page.foreign_assets),
-            {name: tuple(found) for name, found in page.elements.items()},
+            {names: tuple(found.values()) for names, found in page.elements.items()},
             frozenset(page.links),
         )
 
@@ -84,7 +87,7 @@ class _Page:
         self.title = ""
         self.assets: dict[str, None] = {}
         self.foreign_assets: dict[str, None] = {}
-        self.elements: dict[str, list[dict[str, str]]] = {}
+        self.elements: dict[tuple[str, str], dict[object, dict[str, str]]] = {}
         self.links: set[str] = set()
 
     def read(self, body: bytes) -> None:
@@ -94,7 +97,9 @@ class _Page:
             attributes = {
                 key: " ".join(value[:_MAX_TEXT].split()) for key, value in element.attrib.items()
             }
-            self.elements.setdefault(name, []).append(attributes)
+            known = tuple(attributes.items())
+            for key in ("", *attributes):
+                self.elements.setdefault((name, key), {})[known] = attributes
             if name == "base" and attributes.get("href"):
                 self._base = _joined(self._base, attributes["href"])
             elif name == "meta" and attributes.get("name", "").lower() == "generator":

@@ -10,7 +10,7 @@ from scrapy_urlcanon.canonicalizer.names import glob_matcher
 from scrapy_urlcanon.profiles.profile import parse_version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from scrapy_urlcanon.canonicalizer.templates import Template
     from scrapy_urlcanon.profiles.page_signs import PageSigns
@@ -164,18 +164,19 @@ def _asset(page: PageSigns, sign: Sign) -> str | None:
 
 
 def _element(page: PageSigns, sign: Sign) -> str | None:
-    for attributes in page.elements.get(sign.text, ()):
-        if all(_has(attributes, name, value) for name, value in sign.attributes.items()):
+    wanted = [(name, glob_matcher(value)) for name, value in sign.attributes.items()]
+    first = wanted[0][0] if wanted else ""
+    for attributes in page.elements.get((sign.text, first), ()):
+        if all(_has(attributes, name, matches) for name, matches in wanted):
             return ""
     return None
 
 
-def _has(attributes: Mapping[str, str], name: str, value: str) -> bool:
+def _has(attributes: Mapping[str, str], name: str, matches: Callable[[str], bool]) -> bool:
     given = attributes.get(name)
     if given is None:
         return False
-    texts = given.split() if name == "class" else [given]
-    return any(map(glob_matcher(value), texts))
+    return any(map(matches, given.split())) if name == "class" else matches(given)
 
 
 _FINDERS = {

@@ -9,6 +9,7 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.profiles.catalogue import names, our_profiles, profile
 from scrapy_urlcanon.profiles.installation import templates_at
 from scrapy_urlcanon.profiles.page_signs import PageSigns
+from scrapy_urlcanon.profiles.profile import Profile
 from scrapy_urlcanon.profiles.recognition import recognise
 
 URL = "http://a.example/one/two"
@@ -95,3 +96,27 @@ def test_parts_are_known_where_the_assets_stand_beside_the_program(place):
     for path, templates in (("?post=9", part.links), ("?page=2", part.pages)):
         url = split(f"http://a.example/forum/forum/one-1/topic/two-2/{path}")
         assert any(template.match(url) for template in templates_at(place, templates))
+
+
+def test_element_may_be_a_sign_by_its_name_alone():
+    """Whatever attributes it has; one with attributes needs all of them on one element."""
+    text = """
+        name = "Board"
+        kind = "forum"
+        home = "https://board.example/"
+        [[signs]]
+        element = "board-list"
+        certain = true
+        [[signs]]
+        element = "p"
+        with = { class = "topic", id = "t*" }
+        certain = true
+    """
+    board = Profile.read("board.toml", text)
+
+    def is_board(html):
+        return bool(recognise(PageSigns.of(URL, (), html.encode()), [board]))
+
+    assert is_board("<board-list id=a></board-list>")
+    assert is_board("<p class='old topic' id=t7>")
+    assert not is_board("<p class=topic><p id=t7>")
