@@ -4,7 +4,7 @@ import pytest
 
 from scrapy_urlcanon.profiles.catalogue import our_profiles
 from scrapy_urlcanon.profiles.known_urls import told_by_urls
-from scrapy_urlcanon.profiles.suspicions import OF_PROFILE, Suspicions
+from scrapy_urlcanon.profiles.suspicions import OF_PART, OF_PROFILE, Suspicions
 
 FORUM = [
     *(f"http://a.example/b/index.php?topic={number}.0" for number in range(5)),
@@ -22,18 +22,18 @@ def test_program_is_told_by_urls_of_two_shapes_below_one_place():
 
 
 @pytest.mark.parametrize(
-    ("option", "setting"),
+    ("option", "setting", "odds"),
     [
-        ("drop_params", ["PHPSESSID"]),
-        ("drop_params", ["topicseen", "PHPSESSID"]),
-        ("skip", ["/b/index.php?topic={id:digits}.msg{message:digits}"]),
-        ("default_params", {"area": "summary"}),
+        ("drop_params", ["PHPSESSID"], OF_PROFILE),
+        ("drop_params", ["topicseen", "PHPSESSID"], OF_PROFILE),
+        ("skip", ["/b/index.php?topic={id:digits}.msg{message:digits}"], OF_PART),
+        ("default_params", {"area": "summary"}, OF_PROFILE),
     ],
 )
-def test_rules_of_the_program_are_likely(option, setting):
+def test_rules_of_the_program_are_likely(option, setting, odds):
     """Templates are the same whatever their places are called, and stand below its place."""
-    assert Suspicions.of(FORUM).log_odds(option, setting) == OF_PROFILE
-    assert Suspicions.of([]).log_odds(option, setting) < OF_PROFILE or option == "drop_params"
+    assert Suspicions.of(FORUM).log_odds(option, setting) == odds
+    assert Suspicions.of([]).log_odds(option, setting) < odds or option == "drop_params"
 
 
 def test_names_with_a_usual_meaning_are_likely_everywhere():
