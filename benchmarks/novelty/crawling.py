@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 COMMON: Mapping[str, Any] = {
+    # News and texts are read from what comes over the wire.
+    "COMPRESSION_ENABLED": False,
     "CONCURRENT_REQUESTS": 4,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 4,
     "COOKIES_ENABLED": False,

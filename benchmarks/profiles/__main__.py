@@ -10,8 +10,8 @@ from signal import SIGTERM, signal
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.novelty.crawling import BREADTH_FIRST, PLUGIN, Crawled, Task, crawl
-from benchmarks.profiles import page
+from benchmarks.novelty.crawling import BREADTH_FIRST, PLUGIN, Crawled, Responses, Task, crawl
+from benchmarks.profiles import page, proving
 from benchmarks.profiles.comparing import missing, texts
 from benchmarks.programs import catalogue
 from benchmarks.programs.program import CACHE, Program, Unavailable
@@ -27,6 +27,7 @@ def main() -> int:
     parser.add_argument("--programs", nargs="*", choices=names, default=names)
     parser.add_argument("--limit", type=int, default=LIMIT, help=f"fetches of each ({LIMIT:,})")
     parser.add_argument("--no-control", action="store_true", help="do not crawl a second time")
+    parser.add_argument("--rules", action="store_true", help="compare what each rule merges alone")
     parser.add_argument("--json", type=Path, help="add the figures to this file")
     parser.add_argument("--page", action="store_true", help="write the page of the docs")
     options = parser.parse_args()
@@ -37,12 +38,19 @@ def main() -> int:
     for name in options.programs:
         program = catalogue.PROGRAMS[name]
         try:
-            found = measure(program, options.limit, control=not options.no_control)
+            if options.rules:
+                met = prove(program, options.limit)
+            else:
+                found = measure(program, options.limit, control=not options.no_control)
         except Unavailable as error:
             print(f"{program.title}: {error}")
             continue
-        print(said(found), flush=True)
-        data[name] = found
+        if options.rules:
+            print(f"{program.title}:", *map(proving.said, met), sep="\n", flush=True)
+            data.setdefault(name, {})["rules"] = met
+        else:
+            print(said(found), flush=True)
+            data[name] = {**data.get(name, {}), **found}
         if options.json:
             options.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     if options.page:
@@ -53,7 +61,7 @@ def main() -> int:
 def measure(program: Program, limit: int, *, control: bool) -> dict[str, Any]:
     """Crawl *program* off, on, and off once more, and compare what they saw."""
     with program.started() as url, TemporaryDirectory() as folder:
-        memory = str(CACHE / "responses" / f"{program.name}.sqlite")
+        memory = _memory(program)
         off = _crawl(url, limit, memory, profiles=False)
         on = _crawl(url, limit, memory, profiles=True)
         before, after = texts(memory, off.urls), texts(memory, on.urls)
@@ -79,6 +87,20 @@ def measure(program: Program, limit: int, *, control: bool) -> dict[str, Any]:
         "lost urls": lost[:20],
         "lost of the control": again_missing,
     }
+
+
+def prove(program: Program, limit: int) -> list[dict[str, Any]]:
+    """Crawl *program* without profiles, and compare what each of its rules would merge."""
+    with program.started() as url:
+        memory = _memory(program)
+        return proving.proved(_crawl(url, limit, memory, profiles=False).urls, Responses(memory))
+
+
+def _memory(program: Program) -> str:
+    """Return the file that holds what a program answered."""
+    file = CACHE / "responses" / f"{program.name}.sqlite"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return str(file)
 
 
 def _crawl(url: str, limit: int, memory: str, *, profiles: bool) -> Crawled:

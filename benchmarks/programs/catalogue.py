@@ -6,19 +6,32 @@ from benchmarks.programs import (
     blogs,
     django_sites,
     documentation,
+    forums,
     listings,
     others,
+    pages,
     repositories,
     trackers,
     wikis,
 )
 
-_MODULES = (wikis, repositories, listings, django_sites, blogs, trackers, documentation, others)
+_MODULES = (
+    wikis,
+    repositories,
+    listings,
+    django_sites,
+    forums,
+    blogs,
+    trackers,
+    documentation,
+    others,
+    pages,
+)
 PROGRAMS = {program.name: program for module in _MODULES for program in module.PROGRAMS}
 
 _NOT_PACKAGED = "in no current release of Debian, and not on Python's registry"
 ABSENT = {
-    "phpBB, SMF, MyBB, vBulletin, XenForo, Flarum": _NOT_PACKAGED,
+    "phpBB, vBulletin, XenForo, Flarum": _NOT_PACKAGED,
     "Drupal, Joomla, TYPO3, Moodle, Gallery, Piwigo": _NOT_PACKAGED,
     "Magento, WooCommerce, PrestaShop, OpenCart, Shopify, osCommerce": _NOT_PACKAGED,
     "Bugzilla, ViewVC, Mailman 2": _NOT_PACKAGED,

@@ -165,6 +165,8 @@ class Program:
     """What has to be there: commands, or paths of files."""
     packages: str = ""
     """The Debian packages that have it."""
+    source: str = ""
+    """The repository of which a copy has to lie in ``sources``, and the release."""
     environment: Environment | None = None
     path: str = "/"
     """Where a visitor enters."""
@@ -186,9 +188,10 @@ class Program:
     def prepare(self, folder: Path | None = None, *, again: bool = False) -> Place:
         """Install and fill the program, unless that is done; return its place."""
         if missing := self.missing():
+            source = f"; a copy of {self.source}" if self.source else ""
             raise Unavailable(
                 f"{', '.join(missing)} not found: apt-get install"
-                f" --no-install-recommends {self.packages}"
+                f" --no-install-recommends {self.packages}{source}"
             )
         place = Place((folder or CACHE / "filled") / self.name, self.port)
         filled = place.folder / "filled"

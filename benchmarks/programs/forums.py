@@ -1,0 +1,173 @@
+"""Forums in PHP: SMF and MyBB, from the repositories of their own releases."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from http.cookiejar import CookieJar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, build_opener
+
+from benchmarks.programs import servers
+from benchmarks.programs.content import DAY, EPOCH, Writer
+from benchmarks.programs.program import CACHE, Program, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchmarks.programs.program import Place
+
+_INSIDE = Path(__file__).parent / "inside"
+_SMF = CACHE / "sources/smf"
+_MYBB = CACHE / "sources/mybb"
+_FORUMS = 4
+_TOPICS = 60
+_POSTS = (1, 2, 4, 9, 17, 33)
+_PEOPLE = 12
+
+
+def content(seed: int) -> dict[str, Any]:
+    """Return forums, and topics with their posts, of which the long ones have several pages."""
+    writer = Writer(seed)
+    random = writer.random
+    topics = []
+    for number in range(_TOPICS):
+        time = EPOCH + int(number * 3.5 * DAY)
+        posts = []
+        for _ in range(random.choice(_POSTS)):
+            time += random.randrange(600, DAY)
+            posts.append(
+                {
+                    "by": random.randrange(_PEOPLE),
+                    "time": time,
+                    "text": "\n\n".join(writer.paragraphs(2)),
+                }
+            )
+        topics.append(
+            {"title": writer.title(4), "forum": random.randrange(_FORUMS), "posts": posts}
+        )
+    return {
+        "forums": [{"name": writer.title(2), "about": writer.words(6)} for _ in range(_FORUMS)],
+        "people": writer.names(_PEOPLE),
+        "topics": topics,
+    }
+
+
+class _Visitor:
+    """Goes through the forms of an installer."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._opener = build_opener(HTTPCookieProcessor(CookieJar()))
+
+    def send(self, path: str, form: Mapping[str, str], expected: str) -> None:
+        """Send *form*; what comes back has to have *expected* in it."""
+        with self._opener.open(self._url + path, urlencode(form).encode(), timeout=300) as answer:
+            said = answer.read().decode(errors="replace")
+        if expected not in said:
+            raise Unavailable(f"{path} with {sorted(form)} was answered with\n{said[-3000:]}")
+
+
+def _fill_smf(place: Place) -> None:
+    root = place.folder / "www"
+    shutil.copytree(_SMF, root, ignore=shutil.ignore_patterns("other"))
+    for name in ("install.php", "install_2-1_mysql.sql", "Settings.php", "Settings_bak.php"):
+        shutil.copy(_SMF / "other" / name, root / name)
+    for name in ("db_last_error.php", "Settings_bak.php"):
+        (root / name).touch()
+    socket = servers.mariadb(place)
+    query = "create database forum character set utf8mb4"
+    place.run("mariadb", "--no-defaults", f"--socket={socket}", "--user=root", "-e", query)
+    env = _php_of(place)
+    servers.php(place, root, env=env)
+    place.wait("/install.php")
+    visitor = _Visitor(place.url)
+    database = {"db_type": "mysql", "db_server": "localhost", "db_user": "root", "db_passwd": ""}
+    database |= {"db_name": "forum", "db_prefix": "smf_"}
+    visitor.send("/install.php?step=0", {"contbutt": "1"}, "db_name")
+    visitor.send("/install.php?step=2", database, "boardurl")
+    board = {"mbname": "Example", "boardurl": place.url, "reg_mode": "0"}
+    visitor.send("/install.php?step=3", board, "pop_done")
+    visitor.send("/install.php?step=4", {"pop_done": "1"}, "password1")
+    keeper = {"username": "keeper", "password1": "a-long-Password-1", "contbutt": "1"}
+    keeper |= {"password2": keeper["password1"], "email": "keeper@example.org"}
+    keeper |= {"server_email": "keeper@example.org", "password3": ""}
+    visitor.send("/install.php?step=5", keeper, "install.php")
+    (root / "install.php").unlink()
+    _fill(place, "smf.php", 91, env)
+    # Of tables that were filled at once the database knows nothing, and takes seconds for a page.
+    place.run(
+        "mariadb-check", "--no-defaults", f"--socket={socket}", "-uroot", "--analyze", "forum"
+    )
+
+
+def _fill_mybb(place: Place) -> None:
+    root = place.folder / "www"
+    shutil.copytree(_MYBB, root)
+    (root / "inc/config.default.php").rename(root / "inc/config.php")
+    (root / "inc/settings.php").touch()
+    servers.php(place, root)
+    place.wait("/install/index.php")
+    visitor = _Visitor(place.url)
+    path = "/install/index.php"
+    database = {"dbname": str(place.folder / "forum.sqlite"), "tableprefix": "mybb_"}
+    database |= {"dbhost": "", "dbuser": "", "dbpass": "", "encoding": "utf8"}
+    form = {f"config[sqlite][{name}]": value for name, value in database.items()}
+    visitor.send(path, {"action": "create_tables", "dbengine": "sqlite", **form}, "populate_tables")
+    visitor.send(path, {"action": "populate_tables"}, "templates")
+    visitor.send(path, {"action": "templates"}, "configuration")
+    visitor.send(path, {"action": "configuration"}, "adminuser")
+    board = {"bbname": "Example", "bburl": place.url, "websitename": "Example"}
+    board |= {"websiteurl": place.url, "cookiedomain": "", "cookiepath": "/", "pin": ""}
+    board |= {"contactemail": "keeper@example.org"}
+    visitor.send(path, {"action": "adminuser", **board}, "adminpass")
+    keeper = {"adminuser": "keeper", "adminpass": "a-long-Password-1"}
+    keeper |= {"adminpass2": keeper["adminpass"]}
+    keeper |= {"adminemail": "keeper@example.org", "adminemail2": "keeper@example.org"}
+    visitor.send(path, {"action": "final", **keeper}, "index.php")
+    shutil.rmtree(root / "install")
+    _fill(place, "mybb.php", 92, {})
+
+
+def _fill(place: Place, script: str, seed: int, env: Mapping[str, str]) -> None:
+    texts = place.write("content.json", json.dumps(content(seed)))
+    place.run(
+        *("php", "-d", "memory_limit=512M", "-d", "display_errors=stderr"),
+        *(_INSIDE / script, place.folder / "www", place.url, texts),
+        env=env,
+    )
+
+
+def _php_of(place: Place) -> dict[str, str]:
+    """Return what lets PHP find the database of the folder at ``localhost``."""
+    socket = place.folder / "mariadb.sock"
+    place.write("php/socket.ini", f"mysqli.default_socket={socket}\n")
+    return {"PHP_INI_SCAN_DIR": f":{place.folder / 'php'}"}
+
+
+def _serve_smf(place: Place) -> None:
+    servers.mariadb(place)
+    servers.php(place, place.folder / "www", env=_php_of(place))
+
+
+def _serve_mybb(place: Place) -> None:
+    servers.php(place, place.folder / "www")
+
+
+_DATABASE = ("php", "mariadbd", "mariadb-install-db")
+PROGRAMS = (
+    Program(
+        *("smf", "SMF", "forum", _fill_smf, _serve_smf, (*_DATABASE, str(_SMF))),
+        "php-cli php-mysql php-mbstring mariadb-server",
+        source="https://github.com/SimpleMachines/SMF at v2.1.4",
+        path="/index.php",
+    ),
+    Program(
+        *("mybb", "MyBB", "forum", _fill_mybb, _serve_mybb, ("php", str(_MYBB))),
+        "php-cli php-sqlite3 php-mbstring php-xml",
+        source="https://github.com/mybb/mybb at mybb_1837",
+        path="/index.php",
+    ),
+)
