@@ -1,0 +1,44 @@
+"""What the rules make of URLs that hold without being learned."""
+
+import pytest
+
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.profiles.catalogue import profile
+from scrapy_urlcanon.profiles.installation import Installation
+
+
+@pytest.mark.parametrize(
+    ("program", "url", "canonical"),
+    [
+        ("smf", "index.php?PHPSESSID=k;topic=7.msg12", "index.php?topic=7.msg12"),
+        ("smf", "index.php?topic=7.0&PHPSESSID=k", "index.php?topic=7.0"),
+        ("cgit", "r.git/commit/?h=next&id=abc", "r.git/commit/?id=abc"),
+        ("cgit", "r.git/log/?h=next", "r.git/log/?h=next"),
+        ("cgit", "r.git/refs/?id=abc", "r.git/refs/"),
+        ("gitweb", "?p=r;a=commitdiff;h=1;ds=inline", "?a=commitdiff&h=1&p=r"),
+        ("gitweb", "?p=r;a=history;f=x;h=1;hb=2", "?a=history&f=x&hb=2&p=r"),
+        ("gitweb", "?p=r;a=tree;f=x;h=1;hb=2", "?a=tree&f=x&h=1&hb=2&p=r"),
+        ("gitweb", "?p=r;a=blob;f=x;h=1;hb=2", "?a=blob&f=x&h=1&hb=2&p=r"),
+        ("gitweb", "?o=age", ""),
+        ("mybb", "showthread.php?mode=threaded&tid=1", "showthread.php?mode=threaded&tid=1"),
+        ("dokuwiki", "doku.php?do=login&id=a", "doku.php?do=login&id=a"),
+        ("hyperkitty", "accounts/login/?next=/list/", "accounts/login/"),
+    ],
+)
+def test_certain_rules_make_one_what_a_crawl_of_the_program_proved(program, url, canonical):
+    """The version does not matter; what else the program has stays as it is."""
+    one = Installation(profile(program), "a.example", None, "/b/")
+    canonicalizer = Canonicalizer()
+    canonicalizer.declare(one.host, tuple(one.rule_sets(certain=True)))
+    assert canonicalizer.canonicalize(f"http://a.example/b/{url}") == (
+        f"http://a.example/b/{canonical}"
+    )
+
+
+def test_rule_for_a_session_leaves_what_stands_behind_it():
+    """SMF separates by semicolons: the rule alone says so too, or it would drop the topic."""
+    smf = profile("smf")
+    (rule,) = (each for each in smf.rules if each.options.get("drop_params") == ["PHPSESSID"])
+    canonicalizer = Canonicalizer({"*": dict(rule.options)})
+    url = "http://a.example/index.php?PHPSESSID=k;topic=7.0"
+    assert canonicalizer.canonicalize(url) == "http://a.example/index.php?topic=7.0"
