@@ -51,7 +51,8 @@ async def test_refused_audits_condemn_no_right_entry():
 
 
 @pytest.mark.parametrize(
-    ("option", "seed"), [("www", 1250), ("drop_params", 1253), ("directory_index", 1357)]
+    ("option", "seed"),
+    [("www", 1250), ("drop_params", 1253), ("directory_index", 1357), ("keep_params", 1380)],
 )
 @deferred_f_from_coro_f
 async def test_wrong_entry_falls_where_a_server_often_asks_who_is_there(option, seed):
