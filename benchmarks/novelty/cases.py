@@ -65,6 +65,6 @@ TRAPS = (
     Trap("several", 1700, None),
     Trap("hosts", 8000, None, hosts=50),
 )
-SEEDS = (1, 2)
-UNSEEN_SEEDS = (101, 102)
+SEEDS = (1, 2, 101)
+UNSEEN_SEEDS = (102,)
 """Seeds that nobody looked at while the order was made."""
