@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import random
 import subprocess
 import sys
@@ -23,14 +22,16 @@ from time import process_time, thread_time_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fingerprinters import DISCARDER, SCRAPY
+from in_memory import process_of
 from results import conditions, table, write
 from scrapy import Request, Spider, signals
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
-from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.http import HtmlResponse, Response
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
+
+    from scrapy.crawler import Crawler
 
 PLUGIN = "scrapy-urlcanon"
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -112,23 +113,13 @@ class Clock:
 
 def crawl(configuration: str, links: int, pages: int) -> dict[str, float]:
     """Crawl *pages* pages with *links* links each and return the CPU seconds."""
-    logging.disable(logging.WARNING)
     clock = Clock()
-    process = CrawlerProcess(
-        {
-            **SETTINGS[configuration],
-            "BENCHMARK_LINKS": links,
-            "BENCHMARK_PAGES": pages,
-            "CLOSESPIDER_PAGECOUNT": pages,
-            "CONCURRENT_REQUESTS": 16,
-            "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
-            "DOWNLOAD_DELAY": 0,
-            "DOWNLOAD_HANDLERS": {"http": Site},
-            "LOG_ENABLED": False,
-            "TELNETCONSOLE_ENABLED": False,
-        },
-        install_root_handler=False,
-    )
+    settings = {
+        **SETTINGS[configuration],
+        "BENCHMARK_LINKS": links,
+        "BENCHMARK_PAGES": pages,
+    }
+    process = process_of(Site, pages, settings)
     crawler = process.create_crawler(Follow)
     crawler.signals.connect(lambda: _watch(clock, crawler), signals.spider_opened, weak=False)
     process.crawl(crawler)

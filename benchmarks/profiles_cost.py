@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import random
 import subprocess
 import sys
@@ -20,10 +19,10 @@ from statistics import median
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
+from in_memory import process_of
 from results import conditions, say, table, write
 from safety import PARTS, Site, url_of
 from scrapy import Request, Spider
-from scrapy.crawler import CrawlerProcess
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -52,23 +51,13 @@ class Follow(Spider):
 
 def crawl(name: str, pages: int, each: int) -> float:
     """Crawl *pages* pages, *each* of a host, and return the CPU seconds without making them."""
-    logging.disable(logging.WARNING)
-    process = CrawlerProcess(
-        {
-            **_SETTINGS[name],
-            "BENCHMARK_HOSTS": max(1, pages // each),
-            "BENCHMARK_PAGES": each * 2,
-            "BENCHMARK_SIZE": 30_000,
-            "CLOSESPIDER_PAGECOUNT": pages,
-            "CONCURRENT_REQUESTS": 16,
-            "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
-            "DOWNLOAD_DELAY": 0,
-            "DOWNLOAD_HANDLERS": {"http": Site},
-            "LOG_ENABLED": False,
-            "TELNETCONSOLE_ENABLED": False,
-        },
-        install_root_handler=False,
-    )
+    settings = {
+        **_SETTINGS[name],
+        "BENCHMARK_HOSTS": max(1, pages // each),
+        "BENCHMARK_PAGES": each * 2,
+        "BENCHMARK_SIZE": 30_000,
+    }
+    process = process_of(Site, pages, settings)
     process.crawl(process.create_crawler(Follow))
     start = process_time()
     process.start()

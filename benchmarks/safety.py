@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import random
 import subprocess
 import sys
@@ -23,10 +22,10 @@ from statistics import median
 from time import perf_counter, process_time, thread_time_ns
 from typing import TYPE_CHECKING, Any
 
+from in_memory import process_of
 from results import conditions, say, table, write
 from scrapy import Request, Spider, signals
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
-from scrapy.crawler import CrawlerProcess
 from scrapy.http import HtmlResponse, Response
 
 if TYPE_CHECKING:
@@ -161,22 +160,12 @@ class Loop:
 
 def crawl(part: str, pages: int, size: int, *, watched: bool = False) -> dict[str, Any]:
     """Crawl *pages* pages of *size* bytes, and return what that took."""
-    logging.disable(logging.WARNING)
-    process = CrawlerProcess(
-        {
-            **PARTS[part],
-            "BENCHMARK_PAGES": max(pages * 2 // _SITES, 50),
-            "BENCHMARK_SIZE": size,
-            "CLOSESPIDER_PAGECOUNT": pages,
-            "CONCURRENT_REQUESTS": 16,
-            "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
-            "DOWNLOAD_DELAY": 0,
-            "DOWNLOAD_HANDLERS": {"http": Site},
-            "LOG_ENABLED": False,
-            "TELNETCONSOLE_ENABLED": False,
-        },
-        install_root_handler=False,
-    )
+    settings = {
+        **PARTS[part],
+        "BENCHMARK_PAGES": max(pages * 2 // _SITES, 50),
+        "BENCHMARK_SIZE": size,
+    }
+    process = process_of(Site, pages, settings)
     crawler = process.create_crawler(Follow)
     loop = Loop(max(1, pages // 20))
     if watched:
