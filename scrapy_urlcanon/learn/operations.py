@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.url import Url
 
 
-_QUERY_NAME = re.compile("[?&]([^=&]+)=")
+_QUERY_NAME = re.compile("[?&]([^=&?]+)=")
 
 #: What places of these classes take at most.
 _TAKES = {"digits": "[0-9]+", PATH: ".+"}
