@@ -67,6 +67,9 @@ def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
         "both, of Scrapy's fingerprint",
     )
     yield PERFORMANCE, head, crawls(results("crawl"))
+    head = ("30 kB, 40 links", "CPU a page, ms", "over plain Scrapy, ms", "over plain Scrapy")
+    yield PERFORMANCE, head, parts(results("safety")["parts"])
+    yield PERFORMANCE, ("figure", "measured", "aim", "holds"), aims(results("bench")["figures"])
     columns = ("observations", "domains", "input, MB", "CPU, s", "memory, MB", "rules")
     large = [run for run in results("learn-scale")["runs"] if run["observations"] >= MILLION]
     yield SCALE, columns, (tuple(f"{run[name]:,}" for name in columns) for run in large)
@@ -154,6 +157,22 @@ def crawls(found: dict[str, Any]) -> Iterator[Row]:
             share(kept / ours["crawl"]),
             f"{(ours['fingerprint'] + kept) / scrapy['fingerprint']:.2f}",
         )
+
+
+def parts(found: dict[str, dict[str, float]]) -> Iterator[Row]:
+    """Yield what each part of the plugin takes in a crawl."""
+    for name, part in found.items():
+        over = part["ms over plain Scrapy"]
+        yield name, f"{part['ms a page']:.2f}", f"{over:+.2f}", share(part["over plain Scrapy"])
+
+
+def aims(found: Iterable[dict[str, Any]]) -> Iterator[Row]:
+    """Yield each figure with its aim."""
+    for one in found:
+        bound = "at least" if one["at_least"] else "at most"
+        measured = f"{one['measured']:,.2f} {one['unit']}".rstrip()
+        holds = "yes" if one["holds"] else "no"
+        yield one["figure"], measured, f"{bound} {one['aim']:,} {one['unit']}".rstrip(), holds
 
 
 def methods(judged: dict[str, dict[str, float]]) -> Iterator[Row]:
