@@ -180,6 +180,11 @@ class Noise:
             and all(map(self._is_of_some, shapes))
         )
 
+    @property
+    def count(self) -> int:
+        """How many lines are noise wherever they stand."""
+        return sum(map(self.holds, tuple(self._changed)))
+
     def holds(self, shape: int) -> bool:
         """Tell whether a line is noise wherever it stands."""
         changed = self._changed[shape]

@@ -77,6 +77,31 @@ async def test_wrong_rule_is_suspended_and_every_page_comes(crawl, caplog):
 
 
 @deferred_f_from_coro_f
+async def test_state_of_an_entry_is_in_the_stats_while_the_crawl_goes_on(crawl):
+    """What it found, until when the entry was on, and how much of the pages is noise."""
+    live = []
+    key = "urlcanon/audit/rule/drop_params:id/site.example/"
+
+    class Watching(FollowSpider):
+        def parse(self, response):
+            stats = self.crawler.stats.get_stats()
+            live.append({k: v for k, v in stats.items() if k.startswith(key)})
+            yield from super().parse(response)
+
+    urls = [f"/p?id={n}" for n in range(30)]
+
+    def answer(request, count):
+        return page(f"{product(request.query).body.decode()}<footer>Visit number {count}</footer>")
+
+    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS}, spider=Watching)
+    assert len(result.pages) == 31
+    assert 1 <= result.stats[f"{key}until"] < 10
+    assert result.stats[f"{key}noise"] == 1
+    assert {stats[f"{key}outcome"] for stats in live[10:]} == {"fails"}
+    assert live[-1].items() <= result.stats.items()
+
+
+@deferred_f_from_coro_f
 async def test_suspended_option_is_off_for_what_comes_later(crawl):
     """A URL that is linked after the suspension is fetched; on other domains nothing changes."""
     pages = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from functools import partial
 from http import HTTPStatus
@@ -14,9 +13,10 @@ from scrapy import Request, signals
 from scrapy_urlcanon.canonicalizer.merge import Merge
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.confidence import Outcome
+from scrapy_urlcanon.crawl.checks.audit_figures import AuditFigures
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
-from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, lines_of
+from scrapy_urlcanon.crawl.checks.entry_record import OtherPage
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses, is_refusal
 from scrapy_urlcanon.crawl.checks.suspension import Suspension
@@ -66,9 +66,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.same_page import PageDigest
     from scrapy_urlcanon.pages.verdict import Noise, Shown
 
-logger = logging.getLogger(__name__)
-
-_ROWS = 20
 _MOST_FETCHES = 8
 """After so many fetches one variant is not worth more."""
 _NO_MERGE = Merge((), is_joint=False)
@@ -113,6 +110,7 @@ class Audit:
         self._contents = contents
         self._stats = stats
         self._on_audited = on_audited
+        self._figures = AuditFigures(stats)
         self._sample = AuditSample(canonicalizer, settings.audit, settings.audit_max_false)
         self._trials: dict[str, Trial] = {}
         self._rounds = 0
@@ -472,6 +470,7 @@ class Audit:
                 record.cannot_tell += 1
                 record.refused += trial.is_refused or is_restless
                 record.unsettled += trial.found is not None
+            self._figures.show(records)
             return
         self._stats.inc(Stat.AUDITED)
         other = None
@@ -482,17 +481,10 @@ class Audit:
             record.add(other)
             if other:
                 self._sample.suspect(record)
-            if record.outcome is Outcome.FAILS:
-                self.suspension.suspend(record)
+            if record.outcome is Outcome.FAILS and self.suspension.suspend(record):
+                record.until = self._sample.budget.pages
+        self._figures.show(records)
 
     def spider_closed(self, spider: Spider) -> None:
         """Complete the stats and log what was found."""
-        rows = self._sample.records[:_ROWS]
-        for record in rows:
-            names = {"rule": str(record.entry), "domain": record.domain}
-            self._stats.set(Stat.AUDIT_RULE_SAME, record.same, **names)
-            self._stats.set(Stat.AUDIT_RULE_ANOTHER, len(record.others), **names)
-            self._stats.set(Stat.AUDIT_RULE_CANNOT_TELL, record.cannot_tell, **names)
-            self._stats.set(Stat.AUDIT_RULE_OUTCOME, record.outcome.value, **names)
-        if rows:
-            logger.info("\n".join(lines_of(rows)), extra={"spider": spider})
+        self._figures.complete(self._sample.records, spider)

@@ -85,6 +85,8 @@ class EntryRecord:
         self.cannot_tell = 0
         self.refused = 0
         """Of how many of these there was no answer: it asked to slow down, or who is there."""
+        self.until: int | None = None
+        """How many pages the spider had when it was turned off; None while it is on."""
         self._site = site
         self._test = SequentialTest.of_max_false(max_false)
         # The last verdicts, in their order; None where it was the same page.
@@ -99,6 +101,11 @@ class EntryRecord:
     def judged(self) -> int:
         """How many verdicts there are."""
         return self.same + len(self.others)
+
+    @property
+    def noise(self) -> int:
+        """How many lines of the pages of the domain are known to be others at each visit."""
+        return self._site.noise.count
 
     @property
     def outcome(self) -> Outcome:
@@ -117,13 +124,3 @@ class EntryRecord:
         for verdict in self._verdicts:
             if verdict is None or self._site.is_evidence(verdict):
                 yield verdict
-
-
-def lines_of(records: Iterable[EntryRecord]) -> Iterator[str]:
-    """Yield what a log says of *records*: a line for each, and one above."""
-    yield "Audited duplicates: the same page, another one, and where it could not be told"
-    for record in records:
-        yield (
-            f"{record.same:8,} {len(record.others):6,} {record.cannot_tell:6,}  "
-            f"{record.entry} on {record.domain}: {record.outcome.value}"
-        )

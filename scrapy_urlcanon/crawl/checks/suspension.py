@@ -78,12 +78,12 @@ class Suspension:
         self.orphans: set[bytes] = set()
         """What the duplicate filter has as seen, though nobody has fetched its page."""
 
-    def suspend(self, record: EntryRecord) -> None:
-        """Turn off the entry of *record*, which is wrong."""
+    def suspend(self, record: EntryRecord) -> bool:
+        """Turn off the entry of *record*, which is wrong; return whether that was to be done."""
         entry, domain = record.entry, record.domain
         is_known = entry.option in BY_NAME or entry.option == DECLARED_CANONICAL
         if not is_known or not self._rule_changes.suspend(entry, domain):
-            return
+            return False
         self._stats.inc(Stat.AUDIT_SUSPENDED, rule=str(entry))
         let_through = self._let_through(entry, domain, record.others)
         last = record.others[-1]
@@ -104,6 +104,7 @@ class Suspension:
             },
             extra={"spider": self._crawler.spider},
         )
+        return True
 
     def elsewhere(self, entry: RuleEntry, domain: str) -> None:
         """Turn *entry* off on *domain*, as another process did, and let through what it dropped."""

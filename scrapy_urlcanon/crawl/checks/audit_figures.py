@@ -1,0 +1,70 @@
+"""What the audit has found of each entry, for the stats and the log."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.crawl.stats import Stat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from scrapy import Spider
+
+    from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
+    from scrapy_urlcanon.crawl.stats import CrawlStats
+
+logger = logging.getLogger(__name__)
+
+_ROWS = 20
+
+
+class AuditFigures:
+    """Keeps the stats of the first entries as they are, and adds those of the most audited ones.
+
+    So the telnet console has them while the crawl goes on, and their number stays bounded.
+    """
+
+    def __init__(self, stats: CrawlStats) -> None:
+        self._stats = stats
+        self._shown: set[EntryRecord] = set()
+
+    def show(self, records: Iterable[EntryRecord]) -> None:
+        """Take over what is new of *records*."""
+        for record in records:
+            if record in self._shown or len(self._shown) < _ROWS:
+                self._shown.add(record)
+                self._set(record)
+
+    def complete(self, records: list[EntryRecord], spider: Spider) -> None:
+        """Take over the first of *records*, the most audited ones first, and log them."""
+        rows = records[:_ROWS]
+        for record in rows:
+            self._set(record)
+            self._stats.set(Stat.AUDIT_RULE_NOISE, record.noise, **_names(record))
+        if rows:
+            logger.info("\n".join(_lines(rows)), extra={"spider": spider})
+
+    def _set(self, record: EntryRecord) -> None:
+        names = _names(record)
+        self._stats.set(Stat.AUDIT_RULE_SAME, record.same, **names)
+        self._stats.set(Stat.AUDIT_RULE_ANOTHER, len(record.others), **names)
+        self._stats.set(Stat.AUDIT_RULE_CANNOT_TELL, record.cannot_tell, **names)
+        self._stats.set(Stat.AUDIT_RULE_OUTCOME, record.outcome.value, **names)
+        if record.until is not None:
+            self._stats.set(Stat.AUDIT_RULE_UNTIL, record.until, **names)
+
+
+def _names(record: EntryRecord) -> dict[str, str]:
+    return {"rule": str(record.entry), "domain": record.domain}
+
+
+def _lines(records: Iterable[EntryRecord]) -> Iterator[str]:
+    yield "Audited duplicates: the same page, another one, and where it could not be told"
+    for record in records:
+        off = "" if record.until is None else f", off since the spider had {record.until:,} pages"
+        yield (
+            f"{record.same:8,} {len(record.others):6,} {record.cannot_tell:6,}  "
+            f"{record.entry} on {record.domain}: {record.outcome.value}{off}"
+        )
