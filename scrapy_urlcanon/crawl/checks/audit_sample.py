@@ -64,9 +64,8 @@ class AuditSample:
         # Each with how many pages there have to be before it is looked for what to audit.
         self._waiting: dict[EntryRecord, int] = {}
         self._under_way: dict[str, list[EntryRecord]] = {}
-        # The hashes of URLs that are no use, and how often others were refused.
-        self._told: set[int] = set()
-        self._refusals: Counter[int] = Counter()
+        # By the hashes of URLs: how often each was fetched in vain, as refusals count.
+        self._in_vain: Counter[int] = Counter()
         self.budget = FetchBudget(share)
         self.is_answered = False
         """Whether any page was fetched again and was itself."""
@@ -199,15 +198,14 @@ class AuditSample:
 
     def is_due(self, record: EntryRecord, drop: Drop) -> bool:
         """Tell whether *drop* may tell of the entry of *record*, which changed its URLs."""
-        if drop.domain != record.domain or hash(drop.request.url) in self._told:
+        is_no_use = self._in_vain[hash(drop.request.url)] >= _MOST_REFUSALS
+        if is_no_use or drop.domain != record.domain:
             return False
         return record in self.records_of(drop.entries, drop.domain)
 
     def told_nothing(self, url: str, *, is_refused: bool) -> None:
         """Note that *url* told nothing new: once is enough, but where the server may do better."""
-        self._refusals[hash(url)] += is_refused
-        if not is_refused or self._refusals[hash(url)] >= _MOST_REFUSALS:
-            self._told.add(hash(url))
+        self._in_vain[hash(url)] += 1 if is_refused else _MOST_REFUSALS
 
     def order(self, drop: Drop) -> int:
         """Return how far behind others *drop* comes.
