@@ -16,6 +16,7 @@ from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprin
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.rules import Skip
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
 from scrapy_urlcanon.crawl.clean_param import CleanParamRules
 from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
@@ -227,7 +228,12 @@ class Crawl:
         from scrapy_urlcanon.crawl.checks.page_contents import PageContents  # noqa: PLC0415
 
         settings = self.settings
-        contents = PageContents(requests, settings.audit_max_pages, settings.audit_max_size)
+        contents = PageContents(
+            requests,
+            settings.audit_max_pages,
+            settings.audit_max_size,
+            make_contents=self._shared.contents if self._shared else BoundedMapping,
+        )
         self.contents = contents
         self.audit = Audit(
             self._crawler,
@@ -297,7 +303,8 @@ class Crawl:
             self._keep_apart_what_is_stored()
         if self._shared:
             suspend = self.audit.suspension.elsewhere if self.audit else self._suspend
-            self._shared.begin(self.first_urls, self.canonical_urls.of, suspend)
+            hear = self.audit.verdicts.heard if self.audit else None
+            self._shared.begin(self.first_urls, self.canonical_urls.of, suspend, hear)
         if self.earlier:
             self.earlier.begin(self.canonicalizer.configuration)
         if self.job:
@@ -343,6 +350,8 @@ class Crawl:
             self.dropped.disown()
 
     def _on_audited(self, pair: AuditedPair) -> None:
+        if self._shared:
+            self._shared.audited(pair)
         if self.recorder:
             self.recorder.audited(pair)
         if self.declared_canonicals:

@@ -47,7 +47,8 @@ class Frontier:
         self._first = f"{self.prefix}first"
         self._processes = f"{self.prefix}processes"
         self._done = f"{self.prefix}done"
-        self._name = uuid4().hex
+        self.name = uuid4().hex
+        """That of this process."""
         self._flying: dict[str, Request] = {}
         self._scripts: dict[str, Any] = {}
         self._number = 0
@@ -82,8 +83,8 @@ class Frontier:
         """Take the next request from the queue: its number here, and its data."""
         self._number += 1
         number = str(self._number)
-        keys = (self.queue, self._flight(self._name), self._done)
-        data = self.run(scripts.POP, keys, (self.kind, self._name, number, KEPT))
+        keys = (self.queue, self._flight(self.name), self._done)
+        data = self.run(scripts.POP, keys, (self.kind, self.name, number, KEPT))
         return (number, data) if data else None
 
     def is_flying(self, number: str, request: Request) -> None:
@@ -95,7 +96,7 @@ class Frontier:
         under_way = set(under_way)
         done = [number for number, request in self._flying.items() if request not in under_way]
         if done:
-            self.server.hdel(self._flight(self._name), *done)
+            self.server.hdel(self._flight(self.name), *done)
             for number in done:
                 del self._flying[number]
 
@@ -108,6 +109,14 @@ class Frontier:
                 self.failed(error)
         self._untold.append((script, keys, arguments))
         return None
+
+    def ask(self, script: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
+        """Return what *script* answers; None where Redis does not."""
+        try:
+            return self.run(script, keys, arguments)
+        except RedisError as error:
+            self.failed(error)
+            return None
 
     def run(self, script: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
         """Run *script*.
@@ -129,10 +138,10 @@ class Frontier:
         now = time.monotonic()
         if now - self._last_beat < _BEAT and not self.is_down:
             return False
-        self.server.sadd(self._processes, self._name)
+        self.server.sadd(self._processes, self.name)
         for names in (self._processes, self._done):
             self.server.expire(names, KEPT)
-        self.server.set(self._alive(self._name), "1", px=int(ALIVE * 1000))
+        self.server.set(self._alive(self.name), "1", px=int(ALIVE * 1000))
         if self.is_down:
             self._recover()
         for other in self._others():
@@ -156,7 +165,7 @@ class Frontier:
 
         One that was killed says nothing: it takes part until it is taken for gone.
         """
-        self.server.sadd(self._done, self._name)
+        self.server.sadd(self._done, self.name)
         return all(self.server.sismember(self._done, other) for other in self._others())
 
     def is_last(self) -> bool:
@@ -165,11 +174,11 @@ class Frontier:
 
     def leave(self) -> None:
         """Say that this process takes part no more; what it has under way is queued again."""
-        keys = (self.queue, self._flight(self._name))
-        self.run(scripts.REQUEUE, keys, (self.kind, self._name))
+        keys = (self.queue, self._flight(self.name))
+        self.run(scripts.REQUEUE, keys, (self.kind, self.name))
         for names in (self._processes, self._done):
-            self.server.srem(names, self._name)
-        self.server.delete(self._alive(self._name))
+            self.server.srem(names, self.name)
+        self.server.delete(self._alive(self.name))
 
     def has_ended(self) -> bool:
         """Tell whether nobody takes part and nothing is left to do: what is stored is of before."""
@@ -204,8 +213,8 @@ class Frontier:
             self.run(scripts.ENQUEUE, keys, arguments)
             self._held.popleft()
         # What was taken from the queue by a call whose answer was lost.
-        keys = (self.queue, self._flight(self._name))
-        self.run(scripts.REQUEUE, keys, (self.kind, self._name, *self._flying))
+        keys = (self.queue, self._flight(self.name))
+        self.run(scripts.REQUEUE, keys, (self.kind, self.name, *self._flying))
         self.is_down = False
         logger.warning("Redis answers again.")
 
@@ -221,7 +230,7 @@ class Frontier:
 
     def _others(self) -> list[str]:
         names = (name.decode() for name in self.server.smembers(self._processes))
-        return [name for name in names if name != self._name]
+        return [name for name in names if name != self.name]
 
     def _flight(self, name: str) -> str:
         return f"{self.prefix}flight:{name}"

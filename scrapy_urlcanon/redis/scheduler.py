@@ -156,7 +156,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def _look_around(self) -> None:
         self._frontier.land(self._under_way())
         if self._frontier.beat():
-            self._shared.look_for_suspensions()
+            self._shared.look_around()
 
     def _under_way(self) -> set[Request]:
         slot = getattr(self._crawler.engine, "_slot", None)

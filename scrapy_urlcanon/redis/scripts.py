@@ -200,6 +200,39 @@ return 'w'
 )
 """Say what became of a page, or note that a redirect to it shares its fate."""
 
+IS_HAD: Final = (
+    _GENERATIONS
+    + """
+for n = 2, #ARGV do
+    if get(KEYS[1], ARGV[1] .. ' ' .. ARGV[n]) == 'h' then return 1 end
+end
+return 0
+"""
+)
+"""Say whether any of some callbacks has had a page."""
+
+REMEMBER: Final = (
+    _GENERATIONS
+    + """
+put(KEYS[1], unpack(ARGV))
+"""
+)
+"""Remember what a page showed."""
+
+RECALL: Final = (
+    _GENERATIONS
+    + """
+return get(KEYS[1], ARGV[1])
+"""
+)
+"""Return what a page showed."""
+
+TELL_VERDICT: Final = """
+redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'process', ARGV[2], 'verdict', ARGV[3])
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+"""
+"""Tell all what an audit found."""
+
 RELEASE: Final = (
     _WAITING
     + """

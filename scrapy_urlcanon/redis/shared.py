@@ -13,6 +13,7 @@ from scrapy_urlcanon.crawl.recovery.stored_rules import ERROR, KEEP
 from scrapy_urlcanon.crawl.stats import CrawlStats, Stat
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.redis.frontier import KEPT
+from scrapy_urlcanon.redis.shared_checks import SharedContents, SharedVerdicts
 from scrapy_urlcanon.redis.shared_lives import SharedLives
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.crawl.checks.trial import AuditedPair
     from scrapy_urlcanon.crawl.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
     from scrapy_urlcanon.redis.frontier import Frontier
@@ -45,6 +47,8 @@ class Shared:
         self._suspended = f"{frontier.prefix}suspended"
         self._known: set[bytes] = set()
         self._suspend: Callable[[RuleEntry, str], None] | None = None
+        self._hear: Callable[[AuditedPair], None] | None = None
+        self._verdicts = SharedVerdicts(frontier)
         self.shared_lives: SharedLives | None = None
         self.first_urls: FirstUrls | None = None
         self.canonical_of: Callable[[Request], str | None] = lambda request: request.url
@@ -83,12 +87,14 @@ class Shared:
         first_urls: FirstUrls,
         canonical_of: Callable[[Request], str | None],
         suspend: Callable[[RuleEntry, str], None],
+        hear: Callable[[AuditedPair], None] | None,
     ) -> None:
         """Begin the crawl."""
         self.first_urls = first_urls
         self.canonical_of = canonical_of
         self._suspend = suspend
-        self.look_for_suspensions()
+        self._hear = hear
+        self.look_around()
 
     def suspended(self, entry: RuleEntry, domain: str) -> None:
         """Tell the others that *entry* is off on *domain*."""
@@ -100,8 +106,19 @@ class Shared:
             pipeline.expire(self._suspended, KEPT)
             pipeline.execute()
 
-    def look_for_suspensions(self) -> None:
-        """Suspend what others have suspended."""
+    def audited(self, pair: AuditedPair) -> None:
+        """Tell the others what an audit found about *pair*."""
+        self._verdicts.tell(pair)
+
+    def contents(self, max_pages: int) -> SharedContents:
+        """Return what remembers what pages showed, those of all processes."""
+        return SharedContents(self.frontier, max_pages)
+
+    def look_around(self) -> None:
+        """Take over what the audits of others found, and suspend what they suspended."""
+        if self._hear:
+            for pair in self._verdicts.new():
+                self._hear(pair)
         if self._suspend is None:
             return
         for text in self.frontier.server.smembers(self._suspended) - self._known:

@@ -46,12 +46,20 @@ class SharedLives(PageLives["Request"]):
         self._most: int = bounds["max_waiting"]
         # Two generations, and two fields for each page.
         self._half: int = max(2, bounds["max_pages"])
+        self._callbacks: dict[Hashable, None] = {}
         self._keys = (frontier.queue, frontier.seen, frontier.lives)
 
     @property
     def waiting(self) -> Iterator[Request]:
         """Nothing: what waits is in Redis, and stays there."""
         return iter(())
+
+    def is_had(self, page: bytes) -> bool:
+        """Tell whether any callback has had *page*, here or elsewhere."""
+        if super().is_had(page):
+            return True
+        arguments = (page.hex(), *map(str, self._callbacks))
+        return bool(self._frontier.ask(scripts.IS_HAD, (self._frontier.lives,), arguments))
 
     def confirmed(self, page: bytes, callback: Hashable) -> None:
         """Tell all that *callback* has had *page*, and did not raise."""
@@ -76,6 +84,7 @@ class SharedLives(PageLives["Request"]):
         except ValueError:
             # No queue can hold it, that of the scheduler neither.
             return super().dropped(page, callback, url, request)
+        self._callbacks[callback] = None
         arguments = (page.hex(), str(callback), fingerprint, value, self._most, self._half, KEPT)
         fate = self._frontier.tell(
             scripts.DROPPED, self._keys, (self._frontier.prefix, self._frontier.kind, *arguments)

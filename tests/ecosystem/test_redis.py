@@ -18,7 +18,10 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, links, site
 
 from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.pages.same_page import PageDigest
 from scrapy_urlcanon.redis import frontier
+from scrapy_urlcanon.redis.frontier import Frontier
+from scrapy_urlcanon.redis.shared_checks import SharedContents
 
 QUEUES = [f"scrapy_redis.queue.{kind}Queue" for kind in ("Priority", "Fifo", "Lifo")]
 
@@ -161,3 +164,57 @@ async def test_what_one_process_suspends_is_off_in_the_next(crawl, redis_server)
     second = await crawl(site(more), settings, start=[Request(f"{SITE}/more")])
     assert len(second.pages) == 9
     assert "audited" not in second.figures
+
+
+WRONG_RULE = {"URLCANON_RULES": {"site.example": {"drop_params": ["id"]}}, "URLCANON_AUDIT": 1.0}
+
+
+def articles(*numbers):
+    """Return pages that the wrong rule makes one, and one that links these *numbers*."""
+    pages = {f"/p?id={n}": page(f"<p>Number {n} is about {n * 'x'}.") for n in range(20)}
+    return {"/": links(*(f"/p?id={number}" for number in numbers)), **pages}
+
+
+@deferred_f_from_coro_f
+async def test_variant_is_compared_with_what_another_process_fetched(crawl, redis_server):
+    """A page that one process has is the reference of the audits of all."""
+    settings = {**OURS, **WRONG_RULE, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
+    first = await crawl(site(articles(1)), settings)
+    assert first.hits == ["/", "/p?id=1"]
+    start = [Request(f"{SITE}/p?id={number}") for number in (1, 2)]
+    second = await crawl(site(articles(1)), settings, start=start)
+    assert [url for url in second.pages if "id=2" in url] == ["/p?id=2"]
+    assert second.figures["audit/false_merge"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_what_the_audits_of_two_processes_find_adds_up(crawl, redis_server):
+    """An entry falls by what neither of them would have condemned it for."""
+    settings = {**OURS, **WRONG_RULE, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
+    first = await crawl(site(articles(1, 2)), settings)
+    assert first.figures["audit/false_merge"] == 1
+    assert "audit/suspended/drop_params:id" not in first.figures
+    start = [Request(f"{SITE}/p?id=3")]
+    second = await crawl(site(articles()), settings, start=start)
+    assert second.figures["audit/false_merge"] == 1
+    assert second.figures["audit/suspended/drop_params:id"] == 1
+    alone = await crawl(site(articles(1, 3)), {**WRONG_RULE})
+    assert "audit/suspended/drop_params:id" not in alone.figures
+
+
+def test_contents_are_bounded_and_survive_redis(redis_server):
+    """What another process remembers is found, as far as there is room, and while Redis is up."""
+    here, there = (
+        SharedContents(Frontier(redis_server.client, "crawl", "queue", "seen", "fifo"), 4)
+        for _ in range(2)
+    )
+    digests = [PageDigest.of_bytes(b"%d" % number) for number in range(9)]
+    digests[8] = PageDigest(b"digest", 2**64 - 1, b"\x00\xff", 2**63, b"\x01", 3)
+    for number, digest in enumerate(digests):
+        there[b"\xff%d" % number] = digest
+    found = [here.get(b"\xff%d" % number) for number in range(9)]
+    assert found[7:] == digests[7:]
+    assert found[:4] == 4 * [None]
+    redis_server.stop()
+    assert here.get(b"\xff8") is None
+    assert there.get(b"\xff8") == digests[8]

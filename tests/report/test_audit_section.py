@@ -32,7 +32,7 @@ def pair(number, verdict, *entries, domain="example.com", **judgement):
     """Return an audited pair that `sid` made one, or *entries*."""
     kept = "http://example.com/"
     found = Judgement(verdict, **judgement)
-    return AuditedPair(f"{kept}?sid={number}", kept, entries or (SID,), domain, found)
+    return AuditedPair(f"{kept}?sid={number}", kept, entries or (SID,), domain, found, b"page")
 
 
 def test_each_entry_has_its_figures_and_the_most_telling_pairs():

@@ -12,11 +12,9 @@ from scrapy import Request, signals
 
 from scrapy_urlcanon.canonicalizer.merge import Merge
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
-from scrapy_urlcanon.confidence import Outcome
-from scrapy_urlcanon.crawl.checks.audit_figures import AuditFigures
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
+from scrapy_urlcanon.crawl.checks.audit_verdicts import AuditVerdicts
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
-from scrapy_urlcanon.crawl.checks.entry_record import OtherPage
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses, is_refusal
 from scrapy_urlcanon.crawl.checks.suspension import Suspension
@@ -31,14 +29,12 @@ from scrapy_urlcanon.crawl.own_requests import (
 )
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
-from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.pages.same_page import sampled_lines
 from scrapy_urlcanon.pages.verdict import (
     CHANGED,
     MOST_FETCHES,
     NO_TEXT,
     RESTLESS,
-    SHARED,
     Comparison,
     Judgement,
     Side,
@@ -110,7 +106,6 @@ class Audit:
         self._contents = contents
         self._stats = stats
         self._on_audited = on_audited
-        self._figures = AuditFigures(stats)
         self._sample = AuditSample(canonicalizer, settings.audit, settings.audit_max_false)
         self._trials: dict[str, Trial] = {}
         self._rounds = 0
@@ -132,6 +127,7 @@ class Audit:
             on_orphans=on_orphans,
         )
         self.suspension.orphans |= orphans
+        self.verdicts = AuditVerdicts(self._sample, self.suspension, stats)
         # Of the sample, but when they were dropped audits had taken their share of the pages.
         self._postponed: deque[str] = deque(maxlen=settings.audit_max_pending)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
@@ -427,11 +423,11 @@ class Audit:
         drop, url = trial.drop, trial.drop.request.url
         del self._trials[url]
         self._sample.ended(url, trial.fetches - trial.is_got)
-        self._on_audited(AuditedPair(url, drop.first, entries, drop.domain, judgement))
+        self._on_audited(AuditedPair(url, drop.first, entries, drop.domain, judgement, trial.page))
         if judgement.verdict is not Verdict.CANNOT_TELL or trial.comparison.has_control:
             self._sample.is_answered = True
         trial.is_refused |= judgement.reason == CHANGED
-        self._count(trial, entries, judgement)
+        self.verdicts.count(trial, entries, judgement)
         self._sample.go_on_with(entries, drop.domain)
         self._go_on_with_the_sample()
         if judgement.verdict is Verdict.SAME or trial.is_got:
@@ -458,33 +454,6 @@ class Audit:
                     drops.append(trial.drop)
         return drops
 
-    def _count(self, trial: Trial, entries: tuple[RuleEntry, ...], judgement: Judgement) -> None:
-        """Count a verdict over *entries*, and suspend what it condemns."""
-        drop = trial.drop
-        records = self._sample.records_of(entries, drop.domain)
-        if judgement.verdict is Verdict.CANNOT_TELL:
-            # Another URL may be answered better.
-            is_restless = judgement.reason in {RESTLESS, SHARED} and trial.fetches > 1
-            self._stats.inc(Stat.AUDIT_UNJUDGED)
-            for record in records:
-                record.cannot_tell += 1
-                record.refused += trial.is_refused or is_restless
-                record.unsettled += trial.found is not None
-            self._figures.show(records)
-            return
-        self._stats.inc(Stat.AUDITED)
-        other = None
-        if judgement.verdict is Verdict.ANOTHER:
-            self._stats.inc(Stat.AUDIT_FALSE_MERGE)
-            other = OtherPage(drop.request.url, drop.first, judgement.own)
-        for record in records:
-            record.add(other)
-            if other:
-                self._sample.suspect(record)
-            if record.outcome is Outcome.FAILS and self.suspension.suspend(record):
-                record.until = self._sample.budget.pages
-        self._figures.show(records)
-
     def spider_closed(self, spider: Spider) -> None:
         """Complete the stats and log what was found."""
-        self._figures.complete(self._sample.records, spider)
+        self.verdicts.complete(spider)

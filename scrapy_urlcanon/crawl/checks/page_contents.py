@@ -13,6 +13,8 @@ from scrapy_urlcanon.pages.same_page import PageDigest
 from scrapy_urlcanon.pages.verdict import Shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request
     from scrapy.http import Response
 
@@ -24,12 +26,20 @@ class PageContents:
 
     :param max_pages: how many pages are remembered, at least half and at most all.
     :param max_size: up to which size of a body, in bytes, its text is read.
+    :param make_contents: makes what remembers them, given *max_pages*.
     """
 
-    def __init__(self, requests: PageRequests, max_pages: int, max_size: int) -> None:
+    def __init__(
+        self,
+        requests: PageRequests,
+        max_pages: int,
+        max_size: int,
+        *,
+        make_contents: Callable[[int], BoundedMapping[bytes, PageDigest]] = BoundedMapping,
+    ) -> None:
         self._requests = requests
         self._max_size = max_size
-        self._contents: BoundedMapping[bytes, PageDigest] = BoundedMapping(max_pages)
+        self._contents = make_contents(max_pages)
         self.common = CommonContents(max_pages)
         """Which contents several pages have in common."""
 

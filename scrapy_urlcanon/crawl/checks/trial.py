@@ -30,6 +30,8 @@ class AuditedPair(NamedTuple):
     """What makes the two one; of another page, what is to blame for that."""
     domain: str
     judgement: Judgement
+    page: bytes
+    """The fingerprint that both have."""
 
     @property
     def is_same(self) -> bool:

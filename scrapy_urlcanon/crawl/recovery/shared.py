@@ -11,8 +11,11 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+    from scrapy_urlcanon.crawl.checks.trial import AuditedPair
     from scrapy_urlcanon.crawl.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
+    from scrapy_urlcanon.pages.same_page import PageDigest
 
 
 class SharedCrawl(Protocol):
@@ -26,15 +29,23 @@ class SharedCrawl(Protocol):
         first_urls: FirstUrls,
         canonical_of: Callable[[Request], str | None],
         suspend: Callable[[RuleEntry, str], None],
+        hear: Callable[[AuditedPair], None] | None,
     ) -> None:
         """Begin the crawl.
 
         :param canonical_of: returns the canonical URL of a request.
         :param suspend: is called with what other processes suspended.
+        :param hear: is called with what the audits of other processes found.
         """
 
     def suspended(self, entry: RuleEntry, domain: str) -> None:
         """Tell the others that *entry* is off on *domain*."""
+
+    def audited(self, pair: AuditedPair) -> None:
+        """Tell the others what an audit found about *pair*."""
+
+    def contents(self, max_pages: int) -> BoundedMapping[bytes, PageDigest]:
+        """Return what remembers what pages showed, those of all processes."""
 
     def lives(self, fetch: Callable[[bytes, Request], bool], **bounds: Any) -> PageLives[Request]:
         """Return the lives of the pages, those of all processes."""

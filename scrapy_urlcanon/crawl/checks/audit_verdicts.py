@@ -1,0 +1,80 @@
+"""Counts what audits found for and against each entry, and acts on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.confidence import Outcome
+from scrapy_urlcanon.crawl.checks.audit_figures import AuditFigures
+from scrapy_urlcanon.crawl.checks.entry_record import OtherPage
+from scrapy_urlcanon.crawl.stats import Stat
+from scrapy_urlcanon.pages.verdict import RESTLESS, SHARED, Verdict
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
+    from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
+    from scrapy_urlcanon.crawl.checks.suspension import Suspension
+    from scrapy_urlcanon.crawl.checks.trial import AuditedPair, Trial
+    from scrapy_urlcanon.crawl.stats import CrawlStats
+    from scrapy_urlcanon.pages.verdict import Judgement
+
+
+class AuditVerdicts:
+    """Counts verdicts over entries, and suspends what they condemn."""
+
+    def __init__(self, sample: AuditSample, suspension: Suspension, stats: CrawlStats) -> None:
+        self._sample = sample
+        self._suspension = suspension
+        self._stats = stats
+        self._figures = AuditFigures(stats)
+
+    def count(self, trial: Trial, entries: tuple[RuleEntry, ...], judgement: Judgement) -> None:
+        """Count the verdict of *trial* over *entries*."""
+        drop = trial.drop
+        records = self._sample.records_of(entries, drop.domain)
+        if judgement.verdict is Verdict.CANNOT_TELL:
+            # Another URL may be answered better.
+            is_restless = judgement.reason in {RESTLESS, SHARED} and trial.fetches > 1
+            self._stats.inc(Stat.AUDIT_UNJUDGED)
+            for record in records:
+                record.cannot_tell += 1
+                record.refused += trial.is_refused or is_restless
+                record.unsettled += trial.found is not None
+            self._figures.show(records)
+            return
+        self._stats.inc(Stat.AUDITED)
+        other = None
+        if judgement.verdict is Verdict.ANOTHER:
+            self._stats.inc(Stat.AUDIT_FALSE_MERGE)
+            other = OtherPage(drop.request.url, drop.first, judgement.own)
+        self._take_over(records, other)
+
+    def heard(self, pair: AuditedPair) -> None:
+        """Count what another process of the crawl found about *pair*."""
+        judgement = pair.judgement
+        is_other = judgement.verdict is Verdict.ANOTHER
+        # What it shows of its own may be known here for what the site shows in place of pages.
+        if is_other and not self._sample.site(pair.domain).is_new(pair.page, judgement):
+            return
+        records = self._sample.records_of(pair.entries, pair.domain)
+        for record in records:
+            record.chosen += 1
+        other = OtherPage(pair.url, pair.first, judgement.own) if is_other else None
+        self._take_over(records, other)
+
+    def _take_over(self, records: list[EntryRecord], other: OtherPage | None) -> None:
+        """Count *other*, or the same page, for *records*."""
+        for record in records:
+            record.add(other)
+            if other:
+                self._sample.suspect(record)
+            if record.outcome is Outcome.FAILS and self._suspension.suspend(record):
+                record.until = self._sample.budget.pages
+        self._figures.show(records)
+
+    def complete(self, spider: Spider) -> None:
+        """Complete the stats and log what was found."""
+        self._figures.complete(self._sample.records, spider)
