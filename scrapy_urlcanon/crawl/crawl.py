@@ -114,10 +114,6 @@ class Crawl:
             self.ordered = OrderedCrawl(
                 crawler, self.settings, self.stats, self.unwritten, is_job=self._is_job
             )
-        if self.settings.take_up:
-            from scrapy_urlcanon.crawl.order.left import TakenUp  # noqa: PLC0415
-
-            self._taken_up = TakenUp(crawler, Path(self.settings.take_up))
         self._fallback = self._make_fallback()
         if fingerprinter_class:
             self.fingerprinter = self._make(fingerprinter_class)
@@ -136,6 +132,8 @@ class Crawl:
             self._make_dropped(self.fingerprinter)
             if self.settings.seen and crawler.spider is not None:
                 self._make_earlier(crawler.spider, self.settings.seen, self.fingerprinter)
+        if self.settings.take_up:
+            self._take_up(Path(self.settings.take_up))
         # The signals that these two listen to hold their receivers weakly.
         origins = self.canonicalizer.configuration.origins
         # A receiver of its signal costs every request more than its fingerprint.
@@ -174,6 +172,8 @@ class Crawl:
             self._make_checks(fingerprints, self.requests)
         if recovers:
             self.job = JobRecovery(crawler, fingerprints, self.requests, stats, self.unwritten)
+            if self.ordered and self.job.was_killed:
+                self.ordered.resumes_killed_job()
 
     def _make_software(self, fingerprints: PageFingerprints) -> None:
         """Make what knows the programs that sites run on."""
@@ -208,6 +208,14 @@ class Crawl:
         if self.job:
             self.job.parts = parts
         return parts
+
+    def _take_up(self, path: Path) -> None:
+        """Make what schedules the requests in the file at *path*, after those of a killed job."""
+        from scrapy_urlcanon.crawl.order.left import TakenUp  # noqa: PLC0415
+
+        is_own = self._is_job and self.ordered is not None and self.ordered.is_left_in(path)
+        is_known = self.job is not None and self.job.was_killed
+        self._taken_up = TakenUp(self._crawler, path, is_own=is_own, is_known=is_known)
 
     def _make_earlier(self, spider: Spider, path: str, fingerprints: PageFingerprints) -> None:
         """Make what keeps the crawl from fetching the pages that earlier runs have got."""

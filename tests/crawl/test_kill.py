@@ -13,6 +13,7 @@ import pytest
 from loopback import Loopback, page, redirect
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, links, site
+from trap_sites import words
 
 ROOT = Path(__file__).parents[2]
 SPIDER = Path(__file__).with_name("killed_spider.py")
@@ -124,6 +125,66 @@ def test_kill_of_an_ordered_job_loses_no_page(tmp_path, runs, at):
     assert job.run(server) == -signal.SIGKILL
     assert job.run(server) == 0
     assert sorted(pages_got(tmp_path)) == EXPECTED
+
+
+TRAP, RICH = "http://trap.example", "http://rich.example"
+LAST = {TRAP: 1_500, RICH: 300}
+
+
+def numbers_linked(host, number):
+    """Return which pages the one of this *number* links."""
+    further = range(4 * number, 4 * number + 4) if host == TRAP else (number + 1, number + 2)
+    return [n for n in further if n < LAST[host]]
+
+
+def trap_beside_news(request):
+    """Answer as two hosts: one has nothing to say and no end, the other one news to its end."""
+    host = request.url.removesuffix(request.target)
+    if host == SITE:
+        return links(f"{TRAP}/1", f"{RICH}/1")
+    number = int(request.path[1:])
+    text = words(request.url, 40) if host == RICH else "nothing"
+    return page(text + "".join(f"<a href=/{n}>x</a>" for n in numbers_linked(host, number)))
+
+
+def linked_by(urls):
+    """Return what the pages of these *urls* link."""
+    found = set()
+    for url in urls - {f"{SITE}/"}:
+        host, _, number = url.rpartition("/")
+        found |= {f"{host}/{n}" for n in numbers_linked(host, int(number))}
+    return found
+
+
+@pytest.mark.parametrize("at", [300, pytest.param(150, marks=pytest.mark.long)])
+def test_kill_loses_nothing_of_what_was_left(tmp_path, runs, at):
+    """What nothing was expected of is fetched or in the file, not both, and there once."""
+    job, server = runs(
+        trap_beside_news,
+        at,
+        URLCANON_ORDER="novelty",
+        URLCANON_STOP="0.05",
+        URLCANON_LEFT="left.jsonl",
+    )
+
+    def left():
+        lines = (tmp_path / "left.jsonl").read_text(encoding="utf-8").splitlines()
+        return [json.loads(line)["url"] for line in lines]
+
+    def got():
+        return {*(tmp_path / "got.txt").read_text(encoding="utf-8").split()}
+
+    assert job.run(server) == -signal.SIGKILL
+    assert left()
+    assert job.run(server) == 0
+    assert len(left()) == len({*left()}) > 50
+    assert got() | {*left()} == linked_by(got()) | {f"{SITE}/", f"{TRAP}/1", f"{RICH}/1"}
+    assert got().isdisjoint(left())
+    assert {f"{RICH}/{n}" for n in range(1, 300)} <= got()
+    later, _ = runs(trap_beside_news, JOBDIR="", URLCANON_TAKE_UP="left.jsonl")
+    taken_up = {*left()}
+    assert later.run(server) == 0
+    assert taken_up <= got()
 
 
 def test_two_kills(tmp_path, runs):

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 from scrapy.utils.request import request_from_dict
 
+from scrapy_urlcanon.crawl.own_requests import MARK_KEY, RESCUE, mark_of
+from scrapy_urlcanon.crawl.seen import forget_seen
 from scrapy_urlcanon.novelty.kinds import MAX_KINDS, OTHER, kind_of
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _BYTES = "base64"
+_TAKEN = ".taken-up"
 
 
 class LeftRequests:
@@ -43,8 +46,12 @@ class LeftRequests:
         """Write *request*.
 
         :raises OSError: if it cannot be written.
+        :raises ValueError: if its callback is none of the spider, so that it could not be read.
         """
         data = request.to_dict(spider=self._spider if request.callback else None)
+        if mark_of(request, RESCUE):
+            # Whether it is needed shows when the request that it was to replace is taken up.
+            data["meta"] = {key: value for key, value in data["meta"].items() if key != MARK_KEY}
         data["headers"] = {
             name.decode("latin-1"): [value.decode("latin-1") for value in values]
             for name, values in data["headers"].items()
@@ -61,6 +68,10 @@ class LeftRequests:
         if kind not in self.counts and len(self.counts) >= MAX_KINDS:
             kind = OTHER
         self.counts[kind] = self.counts.get(kind, 0) + 1
+
+    def begin_anew(self) -> None:
+        """Have the first request that is written take the place of what is there."""
+        self._mode = "w"
 
     def __iter__(self) -> Iterator[Request]:
         """Yield what an earlier crawl wrote; a line that cannot be read is said and passed over."""
@@ -80,12 +91,19 @@ class LeftRequests:
 class TakenUp:
     """Schedules what an earlier crawl left, before the first of the start requests.
 
+    Where it is what this job itself left, the duplicate filter has seen it; and what is taken up
+    is left no more, so that the file goes by another name.
+
     :param path: of the file that it wrote.
+    :param is_own: whether that is where this job writes.
+    :param is_known: whether all that this job left is scheduled again already.
     """
 
-    def __init__(self, crawler: Crawler, path: Path) -> None:
+    def __init__(self, crawler: Crawler, path: Path, *, is_own: bool, is_known: bool) -> None:
         self._crawler = crawler
         self._path = path
+        self._is_own = is_own
+        self._is_known = is_known
         crawler.signals.connect(self.engine_started, signals.engine_started)
 
     def engine_started(self) -> None:
@@ -93,8 +111,15 @@ class TakenUp:
 
         :raises OSError: if the file cannot be read.
         """
-        for request in LeftRequests(self._path, self._crawler.spider):
-            self._crawler.engine.crawl(request)
+        crawler = self._crawler
+        requests = list(LeftRequests(self._path, crawler.spider))
+        if self._is_own and not self._is_known:
+            for request in requests:
+                forget_seen(crawler, crawler.request_fingerprinter.fingerprint(request))
+        for request in requests:
+            crawler.engine.crawl(request)
+        if self._is_own:
+            self._path.replace(f"{self._path}{_TAKEN}")
 
 
 def _encoded(value: object) -> Any:

@@ -15,6 +15,7 @@ from scrapy.utils.python import global_object_name
 
 from scrapy_urlcanon.crawl.order.left import LeftRequests
 from scrapy_urlcanon.crawl.order.order import Order, Outcome
+from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.seen import scheduler_of
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
@@ -82,6 +83,8 @@ class OrderedCrawl:
         name = (crawler.spider or crawler.spidercls).name
         left = Path(fill(settings.left, name=name, time=datetime.now(timezone.utc)))
         self._left = LeftRequests(left, crawler.spider, adds=is_job)
+        self._was_killed = False
+        self._has_warned_of_callback = False
         self._load()
         self.has_queue = False
         """Whether requests wait in the queue of this order."""
@@ -110,13 +113,28 @@ class OrderedCrawl:
 
     def leave(self, request: Request) -> bool:
         """Write down *request*, which is not fetched; tell whether that went well."""
+        if mark_of(request, AUDIT):
+            # It was to be compared with what no later crawl has.
+            return True
         try:
             self._left.add(request)
+        except ValueError as error:
+            self._warn_of_foreign_callback(error)
+            return False
         except OSError as error:
             self._unwritten.note(self._left.path, error, "The crawl goes on with what is left.")
             self._ending = None
             return False
         return True
+
+    def is_left_in(self, path: Path) -> bool:
+        """Tell whether *path* is where this crawl writes down what it leaves."""
+        return path.resolve() == self._left.path.resolve()
+
+    def resumes_killed_job(self) -> None:
+        """Note that all that this job had left is scheduled again."""
+        self._left.begin_anew()
+        self._was_killed = True
 
     def spider_opened(self, spider: Spider) -> None:
         """Warn where requests wait elsewhere, now that the scheduler is open."""
@@ -157,6 +175,8 @@ class OrderedCrawl:
         if news.left:
             stats.set(Stat.NOVELTY_LEFT, sum(news.left.values()))
         self._save()
+        if self._was_killed and not news.left:
+            self._left.path.unlink(missing_ok=True)
         if self.has_queue:
             logger.info("\n".join(self._lines(news)), extra={"spider": spider})
 
@@ -215,6 +235,16 @@ class OrderedCrawl:
             logger.warning(
                 "Every page is new, whatever its URL, as where a site shows another text each "
                 "time: requests come in breadth-first order for as long as that is so.",
+                extra={"spider": self._crawler.spider},
+            )
+
+    def _warn_of_foreign_callback(self, error: ValueError) -> None:
+        if not self._has_warned_of_callback:
+            self._has_warned_of_callback = True
+            logger.warning(
+                "What a later crawl could not take up is fetched, whatever is expected of it: "
+                "%(error)s",
+                {"error": error},
                 extra={"spider": self._crawler.spider},
             )
 

@@ -117,8 +117,9 @@ class JobRecovery:
         self._replayed: Request | None = None
         self._is_queue_whole = True
         self._is_resumed = False
-        self._was_killed = self._read()
-        if self._was_killed:
+        self.was_killed = self._read()
+        """Whether the last run did not end in order: all that it had not done is scheduled again."""
+        if self.was_killed:
             # The scheduler reads them before the spider is opened.
             shutil.rmtree(self._directory / "requests.queue", ignore_errors=True)
             for path in (self._directory / "requests.seen", *files_in(self._directory)):
@@ -162,7 +163,7 @@ class JobRecovery:
             self._note(error)
         self._guard_queue(scheduler_of(self._crawler))
         self._settle()
-        if self._was_killed:
+        if self.was_killed:
             self._replay = Replay(
                 self._journal, self._request, self._identity, self._crawler.spider
             )

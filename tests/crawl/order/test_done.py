@@ -15,6 +15,7 @@ from scrapy_urlcanon.crawl.order.progress import NO_NEWS
 
 NOVELTY = {"URLCANON_ORDER": "novelty", "CONCURRENT_REQUESTS_PER_DOMAIN": 4}
 STOPPING = {**NOVELTY, "URLCANON_STOP": 0.05}
+SID = {"site.example": {"drop_params": ["sid"]}}
 
 
 def calendar():
@@ -86,6 +87,66 @@ async def test_what_was_learned_survives_a_stop(crawl, tmp_path, caplog, damage)
     assert any("learns from the beginning" in record.getMessage() for record in said) is bool(
         damage
     )
+
+
+def tree(request):
+    """Answer with links to four further pages, each under two URLs, and with nothing else."""
+    number = int(request.path[1:] or 0)
+    further = [n for n in range(4 * number + 1, 4 * number + 5) if n < 300]
+    return page("page" + "".join(f"<a href=/{n}?sid={s}>x</a>" for n in further for s in (1, 2)))
+
+
+def urls_in(path):
+    """Return the URLs in the file at *path*."""
+    return [json.loads(line)["url"].removeprefix(SITE) for line in path.read_text().splitlines()]
+
+
+@deferred_f_from_coro_f
+async def test_job_takes_up_what_it_left_itself(crawl, tmp_path):
+    """The duplicate filter of the job has seen all of it, and yet each page is fetched, once."""
+    job = {**STOPPING, "JOBDIR": "job", "URLCANON_LEFT": "left", "URLCANON_RULES": SID}
+    first = await crawl(tree, job)
+    assert urls_in(tmp_path / "left")
+    job |= {"URLCANON_STOP": 0, "URLCANON_TAKE_UP": "left"}
+    second = await crawl(tree, job, start=())
+    paths = [hit.partition("?")[0] for hit in (*first.hits, *second.hits)]
+    assert sorted(paths) == sorted(f"/{n or ''}" for n in range(300))
+    assert not (tmp_path / "left").exists()
+    assert urls_in(tmp_path / "left.taken-up")
+
+
+@deferred_f_from_coro_f
+async def test_variants_of_what_was_left_are_left_with_it(crawl, tmp_path):
+    """A later crawl fetches them where what stands for their page fails, and only there."""
+    settings = {**STOPPING, "URLCANON_LEFT": "left", "URLCANON_RULES": SID}
+    await crawl(tree, settings)
+    left = urls_in(tmp_path / "left")
+    ones, others = ({url for url in left if url.endswith(f"={sid}")} for sid in (1, 2))
+    assert len(left) == len({*left}) == 2 * len(ones) == 2 * len(others)
+
+    def later(request):
+        return page("text", status=404 if request.target == min(ones) else 200)
+
+    result = await crawl(
+        later, {"URLCANON_RULES": SID, "URLCANON_TAKE_UP": "left", "RETRY_TIMES": 0}, start=()
+    )
+    assert sorted(result.hits) == sorted({*ones, min(ones).replace("=1", "=2")})
+
+
+@deferred_f_from_coro_f
+async def test_request_that_no_later_crawl_could_take_up_is_fetched(crawl, caplog):
+    """Its callback is none of the spider's; that is said, once."""
+
+    class Closures(FollowSpider):
+        def parse(self, response):
+            for request in response.follow_all(css="a"):
+                yield request.replace(callback=lambda response: self.parse(response))
+
+    result = await crawl(tree, {**STOPPING, "URLCANON_RULES": SID}, spider=Closures)
+    assert {hit.partition("?")[0] for hit in result.hits} == {f"/{n or ''}" for n in range(300)}
+    assert result.stats["finish_reason"] == "finished"
+    said = [record for record in caplog.records if "take up" in record.getMessage()]
+    assert [record.levelno for record in said] == [logging.WARNING]
 
 
 class ItemSpider(FollowSpider):
