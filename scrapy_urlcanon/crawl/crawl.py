@@ -122,10 +122,7 @@ class Crawl:
         )
         self._resume_suspensions()
         if self.settings.record:
-            from scrapy_urlcanon.crawl.record.recorder import Recorder  # noqa: PLC0415
-
-            configuration = self.canonicalizer.configuration
-            self.recorder = Recorder(crawler, self.settings, configuration, self.stats)
+            self._make_recorder()
         if self.fingerprinter:
             self._make_safeguards(self.fingerprinter)
             self._make_software(self.fingerprinter)
@@ -144,6 +141,16 @@ class Crawl:
         if self.settings.clean_param:
             self._clean_param = CleanParamRules(crawler, self.rule_changes, self.stats)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
+
+    def _make_recorder(self) -> None:
+        """Make what records what the crawl sees."""
+        from scrapy_urlcanon.crawl.record.recorder import Recorder  # noqa: PLC0415
+
+        configuration = self.canonicalizer.configuration
+        self.recorder = Recorder(self._crawler, self.settings, configuration, self.stats)
+        if not self.fingerprinter:
+            # Else it hears of drops with all others: one receiver of the signal less.
+            self._crawler.signals.connect(self.recorder.request_dropped, signals.request_dropped)
 
     def _make_safeguards(self, fingerprints: PageFingerprints) -> None:
         """Make what sees to it that no page is lost."""
@@ -334,6 +341,7 @@ class Crawl:
         rescue = self.requests if self.settings.rescue else None
         audit = self.audit if self.settings.audit else None
         declared = self.declared_canonicals
+        listening = (rescue, audit, declared, self.recorder)
         self.dropped = DroppedDuplicates(
             self._crawler,
             self.canonicalizer,
@@ -342,7 +350,7 @@ class Crawl:
             self.stats,
             declared_by=declared.declared_by if declared else None,
             linking_pages=self.linking_pages,
-            listeners=[part.dropped for part in (rescue, audit, declared) if part],
+            listeners=[part.dropped for part in listening if part],
         )
 
     def _on_foreign_filter(self) -> None:

@@ -6,6 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy.utils.url import url_is_from_any_domain
@@ -22,7 +23,7 @@ from scrapy_urlcanon.crawl.stats import Stat
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
-    from scrapy import Request, Spider
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -84,10 +85,10 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         """Yield *result*; once all requests of it are scheduled, *response* is done."""
         del spider
         outputs = self._begin(response)
-        for each in super().process_spider_output(response, result):
-            for output in outputs:
-                output.add(each)
-            yield each
+        for each in result:
+            processed = self._processed(each, response, outputs)
+            if processed is not None:
+                yield processed
         for output in outputs:
             output.end()
 
@@ -97,10 +98,10 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         """Yield *result*; once all requests of it are scheduled, *response* is done."""
         del spider
         outputs = self._begin(response)
-        async for each in super().process_spider_output_async(response, result):
-            for output in outputs:
-                output.add(each)
-            yield each
+        async for each in result:
+            processed = self._processed(each, response, outputs)
+            if processed is not None:
+                yield processed
         for output in outputs:
             output.end()
 
@@ -118,9 +119,26 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             found.append(self._job.output_of(response.request, fetched=fetched))
         return [output for output in found if output]
 
+    def _processed(
+        self, each: Any, response: Response | None, outputs: list[SpiderOutput | Output]
+    ) -> Any:
+        """Return what is to be made of *each*, and tell *outputs* of it.
+
+        As the base class does, whose generators would be two more that each request passes.
+        """
+        if isinstance(each, Request):
+            processed = self.get_processed_request(each, response)
+        else:
+            processed = self.get_processed_item(each, response)
+        if processed is not None:
+            for output in outputs:
+                output.add(processed)
+        return processed
+
     def get_processed_request(self, request: Request, response: Response | None) -> Request | None:
         """Return *request*, with its canonical URL where that is to be fetched."""
-        request = self._rewritten(request)
+        if self._rewrite:
+            request = self._rewritten(request)
         # Without dont_filter the scheduler records it, and would find it seen.
         if response is None and self._records_start and request.dont_filter:
             self._record(request)

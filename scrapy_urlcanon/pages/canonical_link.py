@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
-from scrapy_urlcanon.pages.markup import head_of
+from scrapy_urlcanon.pages.markup import parse, text_of_head
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_LINK_HEADER = 1 << 14
 """Characters of a ``Link`` header that are read; servers send less than half of it."""
+
+# Most references are of these two forms, and ``urljoin`` splits and joins both URLs for them.
+_ORIGIN = r"https?://[a-zA-Z0-9.-]+(?::[0-9]+)?"
+_ORIGIN_OF_BASE = re.compile(rf"{_ORIGIN}(?=[/?#]|\Z)")
+_PLAIN_REFERENCE = re.compile(rf"({_ORIGIN})?/[^?#;\t\r\n]*(?:\?[^#\t\r\n]+)?")
 
 
 def declared_canonical(text: str | None, url: str, link_header: str = "") -> str:
@@ -34,9 +40,10 @@ def declared_canonical(text: str | None, url: str, link_header: str = "") -> str
     for target, params in links_of(link_header[:MAX_LINK_HEADER]):
         if "canonical" in params.get("rel", "").lower().split():
             return absolute(url, target)
-    if not text or "canonical" not in text.lower():
-        return ""
-    head = head_of(text)
+    text = text_of_head(text or "")
+    # In lower case the head alone: of a whole page that is not in ASCII this takes longer than all
+    # else.
+    head = parse(text) if "canonical" in text.lower() else None
     if head is None:
         return ""
     base = url
@@ -62,7 +69,7 @@ def other_addresses(text: str | None, url: str) -> dict[str, str]:
     >>> other_addresses(html, "http://a.example/x")
     {'og:url': 'http://a.example/x?a=1', 'next': 'http://a.example/x?a=1&page=2'}
     """
-    head = head_of(text) if text else None
+    head = parse(text_of_head(text or ""))
     if head is None:
         return {}
     found: dict[str, str] = {}
@@ -81,8 +88,16 @@ def absolute(base: str, reference: str) -> str:
     >>> absolute("http://a.example/b", " ../c"), absolute("http://a.example/", "http://[")
     ('http://a.example/c', '')
     """
+    reference = reference.strip()
+    plain = _PLAIN_REFERENCE.fullmatch(reference)
+    if plain and plain[1]:
+        return reference
+    if plain and not reference.startswith("//") and "/." not in reference:
+        origin = _ORIGIN_OF_BASE.match(base)
+        if origin:
+            return origin[0] + reference
     try:
-        return urljoin(base, reference.strip())
+        return urljoin(base, reference)
     except ValueError:
         return ""
 

@@ -49,10 +49,10 @@ def parse(text: str) -> etree._Element | None:
         return None
 
 
-def head_of(text: str) -> etree._Element | None:
-    """Return the document of the head of *text* alone: what a visitor wrote stands behind it."""
+def text_of_head(text: str) -> str:
+    """Return the head of *text* alone: what a visitor wrote stands behind it."""
     end = _END_OF_HEAD.search(text, 0, MAX_HEAD)
-    return parse(text[: end.start()] if end else text[:MAX_HEAD])
+    return text[: end.start()] if end else text[:MAX_HEAD]
 
 
 def title_of(document: etree._Element) -> str:

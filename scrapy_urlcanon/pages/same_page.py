@@ -87,7 +87,7 @@ class PageDigest(NamedTuple):
         """
         named = line_of(title) if title else _NO_LINE
         with_title = [*lines, title_line(title)] if title else lines
-        hashes = {(line.masked & _LOW) << 32 | line.exact & _LOW for line in with_title}
+        hashes = [(masked & _LOW) << 32 | exact & _LOW for masked, exact, _ in with_title]
         sample = _smallest(hashes, SAMPLED_LINES, 64)
         sketch = _smallest(_pieces(text), SKETCH_SIZE, 32)
         return cls(
@@ -99,18 +99,18 @@ class PageDigest(NamedTuple):
         )
 
 
-def _smallest(hashes: set[int], count: int, bits: int) -> list[int]:
-    """Return the *count* smallest of *hashes*, sorted; they are evenly spread over *bits*."""
+def _smallest(hashes: list[int], count: int, bits: int) -> list[int]:
+    """Return the *count* smallest of *hashes*, each once, sorted; they are spread over *bits*."""
     if len(hashes) > 2 * count:
         bound = (count + count // 2 << bits) // len(hashes)
-        few = [number for number in hashes if number < bound]
+        few = {number for number in hashes if number < bound}
         if len(few) >= count:
             return sorted(few)[:count]
-    return sorted(hashes)[:count]
+    return sorted(set(hashes))[:count]
 
 
-def _pieces(text: bytes) -> set[int]:
-    """Return a hash of each passage of some words of *text*.
+def _pieces(text: bytes) -> list[int]:
+    """Return a hash of each passage of some words of *text*; of what is there twice, two.
 
     It is cut at each letter d, and so at the same places wherever the same passage stands
     (Muthitacharoen, Chen and Mazieres, "A low-bandwidth network file system", 2001, section 3.1,
@@ -118,10 +118,11 @@ def _pieces(text: bytes) -> set[int]:
     written in Latin letters; some bytes of other scripts stand for it. Of what is long without one
     each word counts as well.
     """
-    passages = set(text.translate(_CUTS).split(b"d"))
-    for passage in [passage for passage in passages if len(passage) > _LONG_PASSAGE]:
-        passages.update(passage.split(b" "))
-    return set(map(xxh32_intdigest, passages))
+    passages = text.translate(_CUTS).split(b"d")
+    long = [passage for passage in passages if len(passage) > _LONG_PASSAGE]
+    if long:
+        passages += b" ".join(long).split(b" ")
+    return list(map(xxh32_intdigest, passages))
 
 
 def same_page(one: PageDigest, other: PageDigest) -> bool | None:

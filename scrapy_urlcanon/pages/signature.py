@@ -91,17 +91,19 @@ class Signature(NamedTuple):
         Of their hashes 40 bits are enough to tell the lines of one site apart.
         """
         lines = self.lines[:MAX_LINES]
-        masked = [line.masked for line in lines if line.masked != line.exact]
-        hashes = array("Q", [line.exact for line in lines] + masked)
+        others = [masked for masked, exact, _ in lines if masked != exact]
+        hashes = array("Q", [exact for _, exact, _ in lines] + others)
         if sys.byteorder == "big":
             hashes.byteswap()
         data = hashes.tobytes()
         return b"".join(
             (
-                struct.pack("<HH", _PACKED | len(lines), len(masked)),
+                struct.pack("<HH", _PACKED | len(lines), len(others)),
                 bytes(
-                    min(line.words, _MOST_WORDS) | (line.masked != line.exact) << 7
-                    for line in lines
+                    [
+                        min(words, _MOST_WORDS) | (masked != exact) << 7
+                        for masked, exact, words in lines
+                    ]
                 ),
                 *(data[byte::8] for byte in range(_BYTES)),
             )
@@ -156,7 +158,7 @@ def _unpack_pairs(data: bytes, count: int) -> tuple[Line, ...]:
 
 def digest_of(lines: Iterable[Line]) -> bytes:
     """Return the digest of *lines*, whatever their order: a listing in another one is the same."""
-    exact = array("Q", sorted([line.exact for line in lines]))
+    exact = array("Q", sorted([exact for _, exact, _ in lines]))
     return sha1(exact.tobytes(), usedforsecurity=False).digest()
 
 
@@ -223,20 +225,12 @@ def lines_of(text: bytes) -> list[Line]:
     masked = lower.translate(_ZEROS)
     if not text.isascii():
         masked = _without_other_digits(masked)
+    masked = _NUMBER.sub(b"0", masked)
     lines = lower.split(b"\n")
     exact = list(map(hash64, lines))
-    if masked == lower and b"0" not in masked:
-        shapes = exact
-    else:
-        shapes = [
-            hash64(_NUMBER.sub(b"0", line)) if b"0" in line else known
-            for line, known in zip(masked.split(b"\n"), exact, strict=True)
-        ]
-    return list(map(_line, zip(shapes, exact, map(_words, map(len, lines)), strict=True)))
-
-
-def _words(size: int) -> int:
-    return size // _SIZE_OF_A_WORD + 1
+    shapes = exact if masked == lower else list(map(hash64, masked.split(b"\n")))
+    words = [size // _SIZE_OF_A_WORD + 1 for size in map(len, lines)]
+    return list(map(_line, zip(shapes, exact, words, strict=True)))
 
 
 _line = partial(tuple.__new__, Line)

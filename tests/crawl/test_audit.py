@@ -346,6 +346,17 @@ async def test_bounds_are_kept_and_counted(crawl):
 
 
 @deferred_f_from_coro_f
+async def test_repeated_links_push_out_no_variant(crawl):
+    """The very same URL is not kept: no rule dropped it, and none that is suspended lets it go."""
+    again = [f"/q{n}" for n in range(20)]
+    urls = [f"/p?id={n}" for n in range(11)]
+    respond = shop([*urls, *again, *again], lambda request, _: product(request.target))
+    result = await crawl(respond, {**WRONG, **SETTINGS, "URLCANON_AUDIT_MAX_PENDING": 10})
+    assert result.pages == sorted(["/", *urls, *again])
+    assert "audit/forgotten" not in result.figures
+
+
+@deferred_f_from_coro_f
 async def test_off_by_default(crawl):
     """Without URLCANON_AUDIT no dropped URL is fetched."""
     urls = [f"/p?id={n}" for n in range(10)]

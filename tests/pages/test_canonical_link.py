@@ -1,8 +1,17 @@
 """The canonical URL that a page declares."""
 
-import pytest
+from urllib.parse import urljoin
 
-from scrapy_urlcanon.pages.canonical_link import MAX_LINK_HEADER, declared_canonical, links_of
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_urlcanon.pages.canonical_link import (
+    MAX_LINK_HEADER,
+    absolute,
+    declared_canonical,
+    links_of,
+)
 
 URL = "http://a.example/y?z=1"
 
@@ -80,3 +89,20 @@ def test_time_does_not_grow_with_what_a_stranger_sends(name):
 def test_head_without_end_is_bounded():
     """Twenty megabytes of links are read as far as a head goes."""
     assert declared_canonical("<link rel=canonical href=/x>" * 700_000, URL) == "http://a.example/x"
+
+
+PIECES = (*"/?#;:.@[\\ \t\nAaß1", "//", "/.", "..", "http:", "https://", "b.example", ":80")
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=8).map("".join)
+BASES = st.builds(
+    str.__add__, st.sampled_from(["http://a.example", "HTTPS://A:1", "ftp://b", ""]), TEXTS
+)
+
+
+@given(BASES, TEXTS)
+def test_references_mean_what_the_standard_library_says(base, reference):
+    """However plain a reference is; the base of a page is a URL that was fetched."""
+    try:
+        expected = urljoin(base, reference.strip())
+    except ValueError:
+        return
+    assert absolute(base, reference) == expected

@@ -147,7 +147,8 @@ class Audit:
             # Another middleware made a request of it that was sent before.
             del self._trials[mark["trial"]]
             self._sample.ended(mark["trial"], trial.fetches)
-        if self.suspension.releases(drop):
+        if self.suspension.releases(drop) or not drop.entries:
+            # Nearly all drops are of the very same URL: no rule merged anything.
             return
         self._sample.note(drop)
         if self._is_auditable(drop) and not self._audit(drop):

@@ -161,6 +161,8 @@ class Suspension:
 
     def releases(self, drop: Drop) -> bool:
         """Schedule *drop* if it was dropped for another page; return whether it was."""
+        if not self.orphans:
+            return False
         page = self._fingerprints.page(drop.request)
         if page not in self.orphans:
             return False

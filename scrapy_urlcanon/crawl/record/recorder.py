@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.crawl.checks.trial import AuditedPair
+    from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
@@ -78,7 +79,6 @@ class Recorder:
             self._store.begin(started, rules.rules)
         # Else a job goes on with the rules that it began with (URLCANON_JOB_RULES), of which it
         # does not know the files: nothing is said of them, rather than that they were taken out.
-        crawler.signals.connect(self.request_dropped, signals.request_dropped)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     def record(self, request: Request, response: Response) -> None:
@@ -92,8 +92,12 @@ class Recorder:
 
     def request_dropped(self, request: Request) -> None:
         """Keep the redirects that led to a page that the spider has already."""
-        if _is_page(request):
+        if "redirect_urls" in request.meta and _is_page(request):
             self._record_redirects(request)
+
+    def dropped(self, drop: Drop) -> None:
+        """Keep the redirects that led to *drop*."""
+        self.request_dropped(drop.request)
 
     def audited(self, pair: AuditedPair) -> None:
         """Keep what the audit found."""
