@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+from copy import copy, deepcopy
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from loopback import Loopback
 from scrapy.crawler import Crawler as ScrapyCrawler
+from scrapy.settings import BaseSettings, SettingsAttribute
 from scrapy.utils.defer import maybe_deferred_to_future
 from sites import SITE, Crawl, FollowSpider
 
@@ -21,6 +23,29 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
 
 SHARED = Path(__file__).parents[2] / "shared"
 
+
+def quick_copy(settings):
+    """Return what ``BaseSettings.copy`` returns, in a third of the time.
+
+    Each crawl copies its settings twice, and thousands of crawls of three pages spend half of
+    their time on it, though nearly all values are strings and numbers.
+    """
+    made = copy(settings)
+    made.attributes = {
+        name: SettingsAttribute(own_copy(kept.value), kept.priority)
+        for name, kept in settings.attributes.items()
+    }
+    return made
+
+
+def own_copy(value):
+    """Return *value*, or a copy of it where it can be changed."""
+    if type(value) in {str, int, bool, float, type(None)}:
+        return value
+    return value.copy() if isinstance(value, BaseSettings) else deepcopy(value)
+
+
+BaseSettings.copy = quick_copy
 
 SHARED_CRAWLS = ("shop_reports", "crawled_shop")
 """Fixtures for which a site is crawled."""
