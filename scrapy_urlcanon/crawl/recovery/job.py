@@ -118,7 +118,7 @@ class JobRecovery:
         self._is_queue_whole = True
         self._is_resumed = False
         self.was_killed = self._read()
-        """Whether the last run did not end in order: all that it had not done is scheduled again."""
+        """Whether the last run did not end in order: what it had not done is scheduled again."""
         if self.was_killed:
             # The scheduler reads them before the spider is opened.
             shutil.rmtree(self._directory / "requests.queue", ignore_errors=True)

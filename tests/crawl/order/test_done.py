@@ -2,6 +2,7 @@
 
 import json
 import logging
+from functools import partial
 
 import pytest
 from loopback import page
@@ -140,7 +141,7 @@ async def test_request_that_no_later_crawl_could_take_up_is_fetched(crawl, caplo
     class Closures(FollowSpider):
         def parse(self, response):
             for request in response.follow_all(css="a"):
-                yield request.replace(callback=lambda response: self.parse(response))
+                yield request.replace(callback=partial(Closures.parse, self))
 
     result = await crawl(tree, {**STOPPING, "URLCANON_RULES": SID}, spider=Closures)
     assert {hit.partition("?")[0] for hit in result.hits} == {f"/{n or ''}" for n in range(300)}
