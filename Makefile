@@ -10,6 +10,8 @@ INSTALLED := $(VENV)/installed
 # them (tests/conftest.py), so that nothing is set up twice.
 WORKERS ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 export WORKERS
+# Hundreds of processes are started, and would compile all of the package each time.
+unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
 
 # Interpreters that pyenv has and that PATH may not name.
