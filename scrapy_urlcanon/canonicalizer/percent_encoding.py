@@ -255,4 +255,6 @@ def decode_parameter(piece: str) -> tuple[str, str]:
     ('q', 'C++ 11')
     """
     name, _, value = piece.partition("=")
+    if "%" not in piece and "+" not in piece:
+        return name, value
     return decode_query_text(name), decode_query_text(value)

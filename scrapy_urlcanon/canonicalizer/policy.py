@@ -17,7 +17,7 @@ from scrapy_urlcanon.canonicalizer.patterns import (
     parse_pattern,
     with_parents,
 )
-from scrapy_urlcanon.canonicalizer.percent_encoding import decode_parameter
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
 from scrapy_urlcanon.canonicalizer.rules import Rule, Skip
 from scrapy_urlcanon.canonicalizer.tracking_exceptions import EXCEPTIONS
 
@@ -76,40 +76,59 @@ class HostPolicy:
         # Filed under what must be in a URL, so that not all have to be tried on it.
         self._always: list[int] = []
         self._by_segment: dict[str, list[int]] = {}
-        # No value is any value.
-        self._by_parameter: dict[tuple[str, str | None], list[int]] = {}
-        for position, rule_set in enumerate(rule_sets):
-            self._file(rule_set.pattern, position)
+        # By name and value; no value is any value.
+        self._by_parameter: dict[str, dict[str | None, list[int]]] = {}
+        # The same, but none for what holds wherever it is found.
+        self._tests_of_found = [
+            (r, None if self._file(r.pattern, position) else holds)
+            for position, (r, holds) in enumerate(self._tests)
+        ]
+        # Where all that is found holds, by what is found.
+        self._sure: dict[tuple[int, ...], tuple[RuleSet, ...]] = {}
 
-    def _file(self, pattern: Pattern | SitePattern | PlacePattern, position: int) -> None:
+    def _file(self, pattern: Pattern | SitePattern | PlacePattern, position: int) -> bool:
+        """File the rule set at *position*; return whether it holds wherever it is found."""
         if isinstance(pattern, Pattern):
             for condition in pattern.conditions:
                 if "*" not in condition.name:
                     value = None if "*" in condition.value else condition.value
-                    self._by_parameter.setdefault((condition.name, value), []).append(position)
-                    return
+                    by_value = self._by_parameter.setdefault(condition.name, {})
+                    by_value.setdefault(value, []).append(position)
+                    is_all = len(pattern.conditions) == 1 and not pattern.path
+                    return is_all and condition.value == (value or "*")
             if pattern.path and "*" not in pattern.path:
-                segment = pattern.path[1:].partition("/")[0]
+                segment, slash, _ = pattern.path[1:].partition("/")
                 self._by_segment.setdefault(segment, []).append(position)
-                return
+                return not (slash or pattern.conditions)
         self._always.append(position)
+        return False
 
     def matching(self, url: Url) -> tuple[RuleSet, ...]:
         """Return those that hold for *url*, a normalized one on such a host."""
         if self._are_few:
             return tuple([r for r, holds in self._tests if holds is None or holds(url)])
-        found = self._always
+        found = [*self._always]
         if self._by_segment:
             segment = url.path[1:].partition("/")[0]
-            found = [*found, *self._by_segment.get(segment, ())]
+            found += self._by_segment.get(segment, ())
         if self._by_parameter and url.query:
-            found = [*found]
             for piece in url.query:
-                name, value = decode_parameter(piece)
-                found += self._by_parameter.get((name, value), ())
-                found += self._by_parameter.get((name, None), ())
-        tests = map(self._tests.__getitem__, sorted(set(found)))
-        return tuple([r for r, holds in tests if holds is None or holds(url)])
+                name, _, value = piece.partition("=")
+                by_value = self._by_parameter.get(decode_query_text(name))
+                if by_value:
+                    found += by_value.get(decode_query_text(value), ())
+                    found += by_value.get(None, ())
+        positions = tuple(sorted(set(found)))
+        sure = self._sure.get(positions)
+        if sure is not None:
+            return sure
+        tests = [self._tests_of_found[position] for position in positions]
+        matching = tuple([r for r, holds in tests if holds is None or holds(url)])
+        if all(holds is None for _, holds in tests):
+            if len(self._sure) >= _CACHED_POLICIES:
+                self._sure.clear()
+            self._sure[positions] = matching
+        return matching
 
 
 class Policies:

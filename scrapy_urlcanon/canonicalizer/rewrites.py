@@ -18,12 +18,11 @@ from scrapy_urlcanon.canonicalizer.templates import (
     parse_target,
     parse_template,
 )
+from scrapy_urlcanon.canonicalizer.url import Url
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from scrapy_urlcanon.canonicalizer.url import Url
 
 # What such a place takes in a path is often text for readers; the others are identifiers.
 _DESCRIPTIVE = frozenset({SEGMENT, "slug", PATH})
@@ -59,18 +58,20 @@ class Rewrite:
         match = self.source.match(url)
         if match is None:
             return url
-        if any(piece.partition("=")[0] in self.target.params for piece in match.others):
+        params = self.target.params
+        if params and any(piece.partition("=")[0] in params for piece in match.others):
             return url
         path = self._fill(self.target.path, match.found, into_query=False)
         if path is None or not _is_normalized(path):
             return url
         query = list(match.others)
-        for name, shape in self.target.params.items():
+        for name, shape in params.items():
             value = self._fill(shape, match.found, into_query=True)
             if value is None:
                 return url
             query.append(f"{name}={value}")
-        return url._replace(path=path, query=tuple(query) or None)
+        pieces = tuple(query) or None
+        return Url(url.scheme, url.userinfo, url.host, url.port, path, pieces, url.fragment)
 
     def _fill(
         self, shape: TextTemplate, found: Mapping[str, str], *, into_query: bool
@@ -101,6 +102,8 @@ def _is_normalized(path: str) -> bool:
     """
     if path.endswith(";") or encode_path(path) != path:
         return False
+    if "/." not in path:
+        return True
     segments = {segment.partition(";")[0] for segment in path.split("/")}
     return segments.isdisjoint({".", ".."})
 
@@ -212,6 +215,10 @@ class RewriteIndex:
         change = self._next(url, 0)
         if change is None:
             return []
+        position, changed = change
+        if self._next(changed, position + 1) is None:
+            # As nearly always.
+            return [(self._rewrites[position], changed)]
         changes: list[tuple[Rewrite, Url]] = []
         seen = {url: 0}
         while change:
@@ -231,6 +238,8 @@ class RewriteIndex:
     def _next(self, url: Url, start: int) -> tuple[int, Url] | None:
         """Return the first pair that changes *url*, from *start* on and then before it."""
         candidates = self.candidates(url)
+        if not candidates:
+            return None
         later = [position for position in candidates if position >= start]
         for position in (later + candidates[: -len(later) or None]) if start else candidates:
             rewrite = self._rewrites[position]

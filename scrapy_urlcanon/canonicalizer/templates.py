@@ -127,11 +127,9 @@ class TextTemplate:
             )
         middle = self.parts[start:end]
         self._middle = middle[0] if middle and isinstance(middle[0], Place) else None
-        # From the ends inwards, each with the function that finds what it takes.
-        self._outer = (
-            *((part, _prefix) for part in self.parts[:start]),
-            *((part, _suffix) for part in reversed(self.parts[end:])),
-        )
+        # From the ends inwards.
+        self._from_left = self.parts[:start]
+        self._from_right = self.parts[end:][::-1]
 
     def _is_fixed(self, position: int, neighbour: int) -> bool:
         """Tell whether the end of a part that is next to *neighbour* can be told."""
@@ -159,35 +157,46 @@ class TextTemplate:
         >>> shape.match("one-two-")
         """
         found: dict[str, str] = {}
-        for part, take in self._outer:
-            taken = take(text, part)
-            if taken is None:
-                return None
-            text = text[len(taken) :] if take is _prefix else text[: len(text) - len(taken)]
-            if isinstance(part, Place):
-                found[part.name] = taken
-        if self._middle is None:
-            return None if text else found
-        if not self._middle.takes(text):
+        rest = self._match_left(text, found)
+        rest = None if rest is None else self._match_right(rest, found)
+        if rest is None:
             return None
-        found[self._middle.name] = text
+        if self._middle is None:
+            return None if rest else found
+        if not self._middle.takes(rest):
+            return None
+        found[self._middle.name] = rest
         return found
 
+    def _match_left(self, text: str, found: dict[str, str]) -> str | None:
+        """Return what is left of *text*, or None if its beginning has not this shape."""
+        for part in self._from_left:
+            if isinstance(part, str):
+                if not text.startswith(part):
+                    return None
+                text = text[len(part) :]
+            else:
+                rest = text.lstrip(part.characters)
+                taken = text[: len(text) - len(rest)]
+                if not taken or (part.choices and taken not in part.choices):
+                    return None
+                found[part.name], text = taken, rest
+        return text
 
-def _prefix(text: str, part: Part) -> str | None:
-    """Return what *part* takes of the beginning of *text*, or None if it does not fit."""
-    if isinstance(part, str):
-        return part if text.startswith(part) else None
-    taken = text[: len(text) - len(text.lstrip(part.characters))]
-    return taken if part.takes(taken) else None
-
-
-def _suffix(text: str, part: Part) -> str | None:
-    """Return what *part* takes of the end of *text*, or None if it does not fit."""
-    if isinstance(part, str):
-        return part if text.endswith(part) else None
-    taken = text[len(text.rstrip(part.characters)) :]
-    return taken if part.takes(taken) else None
+    def _match_right(self, text: str, found: dict[str, str]) -> str | None:
+        """Return what is left of *text*, or None if its end has not this shape."""
+        for part in self._from_right:
+            if isinstance(part, str):
+                if not text.endswith(part):
+                    return None
+                text = text[: len(text) - len(part)]
+            else:
+                rest = text.rstrip(part.characters)
+                taken = text[len(rest) :]
+                if not taken or (part.choices and taken not in part.choices):
+                    return None
+                found[part.name], text = taken, rest
+        return text
 
 
 @frozen(eq=False)

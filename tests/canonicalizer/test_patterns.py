@@ -74,6 +74,35 @@ def test_covers_and_overlaps_agree_with_the_urls_that_rules_hold_for(texts, url)
             assert not a.covers(b) or a.overlaps(b)
 
 
+_on_one_host = _related.map(
+    lambda text: "a.example" + text[len(text.partition("/")[0].partition("?")[0]) :]
+)
+_urls_of_it = st.builds(
+    "http://a.example/{}?{}".format,
+    st.sampled_from(["", "a", "a/", "a/b", "a/b/c", "ab", "abc", "b"]),
+    st.lists(
+        st.builds(
+            "{}={}".format, st.sampled_from(["t", "u", "%74", "v"]), st.text("ab*+", max_size=2)
+        ),
+        max_size=3,
+    ).map("&".join),
+)
+
+
+@given(
+    st.lists(_on_one_host, min_size=9, max_size=20, unique_by=parse_pattern),
+    st.lists(_urls_of_it, min_size=1, max_size=4),
+)
+def test_of_many_rules_for_a_host_those_hold_that_hold_alone(texts, urls):
+    """However they are found, and whichever URLs came before."""
+    rules = {text: {"drop_params": [f"of {text}"]} for text in texts}
+    policies = Policies(Configuration.load("safe", [Source("rules", rules)]))
+    for url in urls:
+        options = policies.for_url(normalize(parse(url, []), [])).options
+        found = {str(entry.pattern) for entry in options["drop_params"].value}
+        assert found == {f"of {text}" for text in texts if _holds(text, url)}
+
+
 @given(_related | patterns)
 def test_the_text_of_a_pattern_is_parsed_to_that_pattern(text):
     """Both spellings of it are."""

@@ -85,10 +85,13 @@ class ParamCase(Rule):
     def apply(self, url: Url) -> Url:
         if url.query is None:
             return url
-        return url._replace(query=tuple(map(_lower_name, url.query)))
+        query = tuple(map(_lower_name, url.query))
+        return url if query == url.query else url._replace(query=query)
 
 
 def _lower_name(piece: str) -> str:
+    if piece.islower():
+        return piece
     name, equals, value = piece.partition("=")
     # Most names have no letter that is percent-encoded.
     return (lower_case(name) if "%" in name else name.lower()) + equals + value
