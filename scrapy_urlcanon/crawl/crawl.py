@@ -179,6 +179,8 @@ class Crawl:
             self._make_checks(fingerprints, self.requests)
         if recovers:
             self.job = JobRecovery(crawler, fingerprints, self.requests, stats, self.unwritten)
+            if self.audit:
+                self.job.merged = self.audit.merged
             if self.ordered and self.job.was_killed:
                 self.ordered.resumes_killed_job()
 

@@ -7,7 +7,7 @@ import pytest
 from loopback import page, redirect
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import FollowSpider, links, site
+from sites import SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl.recovery.journal import Journal, Kind
 
@@ -119,3 +119,20 @@ async def test_kill_after_any_record(crawl, options, step, all_of_them):
         result = await crawl(site(PAGES), settings, spider=TwoCallbacks)
         lost = expected - had(records) - set(result.crawler.spider.errors)
         assert lost == set(), records
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+@deferred_f_from_coro_f
+async def test_what_one_run_dropped_the_next_one_lets_through(crawl, is_killed):
+    """Nothing could be told of the wrong rule yet when the job was stopped, in order or not."""
+    settings = {**JOB, "URLCANON_RULES": {"site.example": {"drop_params": ["id"]}}}
+    settings |= {"URLCANON_AUDIT": 1e-9, "CONCURRENT_REQUESTS": 1}
+    p, q = ([f"/{name}?id={number}" for number in range(8)] for name in "pq")
+    pages = {url: page(f"<p>It is about {url[-1] * 9}, and {url[1]}.") for url in p + q}
+    first = await crawl(site({**pages, "/": links(*p[:2]), p[1]: page("", status=503)}), settings)
+    assert first.pages == ["/", p[0]]
+    if is_killed:
+        written(cuts()[-1])
+    start = [Request(f"{SITE}/more", dont_filter=True)]
+    second = await crawl(site({**pages, "/more": links(*q)}), settings, start=start)
+    assert set(second.pages) == {"/more", p[1], *q}

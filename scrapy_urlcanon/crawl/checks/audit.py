@@ -42,7 +42,7 @@ from scrapy_urlcanon.pages.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -136,6 +136,13 @@ class Audit:
     def noise(self, domain: str) -> Noise:
         """Return what is known to be another at each visit on *domain*."""
         return self._sample.site(domain).noise
+
+    def merged(self) -> Iterator[Request]:
+        """Yield what was dropped and is to be let through if what merged it proves wrong."""
+        yield from self._variants.requests
+        for trial in self._trials.values():
+            if not trial.is_got and not trial.on_verdict:
+                yield trial.drop.request
 
     # Which variants are fetched.
 

@@ -10,7 +10,9 @@ from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from scrapy import Request
 
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.settings import CrawlSettings
@@ -39,6 +41,11 @@ class DroppedVariants:
             self._remembered[drop.request.url] = drop
             self._held.add(drop.request)
             self._make_room()
+
+    @property
+    def requests(self) -> Iterator[Request]:
+        """Those that are remembered, the oldest first."""
+        return (drop.request for drop in self._remembered.values())
 
     def get(self, url: str) -> Drop | None:
         """Return the drop of *url* if it is remembered."""

@@ -25,6 +25,8 @@ from scrapy_urlcanon.crawl.seen_sets.stored import count_in, files_in
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
@@ -128,6 +130,8 @@ class JobRecovery:
         self._replay: Replay | None = None
         self.parts: PartsOfPages | None = None
         """What holds requests back, whose requests go on waiting in the next run."""
+        self.merged: Callable[[], Iterable[Request]] = tuple
+        """Returns what was dropped and is to be let through if what merged it proves wrong."""
         crawler.signals.connect(self.engine_started, signals.engine_started)
         crawler.signals.connect(self.request_scheduled, signals.request_scheduled)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -239,6 +243,8 @@ class JobRecovery:
         held = self.parts.waiting if self.parts else ()
         for request in chain(self._requests.waiting, held):
             self._add_request(Kind.WAITING, request)
+        for request in self.merged():
+            self._add_request(Kind.MERGED, request)
         # Of a run that failed to start the queue does not hold what the last run left.
         if self._is_resumed and self._has_stored_queue():
             self._add(Record(Kind.CLOSED))
@@ -354,9 +360,7 @@ class JobRecovery:
         again = set()
         for request in replay.undone():
             again.add(self._fingerprints.fingerprint(request))
-            self._replayed = request
-            self._crawler.engine.crawl(request)
-        self._replayed = None
+            self._schedule_again(request)
         # The last run may have been killed after the canonical URL failed, and before the one
         # that was linked took its place.
         for request in replay.rewritten:
@@ -375,12 +379,23 @@ class JobRecovery:
         for entry in self._journal:
             if entry.kind is Kind.OPENED:
                 waiting.clear()
-            elif entry.kind is Kind.WAITING:
+            elif entry.kind in {Kind.WAITING, Kind.MERGED}:
                 waiting.append(entry)
         for entry in waiting:
             request = self._request(entry)
-            if request is not None and not (self.parts and self.parts.restore(request)):
+            if request is None:
+                continue
+            if entry.kind is Kind.MERGED:
+                # It is dropped again, and all hear of it that heard in the last run.
+                self._schedule_again(request)
+            elif not (self.parts and self.parts.restore(request)):
                 self._requests.offer(request)
+
+    def _schedule_again(self, request: Request) -> None:
+        """Schedule *request*, of which the journal has a record."""
+        self._replayed = request
+        self._crawler.engine.crawl(request)
+        self._replayed = None
 
     def _request(self, entry: Record) -> Request | None:
         """Return the request of *entry*, if it has one.

@@ -41,10 +41,12 @@ class Kind(enum.IntEnum):
     """The request failed for good."""
     WAITING = 6
     """A dropped variant waits for its representative, at the end of a run."""
+    MERGED = 7
+    """What merged a dropped variant may yet prove wrong, at the end of a run."""
 
 
 OUTCOMES = frozenset({Kind.FETCHED, Kind.FAILED})
-_HAVE_REQUEST = {Kind.SCHEDULED, Kind.WAITING}
+_HAVE_REQUEST = {Kind.SCHEDULED, Kind.WAITING, Kind.MERGED}
 
 
 class Record(NamedTuple):
