@@ -25,11 +25,11 @@ def test_shares_are_learned_as_graded():
 
 
 def test_old_evidence_decays():
-    """A site that changes is followed, however long it was otherwise before."""
+    """A site that changes is followed, however long and however mixed it was otherwise before."""
     model = OnlineModel(prior=0.5)
-    for _ in range(5_000):
-        model.learn((1, 2), 1.0)
-    for _ in range(100):
+    for number in range(20_000):
+        model.learn((1, 2), float(number % 2))
+    for _ in range(50):
         model.learn((1, 2), 0.0)
     assert model.expect((1, 2)) < 0.1
 

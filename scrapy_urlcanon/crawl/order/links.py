@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from lxml.etree import XPath  # type: ignore[import-untyped]
 from scrapy.http import HtmlResponse, XmlResponse
+from scrapy.utils.gz import gzip_magic_number
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -37,8 +38,8 @@ class Links:
         self._default = _UNKNOWN
         if isinstance(response, HtmlResponse):
             self._read(response)
-        elif isinstance(response, XmlResponse):
-            # A sitemap or a feed: what the site itself lists.
+        elif isinstance(response, XmlResponse) or gzip_magic_number(response):
+            # A sitemap or a feed, packed or not: what the site itself lists.
             self._default = _LISTED
 
     def context(self, request: Request) -> tuple[str, ...]:

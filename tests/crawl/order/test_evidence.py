@@ -1,0 +1,144 @@
+"""What a site says of its links and pages is evidence, and so is where a link stands.
+
+The URLs of a test are all of one shape, or their pages all bring as much, so that only the evidence
+tells them apart.
+"""
+
+import gzip
+
+import pytest
+from loopback import Response, page
+from scrapy.spiders import SitemapSpider
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE
+from trap_sites import words
+
+NOVELTY = {"URLCANON_ORDER": "novelty", "CONCURRENT_REQUESTS": 1}
+COUNT = 60
+FIRST = COUNT + COUNT // 3
+"""Of so many fetches after the start nearly all that bring something should be among."""
+
+
+def text(target):
+    """Return a page that says something new where its number is even, else what all others say."""
+    number = int(target.rpartition("/")[2])
+    return page(words(target, 40) if number % 2 == 0 else "<p>Nothing of this is new")
+
+
+def new_ones(hits):
+    """Return how many pages with news are among the first fetches of *hits*."""
+    found = [hit for hit in hits if hit.startswith("/page/")]
+    assert len(found) == 2 * COUNT
+    return sum(int(hit.rpartition("/")[2]) % 2 == 0 for hit in found[:FIRST])
+
+
+def in_a_page(link):
+    """Return a page with what *link* makes of each number."""
+    return "".join(map(link, range(2 * COUNT)))
+
+
+LINKS = {
+    "nofollow": lambda n: f"<p><a href=/page/{n} {'rel=nofollow' if n % 2 else ''}>x</a></p>",
+    "place": lambda n: (
+        f"<ul><li><a href=/page/{n}>x</a></ul>" if n % 2 else f"<p>See <a href=/page/{n}>x</a></p>"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LINKS)
+@deferred_f_from_coro_f
+async def test_links_that_led_to_nothing_new_come_last(crawl, kind):
+    """Those with ``rel=nofollow``, or those that stand in a list and not in the text."""
+
+    def respond(request):
+        return page(in_a_page(LINKS[kind])) if request.target == "/" else text(request.target)
+
+    assert new_ones((await crawl(respond, NOVELTY)).hits) >= 0.9 * COUNT
+
+
+@pytest.mark.parametrize(
+    "head", ["<meta name=robots content=noindex>", "<link rel=canonical href=/other>"]
+)
+@deferred_f_from_coro_f
+async def test_pages_that_give_themselves_up_come_last(crawl, head):
+    """They say as much as others, but not to be found, or that another URL is theirs."""
+
+    def respond(request):
+        kind = request.target.split("/")[1]
+        if not kind:
+            return page(
+                "".join(f"<p><a href=/{k}/{n}>x</a>" for n in range(COUNT) for k in ("odd", "even"))
+            )
+        said = head if kind == "odd" else ""
+        return page(f"<html><head>{said}</head><p>{words(request.target, 40)}")
+
+    hits = (await crawl(respond, NOVELTY)).hits
+    assert len(hits) == 2 * COUNT + 1
+    assert sum("even" in hit for hit in hits[:FIRST]) >= 0.8 * COUNT
+
+
+class BothSpider(SitemapSpider):
+    """Reads a sitemap and follows links."""
+
+    name = "both"
+
+    def __init__(self, start, **kwargs):
+        self.sitemap_urls = start
+        super().__init__(**kwargs)
+
+    def parse(self, response):
+        yield from response.follow_all(css="a")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@deferred_f_from_coro_f
+async def test_what_a_sitemap_lists_is_told_from_what_is_linked(crawl, packed):
+    """URLs of one shape: all that the sitemap lists bring something, the others nothing."""
+    urls = "".join(f"<url><loc>{SITE}/page/{n}</loc></url>" for n in range(0, 2 * COUNT, 2))
+    sitemap = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{urls}</urlset>'
+
+    def respond(request):
+        if "sitemap" in request.target:
+            body = sitemap.encode()
+            kind = "application/gzip" if packed else "application/xml"
+            return Response(200, (("Content-Type", kind),), gzip.compress(body) if packed else body)
+        number = int(request.target.rpartition("/")[2])
+        links = "".join(
+            f"<p><a href=/page/{n}>x</a>" for n in range(number + 1, 2 * COUNT, 2) if number < 20
+        )
+        answer = text(request.target)
+        return page(answer.body.decode() + links)
+
+    start = f"{SITE}/sitemap.xml{'.gz' if packed else ''}"
+    result = await crawl(respond, NOVELTY, spider=BothSpider, start=[start])
+    assert new_ones(result.hits) >= 0.9 * COUNT
+
+
+TURN, PAGES_OF_A_HUB = 200, 5
+
+
+@deferred_f_from_coro_f
+async def test_old_evidence_decays(crawl):
+    """What brought much in the first half of a crawl, and then no more, comes last soon after."""
+
+    def respond(request):
+        kind, _, number = request.target[1:].partition("/")
+        number = int(number or 0)
+        if kind in {"early", "late"}:
+            is_new = kind == "late" or number < TURN
+            return page(words(request.target, 40) if is_new else "<p>Nothing of this is new")
+        first = number * PAGES_OF_A_HUB
+        kinds = ("early",) if first < TURN else ("early", "late")
+        links = "".join(
+            f"<p><a href=/{kind}/{n}>x</a>"
+            for n in range(first, min(first + PAGES_OF_A_HUB, 2 * TURN))
+            for kind in kinds
+        )
+        more = f"<p><a href=/hub/{number + 1}>on</a>" if first < 2 * TURN else ""
+        return page(f"{links}{more}{words(number, 5)}")
+
+    hits = (await crawl(respond, NOVELTY)).hits
+    found = [hit for hit in hits if not hit.startswith("/hub/")][1:]
+    assert len(found) == 3 * TURN
+    empty = [hit.startswith("/early/") and int(hit[7:]) >= TURN for hit in found]
+    assert sum(empty[: 2 * TURN + 50]) <= 50 + TURN // 10
