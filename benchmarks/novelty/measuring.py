@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.novelty.cases import BREADTH, LEARNED, NOVELTY, ORDERS, Trap
-from benchmarks.novelty.crawling import PLUGIN, Crawled, Task, crawl
+from benchmarks.novelty.cases import BREADTH, LEARNED, ORDERS, Trap
+from benchmarks.novelty.crawling import PLUGIN, Task, crawl
 from benchmarks.programs.program import CACHE
 
 if TYPE_CHECKING:
@@ -70,12 +70,6 @@ def _trap_task(each: Trap, seed: int) -> Task:
         starts = tuple(f"http://www.host{number:02}.example/" for number in range(each.hosts))
         return Task(starts, each.limit, sites=((each.kind, seed),) * each.hosts)
     return Task((f"http://{each.kind}.example/",), each.limit, sites=((each.kind, seed),))
-
-
-def stopping(url: str, memory: str, most: int) -> Crawled:
-    """Crawl until the order says that nothing is left to come."""
-    settings = {**NOVELTY, "URLCANON_STOP": 0.01}
-    return crawl(Task((url,), most, settings, responses=memory))
 
 
 def _with(task: Task, settings: Mapping[str, Any]) -> Task:

@@ -40,8 +40,7 @@ def _fill_mediawiki(place: Place) -> None:
         "$wgMainCacheType = CACHE_NONE;\n$wgJobRunRate = 0;\n"
     )
     env["MW_CONFIG_FILE"] = str(settings)
-    writer = Writer(1)
-    articles = writer.articles(_ARTICLES, 8)
+    articles = _mediawiki_articles()
     dump = place.write("dump.xml", _dump(articles))
     links = "\n".join(f"* [[{article.title}]]" for article in articles)
     place.run("php", _MEDIAWIKI / "maintenance/edit.php", "Main Page", given=links, env=env)
@@ -52,6 +51,20 @@ def _fill_mediawiki(place: Place) -> None:
         ("initSiteStats", "--update"),
     ):
         place.run("php", _MEDIAWIKI / f"maintenance/{script}.php", *arguments, env=env)
+
+
+def _mediawiki_articles() -> list[Article]:
+    return Writer(1).articles(_ARTICLES, 8)
+
+
+def mediawiki_titles() -> tuple[set[str], set[str]]:
+    """Return the titles of articles, and those of categories, as they stand in URLs."""
+    articles = _mediawiki_articles()
+    categories = {each for article in articles for each in article.categories}
+    return (
+        {article.title.replace(" ", "_") for article in articles},
+        {f"Category:{each.replace(' ', '_')}" for each in categories},
+    )
 
 
 def _dump(articles: list[Article]) -> str:
