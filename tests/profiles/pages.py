@@ -318,6 +318,9 @@ KNOWN = [
 ]
 """One page at least of each."""
 
+EVERYTHING = "".join(shown.html for shown in KNOWN).replace("</body></html>", "")
+"""A page that claims to be each of them: what follows the end of a page is not read."""
+
 OTHERS = {
     "ClassicPress": head(generator("ClassicPress 1.4.4")),
     "Ghost": head(generator("Ghost 5.2"), css("/assets/built/screen.css?v=1")),

@@ -1,0 +1,157 @@
+"""Known programs where pages, servers and files are not what they should be: real crawls."""
+
+from dataclasses import replace
+
+import pytest
+from loopback import page
+from profiles.pages import EVERYTHING, KNOWN, generator, head
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import links, site
+
+from scrapy_urlcanon.exceptions import ConfigurationError
+
+PAIRS = (
+    "index.php?title=Special:UserLogin&returnto={}",
+    "a-post/?replytocom={}",
+    "wp-login.php?redirect_to={}",
+    "list/?C={};O=D",
+    "accounts/login/?next={}",
+    "index.php?PHPSESSID={};topic=1.0",
+    "a.git/commit/?id=1&h={}",
+    "gitweb.cgi?p=a;a=commitdiff;h=1;ds={}",
+    "page?action=show&highlight={}",
+)
+"""URLs that the certain rules of some program would make one for two values."""
+TWICE = [pair.format(number) for pair in PAIRS for number in (1, 2)]
+MEGABYTE = 1_000_000
+BY_HEADER = """
+name = "Board"
+kind = "forum"
+[[signs]]
+header = "X-Generator"
+value = "Board*"
+certain = true
+[[rules]]
+merges = "URLs with and without the id of the session"
+because = "it selects nothing"
+options = { drop_params = ["sid"] }
+source = "its own pages"
+certain = true
+proved_by = "benchmark"
+"""
+
+
+def linking(html, *urls, headers=()):
+    """Return a page that is *html* and links *urls*, with more *headers*."""
+    shown = "".join(f'<a href="{url}">link</a>' for url in urls)
+    answer = page(html.removesuffix("</body></html>") + shown)
+    return replace(answer, headers=(*answer.headers, *headers))
+
+
+@deferred_f_from_coro_f
+async def test_page_that_claims_to_be_every_program_merges_nothing(crawl):
+    """It shows the signs of each of our profiles at once, in its headers too."""
+    headers = [header for shown in KNOWN for header in shown.headers]
+    claims = linking(EVERYTHING, *TWICE, headers=headers)
+    respond = site({"/": claims, **{f"/{url}": claims for url in TWICE}}, missing=200)
+    result = await crawl(respond)
+    assert {f"/{url}" for url in TWICE} <= set(result.hits)
+    assert not [name for name in result.figures if name.startswith("profile/")]
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        f'<meta name="generator" content="MediaWiki {MEGABYTE * "1"}">',
+        f'<meta name="generator" content="{MEGABYTE * "MediaWiki "}">',
+        f"<title>{MEGABYTE * 'x'}</title>",
+        f'<link rel="stylesheet" href="/{MEGABYTE * "a/"}wp-content/">',
+        f"<body {MEGABYTE * 'a '}>",
+    ],
+    ids=["version", "name", "title", "asset", "attributes"],
+)
+@deferred_f_from_coro_f
+async def test_element_of_a_megabyte_stops_no_crawl(crawl, element):
+    """What links such a page, and what stands beside it, is fetched, and nothing is merged."""
+    respond = site(
+        {"/": links("/huge", *TWICE), "/huge": page(f"<html><head>{element}</head></html>")},
+        missing=200,
+    )
+    result = await crawl(respond)
+    assert set(result.hits) == {"/", "/huge", *(f"/{url}" for url in TWICE)}
+    assert "log_count/ERROR" not in result.stats
+
+
+@deferred_f_from_coro_f
+async def test_rules_of_a_program_end_where_another_one_begins(crawl):
+    """A blog has a wiki below it, and each has URLs of the shape that the other merges."""
+    answer, login = "a/?replytocom={}", "index.php?title=Special:UserLogin&returnto={}"
+    both = [url.format(number) for url in (answer, login) for number in (1, 2)]
+    respond = site(
+        {
+            "/": linking(head(generator("WordPress 6.1")), "/wiki/index.php", *both),
+            "/wiki/index.php": linking(
+                head(generator("MediaWiki 1.39")),
+                *(f"/wiki/{url}" for url in both),
+            ),
+        },
+        missing=200,
+    )
+    result = await crawl(respond)
+    blog, wiki = (
+        sorted(hit for hit in result.hits if "=" in hit and hit.startswith("/wiki/") is is_wiki)
+        for is_wiki in (False, True)
+    )
+    assert blog == [f"/{answer.format(1)}", *(f"/{login.format(number)}" for number in (1, 2))]
+    assert wiki == [*(f"/wiki/{answer.format(n)}" for n in (1, 2)), f"/wiki/{login.format(1)}"]
+
+
+@pytest.mark.parametrize("is_stripped", [False, True])
+@deferred_f_from_coro_f
+async def test_program_that_only_a_header_tells_is_unknown_behind_a_proxy(
+    crawl, is_stripped, tmp_path
+):
+    """What is known by a header alone is not known behind such a proxy, and nothing is merged."""
+    headers = () if is_stripped else (("X-Generator", "Board 2"),)
+    path = tmp_path / "board.toml"
+    path.write_text(BY_HEADER, encoding="utf-8")
+    respond = site({"/": linking("", "/a?sid=1", "/a?sid=2", headers=headers)}, missing=200)
+    result = await crawl(respond, {"URLCANON_PROFILES": ["*", str(path)]})
+    assert len(result.hits) == (3 if is_stripped else 2)
+
+
+@deferred_f_from_coro_f
+async def test_page_still_tells_its_program_where_a_proxy_strips_headers(crawl):
+    """The signs of the page itself are enough."""
+    shown = head('<link rel="https://api.w.org/" href="/wp-json/">', '<img src="/wp-includes/a">')
+    respond = site({"/": linking(shown, "/a/?replytocom=1", "/a/?replytocom=2")}, missing=200)
+    result = await crawl(respond)
+    assert result.hits == ["/", "/a/?replytocom=1"]
+
+
+@deferred_f_from_coro_f
+async def test_all_faults_of_all_files_are_one_error_before_the_first_request(crawl, tmp_path):
+    """Nobody has to start a crawl once for each of them."""
+    one, other = tmp_path / "one.toml", tmp_path / "other.toml"
+    one.write_text('name = 7\nsignz = []\n[[rules]]\noptions = { drop_parms = ["sid"] }\n', "utf-8")
+    other.write_text("[", "utf-8")
+    fetched = []
+
+    def respond(request):
+        fetched.append(request.url)
+        return page("")
+
+    settings = {"URLCANON_PROFILES": ["mediawki", str(one), str(other), "not/there.toml"]}
+    with pytest.raises(ConfigurationError) as error:
+        await crawl(respond, settings)
+    assert not fetched
+    for expected in (
+        "no such profile: 'mediawki'; did you mean 'mediawiki'?",
+        "one.toml['name']: expected a text, got 7",
+        "one.toml['signz']: no such key; did you mean 'signs'?",
+        "one.toml['rules[0].merges']: it is missing, or empty",
+        "no such option; did you mean 'drop_params'?",
+        "other.toml: cannot be read",
+        "cannot read 'not/there.toml': No such file",
+    ):
+        assert expected in str(error.value)
