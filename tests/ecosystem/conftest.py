@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
+from ecosystem.shared_frontier import HEARTBEAT
+from scrapy.core.engine import ExecutionEngine
 
 
 class RedisServer:
@@ -43,8 +45,9 @@ class RedisServer:
 
 
 @pytest.fixture
-def redis_server():
+def redis_server(monkeypatch):
     """Return a server that runs, or skip where Debian's package redis-server is missing."""
+    monkeypatch.setattr(ExecutionEngine, "_SLOT_HEARTBEAT_INTERVAL", HEARTBEAT)
     if not shutil.which("redis-server"):
         pytest.skip("needs Debian's redis-server, which is not here")
     # A socket's path is short.
