@@ -79,12 +79,18 @@ class Frontier:
             return None
         return None if taken else first[0].decode()
 
-    def pop(self) -> tuple[str, bytes] | None:
-        """Take the next request from the queue: its number here, and its data."""
+    def pop(self, under_way: Iterable[Request] = ()) -> tuple[str, bytes] | None:
+        """Take the next request from the queue: its number here, and its data.
+
+        :param under_way: what still is; the rest of what was taken is forgotten.
+        :raises RedisError: if Redis does not answer.
+        """
         self._number += 1
         number = str(self._number)
+        landed = self._landed(under_way)
         keys = (self.queue, self._flight(self.name), self._done)
-        data = self.run(scripts.POP, keys, (self.kind, self.name, number, KEPT))
+        data = self.run(scripts.POP, keys, (self.kind, self.name, number, KEPT, *landed))
+        self._forget(landed)
         return (number, data) if data else None
 
     def is_flying(self, number: str, request: Request) -> None:
@@ -92,13 +98,14 @@ class Frontier:
         self._flying[number] = request
 
     def land(self, under_way: Iterable[Request]) -> None:
-        """Forget what is not under way any more."""
-        under_way = set(under_way)
-        done = [number for number, request in self._flying.items() if request not in under_way]
-        if done:
-            self.server.hdel(self._flight(self.name), *done)
-            for number in done:
-                del self._flying[number]
+        """Forget what is not under way any more.
+
+        :raises RedisError: if Redis does not answer.
+        """
+        landed = self._landed(under_way)
+        if landed:
+            self.server.hdel(self._flight(self.name), *landed)
+            self._forget(landed)
 
     def tell(self, script: str, keys: Sequence[str], arguments: Sequence[Any]) -> Any:
         """Run *script*; where Redis does not answer later, in order, and return None."""
@@ -227,6 +234,14 @@ class Frontier:
                     f"the key {key!r} in Redis is a {found}, not a {kind}: it is another job's"
                 )
                 raise ConfigurationError([Problem("SCHEDULER", message)])
+
+    def _landed(self, under_way: Iterable[Request]) -> list[str]:
+        under_way = set(under_way)
+        return [number for number, request in self._flying.items() if request not in under_way]
+
+    def _forget(self, landed: Iterable[str]) -> None:
+        for number in landed:
+            del self._flying[number]
 
     def _others(self) -> list[str]:
         names = (name.decode() for name in self.server.smembers(self._processes))

@@ -132,8 +132,9 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def next_request(self) -> Request | None:
         """Return the next request, None where there is none now or Redis does not answer."""
         try:
-            self._look_around()
-            popped = self._frontier.pop()
+            if self._frontier.beat():
+                self._shared.look_around()
+            popped = self._frontier.pop(self._under_way())
         except RedisError as error:
             self._frontier.failed(error)
             return None
@@ -152,11 +153,6 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         except RedisError as error:
             self._frontier.failed(error)
             return True
-
-    def _look_around(self) -> None:
-        self._frontier.land(self._under_way())
-        if self._frontier.beat():
-            self._shared.look_around()
 
     def _under_way(self) -> set[Request]:
         slot = getattr(self._crawler.engine, "_slot", None)

@@ -53,6 +53,7 @@ return {1}
 POP: Final = """
 local queue, flight, done = unpack(KEYS)
 local kind, name, id, ttl = unpack(ARGV)
+for n = 5, #ARGV do redis.call('HDEL', flight, ARGV[n]) end
 local data, score = nil, '0'
 if kind == 'priority' then
     local found = redis.call('ZRANGE', queue, 0, 0, 'WITHSCORES')
@@ -66,7 +67,10 @@ redis.call('HSET', flight, id, score .. ' ' .. data)
 redis.call('EXPIRE', flight, ttl)
 return data
 """
-"""Take the next request, and note that it is on its way and its process at work."""
+"""Take the next request, and note that it is on its way and its process at work.
+
+What is not on its way any more is forgotten with it.
+"""
 
 REQUEUE: Final = (
     _QUEUE
@@ -138,7 +142,7 @@ local prefix, kind, page, callback, print, value, most, half, ttl = unpack(ARGV)
 local state = get(lives, settle(page, callback))
 if state == 'h' then return 'had' end
 if state == 'm' or (not state and get(lives, page)) then
-    if redis.call('SADD', seen, print) == 0 then return 'had' end
+    if redis.call('SADD', seen, print) == 0 then return 'forgotten' end
     put(lives, settle(page, callback), 's', half, ttl)
     push(queue, kind, value)
     return 'fetched'

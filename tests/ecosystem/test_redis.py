@@ -17,11 +17,13 @@ from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, links, site
 
+from scrapy_urlcanon.crawl.recovery.page_lives import Fate
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.pages.same_page import PageDigest
 from scrapy_urlcanon.redis import frontier
 from scrapy_urlcanon.redis.frontier import Frontier
 from scrapy_urlcanon.redis.shared_checks import SharedContents
+from scrapy_urlcanon.redis.shared_lives import SharedLives
 
 QUEUES = [f"scrapy_redis.queue.{kind}Queue" for kind in ("Priority", "Fifo", "Lifo")]
 
@@ -100,6 +102,63 @@ def test_process_that_is_killed_with_nothing_under_way(redis_server, monkeypatch
     redis_server.client.lpush("queue", "0 data")
     assert other.pop()
     assert not here.are_all_done()
+
+
+@pytest.fixture
+def new_lives(redis_server):
+    """Return what makes the lives of pages as one more process has them; a request is a text."""
+    frontier = Frontier(redis_server.client, "crawl", "queue", "seen", "fifo")
+
+    def lives():
+        return SharedLives(
+            lambda *_: True,
+            frontier,
+            lambda request: (request, f"0 {request}".encode()),
+            lambda _: None,
+            max_pages=10,
+            max_waiting=10,
+        )
+
+    return lives
+
+
+def test_repeated_links_of_a_page_that_is_had_do_not_ask_redis(redis_server, new_lives):
+    """Not for a page of this process, once its callback did not raise, nor of another one."""
+
+    def asked():
+        return redis_server.client.info("commandstats")["cmdstat_evalsha"]["calls"]
+
+    def drop(lives):
+        return {lives.dropped(b"page", "parse", f"/?sid={n}", f"{n}") for n in range(9)}
+
+    here, there = new_lives(), new_lives()
+    here.sent(b"page", "parse")
+    here.got(b"page", "parse")
+    # It may yet raise.
+    assert here.dropped(b"page", "parse", "/?sid=1", "1") is Fate.WAITS
+    here.confirmed(b"page", "parse")
+    before = asked()
+    assert drop(here) == {Fate.FORGOTTEN}
+    assert asked() == before
+    assert drop(there) == {Fate.FORGOTTEN}
+    assert asked() == before + 1
+    # For another callback it is not had.
+    assert there.dropped(b"page", "other", "/?sid=1", "1") is Fate.FETCHED
+
+
+def test_variant_of_a_page_whose_callback_raised_is_queued(redis_server, new_lives):
+    """What one process had it has not had after all, and the next variant is asked for."""
+    lives = new_lives()
+    lives.sent(b"page", "parse")
+    lives.got(b"page", "parse")
+    lives.rename(b"page", b"new")
+    lives.raised(b"new", "parse")
+    assert lives.dropped(b"new", "parse", "/?sid=1", "1") is Fate.FETCHED
+    assert redis_server.client.lrange("queue", 0, -1) == [b"1"]
+    lives.ended(b"new", "parse")
+    # It was queued, and brought nothing; another one may.
+    assert lives.dropped(b"new", "parse", "/?sid=1", "1") is Fate.FORGOTTEN
+    assert lives.dropped(b"new", "parse", "/?sid=2", "2") is Fate.FETCHED
 
 
 @deferred_f_from_coro_f
