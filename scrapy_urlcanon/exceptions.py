@@ -84,6 +84,10 @@ class UnparsableUrlError(ValueError):
     """
 
 
+class TemplateError(ValueError):
+    """A template that cannot be used; its message says why."""
+
+
 class ReportError(ValueError):
     """A JSON report that cannot be read; its message says where and why."""
 

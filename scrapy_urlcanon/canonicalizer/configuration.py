@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
-from attrs import evolve, frozen
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern, parse_pattern
@@ -34,31 +32,44 @@ OVERRIDE = "override"
 _KEYS = frozenset((INHERIT, OVERRIDE))
 
 
-@frozen(eq=False)
 class RuleSet:
-    """The options that one pattern of one origin sets."""
+    """The options that one pattern of one origin sets.
 
-    pattern: Pattern | SitePattern | PlacePattern
-    options: Mapping[str, Any]
-    layer: Layer
-    inherit: bool = True
-    """Whether the layers below hold as well."""
-    overrides: bool = False
-    """Whether it is stronger than those of its origin with more specific patterns."""
+    :param inherit: whether the layers below hold as well.
+    :param overrides: whether it is stronger than those of its origin with more specific patterns.
+    """
+
+    __slots__ = ("inherit", "layer", "options", "overrides", "pattern")
+
+    def __init__(
+        self,
+        pattern: Pattern | SitePattern | PlacePattern,
+        options: Mapping[str, Any],
+        layer: Layer,
+        *,
+        inherit: bool = True,
+        overrides: bool = False,
+    ) -> None:
+        self.pattern = pattern
+        self.options = options
+        self.layer = layer
+        self.inherit = inherit
+        self.overrides = overrides
 
 
-@frozen
 class Source:
-    """What the rules of one origin were read from."""
+    """What the rules of one origin were read from.
 
-    name: str
-    """What messages and layers call it: a setting, or the path of a file."""
-    rules: object
-    """In the shape of the ``URLCANON_RULES`` setting, if they are right."""
+    :param name: what messages and layers call it: a setting, or the path of a file.
+    :param rules: in the shape of the ``URLCANON_RULES`` setting, if they are right.
+    """
+
+    def __init__(self, name: str, rules: object) -> None:
+        self.name = name
+        self.rules = rules
 
 
-@frozen
-class Configuration:
+class Configuration(NamedTuple):
     """A preset and, in the order of their origins, the validated rule sets."""
 
     preset: str
@@ -76,7 +87,7 @@ class Configuration:
         """
         options = self.catalogue.by_name[entry.option].taken_back(entry.entry)
         rule_set = RuleSet(Pattern(domain), options, Layer(f"suspended on {domain!r}"))
-        return evolve(self, origins=(*self.origins, (rule_set,)))
+        return self._replace(origins=(*self.origins, (rule_set,)))
 
     @classmethod
     def load(
@@ -101,7 +112,7 @@ class Configuration:
             expected = " or ".join(map(repr, presets))
             message = f"expected {expected}, got {preset!r}{did_you_mean(preset, presets)}"
             problems.append(Problem(preset_name, message))
-        with _without_collecting():
+        with without_collecting():
             origins = tuple(tuple(_validate(source, catalogue, problems)) for source in sources)
         if problems:
             raise ConfigurationError(problems)
@@ -122,7 +133,7 @@ class Configuration:
 
 
 @contextmanager
-def _without_collecting() -> Iterator[None]:
+def without_collecting() -> Iterator[None]:
     """Make many objects that stay: to look for garbage among them again and again takes as long."""
     was_enabled = gc.isenabled()
     gc.disable()
@@ -138,7 +149,7 @@ def _validate(source: Source, catalogue: Catalogue, problems: list[Problem]) -> 
         message = f"expected a mapping of patterns to options, got {source.rules!r}"
         problems.append(Problem(source.name, message))
         return
-    seen: dict[tuple[object, ...], str] = {}
+    seen: dict[Pattern, str] = {}
     for text, options in source.rules.items():
         layer = Layer(source.name, text)
         try:
@@ -147,14 +158,15 @@ def _validate(source: Source, catalogue: Catalogue, problems: list[Problem]) -> 
             problems.append(Problem(source.name, str(error), str(text)))
             pattern = Pattern(ANY_HOST)
         else:
-            same = seen.setdefault((pattern.host, pattern.path, pattern.conditions), text)
+            same = seen.setdefault(pattern, text)
             if same is not text:
                 message = f"it is the same pattern as {same!r}: join the two"
                 problems.append(Problem(source.name, message, text))
         yield _validate_options(pattern, layer, options, catalogue, problems)
         if isinstance(options, dict) and OVERRIDE in options:
             stronger = _validate_options(pattern, layer, options[OVERRIDE], catalogue, problems)
-            yield evolve(stronger, overrides=True)
+            stronger.overrides = True
+            yield stronger
 
 
 def _validate_options(

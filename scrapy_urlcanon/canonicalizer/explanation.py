@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from attrs import frozen
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 
@@ -13,8 +11,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.layers import Layer
 
 
-@frozen
-class Step:
+class Step(NamedTuple):
     """One change on the way to the canonical URL."""
 
     option: str
@@ -40,8 +37,7 @@ class Step:
         return ", ".join(map(str, self.layers))
 
 
-@frozen
-class Explanation:
+class Explanation(NamedTuple):
     """How a URL became its canonical form."""
 
     url: str

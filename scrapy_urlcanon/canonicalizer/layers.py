@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from attrs import frozen
+from typing import NamedTuple
 
 
-@frozen
-class Layer:
+class Layer(NamedTuple):
     """One pattern of one origin of rules, or all of an origin that knows no patterns.
 
     >>> print(Layer("urlcanon.toml", "example.com"))

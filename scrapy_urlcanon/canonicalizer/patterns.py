@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
-
-from attrs import field, frozen
 
 from scrapy_urlcanon.canonicalizer.names import glob_matcher
 from scrapy_urlcanon.canonicalizer.percent_encoding import (
@@ -23,7 +21,7 @@ from scrapy_urlcanon.canonicalizer.url import is_ip_address, normalize_host
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from scrapy_urlcanon.canonicalizer.url import Url
 
@@ -33,27 +31,19 @@ _plain_host = re.compile(r"(?:[a-z0-9_\-][a-z0-9_\-.]*\.)?[a-z]+").fullmatch
 _LONGEST_HOST = 253  # characters, without the dot of the root zone (RFC 1035, section 2.3.4)
 
 
-@frozen(order=True)
-class Condition:
+class Condition(NamedTuple):
     """A condition on one parameter of the query."""
 
     name: str
     """Decoded; ``*`` stands for any text."""
     value: str
     """Decoded; ``*`` stands for any text."""
-    matches: Callable[[str], bool] = field(init=False, repr=False, eq=False, order=False)
-    """Tells whether a decoded value fulfils the condition."""
-
-    @matches.default
-    def _matches(self) -> Callable[[str], bool]:
-        return glob_matcher(self.value)
 
     def is_met_by(self, name: str, value: str) -> bool:
         """Tell whether a parameter, decoded, fulfils the condition."""
-        return (name == self.name or _fits(self.name, name)) and self.matches(value)
-
-    def __reduce__(self) -> tuple[type[Condition], tuple[str, str]]:
-        return type(self), (self.name, self.value)
+        return (name == self.name or _fits(self.name, name)) and (
+            value == self.value or _fits(self.value, value)
+        )
 
     def covers(self, other: Condition) -> bool:
         """Tell whether every parameter that fulfils *other* fulfils this condition too."""
@@ -61,8 +51,7 @@ class Condition:
         return self.is_met_by(other.name, other.value)
 
 
-@frozen(order=True)
-class Pattern:
+class Pattern(NamedTuple):
     """A host with its subdomains, a path prefix and conditions on the query.
 
     >>> pattern = parse_pattern("Wiki.example.com/index.php?title=Special:*")
@@ -181,8 +170,7 @@ class Pattern:
         ) and _paths_overlap(self.path, other.path)
 
 
-@frozen
-class SitePattern:
+class SitePattern(NamedTuple):
     """The paths with a prefix on one scheme, host and port.
 
     That is what a robots.txt speaks of (RFC 9309, section 2.3), and what no :class:`Pattern` can
@@ -198,16 +186,11 @@ class SitePattern:
     """A URL of the site, normalized."""
     prefix: str
     """``*`` in it stands for any text."""
-    is_for_whole_host = False
-    """It is for one port, and one of http and https, at the most."""
-    _fits: Callable[[str], bool] = field(init=False, repr=False, eq=False)
 
-    @_fits.default
-    def _matcher_of_paths(self) -> Callable[[str], bool]:
-        return glob_matcher(self.prefix.rstrip("*") + "*")
-
-    def __reduce__(self) -> tuple[type[SitePattern], tuple[Url, str]]:
-        return type(self), (self.site, self.prefix)
+    @property
+    def is_for_whole_host(self) -> bool:
+        """No: it is for one port, and one of http and https, at the most."""
+        return False
 
     @property
     def host(self) -> str:
@@ -227,11 +210,10 @@ class SitePattern:
     def matches_on_its_host(self, url: Url) -> bool:
         """Tell whether *url*, whose host may be a subdomain of this one, is one of the URLs."""
         is_of_site = (url.scheme, url.host, url.port) == self.site[0:1] + self.site[2:4]
-        return is_of_site and self._fits(url.path)
+        return is_of_site and _fits(self.prefix.rstrip("*") + "*", url.path)
 
 
-@frozen
-class PlacePattern:
+class PlacePattern(NamedTuple):
     """The URLs of a program on one host and port, below its place, that a pattern is for.
 
     Not those on subdomains, nor those of another program whose place is below this one.
@@ -242,8 +224,11 @@ class PlacePattern:
     """None where it is that of the scheme."""
     others: tuple[str, ...] = ()
     """Places of other programs, without the slash at the end."""
-    is_for_whole_host = False
-    """It is for one port at the most."""
+
+    @property
+    def is_for_whole_host(self) -> bool:
+        """No: it is for one port at the most."""
+        return False
 
     @property
     def host(self) -> str:

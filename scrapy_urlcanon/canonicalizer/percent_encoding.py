@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from string import ascii_letters, digits
 from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_from_bytes, quote_plus, unquote_plus, unquote_to_bytes
 
@@ -68,8 +69,11 @@ _is_canonical_path = re.compile(
     f"[{_UNRESERVED}{_SUB_DELIMS}:@/]*(?:%(?:{_ENCODED_IN_PATH})[{_UNRESERVED}{_SUB_DELIMS}:@/]*)*"
 ).fullmatch
 
-_ENCODED_IN_QUERY = _escapes(b for b in range(256) if quote_plus(bytes([b])).startswith("%"))
-_PLAIN_IN_QUERY = bytes(byte for byte in range(128) if re.match(f"[{_UNRESERVED}+]", chr(byte)))
+_PLAIN_IN_QUERY = f"{ascii_letters}{digits}-._~+".encode()
+# A plus sign stands for a space.
+_ENCODED_IN_QUERY = _escapes(
+    set(range(256)).difference(_PLAIN_IN_QUERY, b" ").union(b"+"),
+)
 _ALL_BUT_SEPARATORS = bytes(byte for byte in range(256) if byte not in b"&=")
 _MOST_PARAMETERS = 100
 # To take bytes out is faster than to look for others with a regular expression.

@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
-from scrapy_urlcanon.canonicalizer.configuration import RuleSet
+from scrapy_urlcanon.canonicalizer.configuration import RuleSet, without_collecting
 from scrapy_urlcanon.canonicalizer.layers import Layer, preset_layer
 from scrapy_urlcanon.canonicalizer.patterns import (
     ANY_HOST,
@@ -22,7 +20,7 @@ from scrapy_urlcanon.canonicalizer.rules import Rule, Skip
 from scrapy_urlcanon.canonicalizer.tracking_exceptions import EXCEPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.patterns import PlacePattern, SitePattern
@@ -36,22 +34,33 @@ _FEW = 8
 """Rule sets that are tried one by one sooner than those that may hold are looked up."""
 
 
-@frozen(eq=False)
 class Policy:
-    """The value of every option for some URLs, and the rules that do something there."""
+    """The value of every option for some URLs, and the rules that do something there.
 
-    options: Mapping[str, Setting]
-    """By name, each with the layer that set it."""
-    rules: tuple[Rule, ...]
-    """In the order in which they apply."""
-    as_scrapy: bool
-    """Whether Scrapy's own canonicalization decides about all that no rule of the user changes:
-    preset ``scrapy``, but where one says of the fragment, the order of parameters or the URL as
-    it was written what Scrapy does not do."""
-    scrapy_does: frozenset[str] = frozenset()
-    """The options of :attr:`rules` that have the value which stands for what Scrapy does."""
-    skip: Skip | None = None
-    """The URLs that are not to be fetched, if any."""
+    :param options: by name, each with the layer that set it.
+    :param rules: in the order in which they apply.
+    :param as_scrapy: whether Scrapy's own canonicalization decides about all that no rule of the
+        user changes: preset ``scrapy``, but where one says of the fragment, the order of parameters
+        or the URL as it was written what Scrapy does not do.
+    :param scrapy_does: the options of *rules* that have the value which stands for what Scrapy
+        does.
+    :param skip: the URLs that are not to be fetched, if any.
+    """
+
+    def __init__(
+        self,
+        options: Mapping[str, Setting],
+        rules: tuple[Rule, ...],
+        *,
+        as_scrapy: bool,
+        scrapy_does: frozenset[str],
+        skip: Skip | None,
+    ) -> None:
+        self.options = options
+        self.rules = rules
+        self.as_scrapy = as_scrapy
+        self.scrapy_does = scrapy_does
+        self.skip = skip
 
     def skips(self, url: Url) -> str | None:
         """Return the template by which *url*, a canonical one, is not to be fetched, or None."""
@@ -134,27 +143,21 @@ class HostPolicy:
 class Policies:
     """Finds the policy for a URL, in a time that depends on its host's labels alone."""
 
+    @without_collecting()
     def __init__(self, configuration: Configuration) -> None:
         self._preset = configuration.preset
         self._catalogue = configuration.catalogue
         self._origins: list[dict[str, list[RuleSet]]] = []
         for rule_sets in (tracking_exceptions(), *configuration.origins):
-            usual: dict[str, list[RuleSet]] = {}
-            stronger: dict[str, list[RuleSet]] = {}
-            for rule_set in rule_sets:
-                by_host = stronger if rule_set.overrides else usual
-                by_host.setdefault(rule_set.pattern.host, []).append(rule_set)
-            for by_host in (usual, stronger):
-                for sets in by_host.values():
-                    if len(sets) > 1:
-                        sets.sort(key=lambda rule_set: rule_set.pattern.specificity)
-                self._origins.append(by_host)
+            stronger = [rule_set for rule_set in rule_sets if rule_set.overrides]
+            usual = [r for r in rule_sets if not r.overrides] if stronger else rule_sets
+            self._origins += [_by_host(usual), _by_host(stronger)]
         self.declared: dict[str, tuple[RuleSet, ...]] = {}
         """What sites declared, by host."""
         hosts = {host for by_host in self._origins for host in by_host}
-        self._globs = set(filter(is_host_glob, hosts))
+        self._globs = {host for host in hosts if "*" in host and is_host_glob(host)}
         self._labels_of_globs = sorted({host.count(".") for host in self._globs})
-        self._hosts = hosts - self._globs - {ANY_HOST}
+        self._hosts = hosts.difference(self._globs, (ANY_HOST,))
         self._ends = {".".join(host.rsplit(".", 2)[-2:]) for host in self._hosts}
         """The last two labels of each: what most hosts are told by to have no rules."""
         self._cached_for_host = lru_cache(_CACHED_HOSTS)(self.for_host)
@@ -224,12 +227,29 @@ class Policies:
         return Policy(
             options,
             rules,
-            self._preset == "scrapy"
+            as_scrapy=self._preset == "scrapy"
             and all(options[name].value == of_scrapy[name].value for name in scrapy_does)
             and not any(rule.as_written for rule in rules),
-            scrapy_does,
-            next((option for option in compiled if isinstance(option, Skip)), None),
+            scrapy_does=scrapy_does,
+            skip=next((option for option in compiled if isinstance(option, Skip)), None),
         )
+
+
+def _by_host(rule_sets: Iterable[RuleSet]) -> dict[str, list[RuleSet]]:
+    """Return *rule_sets* by the host of their patterns, of each host the stronger ones later."""
+    by_host: dict[str, list[RuleSet]] = {}
+    several: dict[str, list[RuleSet]] = {}
+    for rule_set in rule_sets:
+        host = rule_set.pattern.host
+        known = by_host.get(host)
+        if known is None:
+            by_host[host] = [rule_set]
+        else:
+            known.append(rule_set)
+            several[host] = known
+    for sets in several.values():
+        sets.sort(key=lambda rule_set: rule_set.pattern.specificity)
+    return by_host
 
 
 @lru_cache

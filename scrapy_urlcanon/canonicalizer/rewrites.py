@@ -13,13 +13,12 @@ from scrapy_urlcanon.canonicalizer.templates import (
     SEGMENT,
     Place,
     Template,
-    TemplateError,
     TextTemplate,
     parse_target,
     parse_template,
 )
 from scrapy_urlcanon.canonicalizer.url import Url
-from scrapy_urlcanon.exceptions import UnparsableUrlError
+from scrapy_urlcanon.exceptions import TemplateError, UnparsableUrlError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

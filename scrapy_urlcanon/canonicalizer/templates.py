@@ -37,7 +37,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
     encode_path,
     encode_query_text,
 )
-from scrapy_urlcanon.exceptions import did_you_mean
+from scrapy_urlcanon.exceptions import TemplateError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -59,10 +59,6 @@ CLASSES: dict[str, str] = {
 
 _PLACE = re.compile(r"\{([^{}]*)\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
-
-class TemplateError(ValueError):
-    """A template that cannot be used; its message says why."""
 
 
 class Place(NamedTuple):

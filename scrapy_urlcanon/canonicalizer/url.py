@@ -13,8 +13,6 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-import ada_url
-
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 DEFAULT_PORTS = {"http": "80", "https": "443"}
@@ -146,6 +144,9 @@ def normalize_host(host: str) -> str:
 
     :raises UnparsableUrlError: if the standard does not take it for a host.
     """
+    # Most hosts are plain, and their crawls are not to wait for it.
+    import ada_url  # noqa: PLC0415
+
     try:
         return ada_url.URL(f"https://{host}/").hostname
     except ValueError:

@@ -7,23 +7,17 @@ from abc import ABC, abstractmethod
 from string import ascii_letters, digits, hexdigits
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from attrs import field, frozen
-
 from scrapy_urlcanon.canonicalizer.names import Entry
-from scrapy_urlcanon.canonicalizer.rewrites import Rewrite, parse_rewrite
-from scrapy_urlcanon.canonicalizer.settling import find_unsettled
-from scrapy_urlcanon.canonicalizer.templates import TemplateError, parse_template
 from scrapy_urlcanon.canonicalizer.url import normalize_host
-from scrapy_urlcanon.exceptions import UnparsableUrlError, did_you_mean
+from scrapy_urlcanon.exceptions import TemplateError, UnparsableUrlError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from scrapy_urlcanon.canonicalizer.layers import Layer
+    from scrapy_urlcanon.canonicalizer.rewrites import Rewrite
+    from scrapy_urlcanon.canonicalizer.templates import Template
     from scrapy_urlcanon.canonicalizer.url import Url
-
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Setting(NamedTuple):
@@ -64,14 +58,22 @@ def _expected(value_type: ValueType, value: object) -> str:
 
 def _is_text(value: object) -> bool:
     """Tell whether *value* is a text; JSON can hold half of a surrogate pair, which is none."""
-    return isinstance(value, str) and not _SURROGATE.search(value)
+    if not isinstance(value, str):
+        return False
+    if value.isascii():
+        return True
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
-@frozen
 class Choice(ValueType):
     """One of a few words."""
 
-    choices: tuple[str, ...]
+    def __init__(self, choices: tuple[str, ...]) -> None:
+        self.choices = choices
 
     def __str__(self) -> str:
         return " or ".join(repr(choice) for choice in self.choices)
@@ -82,7 +84,6 @@ class Choice(ValueType):
         return _expected(self, value) + did_you_mean(value, self.choices)
 
 
-@frozen
 class Flag(ValueType):
     """True or False."""
 
@@ -93,7 +94,6 @@ class Flag(ValueType):
         return None if isinstance(value, bool) else _expected(self, value)
 
 
-@frozen
 class NameList(ValueType):
     """A list of names; the lists of all layers unite.
 
@@ -101,8 +101,9 @@ class NameList(ValueType):
     one that a glob of the same list matches, back.
     """
 
-    optional: bool = field(default=False, kw_only=True)
-    """Whether None, which is no list, is a value too and discards the lower layers."""
+    def __init__(self, *, optional: bool = False) -> None:
+        self.optional = optional
+        """Whether None, which is no list, is a value too and discards the lower layers."""
 
     def __str__(self) -> str:
         return "a list of names" + (" or None" if self.optional else "")
@@ -132,7 +133,6 @@ class NameList(ValueType):
         return [f"!{entry}"]
 
 
-@frozen
 class NameMap(ValueType):
     """A mapping of names to texts; the mappings of all layers unite.
 
@@ -165,13 +165,14 @@ class NameMap(ValueType):
         return {entry: None}
 
 
-_SHAPE = re.compile(r"(digits|hex|alnum|uuid)(?:\{(\d{1,4})(?:-(\d{1,4}))?\})?")
+# Compiled where they are used, which few crawls do.
+_SHAPE = r"(digits|hex|alnum|uuid)(?:\{(\d{1,4})(?:-(\d{1,4}))?\})?"
+_UUID = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _CHARACTERS = {
     "digits": frozenset(digits),
     "hex": frozenset(hexdigits),
     "alnum": frozenset(ascii_letters + digits),
 }
-_UUID = re.compile("[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class ShapeMap(NameMap):
@@ -188,7 +189,7 @@ class ShapeMap(NameMap):
         if problem or not isinstance(value, dict):
             return problem
         for name, shape in value.items():
-            found = _SHAPE.fullmatch("uuid" if shape is None else shape)
+            found = re.fullmatch(_SHAPE, "uuid" if shape is None else shape)
             if not found or (found[1] == "uuid" and found[2]):
                 return f"expected a shape like hex{{32}} for {name!r}, got {shape!r}"
         return None
@@ -200,15 +201,14 @@ def has_shape(text: str, shape: str) -> bool:
     >>> has_shape("0a1b", "hex{4-8}"), has_shape("0a1b", "hex{8}"), has_shape("", "digits")
     (True, False, False)
     """
-    kind, least, most = _SHAPE.fullmatch(shape).groups()  # type: ignore[union-attr]
+    kind, least, most = re.fullmatch(_SHAPE, shape).groups()  # type: ignore[union-attr]
     if kind == "uuid":
-        return _UUID.fullmatch(text) is not None
+        return re.fullmatch(_UUID, text) is not None
     if least and not int(least) <= len(text) <= int(most or least):
         return False
     return bool(text) and _CHARACTERS[kind].issuperset(text)
 
 
-@frozen
 class HostMap(NameMap):
     """A mapping of hosts to hosts; the mappings of all layers unite.
 
@@ -268,7 +268,6 @@ def _host(text: str) -> str:
     return normalize_host(text.removesuffix("."))
 
 
-@frozen
 class TemplateList(ValueType):
     """A list of templates; the lists of all layers unite.
 
@@ -286,7 +285,7 @@ class TemplateList(ValueType):
             try:
                 if not isinstance(item, str):
                     raise TemplateError("expected a text")  # noqa: TRY301
-                parse_template(item.removeprefix("!"))
+                _template(item.removeprefix("!"))
             except TemplateError as error:
                 problems.append(f"{item!r}: {error}")
         return "; ".join(problems) or None
@@ -297,14 +296,13 @@ class TemplateList(ValueType):
             if item.startswith("!"):
                 templates.pop(item[1:], None)
             else:
-                templates[item] = (parse_template(item), layer)
+                templates[item] = (_template(item), layer)
         return Setting(tuple(templates.values()), layer)
 
     def taken_back(self, entry: str) -> list[str]:
         return [f"!{entry}"]
 
 
-@frozen
 class RewriteList(ValueType):
     """A list of pairs of templates; the lists of all layers unite, the strongest first.
 
@@ -333,7 +331,7 @@ class RewriteList(ValueType):
                 problems.append(f"two pairs begin with {rewrite.source.text!r}")
             sources.add(rewrite.source.text)
             rewrites.append(rewrite)
-        way = None if problems else find_unsettled(rewrites)
+        way = None if problems or not rewrites else _unsettled(rewrites)
         if way:
             problems.append(
                 "they never settle: "
@@ -357,17 +355,39 @@ class RewriteList(ValueType):
         return [f"!{entry}"]
 
 
+# Few crawls have templates, and the others are not to wait for the imports.
+
+
+def _template(text: str) -> Template:
+    """Return the template that *text* describes.
+
+    :raises TemplateError: if it describes none.
+    """
+    from scrapy_urlcanon.canonicalizer.templates import parse_template  # noqa: PLC0415
+
+    return parse_template(text)
+
+
 def _rewrite(item: object) -> Rewrite | None:
     """Return the pair of templates that *item* is, or None where it takes one back.
 
     :raises TemplateError: if it is neither.
     """
     if isinstance(item, str) and item.startswith("!"):
-        parse_template(item[1:])
+        _template(item[1:])
         return None
     if not isinstance(item, (list, tuple)) or [type(part) for part in item] != [str, str]:
         raise TemplateError(f"expected pairs of templates, and {item!r} is not one")
+    from scrapy_urlcanon.canonicalizer.rewrites import parse_rewrite  # noqa: PLC0415
+
     return parse_rewrite(*item)
+
+
+def _unsettled(rewrites: list[Rewrite]) -> list[Url] | None:
+    """Return a URL that *rewrites* change again and again, with what becomes of it, or None."""
+    from scrapy_urlcanon.canonicalizer.settling import find_unsettled  # noqa: PLC0415
+
+    return find_unsettled(rewrites)
 
 
 def _path_and_query(url: Url) -> str:

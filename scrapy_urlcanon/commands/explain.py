@@ -6,7 +6,6 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from attrs import asdict
 from scrapy.exceptions import UsageError
 from scrapy.utils.project import inside_project
 
@@ -93,7 +92,7 @@ def _print_json(canonicalizer: Canonicalizer, urls: Iterable[str], *, is_pair: b
             for s in explanation.steps
         ]
         skip = canonicalizer.skips(url)
-        document = {**asdict(explanation, recurse=False), "steps": steps, "skip": skip}
+        document = {**explanation._asdict(), "steps": steps, "skip": skip}
         print(visible_json(json.dumps(document, ensure_ascii=False)))  # noqa: T201
     if is_pair:
         both = pair(canonicalizer, *urls)

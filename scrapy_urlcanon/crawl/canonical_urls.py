@@ -9,7 +9,6 @@ from urllib.parse import quote
 from scrapy_urlcanon.crawl.settings import META_KEY, PAGE_KEY
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.exceptions import ConfigurationError
-from scrapy_urlcanon.redaction import shown_url, visible_lines
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -59,6 +58,9 @@ class CanonicalUrls:
         except ConfigurationError as error:
             # The request is not to be lost for it, nor the log to be flooded.
             if str(error) not in self._reported_meta:
+                # Few crawls have such requests, and all would wait for the import.
+                from scrapy_urlcanon.redaction import shown_url, visible_lines  # noqa: PLC0415
+
                 self._reported_meta.add(str(error))
                 logger.error(  # noqa: TRY400
                     "No rules for %(request)s, because of its meta: %(error)s",

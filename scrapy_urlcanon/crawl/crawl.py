@@ -18,7 +18,6 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.rules import Skip
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
-from scrapy_urlcanon.crawl.clean_param import CleanParamRules
 from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 from scrapy_urlcanon.crawl.first_urls import FirstUrls
@@ -139,6 +138,8 @@ class Crawl:
                 crawler, self.canonicalizer, self.canonical_urls, self.stats
             )
         if self.settings.clean_param:
+            from scrapy_urlcanon.crawl.clean_param import CleanParamRules  # noqa: PLC0415
+
             self._clean_param = CleanParamRules(crawler, self.rule_changes, self.stats)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
 

@@ -292,7 +292,8 @@ def _setting(read: Callable[[str, Any], Any], *, default: object) -> Any:
     return field(default=default, metadata={"read": read})
 
 
-@frozen(kw_only=True)
+# What makes values equal, and shows them, is code that every crawl would wait for.
+@frozen(kw_only=True, eq=False, repr=False)
 class CrawlSettings:
     """The values of the settings; each attribute is named after its own, its docstring Markdown.
 

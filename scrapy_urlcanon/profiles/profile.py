@@ -8,8 +8,8 @@ from attrs import field, frozen
 
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
-from scrapy_urlcanon.canonicalizer.templates import Template, TemplateError, parse_template
-from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
+from scrapy_urlcanon.canonicalizer.templates import Template, parse_template
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem, TemplateError, did_you_mean
 from scrapy_urlcanon.rule_files.documents import parse_toml
 
 if TYPE_CHECKING:

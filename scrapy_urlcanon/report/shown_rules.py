@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve
-
 from scrapy_urlcanon.redaction import REDACTED, is_secret, redact, visible
 
 if TYPE_CHECKING:
@@ -25,7 +23,7 @@ def shown_layer(layer: Layer) -> str:
     "urlcanon.toml['example.com/?token=***']"
     """
     if layer.pattern is not None:
-        layer = evolve(layer, pattern=redact(layer.pattern))
+        layer = layer._replace(pattern=redact(layer.pattern))
     return str(layer)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.configuration import OVERRIDE, RuleSet
@@ -120,7 +120,7 @@ def _with(configuration: Configuration, rule_set: RuleSet) -> Configuration:
         # The setting of the project stands below that of the spider.
         place = names.index(_SETTINGS[1]) if _SETTINGS[1] in names else len(names)
         origins.insert(place, (rule_set,))
-    return evolve(configuration, origins=tuple(origins))
+    return configuration._replace(origins=tuple(origins))
 
 
 def _key(rule_set: RuleSet) -> tuple[str, Pattern | SitePattern | PlacePattern, bool]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from attrs import evolve
-
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 
 if TYPE_CHECKING:
@@ -23,7 +21,7 @@ def as_written(canonicalizer: Canonicalizer) -> Canonicalizer:
     """
     configuration = canonicalizer.configuration
     origins = tuple(filter(_is_written, configuration.origins))
-    written = Canonicalizer.from_configuration(evolve(configuration, origins=origins))
+    written = Canonicalizer.from_configuration(configuration._replace(origins=origins))
     for host, rule_sets in canonicalizer.declared.items():
         written.declare(host, rule_sets)
     return written

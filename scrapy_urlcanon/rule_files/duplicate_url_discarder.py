@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeGuard
 from urllib.parse import unquote_plus
 
-from attrs import Factory, define, evolve, frozen
+from attrs import Factory, define, frozen
 
 from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
 from scrapy_urlcanon.rule_files.approximation import includes_no_subdomain
@@ -272,7 +272,7 @@ class _Translation:
                 "since what is left must not lose another",
             )
             return
-        scopes = [evolve(scope, path="") for scope in pattern.scopes()]
+        scopes = [scope._replace(path="") for scope in pattern.scopes()]
         for scope in scopes:
             options = self.with_host.options.setdefault(scope, {})
             listed = options.setdefault("rewrite_path", [])

@@ -6,8 +6,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import frozen
-
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
@@ -20,18 +18,23 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.rule_files.foreign import LeftOut
 
 _SUFFIXES = {".toml": "TOML", ".json": "JSON"}
-_BARE_KEY = re.compile("[A-Za-z0-9_-]+")
+_BARE_KEY = "[A-Za-z0-9_-]+"
 """What TOML lets stand without quotes."""
 
 
-@frozen
 class RulesFile(Source):
-    """A rule file; its name is its path, as it was given."""
+    """A rule file; its name is its path, as it was given.
 
-    format: str
-    """``TOML``, ``JSON`` or the name of a foreign format."""
-    left_out: tuple[LeftOut, ...] = ()
-    """What a foreign file says that our rules cannot express."""
+    :param file_format: ``TOML``, ``JSON`` or the name of a foreign format.
+    :param left_out: what a foreign file says that our rules cannot express.
+    """
+
+    def __init__(
+        self, name: str, rules: object, file_format: str, left_out: tuple[LeftOut, ...] = ()
+    ) -> None:
+        super().__init__(name, rules)
+        self.format = file_format
+        self.left_out = left_out
 
     @property
     def is_foreign(self) -> bool:
@@ -120,7 +123,7 @@ def _read_ours(name: str, text: str) -> RulesFile:
     if file_format == "JSON":
         return RulesFile(name, parse_json(text, unique_keys=True), file_format)
     document = parse_toml(text)
-    bare = ((key, table) for key, table in document.items() if _BARE_KEY.fullmatch(key))
+    bare = ((key, table) for key, table in document.items() if re.fullmatch(_BARE_KEY, key))
     unquoted = [host for key, table in bare for host in _unquoted(key, table)]
     if unquoted:
         quoted, got = ([f"[{form % host}]" for host in unquoted] for form in ('"%s"', "%s"))

@@ -8,7 +8,7 @@ import pytest
 from scrapy_urlcanon.canonicalizer import settling
 from scrapy_urlcanon.canonicalizer.rewrites import parse_rewrite
 from scrapy_urlcanon.canonicalizer.settling import find_unsettled
-from scrapy_urlcanon.canonicalizer.templates import TemplateError
+from scrapy_urlcanon.exceptions import TemplateError
 
 PIECES = ["a", "b", "ab", "-", "/", "1", "_", "{x}", "{y}", "{x:digits}", "{p:path}", "{l:a|b}"]
 QUERIES = ["", "", "", "?a={x}", "?a=1", "?b={y}&a={x}", "?a={x:digits}", "?a=2&b=1", "?a="]

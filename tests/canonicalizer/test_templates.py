@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.rewrites import RewriteIndex, parse_rewrite
-from scrapy_urlcanon.canonicalizer.templates import TemplateError, parse_template
+from scrapy_urlcanon.canonicalizer.templates import parse_template
 from scrapy_urlcanon.canonicalizer.url import Url, split
-from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.exceptions import ConfigurationError, TemplateError
 
 HOST = "http://example.com"
 

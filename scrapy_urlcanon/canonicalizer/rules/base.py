@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.entries import Cause
@@ -11,7 +11,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import decode_parameter
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from typing_extensions import Self
 
@@ -67,7 +67,7 @@ class Presets(NamedTuple):
     def values(self, neutral: Any) -> dict[str, Any]:
         """Return the value in each preset, written as a user would."""
         value = list(neutral) if isinstance(neutral, tuple) else neutral
-        value = dict(value) if isinstance(value, Mapping) else value
+        value = dict(value) if isinstance(value, MappingProxyType) else value
         found = {}
         for preset, changed in self._asdict().items():
             value = value if changed is _AS_BEFORE else changed

@@ -24,8 +24,9 @@ class Catalogue(Collection[type[Option]]):
         self._options = tuple(sorted(options, key=lambda option: option.place))
         self.by_name: dict[str, type[Option]] = {option.name: option for option in self}
         """Every option by its name."""
+        in_presets = {option.name: option.in_presets() for option in self}
         self.presets: dict[str, dict[str, Any]] = {
-            preset: {option.name: option.in_presets()[preset] for option in self}
+            preset: {name: values[preset] for name, values in in_presets.items()}
             for preset in Presets._fields
         }
         """The value of every option in each preset, before any rule of the user."""
@@ -72,6 +73,6 @@ def options_of(*modules: ModuleType) -> list[type[Option]]:
         for module in modules
         for value in vars(module).values()
         if isinstance(value, type)
-        and issubclass(value, Option)
         and value.__module__ == module.__name__
+        and issubclass(value, Option)
     ]

@@ -205,16 +205,17 @@ class Amp(Rule):
         Example("unwrap", "https://www.google.com/amp/s/", "https://www.google.com/amp/s/"),
     )
 
-    _cache = re.compile(r"[a-z0-9-]+\.cdn\.ampproject\.org").fullmatch
-    _google = re.compile(r"(?:www\.)?google\.(?:com|[a-z]{2}|com?\.[a-z]{2})").fullmatch
-    _path_of_cache = re.compile(r"/(?:c|v|wp)/(s/)?([^/]*\.[^/]*)(/.*)?").fullmatch
-    _path_of_google = re.compile(r"/amp/(s/)?([^/]*\.[^/]*)(/.*)?").fullmatch
+    # Compiled where one of these hosts comes.
+    _cache = r"[a-z0-9-]+\.cdn\.ampproject\.org"
+    _google = r"(?:www\.)?google\.(?:com|[a-z]{2}|com?\.[a-z]{2})"
+    _path_of_cache = r"/(?:c|v|wp)/(s/)?([^/]*\.[^/]*)(/.*)?"
+    _path_of_google = r"/amp/(s/)?([^/]*\.[^/]*)(/.*)?"
 
     def apply(self, url: Url) -> Url:
-        if "google." in url.host and self._google(url.host):
-            found = self._path_of_google(url.path)
-        elif url.host.endswith(".cdn.ampproject.org") and self._cache(url.host):
-            found = self._path_of_cache(url.path)
+        if "google." in url.host and re.fullmatch(self._google, url.host):
+            found = re.fullmatch(self._path_of_google, url.path)
+        elif url.host.endswith(".cdn.ampproject.org") and re.fullmatch(self._cache, url.host):
+            found = re.fullmatch(self._path_of_cache, url.path)
         else:
             return url
         inner = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.entries import Cause
-from scrapy_urlcanon.canonicalizer.rewrites import index_of
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Option, Rule, distinct
 from scrapy_urlcanon.canonicalizer.values import RewriteList, TemplateList
 
@@ -127,6 +126,9 @@ class RewritePath(Rule):
     )
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
+        # Few crawls have any, and the others are not to wait for the import.
+        from scrapy_urlcanon.canonicalizer.rewrites import index_of  # noqa: PLC0415
+
         super().__init__(options)
         self._rewrites = index_of(tuple(rewrite for rewrite, _ in self.value))
         self._layers = {rewrite.source.text: layer for rewrite, layer in self.value}

@@ -13,8 +13,9 @@ from functools import cached_property
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.canonicalizer.templates import Template, TemplateError, parse_template
+from scrapy_urlcanon.canonicalizer.templates import Template, parse_template
 from scrapy_urlcanon.confidence import at_most, lower_bound
+from scrapy_urlcanon.exceptions import TemplateError
 from scrapy_urlcanon.learn.classes.shapes import ANY_PATH, templates_of
 from scrapy_urlcanon.learn.evidence import worth
 from scrapy_urlcanon.learn.location import (
