@@ -223,15 +223,16 @@ class FastPolicy:
             for rule in self.path_rules:
                 changed = rule.path(changed)
             if self._shaping and (changed == path or _is_settled_path(changed)):
-                url = _without_authority(changed, query)
+                before = url = _without_authority(changed, query)
                 try:
                     for shaping in self._shaping:
                         url = shaping.apply(url)
                 except UnparsableUrlError:
                     return None
-                changed, changed_query = url.path, "&".join(url.query or ())
-                if changed_query != query and encode_query(changed_query) != changed_query:
-                    return None
+                if url is not before:
+                    changed, changed_query = url.path, "&".join(url.query or ())
+                    if changed_query != query and encode_query(changed_query) != changed_query:
+                        return None
             if changed != path and not _is_settled_path(changed):
                 return None
             kept = self.query(changed_query) if changed_query else ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, TypeVar
 
 from scrapy_urlcanon.canonicalizer.configuration import RuleSet, without_collecting
 from scrapy_urlcanon.canonicalizer.layers import Layer, preset_layer
@@ -15,12 +16,12 @@ from scrapy_urlcanon.canonicalizer.patterns import (
     parse_pattern,
     with_parents,
 )
-from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_parameter
 from scrapy_urlcanon.canonicalizer.rules import Rule, Skip
 from scrapy_urlcanon.canonicalizer.tracking_exceptions import EXCEPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.patterns import PlacePattern, SitePattern
@@ -30,8 +31,14 @@ if TYPE_CHECKING:
 
 _CACHED_HOSTS = 1_000
 _CACHED_POLICIES = 2_000
+_Key = TypeVar("_Key")
 _FEW = 8
 """Rule sets that are tried one by one sooner than those that may hold are looked up."""
+
+
+_Positions = tuple[int, ...]
+_Test = tuple[RuleSet, "Callable[[Url], bool] | None"]
+_Known = tuple[list[_Test], tuple[RuleSet, ...]]
 
 
 class Policy:
@@ -84,16 +91,20 @@ class HostPolicy:
         ]
         # Filed under what must be in a URL, so that not all have to be tried on it.
         self._always: list[int] = []
-        self._by_segment: dict[str, list[int]] = {}
+        self._segments: dict[str, list[int]] = {}
         # By name and value; no value is any value.
-        self._by_parameter: dict[str, dict[str | None, list[int]]] = {}
+        self._parameters: dict[str, dict[str | None, list[int]]] = {}
         # The same, but none for what holds wherever it is found.
-        self._tests_of_found = [
+        self._tests_of_found: list[_Test] = [
             (r, None if self._file(r.pattern, position) else holds)
             for position, (r, holds) in enumerate(self._tests)
         ]
-        # Where all that is found holds, by what is found.
-        self._sure: dict[tuple[int, ...], tuple[RuleSet, ...]] = {}
+        self._by_segment = _frozen(self._segments)
+        self._by_parameter = {
+            name: _frozen(by_value) for name, by_value in self._parameters.items()
+        }
+        # What is to be tried, or else all that holds, by what was found.
+        self._known: dict[tuple[_Positions, ...], _Known] = {}
 
     def _file(self, pattern: Pattern | SitePattern | PlacePattern, position: int) -> bool:
         """File the rule set at *position*; return whether it holds wherever it is found."""
@@ -101,13 +112,13 @@ class HostPolicy:
             for condition in pattern.conditions:
                 if "*" not in condition.name:
                     value = None if "*" in condition.value else condition.value
-                    by_value = self._by_parameter.setdefault(condition.name, {})
+                    by_value = self._parameters.setdefault(condition.name, {})
                     by_value.setdefault(value, []).append(position)
                     is_all = len(pattern.conditions) == 1 and not pattern.path
                     return is_all and condition.value == (value or "*")
             if pattern.path and "*" not in pattern.path:
                 segment, slash, _ = pattern.path[1:].partition("/")
-                self._by_segment.setdefault(segment, []).append(position)
+                self._segments.setdefault(segment, []).append(position)
                 return not (slash or pattern.conditions)
         self._always.append(position)
         return False
@@ -116,28 +127,37 @@ class HostPolicy:
         """Return those that hold for *url*, a normalized one on such a host."""
         if self._are_few:
             return tuple([r for r, holds in self._tests if holds is None or holds(url)])
-        found = [*self._always]
+        found: list[_Positions] = []
         if self._by_segment:
-            segment = url.path[1:].partition("/")[0]
-            found += self._by_segment.get(segment, ())
+            found.append(self._by_segment.get(url.path[1:].partition("/")[0], ()))
         if self._by_parameter and url.query:
             for piece in url.query:
-                name, _, value = piece.partition("=")
-                by_value = self._by_parameter.get(decode_query_text(name))
+                name, value = decode_parameter(piece)
+                by_value = self._by_parameter.get(name)
                 if by_value:
-                    found += by_value.get(decode_query_text(value), ())
-                    found += by_value.get(None, ())
-        positions = tuple(sorted(set(found)))
-        sure = self._sure.get(positions)
-        if sure is not None:
-            return sure
-        tests = [self._tests_of_found[position] for position in positions]
-        matching = tuple([r for r, holds in tests if holds is None or holds(url)])
-        if all(holds is None for _, holds in tests):
-            if len(self._sure) >= _CACHED_POLICIES:
-                self._sure.clear()
-            self._sure[positions] = matching
-        return matching
+                    found.append(by_value.get(value, ()))
+                    found.append(by_value.get(None, ()))
+        key = tuple(found)
+        to_try, sure = self._known.get(key) or self._learn(key)
+        if to_try:
+            return tuple([r for r, holds in to_try if holds is None or holds(url)])
+        return sure
+
+    def _learn(self, found: tuple[_Positions, ...]) -> _Known:
+        """Return what of all that was *found* is to be tried, or else what holds; remember it."""
+        positions = sorted({*self._always, *chain.from_iterable(found)})
+        tests: list[_Test] = [self._tests_of_found[position] for position in positions]
+        are_sure = not any(holds for _, holds in tests)
+        sure = tuple(r for r, _ in tests) if are_sure else ()
+        known: _Known = ([] if are_sure else tests), sure
+        if len(self._known) >= _CACHED_POLICIES:
+            self._known.clear()
+        self._known[found] = known
+        return known
+
+
+def _frozen(positions: Mapping[_Key, list[int]]) -> dict[_Key, _Positions]:
+    return {key: tuple(found) for key, found in positions.items()}
 
 
 class Policies:

@@ -43,9 +43,23 @@ class Rewrite:
     _from_query: frozenset[str] = field(init=False, repr=False)
     """The names of what is found in parameters."""
 
+    may_lead_to_itself: bool = field(init=False, repr=False)
+    """Whether what it made may have the shape again that it looks for."""
+
     @_from_query.default
     def _names_in_query(self) -> frozenset[str]:
         return frozenset(place.name for place in self.source.places_of_params)
+
+    @may_lead_to_itself.default
+    def _may_lead_to_itself(self) -> bool:
+        return self.may_lead_to(self)
+
+    def may_lead_to(self, other: Rewrite) -> bool:
+        """Tell whether the *other* one may change what this one made."""
+        # A parameter that a pair takes away is not there for it a second time.
+        if other is self and not self.source.params.keys() <= self.target.params.keys():
+            return False
+        return self.target.path.may_have(other.source.path)
 
     def apply(self, url: Url) -> Url:
         """Return *url*, a normalized one, in its new shape, or as it is.
@@ -57,11 +71,13 @@ class Rewrite:
         match = self.source.match(url)
         if match is None:
             return url
-        params = self.target.params
-        if params and any(piece.partition("=")[0] in params for piece in match.others):
-            return url
         path = self._fill(self.target.path, match.found, into_query=False)
         if path is None or not _is_normalized(path):
+            return url
+        params = self.target.params
+        if not params:
+            return Url(*url[:4], path, match.others or None, url.fragment)
+        if any(piece.partition("=")[0] in params for piece in match.others):
             return url
         query = list(match.others)
         for name, shape in params.items():
@@ -86,8 +102,8 @@ class Rewrite:
                     if _move(moved, part.kind, into_query=from_query) != text:
                         return None
                     text = moved
-                if not part.takes(text):
-                    return None
+                    if not part.takes(text):
+                        return None
                 texts.append(text)
             else:
                 texts.append(part)
@@ -243,7 +259,9 @@ class RewriteIndex:
         for position in (later + candidates[: -len(later) or None]) if start else candidates:
             rewrite = self._rewrites[position]
             changed = rewrite.apply(url)
-            if changed != url and rewrite.apply(changed) == changed:
+            if changed is url or changed == url:
+                continue
+            if not rewrite.may_lead_to_itself or rewrite.apply(changed) == changed:
                 return position, changed
         return None
 

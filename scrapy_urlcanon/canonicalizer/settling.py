@@ -7,13 +7,14 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.rewrites import RewriteIndex
-from scrapy_urlcanon.canonicalizer.templates import Place, Template, TextTemplate
+from scrapy_urlcanon.canonicalizer.templates import Place
 from scrapy_urlcanon.canonicalizer.url import Url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from scrapy_urlcanon.canonicalizer.rewrites import Rewrite
+    from scrapy_urlcanon.canonicalizer.templates import Template, TextTemplate
 
 _FEW = 50
 """Of so many pairs each is compared with each: mostly that shows at once that they settle."""
@@ -32,7 +33,7 @@ def find_unsettled(rewrites: Sequence[Rewrite]) -> list[Url] | None:
     followed up again, and there is an end to the tries.
     """
     if len(rewrites) <= _FEW and not any(
-        _may_follow(first, second) for first, second in product(rewrites, repeat=2)
+        first.may_lead_to(second) for first, second in product(rewrites, repeat=2)
     ):
         return None
     words = _words(rewrites)
@@ -108,30 +109,6 @@ class _Ways:
                 if changed != url:
                     return position, changed
         return None
-
-
-def _may_follow(first: Rewrite, second: Rewrite) -> bool:
-    """Tell whether *second* may change what *first* made."""
-    # A parameter that a pair takes away is not there for it a second time.
-    if first is second and not first.source.params.keys() <= first.target.params.keys():
-        return False
-    return _may_fit(first.target.path, second.source.path)
-
-
-def _may_fit(made: TextTemplate, shape: TextTemplate) -> bool:
-    """Tell whether a text of the shape *made* may have the other *shape*.
-
-    Nearly always the literal texts at their beginnings or ends rule it out.
-    """
-    for end in (0, -1):
-        one, other = made.parts[end], shape.parts[end]
-        if not isinstance(one, str) or not isinstance(other, str):
-            continue
-        if end == 0 and not one.startswith(other) and not other.startswith(one):
-            return False
-        if end == -1 and not one.endswith(other) and not other.endswith(one):
-            return False
-    return True
 
 
 def _words(rewrites: Sequence[Rewrite]) -> list[str]:

@@ -121,11 +121,15 @@ class TextTemplate:
                 f"it is ambiguous where {left[0]} ends and {left[1]} begins: put a character "
                 "between them that one of them does not take, or give one a narrower class"
             )
+        first, *_, last = 2 * (self.parts or ("",))
+        self._start = first if isinstance(first, str) else ""
+        # Where all can be told from the left, nothing is looked for from the right.
+        self._end = last if isinstance(last, str) and end < len(self.parts) else ""
         middle = self.parts[start:end]
         self._middle = middle[0] if middle and isinstance(middle[0], Place) else None
-        # From the ends inwards.
-        self._from_left = self.parts[:start]
-        self._from_right = self.parts[end:][::-1]
+        # From the ends inwards; what stands at the ends literally is looked for first.
+        self._from_left = self.parts[bool(self._start) : start]
+        self._from_right = self.parts[end:][::-1][bool(self._end) :]
 
     def _is_fixed(self, position: int, neighbour: int) -> bool:
         """Tell whether the end of a part that is next to *neighbour* can be told."""
@@ -144,6 +148,20 @@ class TextTemplate:
         """The places, in order."""
         return tuple(part for part in self.parts if isinstance(part, Place))
 
+    def may_have(self, shape: TextTemplate) -> bool:
+        """Tell whether a text of this shape may have another *shape*; neither is empty.
+
+        Nearly always what they begin or end with rules it out.
+
+        >>> numbers = TextTemplate(["/a/", place("id", "digits", str)])
+        >>> pages = TextTemplate(["/a/", place("id", "digits", str), ".html"])
+        >>> pages.may_have(numbers), numbers.may_have(numbers)
+        (False, True)
+        """
+        return _may_begin_alike(self.parts[0], shape.parts[0]) and _may_end_alike(
+            self.parts[-1], shape.parts[-1]
+        )
+
     def match(self, text: str) -> dict[str, str] | None:
         """Return what stands in each place if *text* has this shape, else None.
 
@@ -152,8 +170,13 @@ class TextTemplate:
         True
         >>> shape.match("one-two-")
         """
+        if not (text.startswith(self._start) and text.endswith(self._end)):
+            return None
         found: dict[str, str] = {}
-        rest = self._match_left(text, found)
+        end = len(text) - len(self._end)
+        if len(self._start) > end:
+            return None
+        rest = self._match_left(text[len(self._start) : end], found)
         rest = None if rest is None else self._match_right(rest, found)
         if rest is None:
             return None
@@ -193,6 +216,22 @@ class TextTemplate:
                     return None
                 found[part.name], text = taken, rest
         return text
+
+
+def _may_begin_alike(one: Part, other: Part) -> bool:
+    if isinstance(one, str) and isinstance(other, str):
+        return one.startswith(other) or other.startswith(one)
+    first, second = (part[0] if isinstance(part, str) else part.characters for part in (one, other))
+    return not set(first).isdisjoint(second)
+
+
+def _may_end_alike(one: Part, other: Part) -> bool:
+    if isinstance(one, str) and isinstance(other, str):
+        return one.endswith(other) or other.endswith(one)
+    first, second = (
+        part[-1] if isinstance(part, str) else part.characters for part in (one, other)
+    )
+    return not set(first).isdisjoint(second)
 
 
 @frozen(eq=False)
@@ -236,6 +275,8 @@ class Template:
         found = self.path.match(url.path)
         if found is None:
             return None
+        if not self.params:
+            return Match(found, url.query or ())
         others: list[str] = []
         seen = set()
         for piece in url.query or ():

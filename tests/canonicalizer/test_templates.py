@@ -10,7 +10,7 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.rewrites import RewriteIndex, parse_rewrite
 from scrapy_urlcanon.canonicalizer.templates import parse_template
 from scrapy_urlcanon.canonicalizer.url import Url, split
-from scrapy_urlcanon.exceptions import ConfigurationError, TemplateError
+from scrapy_urlcanon.exceptions import ConfigurationError, TemplateError, UnparsableUrlError
 
 HOST = "http://example.com"
 
@@ -387,3 +387,53 @@ def test_index_of_many_pairs_leaves_out_none_that_fits():
             url = Url("http", None, "a.example", None, path, query, None)
             changing = [n for n, pair in enumerate(pairs) if pair.apply(url) != url]
             assert set(changing) <= set(index.candidates(url)), url
+
+
+_SOURCES = st.sampled_from(
+    [
+        *("/a/{x}", "/a/{x:digits}", "/a/{x}.html", "/a/{x:digits}.html", "/{x}/b", "/{x:path}"),
+        *("/{x:a|bc}/{y}", "/a-{x:slug}-{y:digits}", "/{y:digits}{x:a|bc}", "/a/{x}?y={y}"),
+    ]
+)
+_TEXTS = st.sampled_from(["a", "b", "bc", "1", "2.html", "1-2", "a/b"])
+
+
+def _filled(template, found):
+    """Return a URL of the shape of *template*, or one near it."""
+    text = template.text
+    for place in template.places:
+        text = text.replace(str(place), found[place.name])
+    return split(HOST + text)
+
+
+@given(st.tuples(_SOURCES, _SOURCES), st.fixed_dictionaries({"x": _TEXTS, "y": _TEXTS}))
+def test_a_shape_that_texts_of_another_one_have_is_not_ruled_out(shapes, found):
+    """What is ruled out is never tried on a URL."""
+    one, other = map(parse_template, shapes)
+    url = _filled(one, found)
+    if one.match(url) and other.match(url):
+        assert one.path.may_have(other.path)
+
+
+@given(
+    st.lists(_SOURCES, min_size=2, max_size=8, unique=True),
+    st.lists(st.tuples(_SOURCES, st.fixed_dictionaries({"x": _TEXTS, "y": _TEXTS}))),
+)
+def test_of_many_pairs_the_first_that_changes_a_url_is_found(sources, filled):
+    """As if each were tried in turn."""
+    pairs = []
+    for number, source in enumerate(sources):
+        names = {place.name for place in parse_template(source).places}
+        places = "/".join(f"{{{name}}}" for name in sorted(names))
+        pairs.append(parse_rewrite(source, f"/a/{number}/{places}"))
+    index = RewriteIndex(pairs)
+    for source, found in filled:
+        url = _filled(parse_template(source), found)
+        changed = ((pair, pair.apply(url)) for pair in pairs)
+        usual = ((pair, new) for pair, new in changed if new != url and pair.apply(new) == new)
+        first = next(usual, None)
+        try:
+            follow = index.follow(url)
+        except UnparsableUrlError:
+            continue
+        assert follow[:1] == ([] if first is None else [first])

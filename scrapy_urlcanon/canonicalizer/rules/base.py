@@ -220,7 +220,7 @@ class PathRule(Rule):
 
     def apply(self, url: Url) -> Url:
         path = self.path(url.path)
-        return url if path == url.path else url._replace(path=path)
+        return url if path == url.path else url.with_path(path)
 
 
 class ParameterRule(Rule):
@@ -251,7 +251,7 @@ class ParameterRule(Rule):
             return url
         if not kept and self.spares_last:
             return url
-        return url._replace(query=kept or None)
+        return url.with_query(kept or None)
 
     def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
         del after

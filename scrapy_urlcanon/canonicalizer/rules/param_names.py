@@ -86,7 +86,7 @@ class ParamCase(Rule):
         if url.query is None:
             return url
         query = tuple(map(_lower_name, url.query))
-        return url if query == url.query else url._replace(query=query)
+        return url if query == url.query else url.with_query(query)
 
 
 def _lower_name(piece: str) -> str:
