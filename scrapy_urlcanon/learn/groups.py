@@ -38,7 +38,8 @@ class Merge(NamedTuple):
     unclear: int = 0
     """URLs of which too few agree to tell whether another one has changed."""
     moved: tuple[Location, ...] = ()
-    """URLs of pages that were seen but once, beside many that agree; not counted in ``lost``."""
+    """One URL of each page that was seen here only, beside many URLs that agree; such pages are not
+    counted in ``lost``."""
     agreeing: int = 0
     """Those many URLs."""
 
@@ -206,7 +207,11 @@ class Groups:
         once = {page for page in unlike if self.site.sizes[page] == 1 and counts[page] == 1}
         most = max(counts, key=lambda page: counts[page], default=NO_EVIDENCE)
         agreeing = counts.get(most, 0)
-        if agreeing < max(CLEAR, 2 * len(once)):
+        # A page with many URLs may be seen as it was before under several of them.
+        before = once | {page for page in unlike - {most} if counts[page] == len(self.forms(page))}
+        if agreeing >= max(CLEAR, 2 * sum(counts[page] for page in before)):
+            once = before
+        elif agreeing < max(CLEAR, 2 * len(once)):
             known = sum(counts.values())
             return Merge(target, tuple(sources), evidence, lost, min(lost, len(once)), known)
         left = max(0, len(unlike - once) - 1 - lost_before)

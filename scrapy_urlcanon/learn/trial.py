@@ -15,7 +15,7 @@ from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
 from scrapy_urlcanon.learn.operation import apply_all
 from scrapy_urlcanon.learn.results.rule import Evidence
 from scrapy_urlcanon.learn.scope import ANY_VALUE, Scope, scopes_of
-from scrapy_urlcanon.learn.site import FOLDS
+from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import (
     NUMBER,
     is_identifier,
@@ -180,6 +180,8 @@ class Trial:
             merge for merge in self._merges if merge.pages and tally.scope.holds(merge.target)
         ]
         inside, changed = self._within(tally.scope, merges)
+        # What shows nothing, such as a slide show that needs scripts, is no evidence for its value.
+        inside = {source for source in inside if self._groups.pages[source] != NO_EVIDENCE}
         params = {param for source in inside for param in source.params}
         values = [param for param in params if name_of(param) == names[0]]
         if len(values) != 1 or not may_be_default(names[0], value_of(values[0])):
@@ -307,7 +309,9 @@ class Trial:
             return False
         if tally is self.whole:
             return True
-        return thresholds.special(pages, lost, len(self.whole.pages), self.whole.lost, alternatives)
+        # Pages that have changed are in some part, too.
+        against = self.whole.lost + self.whole.moved
+        return thresholds.special(pages, lost, len(self.whole.pages), against, alternatives)
 
     def _is_local(self, tally: Tally, parts: dict[Scope, list[Merge]]) -> bool:
         """Tell whether the candidate would act outside the one part of the scope that has evidence.

@@ -355,33 +355,6 @@ def test_captures_that_changed_hide_no_rule(changing, share):
     assert found >= share * redundant > 0
 
 
-def test_one_page_of_many_that_changed_is_no_counter_example():
-    """What was seen but once, beside three URLs that agree, has changed between two captures."""
-    seen = [see(f"/a/{i}?sid={sid}", f"page {i}") for i in range(12) for sid in "abcd"]
-    assert rules([*seen, see("/a/3?sid=e", "page 3, edited")]) == rules(seen) != {}
-
-
-def test_what_differs_in_one_url_of_ten_is_content():
-    """Where a part of the values shows something else throughout they are no captures that changed.
-
-    Nor is a page that is seen under other URLs too.
-    """
-    seen = [see(f"/a/{i}?v={v}", f"page {i}") for i in range(12) for v in "abcd"]
-    assert rules([*seen, *(see(f"/a/{i}?v=e", f"other {i}") for i in range(12))]) == {}
-    others = [see(f"/a/{i}?v=e", f"page {i + 1}") for i in range(11)]
-    assert "drop_params" not in str(rules([*seen, *others]))
-
-
-def test_captures_that_changed_have_no_parameter_in_common():
-    """However many URLs of a page agree, what only those with one value show is content."""
-    seen = [see(f"/a/{i}?v={v}", f"page {i}") for i in range(12) for v in "abcdefgh"]
-    assert rules(seen) != {}
-    other = [see(f"/a/{i}?v=x", f"other {i}") for i in range(12)]
-    assert "drop_params" not in str(rules([*seen, *other]))
-    named = [see(f"/a/{i}?v=a&w={i}", f"other {i}") for i in range(12)]
-    assert "'w'" not in str(rules([*seen, *named]))
-
-
 @pytest.mark.parametrize("variants", [2, 20, 21, 200])
 def test_more_variants_of_a_page_are_no_less_evidence(variants):
     """A page with 21 session ids teaches what one with 20 does."""

@@ -87,6 +87,28 @@ def test_url_that_declares_itself_is_no_short_link():
     assert skipped([*nodes, *slugs, *own]) == []
 
 
+def test_page_that_declares_itself_may_have_another_url_that_was_not_seen():
+    """Where all pages of a class declare themselves, that says nothing of one seen nowhere else.
+
+    Half of a crawl is judged as if none declared anything. A class some of whose pages are nowhere
+    else in the whole crawl is kept all the same.
+    """
+
+    def site(alone):
+        for i in range(400):
+            url, node = f"{HOST}/blog/{i}", f"/node/{i * 37 % 401}"
+            yield see(url, f"post {i}", canonical=url)
+            if i >= alone:
+                yield see(node, f"post {i}", canonical=url)
+            yield see(f"/news/{i}", f"news {i}")
+            yield see(f"/node/{1000 + i * 37 % 401}", f"news {i}")
+        for i in range(2000, 2100):
+            yield see(f"/node/{i}", f"note {i}", canonical=f"{HOST}/node/{i}")
+
+    assert "/blog/{a:digits}" in skipped(half(site(alone=0)))
+    assert "/blog/{a:digits}" not in skipped(half(site(alone=150)))
+
+
 def test_number_beside_a_path_is_one_class_for_all_paths():
     """A parameter that leads to the page of a comment does so whatever the path."""
     seen = [see(slug(i), f"text {i}") for i in range(40)]

@@ -108,11 +108,26 @@ class _Look:
     claimed: set[int] = field(default_factory=set)
     """Pages that declare a URL outside the class which was not seen."""
     contradicted: int = 0
-    """Members that declare themselves though their page was seen nowhere else, or another URL that
-    shows another page, unless that may have changed."""
+    """Members that declare another URL which shows another page, unless that may have changed."""
+    own: int = 0
+    """Members that declare themselves, and whose page was seen nowhere else."""
     changed: set[int] = field(default_factory=set)
     """Pages that declare a URL which shows another page, where both were seen but once."""
     examples: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def against(self) -> int:
+        """How many members say that their page is found nowhere else.
+
+        Where no page of a class declares another URL they all declare themselves: that says
+        nothing of the one whose other place was not seen.
+        """
+        return self.contradicted + (self.own if self.told else 0)
+
+    @property
+    def told(self) -> set[int]:
+        """The pages that declare a URL outside the class."""
+        return self.claimed | self.seen | self.changed
 
     @property
     def unseen(self) -> float:
@@ -212,7 +227,7 @@ class _Skips:
             for member in showing:
                 target = self._declared.get(member)
                 if target is None or target in inside:
-                    look.contradicted += not others and member in self._canonical
+                    look.own += not others and member in self._canonical
                 elif target in others:
                     look.seen.add(page)
                 elif self._is_seen(target) and self._groups.pages.get(target, -1) != -1:
@@ -231,7 +246,7 @@ class _Skips:
         """
         look = self._look(found)
         pages = sum(1 for count in look.others.values() if count)
-        lost = look.contradicted
+        lost = look.against
         # What the site says and what most of the class show are two witnesses against one.
         changed, tried = len(look.changed), len(look.seen | look.changed)
         if changed and 1.0 - at_most(changed - 1, tried, _USUAL_CHANGE) < self._thresholds.chance:
@@ -264,8 +279,7 @@ class _Skips:
         of other URLs that it has seen of a page makes the mean of ``(-(1 - q) / q) ** n`` an
         estimate, without bias, of the share of pages that have none at all.
         """
-        told = look.claimed | look.seen | look.changed
-        undeclared = [count for page, count in look.others.items() if page not in told]
+        undeclared = [count for page, count in look.others.items() if page not in look.told]
         alone = undeclared.count(0)
         if alone == 0:
             return True

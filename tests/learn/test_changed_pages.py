@@ -1,0 +1,67 @@
+"""Which counter-examples are but pages that changed between two captures, and which are content."""
+
+from hashlib import sha1
+
+from scrapy_urlcanon.learn import Observation, learn
+
+
+def see(path, content):
+    digest = sha1(content.encode()).hexdigest() if content else ""
+    return Observation("http://shop.example" + path, main_sha1=digest)
+
+
+def rules(observations):
+    return learn(observations).as_rules()
+
+
+def test_one_page_of_many_that_changed_is_no_counter_example():
+    """What was seen but once, beside three URLs that agree, has changed between two captures."""
+    seen = [see(f"/a/{i}?sid={sid}", f"page {i}") for i in range(12) for sid in "abcd"]
+    assert rules([*seen, see("/a/3?sid=e", "page 3, edited")]) == rules(seen) != {}
+
+
+def test_what_differs_in_one_url_of_ten_is_content():
+    """Where a part of the values shows something else throughout they are no captures that changed.
+
+    Nor is a page that is seen under other URLs too.
+    """
+    seen = [see(f"/a/{i}?v={v}", f"page {i}") for i in range(12) for v in "abcd"]
+    assert rules([*seen, *(see(f"/a/{i}?v=e", f"other {i}") for i in range(12))]) == {}
+    others = [see(f"/a/{i}?v=e", f"page {i + 1}") for i in range(11)]
+    assert "drop_params" not in str(rules([*seen, *others]))
+
+
+def test_captures_that_changed_have_no_parameter_in_common():
+    """However many URLs of a page agree, what only those with one value show is content."""
+    seen = [see(f"/a/{i}?v={v}", f"page {i}") for i in range(12) for v in "abcdefgh"]
+    assert rules(seen) != {}
+    other = [see(f"/a/{i}?v=x", f"other {i}") for i in range(12)]
+    assert "drop_params" not in str(rules([*seen, *other]))
+    named = [see(f"/a/{i}?v=a&w={i}", f"other {i}") for i in range(12)]
+    assert "'w'" not in str(rules([*seen, *named]))
+
+
+def test_page_that_changed_while_its_urls_were_fetched_is_no_counter_example():
+    """The days of a month show the month; one month had an event more from some day on.
+
+    The rule is for the whole site, and none for each of the years without such a month.
+    """
+    days = [
+        see(f"/{year}/{month:02}/{day:02}/all", f"{year} {month}")
+        for year in range(2006, 2012)
+        for month in range(1, 13)
+        for day in range(1, 21)
+    ]
+    edited = [see(f"/2007/01/{day}/all", "2007 1, edited") for day in range(21, 25)]
+    assert rules([*days, *edited]) == rules(days)
+    assert rules(days).keys() == {"shop.example"}
+
+
+def test_value_of_which_nothing_was_seen_is_no_evidence():
+    """Of a slide show nothing is seen without scripts: only the value without one is dropped."""
+    pictures = [see(f"/p?id={i}", f"picture {i}") for i in range(30)]
+    still = [see(f"/p?id={i}&show=0", f"picture {i}") for i in range(30)]
+    moving = [see(f"/p?id={i}&show=1", "") for i in range(30)]
+    assert rules([*pictures, *still, *moving]) == {
+        "shop.example": {"default_params": {"show": "0"}}
+    }
