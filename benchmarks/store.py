@@ -25,23 +25,30 @@ from scrapy_urlcanon.learn.store import ObservationStore
 from scrapy_urlcanon.pages.page import Page
 
 _PAGES_OF_A_SITE = 2_000
-_TEXTS = 200
+_VARIANTS = 10
 
 
-def fill(path: Path, rows: int) -> tuple[float, float]:
-    """Write *rows* rows, half of them variants of a page; return rows a second and bytes a row.
+def fill(path: Path, rows: int, variants: int) -> tuple[float, float]:
+    """Write *rows* rows; return rows a second and bytes a row.
 
     The pages are read before the clock starts.
+
+    :param variants: how many URLs show one page.
     """
+    texts_of_a_site = _PAGES_OF_A_SITE // variants
     choose = random.Random(1)
     spent = 0.0
     with ObservationStore(path) as store:
         for first in range(0, rows, _PAGES_OF_A_SITE):
             host = f"www.site{first}.example"
-            texts = [page_of(host, n, _PAGES_OF_A_SITE, 30_000).decode() for n in range(_TEXTS)]
-            pages = []
-            for number in range(min(_PAGES_OF_A_SITE, rows - first)):
-                known, sid = number % _TEXTS, choose.randrange(10**6)
+            many = min(_PAGES_OF_A_SITE, rows - first)
+            texts = [
+                page_of(host, n, _PAGES_OF_A_SITE, 30_000).decode()
+                for n in range(min(texts_of_a_site, many))
+            ]
+            pages: list[Page] = []
+            for number in range(many):
+                known, sid = number % texts_of_a_site, choose.randrange(10**6)
                 url = f"http://{host}/page{known}.html" + (f"?sid={sid}" if number % 2 else "")
                 pages.append(Page(url, b"x", texts[known]))
                 if known == number:
@@ -76,7 +83,8 @@ def measure(rows: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "observations.sqlite")
         say(f"store: {rows:,} rows")
-        speed, size = fill(path, rows)
+        speed, size_of_variant = fill(path, rows, _VARIANTS)
+        _, size = fill(Path(directory, "pages.sqlite"), max(rows // _VARIANTS, 1_000), 1)
         say("store: learning from it")
         command = [sys.executable, str(Path(__file__).resolve()), "--learn", str(path)]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -86,12 +94,14 @@ def measure(rows: int) -> dict[str, Any]:
         "rows": rows,
         "rows a second": speed,
         "bytes a page": size,
+        "bytes a variant": size_of_variant,
         "learning, s": seconds,
         "learning, MB": memory,
     }
     cells = [
         ["rows a second", f"{speed:,.0f}"],
         ["bytes a page", f"{size:,.0f}"],
+        [f"bytes a row where {_VARIANTS} show a page", f"{size_of_variant:,.0f}"],
         ["learning, s", f"{seconds:.1f}"],
         ["learning, MB", f"{memory:.0f}"],
     ]

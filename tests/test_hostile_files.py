@@ -176,9 +176,10 @@ def test_foreign_list_of_the_wrong_shape_is_one_error(document):
 
 COLUMNS = {
     "responses": (
-        *("crawl", "domain", "url", "status", "bytes", "raw_sha1", "text_sha1", "title"),
-        *("lines", "canonical", "redirect"),
+        *("crawl", "domain", "url", "status", "bytes", "raw_sha1", "canonical", "redirect"),
+        "text",
     ),
+    "texts": ("text_sha1", "title", "lines", "other"),
     "audits": ("crawl", "domain", "url", "kept", "option", "pattern", "setting", "same"),
     "crawls": ("started", "rules"),
     "rules": ("rules",),
@@ -256,8 +257,10 @@ def broken(tmp_path_factory, store_bytes):
 
 
 @given(st.sampled_from(PLACES), VALUES, st.sampled_from(["", "TEXT", "BLOB"]))
-@example(("responses", "lines"), "text", "")
-@example(("responses", "lines"), 7, "")
+@example(("texts", "lines"), "text", "")
+@example(("texts", "lines"), 7, "")
+@example(("texts", "other"), 1, "")
+@example(("responses", "text"), 99, "")
 @example(("responses", "url"), b"\xff\xfe", "TEXT")
 @example(("audits", "setting"), "[", "")
 @example(("audits", "pattern"), 7, "")
@@ -275,6 +278,6 @@ def test_store_with_wrong_values_is_read_or_is_one_error(broken, place, value, c
         assert str(path) in str(error)  # noqa: PT017
         return
     # With domain NULL its rows are found for no domain.
-    if place[0] == "responses" and place[1] != "domain":
+    if place[0] in {"responses", "texts"} and place[1] != "domain":
         assert len(observations) + skipped.total() >= 13
     learn(observations, in_force=combine(crawls))

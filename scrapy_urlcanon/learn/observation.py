@@ -108,8 +108,10 @@ class Observation:
         >>> Observation.from_fields(fields).simhash64
         255
         """
+        url = _url(fields.get("url"), required=True)
+        canonical = fields.get("canonical")
         return cls(
-            url=_url(fields.get("url"), required=True),
+            url=url,
             status=_number(fields.get("status"), "status", _LOWEST_STATUS, _HIGHEST_STATUS, 200),
             raw_sha1=_digest(fields.get("raw_sha1")),
             text_sha1=_digest(fields.get("text_sha1")),
@@ -117,7 +119,8 @@ class Observation:
             main_sha1=_digest(fields.get("main_sha1")),
             simhash64=_hash64(fields.get("simhash64"), "simhash64"),
             bytes=_number(fields.get("bytes"), "bytes", 0, MAX_BYTES, 0),
-            canonical=_url(fields.get("canonical")),
+            # Most pages that declare one declare their own.
+            canonical=url if canonical == url else _url(canonical),
             redirect=_url(fields.get("redirect")),
         )
 

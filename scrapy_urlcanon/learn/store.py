@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha1
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
 from scrapy_urlcanon.learn.captures import domain_of
 from scrapy_urlcanon.pages.canonical_link import absolute
-from scrapy_urlcanon.pages.signature import RAW, Signature
+from scrapy_urlcanon.pages.signature import MAX_PACKED, RAW, Signature
 
 if TYPE_CHECKING:
     import os
@@ -29,15 +30,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: Version of the schema and of the digests. Stores of version 3 are read, and not written to.
-VERSION = 4
-READ_VERSIONS = ("3", "4")
+#: Version of the schema and of the digests. Those before are read, and not written to.
+VERSION = 5
+READ_VERSIONS = ("3", "4", "5")
 
 #: Responses that are written at once, in one transaction: what a kill may lose, and as many again
 #: that are being written.
 BATCH = 200
 
-#: Responses that a store takes, 0.5 to 1.5 kB each: a crawl without end must not fill the disk.
+#: Responses that a store takes, 0.3 to 1.5 kB each: a crawl without end must not fill the disk.
 MAX_ROWS = 10_000_000
 
 #: Stands for the URL of a page where that is its canonical URL.
@@ -45,6 +46,16 @@ SAME_URL = "="
 
 _SUCCESS = 2  # the first digit of the status
 _NOTHING = Signature("", "", 0, ())
+
+#: Of how many texts it is remembered where they are: variants of a page have one.
+_KNOWN_TEXTS = 20_000
+
+#: Of how many domains the first text is remembered, 1 to 5 kB each.
+_KNOWN_DOMAINS = 2_000
+_WINDOW = -14  # 16 kB, for two texts of the most lines that there may be, and no header
+
+# Of rows of 1.5 kB two fit into a page of 4 kB, and nothing else.
+_PAGE_SIZE = 1 << 14
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -62,11 +73,16 @@ CREATE TABLE IF NOT EXISTS responses (
     status INTEGER NOT NULL,
     bytes INTEGER NOT NULL,
     raw_sha1 TEXT NOT NULL,
+    canonical TEXT NOT NULL,
+    redirect TEXT NOT NULL,
+    text INTEGER NOT NULL REFERENCES texts (id)
+);
+CREATE TABLE IF NOT EXISTS texts (
+    id INTEGER PRIMARY KEY,
     text_sha1 TEXT NOT NULL,
     title TEXT NOT NULL,
     lines BLOB NOT NULL,
-    canonical TEXT NOT NULL,
-    redirect TEXT NOT NULL
+    other INTEGER REFERENCES texts (id)
 );
 CREATE INDEX IF NOT EXISTS responses_by_domain ON responses (domain, crawl);
 CREATE TABLE IF NOT EXISTS audits (
@@ -83,6 +99,8 @@ CREATE TABLE IF NOT EXISTS audits (
 """
 
 _Row = tuple[Any, ...]
+_Text = tuple["str | bytes", str, bytes]
+"""Digest, title and lines of a page, packed."""
 
 
 class ObservationStore:
@@ -116,8 +134,10 @@ class ObservationStore:
         self._connection = open_store(self._path, writable=True)
         self._writer = ThreadPoolExecutor(1, "observations")
         self._writing: Future[None] | None = None
-        self._rows: list[_Row] = []
+        self._rows: list[tuple[_Row, _Text]] = []
         self._audits: list[_Row] = []
+        self._texts: dict[tuple[str | bytes, str, int], int | None] = {}
+        self._firsts: dict[str, tuple[int | None, bytes]] = {}
         self._crawl: int | None = None
         self._room = (
             max_rows - self._connection.execute("SELECT count(*) FROM responses").fetchone()[0]
@@ -205,7 +225,7 @@ class ObservationStore:
             self._writing.result()
         self._writing = self._writer.submit(self._write, rows, audits)
 
-    def _write(self, rows: list[_Row], audits: list[_Row]) -> None:
+    def _write(self, rows: list[tuple[_Row, _Text]], audits: list[_Row]) -> None:
         if self._failed:
             self.refused += len(rows)
             return
@@ -213,9 +233,8 @@ class ObservationStore:
             with self._connection:
                 self._connection.executemany(
                     "INSERT INTO responses (crawl, domain, url, status, bytes, raw_sha1, "
-                    "text_sha1, title, lines, canonical, redirect) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    rows,
+                    "canonical, redirect, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    [(*row, self._id_of(text, str(row[1]))) for row, text in rows],
                 )
                 self._connection.executemany(
                     "INSERT INTO audits (crawl, domain, url, kept, option, pattern, setting, same) "
@@ -225,6 +244,31 @@ class ObservationStore:
         except sqlite3.Error as error:
             self.refused += len(rows)
             self._fail(error)
+
+    def _id_of(self, text: _Text, domain: str) -> int | None:
+        """Return where *text*, of a page of *domain*, is; it is written, unless it was of late."""
+        digest, title, lines = text
+        key = digest, title, hash(lines)
+        known = self._texts.get(key)
+        if known is None:
+            if len(self._texts) >= _KNOWN_TEXTS:
+                self._texts.clear()
+            known = self._texts[key] = self._add_text(digest, title, lines, domain)
+        return known
+
+    def _add_text(self, digest: str | bytes, title: str, lines: bytes, domain: str) -> int | None:
+        """Write a text; of its lines what the first one of *domain* has not."""
+        first, dictionary = self._firsts.get(domain, (None, b""))
+        packed = compress(lines, dictionary) if dictionary else lines
+        added = self._connection.execute(
+            "INSERT INTO texts (text_sha1, title, lines, other) VALUES (?, ?, ?, ?)",
+            (digest, title, packed, first),
+        ).lastrowid
+        if lines and not dictionary:
+            if len(self._firsts) >= _KNOWN_DOMAINS:
+                self._firsts.clear()
+            self._firsts[domain] = added, lines
+        return added
 
     def close(self) -> None:
         """Write the rest and close the file."""
@@ -250,12 +294,11 @@ class ObservationStore:
         redirect: str = "",
     ) -> None:
         raw, text, title, _ = signature
+        canonical = SAME_URL if canonical == url else canonical
+        row = url, status, size, _packed_digest(raw), canonical, redirect
         # SQLite has no unsigned integers of 64 bits.
-        row = (
-            *(url, status, size, _packed_digest(raw), _packed_digest(text), f"{title:x}"),
-            *(signature.pack(), SAME_URL if canonical == url else canonical, redirect),
-        )
-        self._rows.append((self._crawl, domain_of(url), *row))
+        said = _packed_digest(text), f"{title:x}", signature.pack()
+        self._rows.append(((self._crawl, domain_of(url), *row), said))
 
     def _flush_batch(self) -> None:
         if max(len(self._rows), len(self._audits)) >= BATCH:
@@ -269,6 +312,35 @@ class ObservationStore:
 def _packed_digest(digest: str) -> str | bytes:
     """Return a digest in hexadecimal as bytes, and any other one as it is."""
     return bytes.fromhex(digest) if digest and not digest.startswith(RAW) else digest
+
+
+def compress(lines: bytes, other: bytes) -> bytes:
+    r"""Return *lines* in as little room as that of which *other* lines are known too.
+
+    The pages of a site have its menus: half of the room is left.
+
+    >>> lines, other = (bytes(range(100)) + bytes([n]) * 9 for n in (1, 2))
+    >>> packed = compress(lines, other)
+    >>> len(packed) < 20, decompress(packed, other) == lines
+    (True, True)
+    """
+    made = zlib.compressobj(1, wbits=_WINDOW, zdict=other)
+    return made.compress(lines) + made.flush()
+
+
+def decompress(packed: bytes, other: bytes) -> bytes:
+    """Return the lines that :func:`compress` made *packed* of.
+
+    :raises ValueError: where it did not, or there are more than a page has.
+    """
+    made = zlib.decompressobj(wbits=_WINDOW, zdict=other)
+    try:
+        lines = made.decompress(packed, MAX_PACKED)
+    except zlib.error as error:
+        raise ValueError(str(error)) from None
+    if not made.eof:
+        raise ValueError("expected compressed lines")
+    return lines
 
 
 def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
@@ -321,6 +393,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, writable: bool) -> N
     elif not writable:
         raise InputError(f"{path}: expected an observation store, and it is empty")
     if writable:
+        connection.execute(f"PRAGMA page_size = {_PAGE_SIZE}")
         # A reader may look on while the crawl writes, and a kill leaves commits whole.
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")

@@ -39,10 +39,17 @@ _NUMBER = re.compile(rb"00+")
 _SIZE_OF_A_WORD = 6
 _ALL = (1 << 64) - 1
 _WORDS_OF_A_FEATURE = 4
+_PACK_FEATURE = struct.Struct("<Q").pack
 # How lines are packed: bytes of a hash, the most that is told of words, and a bit that no number
 # of lines has, by which they are told from those of version 3.
 _BYTES, _MOST_WORDS, _PACKED = 5, 127, 1 << 15
 _KEPT = (1 << 8 * _BYTES) - 1
+
+#: Bytes that the lines of one page are packed into, at most.
+MAX_PACKED = 4 + MAX_LINES * (1 + 2 * _BYTES)
+
+_LENGTHS = bytes(byte & _MOST_WORDS for byte in range(256))
+_UNMASKED = bytes(range(_MOST_WORDS + 1))
 
 
 hash64: Callable[[bytes], int] = xxh3_64_intdigest
@@ -76,12 +83,12 @@ class Signature(NamedTuple):
 
         The digest is empty where nothing is left; the simhash None where too little is.
         """
-        lines = [line for line in self.lines if line.masked not in boilerplate]
+        lines = [line for line in self.lines if line[0] not in boilerplate]
         if not lines:
             return "", None
         # Each line once: what every row of a listing repeats ("by", "last post", a date) would
         # outvote all that tells one listing from another.
-        words = {line.exact: line.words for line in lines}
+        words = {exact: count for _, exact, count in lines}
         is_enough = sum(words.values()) >= MIN_WORDS
         return digest_of(lines).hex(), simhash(_features(words)) if is_enough else None
 
@@ -127,7 +134,7 @@ def unpack(data: bytes) -> tuple[Line, ...]:
         words = data[4 : 4 + count]
         columns = data[4 + count :]
         total = count + masked
-        if len(columns) != _BYTES * total or sum(word >> 7 for word in words) != masked:
+        if len(columns) != _BYTES * total or len(words.translate(None, _UNMASKED)) != masked:
             raise ValueError(f"expected {_BYTES * total} bytes to unpack, got {len(columns)}")
     except struct.error as error:
         raise ValueError(str(error)) from None
@@ -136,12 +143,12 @@ def unpack(data: bytes) -> tuple[Line, ...]:
         whole[byte::8] = columns[byte * total : (byte + 1) * total]
     hashes = struct.unpack(f"<{total}Q", whole)
     others = iter(hashes[count:])
-    return tuple(
-        [
-            Line(next(others) if word >> 7 else exact, exact, word & _MOST_WORDS)
-            for exact, word in zip(hashes, words, strict=False)
-        ]
-    )
+    exact = hashes[:count]
+    shapes = [
+        next(others) if word > _MOST_WORDS else one for one, word in zip(exact, words, strict=True)
+    ]
+    lengths = words.translate(_LENGTHS)
+    return tuple(map(_line, zip(shapes, exact, lengths, strict=True)))
 
 
 def _unpack_pairs(data: bytes, count: int) -> tuple[Line, ...]:
@@ -164,11 +171,11 @@ def digest_of(lines: Iterable[Line]) -> bytes:
 
 def _features(words: Mapping[int, int]) -> list[int]:
     """Return numbers for lines, given how many words each has: the longer, the more of them."""
-    return [
-        line + number & _ALL
-        for line, count in words.items()
-        for number in range(max(1, count // _WORDS_OF_A_FEATURE))
-    ]
+    found: list[int] = []
+    for line, count in words.items():
+        end = line + (count // _WORDS_OF_A_FEATURE or 1)
+        found += range(line, end) if end <= _ALL else [n & _ALL for n in range(line, end)]
+    return found
 
 
 def simhash(features: Sequence[int]) -> int:
@@ -177,12 +184,20 @@ def simhash(features: Sequence[int]) -> int:
     >>> simhash([1, 2, 3]) == simhash([3, 2, 1])
     True
     """
-    mixed = array("Q", [hash64(feature.to_bytes(8, "little")) for feature in features])
-    # All of them as one number: a column is what a mask leaves of it.
-    whole = int.from_bytes(mixed.tobytes(), sys.byteorder)
-    mask = int.from_bytes((b"\1" + bytes(7)) * len(mixed), "little")
+    mixed = array("Q", map(hash64, map(_PACK_FEATURE, features)))
+    if sys.byteorder == "big":
+        mixed.byteswap()
+    data = mixed.tobytes()
     majority = len(mixed) // 2
-    return sum(1 << bit for bit in range(64) if (whole >> bit & mask).bit_count() > majority)
+    masks = [int.from_bytes(bytes([1 << bit]) * len(mixed), "little") for bit in range(8)]
+    found = 0
+    for byte in range(8):
+        # One byte of each as one number: a column of bits is what a mask leaves of it.
+        column = int.from_bytes(data[byte::8], "little")
+        for bit, mask in enumerate(masks, 8 * byte):
+            if (column & mask).bit_count() > majority:
+                found |= 1 << bit
+    return found
 
 
 def steady(text: bytes, date: str) -> bytes:

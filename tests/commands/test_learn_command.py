@@ -277,7 +277,8 @@ def broken_store(path):
         for number in range(300):
             store.add(Page(f"http://a.example/{number}", b"x", f"<p>{number} x"), status=200)
     data = bytearray(path.read_bytes())
-    data[4096 * 4 :] = b"\xff" * (len(data) - 4096 * 4)
+    start = 4 * int.from_bytes(data[16:18], "big")  # the size of a page, in SQLite's header
+    data[start:] = b"\xff" * (len(data) - start)
     path.write_bytes(data)
 
 

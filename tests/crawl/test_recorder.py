@@ -271,8 +271,8 @@ async def test_disk_that_is_full_stops_no_crawl(crawl, monkeypatch, caplog):
             self._connection.execute(f"PRAGMA max_page_count = {pages}")
 
     monkeypatch.setattr("scrapy_urlcanon.crawl.record.recorder.ObservationStore", Full)
-    urls = [f"/{number}" for number in range(30)]
-    pages = {f"{SITE}{url}": page(f"<p>{url}" * 2000) for url in urls}
+    urls = [f"/{number}{'x' * 1000}" for number in range(30)]
+    pages = {f"{SITE}{url}": page(f"<p>{url}" * 2) for url in urls}
     with caplog.at_level(logging.ERROR, "scrapy_urlcanon"):
         result = await crawl(site({f"{SITE}/": links(*urls), **pages}), ON)
     assert len(result.pages) == 31

@@ -15,6 +15,18 @@ from scrapy_urlcanon.pages.page import Page
 MENU = "<ul><li>Home</li><li>About</li><li>12 items</li></ul>"
 
 
+VERSION_4 = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE rules (version TEXT PRIMARY KEY, rules TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE crawls (id INTEGER PRIMARY KEY, started TEXT, rules TEXT);
+CREATE TABLE responses (
+    id INTEGER PRIMARY KEY, crawl INTEGER, domain TEXT, url TEXT, status INTEGER, bytes INTEGER,
+    raw_sha1 TEXT, text_sha1 TEXT, title TEXT, lines BLOB, canonical TEXT, redirect TEXT
+);
+CREATE INDEX responses_by_domain ON responses (domain, crawl);
+"""
+
+
 def page(url, html, **headers):
     return Page(url, html.encode(), html, **headers)
 
@@ -39,6 +51,58 @@ def test_digest_ignores_what_stands_on_every_page(tmp_path):
     assert again.text_sha1 != first.text_sha1
     assert again.main_sha1 == first.main_sha1
     assert len({o.main_sha1 for o in observations.values()}) == 10
+
+
+def test_variants_of_a_page_share_its_text(tmp_path):
+    """And the pages of a site what they have in common: little more than their URLs is kept."""
+    menu = "".join(f"<p>Entry {'abcdefghijklmnopqrstuvwxyz'[n % 26] * n}" for n in range(200))
+    sizes = []
+    for pages, variants in ((400, 1), (1, 400)):
+        path = tmp_path / f"{pages}.sqlite"
+        with ObservationStore(path) as store:
+            for number in range(400):
+                url = f"http://a.example/{number % pages}?sid={number}"
+                html = f"<title>Site</title>{menu}<p>Article {number % pages}"
+                store.add(page(url, html), status=200)
+        sizes.append(path.stat().st_size / 400)
+        observations = list(read_store(path))
+        assert len({o.text_sha1 for o in observations}) == pages
+        assert len(observations) == pages * variants
+    kept_of_a_page = len(page("http://a.example/", f"{menu}<p>Article 1").signature.pack())
+    assert kept_of_a_page > 1_000
+    assert all(size < kept_of_a_page / 2 for size in sizes)
+
+
+def test_store_of_version_4_is_read(tmp_path):
+    """In it each response has its own text; it is not written to."""
+    new, old = tmp_path / "new.sqlite", tmp_path / "old.sqlite"
+    pages = [
+        page(f"http://a.example/{number}", f"<title>Site</title>{MENU}<p>{text}")
+        for number, text in enumerate(f"{letter} " * 200 for letter in "aabbccddeeff")
+    ]
+    with ObservationStore(new) as store:
+        for one in pages:
+            store.add(one, status=200)
+    connection = sqlite3.connect(old)
+    with connection:
+        connection.executescript(VERSION_4)
+        connection.execute("INSERT INTO meta VALUES ('version', '4')")
+        for one in pages:
+            raw, text, title, _ = one.signature
+            digests = bytes.fromhex(raw), bytes.fromhex(text), f"{title:x}"
+            connection.execute(
+                "INSERT INTO responses "
+                "VALUES (NULL, NULL, 'a.example', ?, 200, ?, ?, ?, ?, ?, '', '')",
+                (one.url, len(one.body), *digests, one.signature.pack()),
+            )
+    connection.close()
+    before = old.read_bytes()
+    observations = list(read_store(old))
+    assert observations == list(read_store(new))
+    assert len({observation.main_sha1 for observation in observations}) == 6
+    with pytest.raises(StoreVersionError, match="version 4"):
+        ObservationStore(old)
+    assert old.read_bytes() == before
 
 
 def test_redirect_chain_is_kept(tmp_path):
@@ -90,7 +154,7 @@ def test_failed_write_stops_no_crawl(tmp_path, caplog):
     pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
     store._connection.execute(f"PRAGMA max_page_count = {pages}")
     for i in range(5 * BATCH):
-        add_page(store, f"http://a.example/{i}", f"text {i} " * 20)
+        add_page(store, f"http://a.example/{i}?long={'x' * 200}", f"text {i} " * 20)
     store.close()
     assert store.refused == 5 * BATCH
     assert caplog.text.count(f"no longer recorded in {path}: ") == 1

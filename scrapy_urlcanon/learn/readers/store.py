@@ -7,6 +7,7 @@ from collections import Counter
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
@@ -14,8 +15,8 @@ from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.exceptions import ConfigurationError, InputError
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
 from scrapy_urlcanon.learn.results.in_force import AuditedUrl, CrawlRecord, Credit, RuleInForce
-from scrapy_urlcanon.learn.store import SAME_URL, open_store
-from scrapy_urlcanon.pages.signature import BOILERPLATE_SHARE, Signature, unpack
+from scrapy_urlcanon.learn.store import SAME_URL, decompress, open_store
+from scrapy_urlcanon.pages.signature import BOILERPLATE_SHARE, Line, Signature, unpack
 from scrapy_urlcanon.rule_files.documents import parse_json
 
 if TYPE_CHECKING:
@@ -26,6 +27,15 @@ if TYPE_CHECKING:
 #: A site with fewer distinct texts has no boilerplate that could be told from its content.
 MIN_TEXTS = 5
 
+# The responses with what they said, in the same columns whatever the version of the store.
+_SEEN = (
+    "CREATE TEMP VIEW seen AS "
+    "SELECT responses.*, texts.text_sha1, texts.title, texts.lines, others.lines AS other "
+    "FROM responses LEFT JOIN texts ON texts.id = text "
+    "LEFT JOIN texts AS others ON others.id = texts.other"
+)
+_SEEN_BEFORE_5 = "CREATE TEMP VIEW seen AS SELECT *, NULL AS other FROM responses"
+_HAS_TEXTS = "SELECT name FROM sqlite_master WHERE name = 'texts'"
 _KNOWN_TEXTS = 20_000
 _PARTS_OF_A_RULE = 3
 _SHOWN = 80
@@ -48,30 +58,27 @@ def read_store(
         ).fetchall()
         for (domain,) in domains:
             boilerplate = _boilerplate(connection, domain)
-            known: dict[int, tuple[str, int | None]] = {}
+            # Crawls that rules are to be learned from have each text many times.
+            known: dict[tuple[object, ...], dict[str, object]] = {}
             rows = connection.execute(
-                "SELECT url, status, bytes, raw_sha1, text_sha1, title, lines, canonical, redirect "
-                "FROM responses WHERE domain = ? ORDER BY crawl, id",
+                "SELECT url, status, bytes, raw_sha1, canonical, redirect, "
+                "text_sha1, title, lines, other FROM seen WHERE domain = ? ORDER BY crawl, id",
                 (domain,),
             )
-            for url, status, size, raw, text, title, lines, canonical, redirect in rows:
+            for url, status, size, raw, canonical, redirect, text, title, packed, other in rows:
                 try:
-                    # Crawls that rules are to be learned from have each text many times.
-                    key = hash(lines)
-                    if key not in known:
+                    key = text, title, hash(packed), hash(other)
+                    said = known.get(key)
+                    if said is None:
                         if len(known) >= _KNOWN_TEXTS:
                             known.clear()
-                        known[key] = Signature("", "", 0, unpack(lines)).main(boilerplate)
-                    main, simhash = known[key]
+                        said = known[key] = _said(text, title, _lines(packed, other), boilerplate)
                     observation = Observation.from_fields(
                         {
+                            **said,
                             "url": url,
                             "status": status,
                             "raw_sha1": raw.hex() if isinstance(raw, bytes) else raw,
-                            "text_sha1": text.hex() if isinstance(text, bytes) else text,
-                            "title": title,
-                            "main_sha1": main,
-                            "simhash64": None if simhash is None else f"{simhash:x}",
                             "bytes": size,
                             "canonical": url if canonical == SAME_URL else canonical,
                             "redirect": redirect,
@@ -83,6 +90,29 @@ def read_store(
                     skipped["lines cut short"] += 1
                 else:
                     yield observation
+
+
+def _lines(packed: object, other: object) -> tuple[Line, ...]:
+    """Return the lines that are stored as *packed*, with the *other* ones where they need these.
+
+    :raises ValueError: where they are no lines.
+    """
+    if not isinstance(packed, bytes) or not isinstance(other, (bytes, NoneType)):
+        raise ValueError(f"expected lines, got {_short(packed)}")  # noqa: TRY004
+    return unpack(decompress(packed, other) if other else packed)
+
+
+def _said(
+    digest: object, title: object, lines: tuple[Line, ...], boilerplate: set[int]
+) -> dict[str, object]:
+    """Return the fields of an observation that come from the text of a page."""
+    main, simhash = Signature("", "", 0, lines).main(boilerplate)
+    return {
+        "text_sha1": digest.hex() if isinstance(digest, bytes) else digest,
+        "title": title,
+        "main_sha1": main,
+        "simhash64": None if simhash is None else f"{simhash:x}",
+    }
 
 
 def read_crawls(
@@ -183,6 +213,8 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
         # What is no UTF-8 is to be one bad row, and not the end.
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")
         try:
+            is_before_5 = not connection.execute(_HAS_TEXTS).fetchall()
+            connection.execute(_SEEN_BEFORE_5 if is_before_5 else _SEEN)
             yield connection
         except sqlite3.Error as error:
             raise InputError(f"{path}: cannot be read to its end: {error}") from error
@@ -191,17 +223,21 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
 def _boilerplate(connection: sqlite3.Connection, domain: str) -> set[int]:
     """Return the masked lines that stand on too many of a domain's distinct texts to be content."""
     counts: Counter[int] = Counter()
-    texts = 0
+    number = 0
     rows = connection.execute(
-        "SELECT lines FROM responses WHERE domain = ? AND text_sha1 != '' GROUP BY text_sha1",
+        # Of those with one digest the first: images are no part of it.
+        "SELECT lines, other, min(id) FROM seen "
+        "WHERE domain = ? AND text_sha1 != '' GROUP BY text_sha1",
         (domain,),
     )
-    for (lines,) in rows:
-        texts += 1
+    for packed, other, _ in rows:
+        number += 1
         try:
-            counts.update({line.masked for line in unpack(lines)})
+            counts.update({line.masked for line in _lines(packed, other)})
         except ValueError:
             continue
-    if texts < MIN_TEXTS:
+    if number < MIN_TEXTS:
         return set()
-    return {masked for masked, count in counts.items() if count > max(1, BOILERPLATE_SHARE * texts)}
+    return {
+        masked for masked, count in counts.items() if count > max(1, BOILERPLATE_SHARE * number)
+    }
