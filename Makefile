@@ -20,7 +20,7 @@ MORE_PATH = $$(echo '$(addprefix :,$(PYENV))' | tr -d ' ')
 
 .PHONY: help demo test test-long test-all test-rest test-oldest test-ecosystem coverage differential lint docs \
 	site package foreign-lists tracking-list \
-	bench bench-quick bench-long bench-crawl bench-memory bench-seen-sets bench-report bench-learn bench-verdicts bench-novelty bench-broad bench-profiles fuzz \
+	bench bench-quick bench-long bench-crawl bench-memory bench-seen-sets bench-report bench-learn bench-verdicts bench-novelty bench-broad bench-profiles bench-suspicions fuzz \
 	soak-kill soak-disk soak-redis clean
 
 help:  ## show this list
@@ -139,6 +139,12 @@ bench-novelty: $(INSTALLED)  ## what fetching by expected news brings, on real p
 
 bench-profiles: $(INSTALLED)  ## crawl real programs with and without what is known of them
 	$(BIN)/python -m benchmarks.profiles --page --json benchmarks/results/profiles.json
+
+bench-suspicions: $(INSTALLED)  ## judge what is known of programs on the corpora in ../shared/corpora
+	$(BIN)/python -m benchmarks.profiles.odds
+	$(BIN)/python -m benchmarks.profiles.corpus --json
+	$(BIN)/python -m benchmarks.profiles.prior --json
+	$(BIN)/python -m benchmarks.profiles --programs --page --json benchmarks/results/profiles.json
 
 SOAK := PYTHONPATH=.:tests:example_project $(BIN)/python tests/soak/soak.py
 soak-kill: $(INSTALLED)  ## kill and resume jobs 50 times at random moments, and count what is lost

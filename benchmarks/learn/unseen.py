@@ -26,9 +26,10 @@ from scrapy_urlcanon.learn.results.rule import as_rules
 from scrapy_urlcanon.profiles.suspicions import prior_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.learn import LearnedRule
+    from scrapy_urlcanon.learn.evidence import Prior
 
 SCORE = PATH.with_name("score.py")
 CORPORA = (PATH, PATH.with_name("observations-2.tsv.gz"))
@@ -75,7 +76,7 @@ class Judged:
         rows: list[dict[str, str]],
         split: str,
         *,
-        with_prior: bool = False,
+        prior_of: Callable[[Iterable[str]], Prior] | None = None,
         thresholds: Thresholds = DEFAULT_THRESHOLDS,
     ) -> None:
         self._score, self._rows = score, rows
@@ -86,7 +87,7 @@ class Judged:
         self.learned = learn(
             (Observation.from_fields(row) for row in mine),
             thresholds=thresholds,
-            prior_of=prior_of if with_prior else None,
+            prior_of=prior_of,
         )
         self.false: list[tuple[str, str]] = []
         """Two URLs of two pages that became one, for each false merge of all rules."""
@@ -152,6 +153,10 @@ class Judged:
         return found
 
 
+def _prior_of(options: Namespace) -> Callable[[Iterable[str]], Prior] | None:
+    return prior_of if options.prior else None
+
+
 def class_of(rule: LearnedRule) -> str:
     """Return the class of hypotheses that a rule is of."""
     if rule.kind in {"sink", "skip"}:
@@ -206,11 +211,11 @@ def line(name: str, counts: Mapping[str, Counter[str]]) -> str:
         f"{total['correct_ns'] / max(1, total['redundant'] - total['sink_red']):7.3f}"
         f"{total['correct'] / max(1, total['merges']):9.4f}{total['merges']:8}"
         f"{total['false']:6}{total['said']:6}"
-        f"{total['lost'] / max(1, total['contents']):9.5f}{worst:8.3f}{len(_recalls(counts)):6}"
+        f"{total['lost'] / max(1, total['contents']):9.5f}{worst:8.3f}{len(recalls(counts)):6}"
     )
 
 
-def _recalls(counts: Mapping[str, Counter[str]]) -> list[float]:
+def recalls(counts: Mapping[str, Counter[str]]) -> list[float]:
     """Return the recall without sinks of each site with enough redundant URLs."""
     return [
         c["correct_ns"] / (c["redundant"] - c["sink_red"])
@@ -221,8 +226,8 @@ def _recalls(counts: Mapping[str, Counter[str]]) -> list[float]:
 
 def _macro(counts: Mapping[str, Counter[str]]) -> float:
     """Return the mean of these."""
-    recalls = _recalls(counts)
-    return sum(recalls) / max(1, len(recalls))
+    found = recalls(counts)
+    return sum(found) / max(1, len(found))
 
 
 def show(
@@ -232,7 +237,7 @@ def show(
     counts: dict[str, dict[str, Counter[str]]] = {name: {} for name in VARIANTS}
     classes: dict[str, Counter[str]] = {}
     for site, rows in sites.items():
-        judged = Judged(score, site, rows, split, with_prior=options.prior)
+        judged = Judged(score, site, rows, split, prior_of=_prior_of(options))
         for variant in VARIANTS:
             counts[variant][site] = judged.judge(variant)
         for name, found in judged.judge_classes().items() if options.classes else ():
@@ -261,7 +266,7 @@ def choose(
     for site, rows in sites.items():
         for name, thresholds in GRID.items():
             judged = Judged(
-                score, site, rows, split, with_prior=options.prior, thresholds=thresholds
+                score, site, rows, split, prior_of=_prior_of(options), thresholds=thresholds
             )
             counts[name][site] = judged.judge("all")
     for name, of_sites in counts.items():

@@ -1,17 +1,19 @@
 """What profiles alone find and merge wrongly on real sites, told by the URLs of these alone.
 
-``python -m benchmarks.profiles.corpus``. Of the corpus there are neither headers nor pages, so
-nothing of it is certain: each suspicion is taken for a rule here, first those that say that the
-page is the same, then those for other views of the same things too. A link to a part of a page
-counts as found where the corpus has a page, of a shape that shows parts, with the same content:
-that is what the ids prove in a crawl.
+``python -m benchmarks.profiles.corpus [--json]``. Of the corpus there are neither headers nor
+pages, so nothing of it is certain: each suspicion is taken for a rule here, first those that say
+that the page is the same, then those for other views of the same things too. A link to a part of a
+page counts as found where the corpus has a page, of a shape that shows parts, with the same
+content: that is what the ids prove in a crawl.
 """
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from benchmarks import results
 from benchmarks.learn.corpus import PATH, sites
 from benchmarks.learn.judge import Score, pages_of, score
 from scrapy_urlcanon.canonicalizer import Canonicalizer
@@ -104,8 +106,8 @@ class Known:
         return key
 
 
-def measure(path: Path, *, views: bool) -> None:
-    """Print what is found on each site with a known program, and the means.
+def measure(path: Path, *, views: bool) -> dict[str, Any]:
+    """Print what is found on each site with a known program, and the means; return these.
 
     :param views: whether what is known of other views of the same things is taken for rules too.
     """
@@ -136,12 +138,25 @@ def measure(path: Path, *, views: bool) -> None:
             f"  {name:18}{result.redundant:10,}{result.found:8,}{result.wrong:7,}"
             f"{result.lost:6,}  {before.found:,}, {before.wrong:,}; {programs}"
         )
+    macro = sum(recalls) / len(recalls)
     print(
         f"  {recognised} sites: precision {_precision(total, without):.4f} of what profiles add, "
         f"recall {total.recall:.3f} (without {without.recall:.3f}), "
-        f"lost {total.lost}; macro recall of all {len(recalls)} sites "
-        f"{sum(recalls) / len(recalls):.3f}"
+        f"lost {total.lost}; macro recall of all {len(recalls)} sites {macro:.3f}"
     )
+    return {
+        "corpus": path.name,
+        "views": views,
+        "sites": recognised,
+        "redundant": total.redundant,
+        "found": total.found - without.found,
+        "wrong": max(total.wrong - without.wrong, 0),
+        "precision": _precision(total, without),
+        "recall": total.recall,
+        "recall without": without.recall,
+        "macro recall": macro,
+        "macro sites": len(recalls),
+    }
 
 
 def _precision(total: Score, without: Score) -> float:
@@ -150,7 +165,18 @@ def _precision(total: Score, without: Score) -> float:
     return found / (found + wrong) if found + wrong else 1.0
 
 
+def main() -> None:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="write the results")
+    options = parser.parse_args()
+    found = [
+        measure(corpus, views=views)
+        for views in (False, True)
+        for corpus in (PATH, PATH.with_name("observations-2.tsv.gz"))
+    ]
+    if options.json:
+        results.write("profiles-corpus", {"alone": found}, [])
+
+
 if __name__ == "__main__":
-    for views in (False, True):
-        for corpus in (PATH, PATH.with_name("observations-2.tsv.gz")):
-            measure(corpus, views=views)
+    main()

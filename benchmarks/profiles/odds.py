@@ -17,24 +17,20 @@ from urllib.parse import unquote_plus
 
 from benchmarks.learn.corpus import PATH, sites
 from benchmarks.learn.judge import pages_of, score
-from benchmarks.profiles.corpus import installations
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.profiles.suspicions import OF_MEANING, OF_PROFILE, OF_VIEW
+from scrapy_urlcanon.profiles.suspicions import NAMES, ODDS, meaning_of, suspected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from benchmarks.learn.judge import Page
-    from scrapy_urlcanon.profiles.installation import Installation
 
 LEAST = 3
 _WRONG = 0.02
 _MOST_NAMES = 60
 """Parameters of a site that are judged, the frequent ones first."""
-_KINDS = {"profile": OF_PROFILE, "view": OF_VIEW} | {
-    name: odds for name, (odds, _) in OF_MEANING.items()
-}
-_MEANING = {each: meaning for meaning, (_, names) in OF_MEANING.items() for each in names.split()}
+KINDS = ("profile", "view", *NAMES)
+"""Kinds of suspicion that can be counted."""
 
 
 class Judged(NamedTuple):
@@ -58,7 +54,7 @@ def judged() -> Iterator[Judged]:
     for path in (PATH, PATH.with_name("observations-2.tsv.gz")):
         for site, observations in sites(path).items():
             pages = pages_of(observations)
-            known = dict(_suspected(installations(row.url for row in observations)))
+            known = _suspected(row.url for row in observations)
             plain = Canonicalizer()
             before = score(pages, plain.canonicalize)
             for name in _names(pages):
@@ -67,15 +63,24 @@ def judged() -> Iterator[Judged]:
                 found, wrong = after.found - before.found, after.wrong - before.wrong
                 if found + wrong >= LEAST:
                     kind, program = known.get(name, ("", ""))
-                    kinds = frozenset({kind, _MEANING.get(name.lower(), "")} - {""})
+                    is_elsewhere = name in known and not kind
+                    meaning = "" if is_elsewhere else meaning_of(name)
+                    kinds = frozenset({kind, meaning} - {""})
                     yield Judged(kinds, site, program, found + wrong, wrong)
 
 
-def _suspected(found: Iterable[Installation]) -> Iterator[tuple[str, tuple[str, str]]]:
-    for one in found:
-        for rule in one.profile.rules:
-            for name in rule.options.get("drop_params", ()):
-                yield name, ("view" if rule.is_view else "profile", one.profile.name)
+def _suspected(urls: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return what programs know of parameters: the kind of suspicion, and the program.
+
+    The kind is empty where the site has a parameter on other URLs than those of the rule.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for one in suspected(urls):
+        for rule, option, name, applies in one.entries():
+            kind = "view" if rule.is_view else "profile"
+            if option == "drop_params" and (applies or name not in found):
+                found[name] = (kind if applies else "", one.profile.name)
+    return found
 
 
 def _names(pages: Sequence[Page]) -> list[str]:
@@ -119,13 +124,13 @@ def main() -> int:
         f"{right} of {len(found)} parameters of {len({one.site for one in found})} sites are right"
     )
     print(f"{'':16}{'right':>12}{'odds':>7}{'stated':>8}{'without a site':>18}{'a program':>16}")
-    for kind, stated in _KINDS.items():
+    for kind in KINDS:
         own = [one for one in found if kind in one.kinds]
         shown = f"{sum(one.is_right for one in own)} of {len(own)}"
         by_site = "{:.1f} to {:.1f}".format(*_without(found, kind, lambda one: one.site))
         by_program = "{:.1f} to {:.1f}".format(*_without(found, kind, lambda one: one.program))
         print(
-            f"{kind:16}{shown:>12}{odds(found, kind):7.1f}{stated:8.1f}{by_site:>18}"
+            f"{kind:16}{shown:>12}{odds(found, kind):7.1f}{ODDS[kind]:8.1f}{by_site:>18}"
             f"{by_program if any(one.program for one in own) else '-':>16}"
         )
     return 0

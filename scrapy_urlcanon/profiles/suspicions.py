@@ -6,10 +6,13 @@ A program that the URLs of the site tell, or else a name that means the same on 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_parameter
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.profiles.catalogue import our_profiles
 from scrapy_urlcanon.profiles.installation import options_at
@@ -20,36 +23,123 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-# The natural logarithm of the odds that a rule is right, on top of those of any parameter of any
-# site: of 224 that could be judged on 76 real sites, 49 could be dropped, with at most 2 % of
-# counter-examples. One right and one wrong are added to what was seen. It is counted by
-# ``benchmarks/profiles/odds.py``, which says what the odds are without one site or one program.
-OF_PROFILE: Final = 1.7
-"""A rule of a program that its URLs tell: 11 right of 18; 1.6 to 1.9 without one of the sites, 1.3
-to 2.6 without one of the programs."""
-OF_VIEW: Final = 1.4
-"""One for other views of the same things: 8 of 15; 1.0 to 1.7, and 0.7 to 1.7."""
-OF_PART: Final = 2.6
-"""A link to a part of a page, such as to a post: not counted, since of the pages on which the parts
-stand a crawl that was cut short has too few; crawls of three forums lost nothing by them."""
-OF_MEANING: Final = {
-    "session": (2.2, "sid phpsessid jsessionid sessionid session_id oscsid zenid sesskey session"),
-    "return address": (
-        3.3,
-        "return returnto return_to returnurl returntoquery back back_url redirect_to destination",
-    ),
-    "answer": (1.5, "replytocom reply_to replyto"),
-    "print view": (0.6, "print printable print_view printview printer"),
-    "order": (-0.1, "sort order orderby sortby sort_by order_by sortorder dir desc asc"),
+    from scrapy_urlcanon.canonicalizer.patterns import Pattern
+    from scrapy_urlcanon.canonicalizer.url import Url
+    from scrapy_urlcanon.profiles.profile import Profile, ProfileRule
+
+ODDS: Final[Mapping[str, float]] = {
+    "profile": 3.0,
+    "view": 0.6,
+    "session": 2.2,
+    "return address": 3.3,
+    "answer": 1.5,
+    "print view": 0.6,
+    "order": -0.1,
 }
-"""Names of parameters with their usual meaning, and its odds: 4 of 5 for a session, 14 of 15 for a
-return address, 4 of 7, 1 of 4, and none of 3 for an order, which is another page."""
+"""The natural logarithm of the odds that what is suspected is right, by kind of suspicion.
+
+It is on top of the odds of any parameter of any site: of 224 that could be judged on 70 real sites,
+49 could be dropped, with at most 2 % of counter-examples. One right and one wrong are added to what
+was seen. ``benchmarks/profiles/odds.py`` counts it, and says what the odds are without one site or
+one program; ``benchmarks/profiles/prior.py`` judges each site by the odds without it.
+
+``profile`` is a rule of a program that the URLs of the site tell: 16 right of 18. ``view`` is one
+for other views of the same things: 2 of 7. The others are the meanings of :data:`NAMES`: 4 of 5,
+14 of 15, 4 of 7, 1 of 4, and none of 3 for an order, which is another page. Links to parts of pages
+are not suspected: a crawl holds them back until a page shows the part, and loses nothing, while a
+rule that is learned for them would lose what no page shows.
+"""
+
+_SESSION = """
+    sid phpsessid jsessionid sessionid sessid session oscsid zenid sesskey xtcsid mscssid
+    aspnetsessionid cfid cftoken
+"""
+_RETURN = """
+    return returnto returnurl returnuri returnpath returntoquery back backurl backto camefrom
+    redirectto redirecturl redirecturi destination referer referrer
+"""
+_ORDER = """
+    sort order orderby sortby sortorder sortdir sortkey sortfield orderdir ordering dir desc asc
+"""
+NAMES: Final[Mapping[str, str]] = {
+    "session": _SESSION,
+    "return address": _RETURN,
+    "answer": "replytocom replyto inreplyto",
+    "print view": "print printable printview printer printfriendly printerfriendly printversion",
+    "order": _ORDER,
+}
+"""Names of parameters by their usual meaning, without what is neither a letter nor a digit in them:
+``sort_by`` is ``sortBy``."""
 
 MAX_URLS: Final = 50_000
 """URLs of a site that are looked at."""
 
-_OF_NAME: Final = {name: odds for odds, names in OF_MEANING.values() for name in names.split()}
+_MEANINGS: Final = {name: meaning for meaning, names in NAMES.items() for name in names.split()}
+_OF_PARAMETERS: Final = ("drop_params", "default_params")
+"""The options whose entries are parameters."""
 _PLACE = re.compile(r"\{[^{}]*\}")
+
+
+class Parameters:
+    """The URLs of a host, by the names of their parameters."""
+
+    def __init__(self, urls: Iterable[str]) -> None:
+        self._by_name: dict[str, list[Url]] = defaultdict(list)
+        for text in urls:
+            url = split(text)
+            for name in {decode_parameter(piece)[0] for piece in url.query or ()}:
+                self._by_name[name].append(url)
+
+    def are_within(self, name: str, patterns: Iterable[Pattern]) -> bool:
+        """Tell whether all URLs with a parameter *name* are among those of *patterns*."""
+        patterns = tuple(patterns)
+        return all(
+            any(pattern.matches_on_its_host(url) for pattern in patterns)
+            for url in self._by_name.get(name, ())
+        )
+
+
+class Suspected(NamedTuple):
+    """A program that the URLs of a host tell."""
+
+    profile: Profile
+    host: str
+    place: str
+    parameters: Parameters
+
+    def entries(self) -> Iterator[tuple[ProfileRule, str, str, bool]]:
+        """Yield each rule with its options and their entries, and whether these may be suspected.
+
+        Who learns asks for a rule of a whole site. What a rule says of some URLs only says nothing
+        of a parameter that others have too: the form to log in is one page whatever page it leads
+        back to, and what is shown after logging out names that page.
+        """
+        for rule in self.profile.rules:
+            patterns = [parse_pattern(f"{self.host}{self.place}{where}") for where in rule.where]
+            for option, value in options_at(self.place, rule.options).items():
+                for entry in _entries(value):
+                    name = entry.partition("=")[0] if isinstance(value, dict) else entry
+                    applies = (
+                        option not in _OF_PARAMETERS
+                        or rule.where == ("",)
+                        or self.parameters.are_within(name, patterns)
+                    )
+                    yield rule, option, entry, applies
+
+
+def suspected(urls: Iterable[str]) -> Iterator[Suspected]:
+    """Yield the programs that *urls*, those of a site, tell."""
+    plain = Canonicalizer()
+    hosts: dict[str, list[str]] = {}
+    for text in islice(urls, MAX_URLS):
+        url = plain.canonical_or_none(text)
+        if url is not None:
+            hosts.setdefault(split(url).host, []).append(url)
+    for host, found in hosts.items():
+        told = told_by_urls(found, our_profiles())
+        parameters = Parameters(found if told else ())
+        for profile, place in told:
+            yield Suspected(profile, host, place, parameters)
 
 
 class Suspicions:
@@ -58,36 +148,29 @@ class Suspicions:
     >>> urls = [f"http://a.example/forum/viewtopic.php?f=1&t={number}" for number in range(5)]
     >>> found = Suspicions.of([*urls, "http://a.example/forum/viewforum.php?f=1"])
     >>> found.log_odds("drop_params", ["hilit"]), found.log_odds("drop_params", ["unknown"])
-    (1.7, 0.0)
-    >>> found.log_odds("skip", ["/forum/viewtopic.php?p={id:digits}"])
-    2.6
+    (3.0, 0.0)
     """
 
-    def __init__(self, entries: Mapping[tuple[str, str], float]) -> None:
+    def __init__(
+        self, entries: Mapping[tuple[str, str], float], odds: Mapping[str, float] = ODDS
+    ) -> None:
         self._entries = entries
+        self._odds = odds
 
     @classmethod
-    def of(cls, urls: Iterable[str]) -> Self:
-        """Return what *urls*, those of the site, let suspect."""
-        plain = Canonicalizer()
-        hosts: dict[str, list[str]] = {}
-        for text in islice(urls, MAX_URLS):
-            url = plain.canonical_or_none(text)
-            if url is not None:
-                hosts.setdefault(split(url).host, []).append(url)
+    def of(cls, urls: Iterable[str], odds: Mapping[str, float] = ODDS) -> Self:
+        """Return what *urls*, those of the site, let suspect.
+
+        :param odds: by kind of suspicion, as :data:`ODDS` has them.
+        """
         entries: dict[tuple[str, str], float] = {}
-        for found in hosts.values():
-            for profile, place in told_by_urls(found, our_profiles()):
-                for rule in profile.rules:
-                    odds = OF_VIEW if rule.is_view else OF_PROFILE
-                    for option, value in options_at(place, rule.options).items():
-                        for entry in _entries(value):
-                            entries[option, entry] = odds
-                for part in profile.parts:
-                    shapes = options_at(place, {"skip": [str(link) for link in part.links]})
-                    for entry in _entries(shapes["skip"]):
-                        entries["skip", entry] = OF_PART
-        return cls(entries)
+        for one in suspected(urls):
+            for rule, option, entry, applies in one.entries():
+                # What the program has elsewhere is not suspected for its name either.
+                known = entries.get((option, entry), 0.0)
+                found = odds["view" if rule.is_view else "profile"] if applies else 0.0
+                entries[option, entry] = max(known, found)
+        return cls(entries, odds)
 
     def log_odds(self, option: str, setting: object) -> float:
         """Return the logarithm of the odds of a rule, of the least likely of its entries.
@@ -98,9 +181,19 @@ class Suspicions:
         for entry in _entries(setting):
             known = self._entries.get((option, entry))
             if known is None:
-                known = _OF_NAME.get(entry.lower(), 0.0) if option == "drop_params" else 0.0
+                meaning = meaning_of(entry) if option == "drop_params" else ""
+                known = self._odds[meaning] if meaning else 0.0
             found.append(known)
         return min(found, default=0.0)
+
+
+def meaning_of(name: str) -> str:
+    """Return the key of :data:`NAMES` for the usual meaning of a parameter, if it has one.
+
+    >>> meaning_of("Return-To"), meaning_of("page")
+    ('return address', '')
+    """
+    return _MEANINGS.get("".join(filter(str.isalnum, name)).lower(), "")
 
 
 def prior_of(urls: Iterable[str]) -> Callable[[str, object], float]:
