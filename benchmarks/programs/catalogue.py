@@ -34,7 +34,7 @@ ABSENT = {
     "phpBB, vBulletin, XenForo, Flarum": _NOT_PACKAGED,
     "Drupal, Joomla, TYPO3, Moodle, Gallery, Piwigo": _NOT_PACKAGED,
     "Magento, WooCommerce, PrestaShop, OpenCart, Shopify, osCommerce": _NOT_PACKAGED,
-    "Bugzilla, ViewVC, Mailman 2": _NOT_PACKAGED,
+    "Bugzilla, Mailman 2": _NOT_PACKAGED,
     "Discourse": "needs its own image of a machine",
     "Redmine": "Debian's package asks Ruby's registry for gems, which is not reached",
     "FlaskBB": "its release asks for versions that do not build with a current Python",

@@ -22,6 +22,12 @@ from scrapy_urlcanon.profiles.installation import Installation
         ("gitweb", "?o=age", ""),
         ("mybb", "showthread.php?mode=threaded&tid=1", "showthread.php?mode=threaded&tid=1"),
         ("dokuwiki", "doku.php?do=login&id=a", "doku.php?do=login&id=a"),
+        ("trac", "query?status=new&max=0&order=id&desc=1", "query?max=0&status=new"),
+        ("trac", "query?status=new&order=id", "query?order=id&status=new"),
+        ("roundup", "issue?@dispname=All&@search_text=&status=1", "issue?status=1"),
+        ("roundup", "issue?@search_text=a&status=1", "issue?%40search_text=a&status=1"),
+        ("viewvc", "viewvc/r/?sortby=rev&pathrev=2", "viewvc/r/?pathrev=2"),
+        ("viewvc", "shop/?sortby=price", "shop/?sortby=price"),
         ("hyperkitty", "accounts/login/?next=/list/", "accounts/login/"),
     ],
 )
