@@ -435,7 +435,7 @@ class FastPath:
             return None
         if policy.unwraps_amp and (_may_be_amp(host) or _may_be_amp(canonical.host)):
             return None
-        before = str(canonical._replace(path=""))
+        before = str(canonical)[: -len(canonical.path)]
         if not policy.is_plain:
             joint = Joint(policy, before, canonical.path[:-1])
             return Prefix(None, None, keeps_paths=False, settle=joint.settle)

@@ -49,6 +49,10 @@ class Url(NamedTuple):
 
     # As _replace, in a third of the time.
 
+    def with_host(self, host: str) -> Url:
+        """Return the URL with another host."""
+        return Url(self.scheme, self.userinfo, host, *self[3:])
+
     def with_path(self, path: str) -> Url:
         """Return the URL with another path."""
         return Url(*self[:4], path, *self[5:])

@@ -27,6 +27,7 @@ _HAS_MAIN, _HAS_SIMHASH, _IS_CANONICAL = 1, 2, 4
 #: apart were one page in 96 to 100 % of the lines.
 DECLARED_BITS = 8
 
+_NEAR_TARGETS = 1_000
 _END_OF_AUTHORITY = re.compile(r"[/?#\\]")
 
 
@@ -110,6 +111,8 @@ class Captures:
         redirects: dict[int, Location] = {}
         canonical: set[int] = set()
         spellings: dict[int, dict[bytes, int]] = {}
+        # Variants, which stand side by side, declare the same.
+        target_of = lru_cache(_NEAR_TARGETS)(locate)
         for number in order:
             address, params = locate(url_of(number).decode("utf-8", "surrogatepass"), semicolons)
             if not address.scheme:
@@ -131,7 +134,7 @@ class Captures:
             if self._flags[number] & _IS_CANONICAL:
                 canonical.add(row)
             for urls_of, targets in ((self._canonical, declared), (self._redirect, redirects)):
-                target = locate(urls_of[number], semicolons) if number in urls_of else location
+                target = target_of(urls_of[number], semicolons) if number in urls_of else location
                 # Where captures disagree, any fixed choice will do.
                 if target.address.scheme and target != location:
                     targets[row] = max(targets.get(row, target), target)

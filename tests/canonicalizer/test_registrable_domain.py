@@ -1,4 +1,4 @@
-"""The Public Suffix List, as a tree."""
+"""The Public Suffix List, as a table."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from publicsuffixlist import PSLFILE, PublicSuffixList
 from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
 
 
-def test_tree_says_what_the_package_says():
+def test_table_says_what_the_package_says():
     """For the names of the list and those below them; a name that is on no list is a suffix."""
     package = PublicSuffixList(accept_unknown=False)
     rules = Path(PSLFILE).read_text(encoding="utf-8").splitlines()

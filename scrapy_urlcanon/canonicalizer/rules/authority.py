@@ -10,12 +10,12 @@ from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.names import NameMatcher
 from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Presets, Rule, distinct
+from scrapy_urlcanon.canonicalizer.url import Url
 from scrapy_urlcanon.canonicalizer.values import Choice, HostMap, NameList
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
 _WWW = re.compile("www[0-9]*")
@@ -47,7 +47,7 @@ class Scheme(Rule):
     keeps = (Example("https", "http://example.com:8080/", "http://example.com:8080/"),)
 
     def apply(self, url: Url) -> Url:
-        return url if url.port or url.scheme == self.value else url._replace(scheme=self.value)
+        return url if url.port or url.scheme == self.value else Url(self.value, *url[1:])
 
 
 class Www(Rule):
@@ -91,14 +91,17 @@ class Www(Rule):
     def apply(self, url: Url) -> Url:
         if self.value == "add":
             is_bare = registrable_domain(url.host) == url.host
-            return url._replace(host=f"www.{url.host}") if is_bare else url
+            return url.with_host(f"www.{url.host}") if is_bare else url
         stripped = self._with_digits if self.value == "strip" else self._alone
         # The usual host has none: that is found out without the Public Suffix List.
-        domain = registrable_domain(url.host) if stripped.match(url.host) else None
-        if domain is None:
+        labels = stripped.match(url.host)
+        domain = registrable_domain(url.host) if labels else None
+        if labels is None or domain is None:
             return url
-        labels = stripped.match(url.host, 0, len(url.host) - len(domain))
-        return url._replace(host=url.host[labels.end() :]) if labels else url
+        rest = len(url.host) - len(domain)
+        if labels.end() > rest:
+            labels = stripped.match(url.host, 0, rest)
+        return url.with_host(url.host[labels.end() :]) if labels else url
 
 
 class Port(Rule):
@@ -275,7 +278,7 @@ class HostAliases(Rule):
         host = url.host
         while host in self.value:
             host = self.value[host][0]
-        return url if host == url.host else url._replace(host=host)
+        return url if host == url.host else url.with_host(host)
 
     def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
         causes: list[Cause] = []
