@@ -36,12 +36,17 @@ class Merge(NamedTuple):
     changed: int = 0
     """Those of the lost pages that were seen but once, as a page is that changed."""
     unclear: int = 0
-    """URLs of which too few agree to tell whether another one has changed."""
+    """URLs that were too few to tell by those that agree whether another one has changed."""
     moved: tuple[Location, ...] = ()
     """One URL of each page that was seen here only, beside many URLs that agree; such pages are not
     counted in ``lost``."""
     agreeing: int = 0
     """Those many URLs."""
+    trials: int = 0
+    """Those of the many of which, one by one, the others would be many without it.
+
+    With the ``moved`` they tell without bias how often a capture differs: what one shows has no
+    part in whether it is looked at."""
 
 
 class Groups:
@@ -217,15 +222,25 @@ class Groups:
         left = max(0, len(unlike - once) - 1 - lost_before)
         odd = [source for source in sources if not once.isdisjoint(self.pages_of(source))]
         moved = tuple(sorted(odd)[: lost - left])
-        return Merge(target, tuple(sources), evidence, left, moved=moved, agreeing=agreeing)
+        trials = agreeing if agreeing > max(CLEAR, 2 * len(odd)) else 0
+        return Merge(
+            target, tuple(sources), evidence, left, moved=moved, agreeing=agreeing, trials=trials
+        )
 
     def _merge_of_one(self, page: int, target: Location, sources: list[Location]) -> Merge:
         """Return the merge of URLs that all show one page, as most of them do."""
         if page == NO_EVIDENCE:
             return Merge(target, tuple(sources), (), 0)
-        if len(sources) < CLEAR:
-            return Merge(target, tuple(sources), (page,), 0, unclear=len(sources))
-        return Merge(target, tuple(sources), (page,), 0, agreeing=len(sources))
+        count = len(sources)
+        return Merge(
+            target,
+            tuple(sources),
+            (page,),
+            0,
+            unclear=count if count <= CLEAR else 0,
+            agreeing=count if count >= CLEAR else 0,
+            trials=count if count > CLEAR else 0,
+        )
 
     def _told_apart(self, pages: Collection[int], sources: Sequence[Location]) -> set[int]:
         """Return those of the pages of a merge that are known to differ from each other.

@@ -40,8 +40,8 @@ MAX_CANDIDATES = 120
 #: Values of one parameter that are tried as its default.
 MAX_VALUES = 12
 
-#: URLs that agree with each other, and tell how often a capture differs that should agree.
-MIN_AGREEING = 40
+#: URLs that agree with others, and tell how often a capture differs that should agree.
+MIN_AGREEING = 20
 
 #: What a rule must make of other URLs to tell by it how much of the site was seen.
 MIN_TARGETS = 20
@@ -73,8 +73,9 @@ class Miner:
         """What share of the URLs that lead to its pages the crawl has seen, by those that rules
         make of others; it has seen that many at least."""
         self._failed: dict[Candidate, Accepted] = {}
-        self._clearest = (0, 0)
-        """URLs that agree, and others that should, where most of them are to be seen."""
+        self._clearest = [(0, 0), (0, 0)]
+        """URLs that agree, and others that should, where most of them are to be seen: first those
+        that tell without bias how often a capture differs."""
         self._start: Callable[[Location], Location] = _as_it_is
 
     def start_under(self, rules: Canonicalizer) -> None:
@@ -148,7 +149,9 @@ class Miner:
         self.groups.rate_of_change = 1.0  # not known before all have been tried
         for candidate in candidates:
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
-            self._clearest = max(self._clearest, (trial.whole.agreeing, trial.whole.moved))
+            whole = trial.whole
+            seen = [(whole.trials, whole.moved), (whole.agreeing, whole.moved)]
+            self._clearest = list(map(max, self._clearest, seen))
             if self._accept_all(trial, self._flawless):
                 accepted = True
             elif not any(step.is_for_listings for step in candidate) and trial.accepted(
@@ -159,7 +162,7 @@ class Miner:
                 self._remember(trial)
             # It holds what it changes: a million URLs, and not beside those of the next one.
             del trial
-        self.groups.rate_of_change = _rate(*self._clearest)
+        self.groups.rate_of_change = _rate(self._clearest)
         for candidate in flawed:
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
             if self._accept_all(trial, self.thresholds):
@@ -262,9 +265,12 @@ def _as_it_is(location: Location) -> Location:
     return location
 
 
-def _rate(agreeing: int, moved: int) -> float:
+def _rate(clearest: Iterable[tuple[int, int]]) -> float:
     """Return how often captures differ that should agree; 0 where too few tell."""
-    return (moved + 1) / (agreeing + moved + 2) if agreeing >= MIN_AGREEING else 0.0
+    for agreeing, moved in clearest:
+        if agreeing >= MIN_AGREEING:
+            return (moved + 1) / (agreeing + moved + 2)
+    return 0.0
 
 
 def _values(candidate: Candidate) -> int:

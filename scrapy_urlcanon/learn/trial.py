@@ -64,6 +64,8 @@ class Tally:
     """Pages that have changed, and are not counted as lost."""
     agreeing: int = 0
     """URLs that agree, where there are enough of a page to tell what has changed."""
+    trials: int = 0
+    """Those of them that tell how often a capture differs; see :class:`Merge`."""
     merges: int = 0
     examples: list[tuple[str, str]] = field(default_factory=list)
 
@@ -231,6 +233,7 @@ class Trial:
             tally.unclear += merge.unclear
             tally.moved += len(merge.moved)
             tally.agreeing += merge.agreeing
+            tally.trials += merge.trials
             tally.merges += len(merge.sources) - 1 - merge.lost
             if not merge.pages:
                 continue
