@@ -18,6 +18,10 @@ _SPREAD = 0x9E3779B1  # 2**32 / golden ratio (Knuth, TAOCP 6.4)
 _RARE = 4
 """A text that fewer URLs had is taken for any rare one: it says nothing, but that it is rare."""
 _MOST = 255
+_HALVED = bytes(count // 2 for count in range(_MOST + 1))
+_YOUNG: Final = 1 << BITS
+"""After so many texts all counts are halved. In a broad crawl each of the places would else have
+had its four texts after a million URLs, and no text would be rare."""
 _MAX_SEGMENTS, _MAX_PARAMETERS, _MAX_TOKEN = 6, 12, 60
 _LEAST_HASH = 7
 _KEPT: Final = 1 << 12
@@ -81,7 +85,8 @@ class UrlFeatures:
 
     def __init__(self) -> None:
         self.counts = bytearray(_MASK + 1)
-        """How often each hash was met, up to 255."""
+        """How often each hash was met of late, up to 255."""
+        self._met = 0
 
     def of(
         self, url: str, context: tuple[str, ...] = (), linked_by: tuple[int, ...] = ()
@@ -97,8 +102,12 @@ class UrlFeatures:
         if shape == linked_by:
             context = (*context, "from its own kind")
         fine = [*shape, *_hashed(context, of_host)]
+        if self._met >= _YOUNG:
+            self._met = 0
+            self.counts[:] = self.counts.translate(_HALVED)
         counts = self.counts
         for name, text in _words(path, query):
+            self._met += 1
             begin, rare = _word(name)
             number = crc32(text.encode("utf-8", "replace"), begin)
             place = (number * _SPREAD ^ of_host) >> 7 & _MASK

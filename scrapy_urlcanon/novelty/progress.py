@@ -13,6 +13,8 @@ CONFIDENCE: Final = 0.95
 _MOST_POINTS: Final = 200
 _DECILES: Final = 10
 _RARE_NEWS: Final = 3
+_MAX_SITES: Final = 100_000
+"""Of more sites, those that were fetched from longest ago are forgotten, and begin anew."""
 
 
 class Curve:
@@ -96,19 +98,23 @@ class Ending:
 
     def __init__(self, share: float) -> None:
         self.fetches_needed = tuple(_needed(count, share) for count in range(_RARE_NEWS))
-        # By site: how many fetches, and after how many of them the last ones with news came.
-        self._sites: dict[str, list[int]] = {}
+        self.sites: dict[str, list[int]] = {}
+        """How many fetches, and after how many of them the last ones with news came; that which was
+        fetched from last stands last."""
 
     def note(self, site: str, *, has_news: bool) -> None:
         """Note a fetch."""
-        counts = self._sites.setdefault(site, [0] * (1 + _RARE_NEWS))
+        counts = self.sites.pop(site, None) or [0] * (1 + _RARE_NEWS)
+        self.sites[site] = counts
+        if len(self.sites) > _MAX_SITES:
+            del self.sites[next(iter(self.sites))]
         counts[0] += 1
         if has_news:
             counts[1:] = [counts[0], *counts[1:-1]]
 
     def is_done(self, site: str) -> bool:
         """Tell whether what is left of *site* is not worth it."""
-        counts = self._sites.get(site)
+        counts = self.sites.get(site)
         if counts is None:
             return False
         fetches, *news = counts
@@ -118,7 +124,7 @@ class Ending:
 
     def begin_again(self, site: str) -> None:
         """Forget what is known of *site*: others come first there from now on."""
-        self._sites.pop(site, None)
+        self.sites.pop(site, None)
 
 
 def _needed(count: int, share: float) -> int:

@@ -1,6 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrapy_urlcanon.novelty import features as module
 from scrapy_urlcanon.novelty.features import BITS, UrlFeatures, fold
 
 
@@ -61,3 +62,16 @@ def test_memory_of_counts_does_not_grow():
     for number in range(1000):
         features.of(f"http://h{number}.example/{number * 'a'}?{number}={number}")
     assert len(features.counts) == size
+
+
+def test_texts_stay_rare_in_a_crawl_without_end(monkeypatch):
+    """What was met long ago is forgotten: else each place had its four texts in the end."""
+    monkeypatch.setattr(module, "_YOUNG", 1 << 12)
+    features = UrlFeatures()
+    for number in range(1 << 14):
+        features.of(f"http://a.example/x?title={number:x}-{'abcdefgh'[number % 8]}a&action=edit")
+    fresh, other = (features.of(f"http://a.example/x?title={word}") for word in ("Qwerty", "Zuiop"))
+    assert fresh == other
+    often, rare = (features.of(f"http://a.example/x?action={word}") for word in ("edit", "Zuiop"))
+    assert often != rare
+    assert sum(map(bool, features.counts)) < len(features.counts) // 8
