@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from scrapy_urlcanon.novelty.features import BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
 _RATE: Final = 2.0
 """How far the first example moves the expectation, in logits, where all its features are new."""
@@ -47,7 +47,7 @@ class OnlineModel:
         logit = self._prior + sum(map(self.weights.__getitem__, features))
         return 1.0 / (1.0 + exp(-max(-_MOST, min(_MOST, logit))))
 
-    def learn(self, features: tuple[int, ...] | list[int], share: float) -> None:
+    def learn(self, features: Collection[int], share: float) -> None:
         """Learn that *features* brought *share*."""
         error = self.expect(features) - share
         square = error * error

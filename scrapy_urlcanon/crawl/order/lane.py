@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from attrs import define
 
+from scrapy_urlcanon.novelty.features import Features
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-
-    from scrapy_urlcanon.novelty.features import Features
 
 State: TypeAlias = "dict[bytes, tuple[bytes, list[int]]]"
 """By features of requests that wait: the shape of their URLs, and their numbers."""
@@ -23,7 +23,7 @@ _MAX_CLASSES_IN_ALL: Final = 100_000
 """Past so many kinds of requests, of one site or of all, new ones are told apart by the shape of
 their URLs alone."""
 _NUMBER: Final = "I"
-_RESCORED: Final = 8
+_RESCORED: Final = 2
 """After so many requests at the earliest everything that waits is looked at again."""
 _SHARE_RESCORED: Final = 64
 """So many kinds are looked at for each request that is taken, on average. With 8 a shop with
@@ -128,7 +128,7 @@ class Lane:
             found.requests.append(number)
         self._size += 1
 
-    def take(self, turn: Turn) -> tuple[int, tuple[int, ...]]:
+    def take(self, turn: Turn) -> tuple[int, Features]:
         """Return number and features of the request whose *turn* it is.
 
         It waits no more.
@@ -150,7 +150,7 @@ class Lane:
         else:
             del self._classes[key]
             self._room.taken -= 1
-        return number, tuple(array(_NUMBER, key))
+        return number, Features(_unpacked(found.shape), _unpacked(key))
 
     def peek(self, turn: Turn) -> int:
         """Return the number of the request that :meth:`take` would take."""
@@ -216,3 +216,7 @@ class Lane:
 
 def _packed(features: tuple[int, ...]) -> bytes:
     return array(_NUMBER, features).tobytes()
+
+
+def _unpacked(key: bytes) -> tuple[int, ...]:
+    return tuple(array(_NUMBER, key))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import deque
+from collections import Counter, deque
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
@@ -22,6 +22,7 @@ from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.novelty.features import Features, UrlFeatures, feature_of
 from scrapy_urlcanon.novelty.model import OnlineModel
 from scrapy_urlcanon.novelty.news import News, SeenLines, UsualNews
+from scrapy_urlcanon.novelty.rehearsal import Rehearsal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
 
 _COLD: Final = 16
 """So many requests of a site are taken in breadth-first order before any is taken out of turn."""
-_FLOOR, _LOWEST_FLOOR, _LESS = 8, 32, 2
-"""One of so many requests is taken out of turn, whatever is expected: the first, until such ones
-bring nothing; then less by that many each time, down to the second."""
+_FLOOR, _LOWEST_FLOOR, _LESS = 16, 64, 4
+"""One of so many requests is taken out of turn in each of the two ways, whatever is expected: the
+first, until such ones bring nothing; then less by that many each time, down to the second."""
+_OUT_OF_TURN: Final = (Turn.OLDEST, Turn.LEAST_TRIED)
 _QUALITIES: Final = (0.05, 0.3)
 _LEADS: Final = 5
 """The best so many of the links of a page say what it leads to."""
@@ -52,11 +54,24 @@ _MAX_IN_FLIGHT: Final = 10_000
 class _Taken:
     """A request that is on its way."""
 
-    features: tuple[int, ...]
+    features: Features
     slot: str
     expected: float
-    is_out_of_turn: bool
-    """Whether it came whatever was expected of it."""
+    turn: Turn
+    """Of the others than the best it came whatever was expected of it."""
+
+
+@define
+class _Way:
+    """A way in which requests are taken out of turn: it is tried less while it brings nothing."""
+
+    next: int
+    floor: int = _FLOOR
+
+
+def _ways() -> dict[Turn, _Way]:
+    distance = _FLOOR // len(_OUT_OF_TURN)
+    return {turn: _Way(_COLD + distance * n) for n, turn in enumerate(_OUT_OF_TURN)}
 
 
 @define
@@ -64,10 +79,20 @@ class _Slot:
     """How far a download slot is."""
 
     taken: int = 0
-    floor: int = _FLOOR
-    next_oldest: int = _COLD
-    by_age: bool = True
-    """Whether the next one out of turn is the one that waits longest."""
+    ways: dict[Turn, _Way] = field(factory=_ways)
+
+    @property
+    def turn(self) -> Turn:
+        """Which request comes next."""
+        if self.taken < _COLD:
+            return Turn.OLDEST
+        return next((turn for turn, way in self.ways.items() if self.taken >= way.next), Turn.BEST)
+
+    def take(self, turn: Turn) -> None:
+        """Note that the next one was taken."""
+        if self.taken >= _COLD and turn in self.ways:
+            self.ways[turn].next = self.taken + self.ways[turn].floor
+        self.taken += 1
 
 
 @define(eq=False)
@@ -82,19 +107,14 @@ class Fetched:
     cost: int = 1
     """How many fetches it took."""
     links: Links | None = None
-    leads: list[float] = field(factory=list)
-    """What was expected of the requests that it led to, when they began to wait."""
+    leads: Counter[tuple[int, ...]] = field(factory=Counter)
+    """The features of the requests that it led to, and how many have them."""
     quality: str = field(init=False)
     """What it brought itself, as a feature of its links."""
 
     @quality.default
     def _quality(self) -> str:
         return f"from {sum(self.news.share > bound for bound in _QUALITIES)}"
-
-    @property
-    def lead(self) -> float:
-        """What it leads to, from 0 to 1."""
-        return sum(sorted(self.leads, reverse=True)[:_LEADS]) / _LEADS
 
 
 @define
@@ -125,6 +145,8 @@ class Order:
         self._news = OnlineModel(prior=0.6)
         self._news.weights[feature_of(SUSPECTED)] = _SUSPICION
         self._leads = OnlineModel(prior=0.5)
+        self._learn_news = Rehearsal(self._news).learn
+        self._learn_lead = Rehearsal(self._leads).learn
         self.suspicions = Suspicions()
         self._lines = SeenLines(settings.order_lines)
         self._usual = UsualNews()
@@ -159,7 +181,7 @@ class Order:
             *self.suspicions.of(request.url),
         )
         features = self._url_features.of(request.url, context, page.coarse)
-        page.leads.append(self._news.expect(features.all))
+        page.leads[features.all] += 1
         return features
 
     def expect(self, features: Iterable[int]) -> tuple[float, float]:
@@ -168,25 +190,19 @@ class Order:
 
     def turn(self, name: str) -> Turn:
         """Return which one of the slot of this *name* comes next."""
-        slot = self._slots.get(name)
-        if slot is None or slot.taken < _COLD or self.is_of_no_use:
+        if self.is_of_no_use:
             return Turn.OLDEST
-        if slot.taken < slot.next_oldest:
-            return Turn.BEST
-        return Turn.OLDEST if slot.by_age else Turn.LEAST_TRIED
+        slot = self._slots.get(name)
+        return slot.turn if slot else Turn.OLDEST
 
-    def taken(self, request: Request, name: str, features: tuple[int, ...]) -> None:
-        """Note that *request* of the slot of this *name* is fetched next."""
+    def taken(self, request: Request, name: str, features: Features, turn: Turn) -> None:
+        """Note that *request* of the slot of this *name* is fetched next: it was its *turn*."""
         slot = self._slots.get(name)
         if slot is None:
             slot = self._slots[name] = _Slot()
-        is_out_of_turn = slot.taken >= slot.next_oldest
-        slot.taken += 1
-        if is_out_of_turn:
-            slot.next_oldest = slot.taken + slot.floor
-            slot.by_age = not slot.by_age
-        expected = self._news.expect(features)
-        self._in_flight[request.url] = _Taken(features, name, expected, is_out_of_turn)
+        slot.take(turn)
+        expected = self._news.expect(features.all)
+        self._in_flight[request.url] = _Taken(features, name, expected, turn)
 
     def linked(self, request: Request, response: Response) -> None:
         """Note that the spider made *request* of *response*."""
@@ -213,7 +229,7 @@ class Order:
         self._young.append(page)
         if len(self._young) > _WAITING_PAGES:
             old = self._young.popleft()
-            self._leads.learn(old.taken.features, old.lead)
+            self._learn_lead(old.taken.features, self._lead(old))
         if is_error or self._value is None:
             amount = self._usual.amount(news)
             came = amount * trust(response) if amount else 0.0
@@ -239,11 +255,22 @@ class Order:
         self._all_new += (float(page.news.share > 0.9) - self._all_new) / 100  # noqa: PLR2004
         taken = page.taken
         slot = self._slots.get(taken.slot)
-        if taken.is_out_of_turn and slot:
-            slot.floor = _FLOOR if has_news else min(slot.floor + _LESS, _LOWEST_FLOOR)
+        way = slot.ways.get(taken.turn) if slot else None
+        if way:
+            way.floor = _FLOOR if has_news else min(way.floor + _LESS, _LOWEST_FLOOR)
         self._on_outcome(
             Outcome(url, taken.slot, page.news, taken.expected, came, has_news=has_news)
         )
+
+    def _lead(self, page: Fetched) -> float:
+        """Return what *page* leads to, from 0 to 1, by what is expected now.
+
+        When its links were found, nothing may have been known of them.
+        """
+        best: list[float] = []
+        for features, count in page.leads.items():
+            best += [self._news.expect(features)] * min(count, _LEADS)
+        return sum(sorted(best, reverse=True)[:_LEADS]) / _LEADS
 
     def failed(self, request: Request, exception: Exception) -> None:
         """Learn that nothing came of *request*, if it was sent at all."""
@@ -298,4 +325,4 @@ class Order:
 
     def _learn(self, taken: list[_Taken], share: float) -> None:
         for each in taken:
-            self._news.learn(each.features, share)
+            self._learn_news(each.features, share)

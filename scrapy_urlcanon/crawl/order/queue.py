@@ -61,7 +61,8 @@ class SiteQueue:
             priority = max(self._lanes)
             lane = self._lanes[priority]
             is_left = self._crawl.is_done(self._slot)
-            number, features = lane.take(self._order.turn(self._slot))
+            turn = self._order.turn(self._slot)
+            number, features = lane.take(turn)
             if not lane:
                 del self._lanes[priority]
             self._size -= 1
@@ -71,7 +72,7 @@ class SiteQueue:
                     # Of those of a lower priority nothing is known.
                     self._crawl.begin_again(self._slot)
                 continue
-            self._order.taken(request, self._slot, features)
+            self._order.taken(request, self._slot, features, turn)
             return request
         return None
 

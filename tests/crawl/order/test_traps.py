@@ -7,7 +7,7 @@ import pytest
 from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider
-from trap_sites import SITES, Several
+from trap_sites import SITES, Several, words
 
 # One at a time, so that it does not depend on which response comes first.
 NOVELTY = {"URLCANON_ORDER": "novelty", "CONCURRENT_REQUESTS": 1}
@@ -61,6 +61,23 @@ async def test_content_comes_before_the_trap(crawl, name, fetches):
     reached = await found(crawl, site, NOVELTY, fetches)
     assert reached >= 0.75 * len(site.content)
     assert reached > await found(crawl, site, BREADTH_FIRST, fetches)
+
+
+@deferred_f_from_coro_f
+async def test_shape_of_urls_that_says_nothing_is_tried_ever_less(crawl):
+    """Though what comes out of turn in the other way, that which waits longest, is always news."""
+
+    def respond(request):
+        if request.target == "/":
+            return page("".join(f"<p><a href=/article/{n}>x</a>" for n in range(400)))
+        number = int(request.path.rpartition("/")[2])
+        views = "".join(f"<a href=/find/{2 * number + n}?by=name>x</a>" for n in (0, 1))
+        if request.path.startswith("/find/"):
+            return page("Nothing was found")
+        return page(words(request.target, 40) + views)
+
+    result = await crawl(respond, {**NOVELTY, "CLOSESPIDER_PAGECOUNT": 300})
+    assert 0 < len([hit for hit in result.hits if hit.startswith("/find/")]) <= 10
 
 
 @pytest.mark.parametrize("name", ["late", "shop"])

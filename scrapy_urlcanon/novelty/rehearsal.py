@@ -1,0 +1,54 @@
+"""Learns again now and then what was learned of each shape of URLs, so that it is not forgotten."""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from scrapy_urlcanon.novelty.features import Features
+    from scrapy_urlcanon.novelty.model import OnlineModel
+
+_SHAPES: Final = 256
+_EXAMPLES: Final = 4
+"""The last so many of each of so many shapes are kept."""
+_NUMBER: Final = "I"
+
+
+class Rehearsal:
+    """Teaches a model, and has it learn one earlier example again for each new one, by turns.
+
+    What many URLs have in common is learned from all of them. Without this a thousand filtered
+    views of a listing would lower what is expected of its second page too, which was fetched once:
+    then it was as good as expected, so there was nothing to learn of what is its own. That is
+    experience replay (L.-J. Lin, "Self-improving reactive agents based on reinforcement learning,
+    planning and teaching", Machine Learning 8, 1992), with as much of a rare shape as of a
+    frequent one.
+
+    :param model: learns.
+    """
+
+    def __init__(self, model: OnlineModel) -> None:
+        self._model = model
+        # Two crawls of the same pages go alike.
+        self._random = Random(1)  # noqa: S311
+        self.examples: dict[tuple[int, ...], deque[tuple[array[int], float]]] = {}
+        """By coarse features; those that were rehearsed longest ago stand first."""
+
+    def learn(self, features: Features, share: float) -> None:
+        """Have the model learn that *features* brought *share*, and something earlier again."""
+        self._model.learn(features.all, share)
+        self._rehearse()
+        kept = self.examples.setdefault(features.coarse, deque(maxlen=_EXAMPLES))
+        kept.append((array(_NUMBER, features.all), share))
+        if len(self.examples) > _SHAPES:
+            del self.examples[next(iter(self.examples))]
+
+    def _rehearse(self) -> None:
+        if not self.examples:
+            return
+        shape = next(iter(self.examples))
+        examples = self.examples[shape] = self.examples.pop(shape)
+        self._model.learn(*self._random.choice(examples))

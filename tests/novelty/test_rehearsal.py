@@ -1,0 +1,43 @@
+from scrapy_urlcanon.novelty import rehearsal
+from scrapy_urlcanon.novelty.features import Features
+from scrapy_urlcanon.novelty.model import OnlineModel
+from scrapy_urlcanon.novelty.rehearsal import Rehearsal
+
+COMMON = tuple(range(10))
+RARE, FREQUENT = (Features((kind,), (kind, *COMMON)) for kind in (100, 101))
+
+
+def test_rare_shape_is_not_forgotten_for_what_it_has_in_common_with_a_frequent_one():
+    """It brought what was expected, so nothing was learned; then what is common lost its worth."""
+    model = OnlineModel(prior=0.6)
+    alone = OnlineModel(prior=0.6)
+    learn = Rehearsal(model).learn
+    learn(RARE, 0.6)
+    alone.learn(RARE.all, 0.6)
+    for _ in range(300):
+        learn(FREQUENT, 0.0)
+        alone.learn(FREQUENT.all, 0.0)
+    assert alone.expect(RARE.all) < 0.1
+    assert model.expect(RARE.all) > 0.5
+    assert model.expect(FREQUENT.all) < 0.1
+
+
+def test_shape_that_changes_is_followed():
+    """What it brought before is learned again a few times, and not for ever."""
+    model = OnlineModel(prior=0.6)
+    learn = Rehearsal(model).learn
+    for share in (1.0, 0.0):
+        for _ in range(50):
+            learn(RARE, share)
+    assert model.expect(RARE.all) < 0.1
+
+
+def test_memory_does_not_grow(monkeypatch):
+    """Of very many shapes those that were rehearsed longest ago are forgotten."""
+    monkeypatch.setattr(rehearsal, "_SHAPES", 20)
+    teacher = Rehearsal(OnlineModel(prior=0.6))
+    for number in range(500):
+        for _ in range(6):
+            teacher.learn(Features((number,), (number, *COMMON)), 0.5)
+    assert len(teacher.examples) == 20
+    assert max(map(len, teacher.examples.values())) <= 4
