@@ -17,10 +17,13 @@ _OTHER_NUMBERS: Final = 0.2
 _CLOCK: Final = 32
 """A line that had so many other numbers is a clock, or a counter: more are worth nothing."""
 _MAX_LINES: Final = 5000
-_LITTLE: Final = 0.1
+_SHARE_OF_PAGE, _MOST_OF_PAGE = 0.1, 0.5
 _LEAST_WORDS: Final = 30
 _USUAL: Final = 300
-"""What is usual is the mean of about so many pages."""
+"""What is usual is the mean of about so many numbers."""
+_LITTLE: Final = 0.1
+"""Less than this share of what is usual is little, once some numbers say what that is."""
+_SOME: Final = 16
 
 
 class News(NamedTuple):
@@ -37,11 +40,6 @@ class News(NamedTuple):
     def share(self) -> float:
         """The share of the page that is new, from 0 to 1."""
         return self.worth / self.words if self.words else 0.0
-
-    @property
-    def is_much(self) -> bool:
-        """Whether the page has news: a tenth of it is new, or so many words are."""
-        return self.share >= _LITTLE or self.worth >= _LEAST_WORDS
 
 
 class SeenLines:
@@ -105,25 +103,45 @@ class SeenLines:
         return News(1, 0, 0.5 if is_new else 0.0)
 
 
-class UsualNews:
-    """Says how much the news of a page are, measured by what is usual of late: from 0 to 1.
+class Usual:
+    """Says how much a number is, measured by what is usual of late: from 0 to 1.
 
     A fetch costs the same whatever it brings, so that a long page with some old lines is worth more
     than a short one without; but not in proportion, or a few very long ones were all that counts.
 
-    >>> usual = UsualNews()
-    >>> usual.amount(News(100, 100, 100.0)), usual.amount(News(100, 0, 0.0))
+    Numbers below it count in it the less, the smaller they are: a thousand pages with three new
+    words each, as those of a trap have, do not make three words usual.
+
+    >>> usual = Usual()
+    >>> [usual.amount(100.0) for _ in range(50)][-1], usual.amount(0.0)
     (0.5, 0.0)
+    >>> [usual.amount(1.0) for _ in range(500)][-1] < 0.02
+    True
     """
 
     def __init__(self) -> None:
         self.mean = 0.0
-        self._count = 0
+        self.weight = 0.0
 
-    def amount(self, news: News) -> float:
-        """Return how much *news* are; a half is what is usual of pages with any."""
-        if not news.worth:
+    def amount(self, number: float) -> float:
+        """Return how much *number* is, which is 0 or more; a half is what is usual."""
+        if not number:
             return 0.0
-        self._count = min(self._count + 1, _USUAL)
-        self.mean += (news.worth - self.mean) / self._count
-        return news.worth / (news.worth + self.mean)
+        weight = min(1.0, number / self.mean) if self.weight >= _SOME else 1.0
+        self.weight = min(self.weight + weight, _USUAL)
+        self.mean += (number - self.mean) * weight / self.weight
+        return number / (number + self.mean)
+
+    def is_little(self, number: float) -> bool:
+        """Return whether *number* is little, by what is usual."""
+        return self.weight >= _SOME and number < _LITTLE * self.mean
+
+    def is_much(self, news: News) -> bool:
+        """Return whether a page has news: a tenth of it, or 30 words.
+
+        Where that is little, both half of the page and 30 words have to be new: a form that repeats
+        what it was asked for, in its title and in a sentence or two, has no news.
+        """
+        if self.is_little(news.worth):
+            return news.share >= _MOST_OF_PAGE and news.worth >= _LEAST_WORDS
+        return news.share >= _SHARE_OF_PAGE or news.worth >= _LEAST_WORDS

@@ -1,4 +1,4 @@
-from scrapy_urlcanon.novelty.news import SeenLines
+from scrapy_urlcanon.novelty.news import News, SeenLines, Usual
 from scrapy_urlcanon.pages.page import Page
 
 
@@ -43,3 +43,26 @@ def test_clock_is_no_news_for_long():
     worth = [seen.news(each).worth for each in pages]
     assert worth[0] > worth[1] > 0
     assert worth[40:] == [0] * 20
+
+
+def test_what_is_usual_does_not_sink_to_the_level_of_a_trap():
+    """A thousand pages with three new words each are little still; a page of content is usual."""
+    usual = Usual()
+    for _ in range(100):
+        usual.amount(150.0)
+    for _ in range(1000):
+        usual.amount(3.0)
+    assert usual.amount(3.0) < 0.05
+    assert 0.4 < usual.amount(150.0) < 0.6
+    assert not usual.is_much(News(20, 3, 3.0))
+    assert usual.is_much(News(400, 150, 150.0))
+
+
+def test_what_is_usual_follows_a_site_of_short_pages():
+    """A first page that is long does not make all others little."""
+    usual = Usual()
+    usual.amount(3000.0)
+    for _ in range(100):
+        usual.amount(60.0)
+    assert usual.amount(60.0) > 0.3
+    assert usual.is_much(News(70, 20, 20.0))

@@ -19,9 +19,10 @@ from scrapy_urlcanon.crawl.order.suspicions import SUSPECTED, Suspicions
 from scrapy_urlcanon.crawl.order.worth import NewItems, Output, Scaled
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.novelty.echoes import without_echoes
 from scrapy_urlcanon.novelty.features import Features, UrlFeatures, feature_of
 from scrapy_urlcanon.novelty.model import OnlineModel
-from scrapy_urlcanon.novelty.news import News, SeenLines, UsualNews
+from scrapy_urlcanon.novelty.news import News, SeenLines, Usual
 from scrapy_urlcanon.novelty.rehearsal import Rehearsal
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ class Order:
         self._learn_lead = Rehearsal(self._leads).learn
         self.suspicions = Suspicions()
         self._lines = SeenLines(settings.order_lines)
-        self._usual = UsualNews()
+        self._usual = Usual()
         self._value: Callable[[Response, Sequence[Any]], float] | None = None
         if settings.order_by == "items":
             self._value = NewItems()
@@ -231,9 +232,10 @@ class Order:
             old = self._young.popleft()
             self._learn_lead(old.taken.features, self._lead(old))
         if is_error or self._value is None:
-            amount = self._usual.amount(news)
+            has_news = self._usual.is_much(news)
+            amount = self._usual.amount(news.worth)
             came = amount * trust(response) if amount else 0.0
-            self._came(request.url, page, came, has_news=news.is_much)
+            self._came(request.url, page, came, has_news=has_news)
 
     def output_of(self, response: Response) -> Output | None:
         """Return what is to be told of the output for *response*, if it matters."""
@@ -293,6 +295,7 @@ class Order:
             "counts": self._url_features.counts,
             "lines": self._lines.places,
             "line counts": self._lines.counts,
+            "usual": array("d", (self._usual.mean, self._usual.weight)),
         }
 
     def restore(self, state: dict[str, bytes]) -> None:
@@ -309,11 +312,12 @@ class Order:
         self._url_features.counts[:] = state["counts"]
         self._lines.places[:] = array("I", state["lines"])
         self._lines.counts[:] = state["line counts"]
+        self._usual.mean, self._usual.weight = array("d", state["usual"])
 
     def _read(self, response: Response) -> News:
         page = page_of(response)
         if page.is_text or not response.body:
-            return self._lines.news(page.lines)
+            return self._lines.news(without_echoes(response.url, page.text, page.lines))
         # The bytes of an image, or of an archive: other ones are weak evidence of another content.
         return self._lines.news_of_bytes(response.body)
 

@@ -10,7 +10,7 @@ from itemadapter import ItemAdapter
 from scrapy import Request
 
 from scrapy_urlcanon.crawl.settings import name_of
-from scrapy_urlcanon.novelty.news import SeenLines
+from scrapy_urlcanon.novelty.news import SeenLines, Usual
 from scrapy_urlcanon.pages.signature import Line, hash64
 
 if TYPE_CHECKING:
@@ -48,8 +48,7 @@ class Scaled:
 
     def __init__(self, value: Callable[[Response, Sequence[Any]], float]) -> None:
         self._value = value
-        self._mean = 0.0
-        self._count = 0
+        self._usual = Usual()
         self._has_failed = False
 
     def __call__(self, response: Response, items: Sequence[Any]) -> float:
@@ -67,11 +66,7 @@ class Scaled:
                     {"setting": name_of("order_by"), "response": response},
                 )
             return 0.0
-        if value <= 0:
-            return 0.0
-        self._count = min(self._count + 1, 1000)
-        self._mean += (value - self._mean) / self._count
-        return value / (value + self._mean)
+        return self._usual.amount(max(0.0, value))
 
 
 class Output:

@@ -44,6 +44,25 @@ async def test_endless_site_ends_with_all_of_its_content(crawl, tmp_path):
 
 
 @deferred_f_from_coro_f
+async def test_forms_that_repeat_what_they_were_asked_for_are_no_news(crawl):
+    """Short pages without end, of which each says three words that none before said."""
+
+    def respond(request):
+        kind, _, number = request.target[1:].partition("/")
+        number = int(number or 0)
+        forms = "".join(f"<p><a href=/form/{3 * number + n}>x</a>" for n in (1, 2, 3))
+        if kind == "form":
+            return page(f"<p>You will return to<p>{words(request.target, 3)}{forms}")
+        articles = "".join(f"<a href=/article/{n}>x</a>" for n in (number + 1, number + 2))
+        return page(words(request.target, 80) + forms + (articles if number < 40 else ""))
+
+    settings = {**STOPPING, "CONCURRENT_REQUESTS": 1, "CLOSESPIDER_PAGECOUNT": 1_000}
+    result = await crawl(respond, settings)
+    assert result.stats["finish_reason"] == NO_NEWS
+    assert {f"/article/{n}" for n in range(1, 41)} <= {*result.hits}
+
+
+@deferred_f_from_coro_f
 async def test_other_sites_go_on_where_one_is_done(crawl):
     """One host has nothing new after its first pages, and another has to its end."""
     rich = "http://rich.example"

@@ -1,0 +1,64 @@
+"""What a page only repeats of its URL: a search for ``red shoes`` that says "red shoes"."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote_plus
+
+from scrapy_urlcanon.pages.signature import Line, line_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_LEAST: Final = 3
+_MOST_TEXTS, _MOST_LENGTH = 20, 200
+_BETWEEN = re.compile(r"[/&;?=]+")
+_PLACE: Final = "\0"
+
+
+def without_echoes(url: str, texts: Sequence[str], lines: Sequence[Line]) -> Sequence[Line]:
+    """Return *lines* with what they repeat of *url* made one sign in what is masked of them.
+
+    So a line that says the same of another URL is told apart by its echo alone, as one that says
+    the same with another number is.
+
+    >>> pages = [(f"http://a.example/find?q={word}", f"Nothing found for {word}")
+    ...     for word in ("apple", "pear")]
+    >>> one, other = (without_echoes(url, [text], [line_of(text)])[0] for url, text in pages)
+    >>> one.masked == other.masked, one.exact == other.exact
+    (True, False)
+
+    :param texts: what stands in the first of *lines*.
+    """
+    whole = "\n".join(texts).lower()
+    found = [echo for echo in echoes_of(url) if echo in whole]
+    if not found:
+        return lines
+    masked = list(lines)
+    for number, text in enumerate(whole.split("\n")):
+        line = text
+        for echo in found:
+            line = line.replace(echo, _PLACE)
+        if line != text and number < len(masked):
+            masked[number] = masked[number]._replace(masked=line_of(line).masked)
+    return masked
+
+
+def echoes_of(url: str) -> list[str]:
+    """Return what a page may repeat of *url*, in small letters, the longest first.
+
+    >>> echoes_of("http://a.example/w/Main_Page?title=User:Ann+B&id=7")
+    ['user:ann b', 'main_page', 'main page', 'title', 'ann b']
+    """
+    rest = url[: 10 * _MOST_LENGTH].partition("://")[2].partition("/")[2]
+    found: dict[str, None] = {}
+    for piece in _BETWEEN.split(rest)[:_MOST_TEXTS]:
+        text = unquote_plus(piece)[:_MOST_LENGTH].lower().strip()
+        spaced = text.replace("_", " ")
+        # As it stands there, as words, and each without a namespace.
+        forms = (text, spaced, spaced.replace("-", " "))
+        for each in (*forms, *(form.rpartition(":")[2] for form in forms)):
+            if len(each) >= _LEAST and not each.isdecimal():
+                found[each] = None
+    return sorted(found, key=len, reverse=True)
