@@ -20,7 +20,7 @@ MORE_PATH = $$(echo '$(addprefix :,$(PYENV))' | tr -d ' ')
 
 .PHONY: help demo test test-long test-all test-rest test-oldest test-ecosystem coverage differential lint docs \
 	site package foreign-lists tracking-list \
-	bench bench-quick bench-long bench-crawl bench-memory bench-seen-sets bench-report bench-learn bench-verdicts bench-novelty bench-broad bench-profiles bench-suspicions fuzz \
+	bench bench-quick bench-long bench-flame bench-crawl bench-memory bench-seen-sets bench-report bench-learn bench-verdicts bench-novelty bench-broad bench-profiles bench-suspicions fuzz \
 	soak-kill soak-disk soak-redis clean
 
 help:  ## show this list
@@ -101,6 +101,9 @@ bench-quick: $(INSTALLED)  ## the same of less, in a minute; its figures are no 
 LONG_CRAWL ?= 100000
 bench-long: $(INSTALLED)  ## crawl LONG_CRAWL pages with all parts: throughput, memory, longest block
 	$(BIN)/python -W ignore benchmarks/safety.py --long --pages $(LONG_CRAWL)
+
+bench-flame: $(INSTALLED)  ## draw where the CPU of a crawl with all parts goes, and whose code it is
+	$(BIN)/python -W ignore benchmarks/flame.py
 
 bench-crawl: $(INSTALLED)  ## what the plugin costs in a whole crawl
 	$(BIN)/pip install --quiet --requirement benchmarks/requirements.txt

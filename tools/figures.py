@@ -70,6 +70,8 @@ def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
     head = ("30 kB, 40 links", "CPU a page, ms", "over plain Scrapy, ms", "over plain Scrapy")
     yield PERFORMANCE, head, parts(results("safety")["parts"])
     yield PERFORMANCE, ("figure", "measured", "aim", "holds"), aims(results("bench")["figures"])
+    shares = results("profile")["shares"]
+    yield PERFORMANCE, ("whose code", "of the CPU"), ((n, share(v)) for n, v in shares.items())
     columns = ("observations", "domains", "input, MB", "CPU, s", "memory, MB", "rules")
     large = [run for run in results("learn-scale")["runs"] if run["observations"] >= MILLION]
     yield SCALE, columns, (tuple(f"{run[name]:,}" for name in columns) for run in large)

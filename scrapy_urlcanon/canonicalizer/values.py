@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from string import ascii_letters, digits, hexdigits
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,7 +30,7 @@ class Setting(NamedTuple):
     """The last layer that had a say."""
 
 
-class ValueType(ABC):
+class ValueType:
     """What the values of an option look like."""
 
     @abstractmethod

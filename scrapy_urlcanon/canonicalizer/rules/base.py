@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple
 
@@ -75,7 +75,11 @@ class Presets(NamedTuple):
         return found
 
 
-class AlwaysOn(ABC):
+# Of no ABC: mypy checks the same without, and to make fifty classes of that metaclass is a tenth of
+# what importing the plugin takes.
+
+
+class AlwaysOn:
     """What no option turns off."""
 
     name: ClassVar[str]
@@ -110,7 +114,7 @@ class Normalization(AlwaysOn):
         """
 
 
-class Option(ABC):
+class Option:
     """One option of the catalogue, with the value that it has for some URLs.
 
     The class says all that there is to say of the option. Its docstring is its page in
