@@ -145,6 +145,9 @@ def _url(value: object, *, required: bool = False) -> str:
 
 
 def _number(value: object, column: str, lowest: int, highest: int, default: int) -> int:
+    if type(value) is int and lowest <= value <= highest:
+        # As a store has them, row by row.
+        return value
     if value is None or value == "":
         return default
     if isinstance(value, bool) or not isinstance(value, (str, int)):
