@@ -19,6 +19,8 @@ from scrapy_urlcanon.profiles.installation import Installation
         ("gitweb", "?p=r;a=history;f=x;h=1;hb=2", "?a=history&f=x&hb=2&p=r"),
         ("gitweb", "?p=r;a=tree;f=x;h=1;hb=2", "?a=tree&f=x&h=1&hb=2&p=r"),
         ("gitweb", "?p=r;a=blob;f=x;h=1;hb=2", "?a=blob&f=x&h=1&hb=2&p=r"),
+        ("gitweb", "?p=r;a=tree;f=x;hb=HEAD", "?a=tree&f=x&p=r"),
+        ("gitweb", "?p=r;a=blob;f=x;hb=HEAD", "?a=blob&f=x&hb=HEAD&p=r"),
         ("gitweb", "?o=age", ""),
         ("mybb", "showthread.php?mode=threaded&tid=1", "showthread.php?mode=threaded&tid=1"),
         ("dokuwiki", "doku.php?do=login&id=a", "doku.php?do=login&id=a"),
