@@ -26,7 +26,7 @@ from benchmarks.novelty.cases import NOVELTY
 from benchmarks.results import conditions, table, write
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.order.queue import NoveltyPriorityQueue
-from scrapy_urlcanon.novelty.features import UrlFeatures
+from scrapy_urlcanon.novelty.features import UrlFeatures, unpacked
 from scrapy_urlcanon.novelty.model import OnlineModel
 
 if TYPE_CHECKING:
@@ -111,9 +111,10 @@ def _predict(predictions: int) -> tuple[float, float]:
     first = 0
     for number, url in enumerate(islice(_endless(), predictions)):
         found = features.of(url, _CONTEXT)
-        expected = model.expect(found.all)
+        numbers = unpacked(found.all)
+        expected = model.expect(numbers)
         if number % 10 == 0:
-            model.learn(found.all, expected > 0.5)  # noqa: PLR2004
+            model.learn(numbers, expected > 0.5)  # noqa: PLR2004
         if number == predictions // 10:
             first = getrusage(RUSAGE_SELF).ru_maxrss
     return process_time() - begun, (getrusage(RUSAGE_SELF).ru_maxrss - first) / 1024

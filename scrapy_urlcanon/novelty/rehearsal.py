@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import deque
 from random import Random
 from typing import TYPE_CHECKING, Final
+
+from scrapy_urlcanon.novelty.features import unpacked
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.novelty.features import Features
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 _SHAPES: Final = 256
 _EXAMPLES: Final = 4
 """The last so many of each of so many shapes are kept."""
-_NUMBER: Final = "I"
 
 
 class Rehearsal:
@@ -34,15 +34,15 @@ class Rehearsal:
         self._model = model
         # Two crawls of the same pages go alike.
         self._random = Random(1)  # noqa: S311
-        self.examples: dict[tuple[int, ...], deque[tuple[array[int], float]]] = {}
+        self.examples: dict[bytes, deque[tuple[bytes, float]]] = {}
         """By coarse features; those that were rehearsed longest ago stand first."""
 
     def learn(self, features: Features, share: float) -> None:
         """Have the model learn that *features* brought *share*, and something earlier again."""
-        self._model.learn(features.all, share)
+        self._model.learn(unpacked(features.all), share)
         self._rehearse()
         kept = self.examples.setdefault(features.coarse, deque(maxlen=_EXAMPLES))
-        kept.append((array(_NUMBER, features.all), share))
+        kept.append((features.all, share))
         if len(self.examples) > _SHAPES:
             del self.examples[next(iter(self.examples))]
 
@@ -51,4 +51,5 @@ class Rehearsal:
             return
         shape = next(iter(self.examples))
         examples = self.examples[shape] = self.examples.pop(shape)
-        self._model.learn(*self._random.choice(examples))
+        again, share = self._random.choice(examples)
+        self._model.learn(unpacked(again), share)

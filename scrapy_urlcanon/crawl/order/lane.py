@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter, deque
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
@@ -13,7 +12,7 @@ from attrs import define
 from scrapy_urlcanon.novelty.features import Features
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
 State: TypeAlias = "dict[bytes, tuple[bytes, list[int]]]"
 """By features of requests that wait: the shape of their URLs, and their numbers."""
@@ -22,7 +21,6 @@ _MAX_CLASSES: Final = 2_000
 _MAX_CLASSES_IN_ALL: Final = 100_000
 """Past so many kinds of requests, of one site or of all, new ones are told apart by the shape of
 their URLs alone."""
-_NUMBER: Final = "I"
 _RESCORED: Final = 2
 """After so many requests at the earliest everything that waits is looked at again."""
 _SHARE_RESCORED: Final = 64
@@ -87,11 +85,10 @@ class Lane:
     :param room: is shared by all lanes.
     """
 
-    def __init__(self, expect: Callable[[Iterable[int]], tuple[float, float]], room: Room) -> None:
+    def __init__(self, expect: Callable[[bytes], tuple[float, float]], room: Room) -> None:
         self._expect = expect
         self._room = room
         self._discount = 1.0
-        # By features as bytes, since numbers take nine times as much.
         self._classes: dict[bytes, _Class] = {}
         # The best first, and those that wait longest first. An entry is out of date where its
         # class is gone, has another score, or begins with another request.
@@ -108,7 +105,7 @@ class Lane:
 
     def push(self, number: int, features: Features) -> None:
         """Have the request with this *number* wait; numbers grow."""
-        key, shape = _packed(features.all), _packed(features.coarse)
+        shape, key = features
         found = self._classes.get(key)
         if found is None and (
             len(self._classes) >= _MAX_CLASSES or self._room.taken >= _MAX_CLASSES_IN_ALL
@@ -118,7 +115,7 @@ class Lane:
         if found is None:
             found = self._classes[key] = _Class(number, shape)
             self._room.taken += 1
-            news, lead = self._expect(array(_NUMBER, key))
+            news, lead = self._expect(key)
             found.score = news + self._discount * lead
             heappush(self._best, (-found.score, number, key))
             heappush(self._oldest, (number, key))
@@ -150,7 +147,7 @@ class Lane:
         else:
             del self._classes[key]
             self._room.taken -= 1
-        return number, Features(_unpacked(found.shape), _unpacked(key))
+        return number, Features(found.shape, key)
 
     def peek(self, turn: Turn) -> int:
         """Return the number of the request that :meth:`take` would take."""
@@ -205,18 +202,10 @@ class Lane:
         if len(self._oldest) > 2 * len(classes):
             # Most are out of date: as many would gather as requests are taken.
             self._order_by_age()
-        expected = {key: self._expect(array(_NUMBER, key)) for key in classes}
+        expected = {key: self._expect(key) for key in classes}
         wealth = sum(expected[key][0] * len(each) for key, each in classes.items())
         discount = self._discount = _DISCOUNT + (1 - _DISCOUNT) / (1 + wealth / _WEALTH)
         for key, (news, lead) in expected.items():
             classes[key].score = news + discount * lead
         self._best = [(-each.score, each.first, key) for key, each in classes.items()]
         heapify(self._best)
-
-
-def _packed(features: tuple[int, ...]) -> bytes:
-    return array(_NUMBER, features).tobytes()
-
-
-def _unpacked(key: bytes) -> tuple[int, ...]:
-    return tuple(array(_NUMBER, key))

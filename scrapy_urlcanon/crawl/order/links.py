@@ -11,6 +11,7 @@ from scrapy.http import HtmlResponse, XmlResponse
 from scrapy.utils.gz import gzip_magic_number
 
 if TYPE_CHECKING:
+    from lxml import etree  # type: ignore[import-untyped]
     from scrapy import Request
     from scrapy.http import Response
 
@@ -52,20 +53,18 @@ class Links:
             if number >= _MAX_LINKS:
                 break
             href = link.get("href")
-            if not href:
-                continue
-            parent = link.getparent()
-            above = None if parent is None else parent.getparent()
-            place = f"{_name(parent)} in {_name(above)}"
-            found.append((_tail(href), place, link.get("rel") or ""))
-        alike = {
-            place: sum(count > bound for bound in _MANY)
-            for place, count in Counter(place for _, place, _ in found).items()
-        }
-        for tail, place, relation in found:
-            if tail not in self._contexts:
-                rel = "nofollow" if "nofollow" in relation else "follow"
-                self._contexts[tail] = (f"place {place}", f"alike {alike[place]}", rel)
+            if href:
+                rel = "nofollow" if "nofollow" in link.get("rel", "") else "follow"
+                found.append((_tail(href), _place(link), rel))
+        counts = Counter(place for _, place, _ in found)
+        # Few: those of one place are the same object.
+        contexts: dict[tuple[str, str], tuple[str, ...]] = {}
+        for tail, place, rel in found:
+            context = contexts.get((place, rel))
+            if context is None:
+                alike = sum(counts[place] > bound for bound in _MANY)
+                context = contexts[place, rel] = (f"place {place}", f"alike {alike}", rel)
+            self._contexts.setdefault(tail, context)
 
 
 def trust(response: Response) -> float:
@@ -94,5 +93,10 @@ def _tail(url: str) -> str:
     return url.partition("#")[0].rpartition("/")[2]
 
 
-def _name(element: object) -> str:
-    return str(getattr(element, "tag", ""))
+def _place(link: etree._Element) -> str:
+    """Return the names of the two elements in which *link* stands."""
+    parent = link.getparent()
+    if parent is None:
+        return ""
+    above = parent.getparent()
+    return f"{parent.tag} in {'' if above is None else above.tag}"

@@ -20,13 +20,13 @@ from scrapy_urlcanon.crawl.order.worth import NewItems, Output, Scaled
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.novelty.echoes import without_echoes
-from scrapy_urlcanon.novelty.features import Features, UrlFeatures, feature_of
+from scrapy_urlcanon.novelty.features import Features, UrlFeatures, feature_of, unpacked
 from scrapy_urlcanon.novelty.model import OnlineModel
 from scrapy_urlcanon.novelty.news import News, SeenLines, Usual
 from scrapy_urlcanon.novelty.rehearsal import Rehearsal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -103,12 +103,12 @@ class Fetched:
     taken: _Taken
     hops: list[_Taken]
     """What redirected to it."""
-    coarse: tuple[int, ...]
+    coarse: bytes
     news: News
     cost: int = 1
     """How many fetches it took."""
     links: Links | None = None
-    leads: Counter[tuple[int, ...]] = field(factory=Counter)
+    leads: Counter[bytes] = field(factory=Counter)
     """The features of the requests that it led to, and how many have them."""
     quality: str = field(init=False)
     """What it brought itself, as a feature of its links."""
@@ -185,9 +185,10 @@ class Order:
         page.leads[features.all] += 1
         return features
 
-    def expect(self, features: Iterable[int]) -> tuple[float, float]:
+    def expect(self, features: bytes) -> tuple[float, float]:
         """Return what is expected of a request with *features*, and of what it leads to."""
-        return self._news.expect(features), self._leads.expect(features)
+        numbers = unpacked(features)
+        return self._news.expect(numbers), self._leads.expect(numbers)
 
     def turn(self, name: str) -> Turn:
         """Return which one of the slot of this *name* comes next."""
@@ -202,7 +203,7 @@ class Order:
         if slot is None:
             slot = self._slots[name] = _Slot()
         slot.take(turn)
-        expected = self._news.expect(features.all)
+        expected = self._news.expect(unpacked(features.all))
         self._in_flight[request.url] = _Taken(features, name, expected, turn)
 
     def linked(self, request: Request, response: Response) -> None:
@@ -271,7 +272,7 @@ class Order:
         """
         best: list[float] = []
         for features, count in page.leads.items():
-            best += [self._news.expect(features)] * min(count, _LEADS)
+            best += [self._news.expect(unpacked(features))] * min(count, _LEADS)
         return sum(sorted(best, reverse=True)[:_LEADS]) / _LEADS
 
     def failed(self, request: Request, exception: Exception) -> None:

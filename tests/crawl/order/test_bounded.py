@@ -6,17 +6,17 @@ import pytest
 
 from scrapy_urlcanon.crawl.order import lane as lanes
 from scrapy_urlcanon.crawl.order.lane import Lane, Room, Turn
-from scrapy_urlcanon.novelty.features import Features
+from scrapy_urlcanon.novelty.features import Features, packed, unpacked
 
 
 def lane(room=None):
     """Return a lane where the features say what is expected."""
-    return Lane(lambda features: (1 / (1 + max(features)), 0.0), room or Room())
+    return Lane(lambda features: (1 / (1 + max(unpacked(features))), 0.0), room or Room())
 
 
 def features(number):
     """Return the features of a class of its own."""
-    return Features((1, 2), (*range(40), 100 + number))
+    return Features(packed([1, 2]), packed([*range(40), 100 + number]))
 
 
 def test_many_requests_of_few_classes_take_no_memory_but_their_numbers():
@@ -61,7 +61,7 @@ def test_shape_that_was_fetched_least_often_comes_first_in_its_turn():
     """Of two that were fetched equally often, and within one, that which waits longest."""
     waiting = lane()
     for number in range(9):
-        waiting.push(number, Features((number // 3,), (number // 3, number)))
+        waiting.push(number, Features(packed([number // 3]), packed([number // 3, number])))
     taken = [waiting.take(Turn.LEAST_TRIED)[0] for _ in range(9)]
     assert taken == [0, 3, 6, 1, 4, 7, 2, 5, 8]
 
@@ -69,7 +69,7 @@ def test_shape_that_was_fetched_least_often_comes_first_in_its_turn():
 def test_what_was_learned_counts_soon_where_very_many_kinds_wait():
     """Of 1,600 kinds one turns out to be worth much: it does not wait for hundreds of others."""
     worth = {}
-    waiting = Lane(lambda key: (worth.get(max(key), 0.5), 0.0), Room())
+    waiting = Lane(lambda key: (worth.get(max(unpacked(key)), 0.5), 0.0), Room())
     for number in range(1_600):
         waiting.push(number, features(number))
     worth[100 + 1_500] = 0.9
