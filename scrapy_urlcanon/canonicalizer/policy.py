@@ -16,7 +16,7 @@ from scrapy_urlcanon.canonicalizer.patterns import (
     parse_pattern,
     with_parents,
 )
-from scrapy_urlcanon.canonicalizer.percent_encoding import decode_parameter
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
 from scrapy_urlcanon.canonicalizer.rules import Rule, Skip
 from scrapy_urlcanon.canonicalizer.tracking_exceptions import EXCEPTIONS
 
@@ -36,7 +36,6 @@ _FEW = 8
 """Rule sets that are tried one by one sooner than those that may hold are looked up."""
 
 
-_Positions = tuple[int, ...]
 _Test = tuple[RuleSet, "Callable[[Url], bool] | None"]
 _Known = tuple[list[_Test], tuple[RuleSet, ...]]
 
@@ -91,20 +90,18 @@ class HostPolicy:
         ]
         # Filed under what must be in a URL, so that not all have to be tried on it.
         self._always: list[int] = []
-        self._segments: dict[str, list[int]] = {}
+        self._lists: list[list[int]] = []
+        # By first segment which of the lists.
+        self._by_segment: dict[str, int] = {}
         # By name and value; no value is any value.
-        self._parameters: dict[str, dict[str | None, list[int]]] = {}
+        self._by_parameter: dict[str, dict[str | None, int]] = {}
         # The same, but none for what holds wherever it is found.
         self._tests_of_found: list[_Test] = [
             (r, None if self._file(r.pattern, position) else holds)
             for position, (r, holds) in enumerate(self._tests)
         ]
-        self._by_segment = _frozen(self._segments)
-        self._by_parameter = {
-            name: _frozen(by_value) for name, by_value in self._parameters.items()
-        }
-        # What is to be tried, or else all that holds, by what was found.
-        self._known: dict[tuple[_Positions, ...], _Known] = {}
+        # What is to be tried, or else all that holds, by the lists that were found.
+        self._known: dict[tuple[int | None, ...], _Known] = {}
 
     def _file(self, pattern: Pattern | SitePattern | PlacePattern, position: int) -> bool:
         """File the rule set at *position*; return whether it holds wherever it is found."""
@@ -112,40 +109,48 @@ class HostPolicy:
             for condition in pattern.conditions:
                 if "*" not in condition.name:
                     value = None if "*" in condition.value else condition.value
-                    by_value = self._parameters.setdefault(condition.name, {})
-                    by_value.setdefault(value, []).append(position)
+                    by_value = self._by_parameter.setdefault(condition.name, {})
+                    self._list_of(by_value, value).append(position)
                     is_all = len(pattern.conditions) == 1 and not pattern.path
                     return is_all and condition.value == (value or "*")
             if pattern.path and "*" not in pattern.path:
                 segment, slash, _ = pattern.path[1:].partition("/")
-                self._segments.setdefault(segment, []).append(position)
+                self._list_of(self._by_segment, segment).append(position)
                 return not (slash or pattern.conditions)
         self._always.append(position)
         return False
+
+    def _list_of(self, numbers: dict[_Key, int], key: _Key) -> list[int]:
+        """Return the list that has its number in *numbers* under *key*, a new one if none has."""
+        number = numbers.setdefault(key, len(self._lists))
+        if number == len(self._lists):
+            self._lists.append([])
+        return self._lists[number]
 
     def matching(self, url: Url) -> tuple[RuleSet, ...]:
         """Return those that hold for *url*, a normalized one on such a host."""
         if self._are_few:
             return tuple([r for r, holds in self._tests if holds is None or holds(url)])
-        found: list[_Positions] = []
+        found: list[int | None] = []
         if self._by_segment:
-            found.append(self._by_segment.get(url.path[1:].partition("/")[0], ()))
+            found.append(self._by_segment.get(url.path[1:].partition("/")[0]))
         if self._by_parameter and url.query:
             for piece in url.query:
-                name, value = decode_parameter(piece)
-                by_value = self._by_parameter.get(name)
+                name, _, value = piece.partition("=")
+                by_value = self._by_parameter.get(decode_query_text(name))
                 if by_value:
-                    found.append(by_value.get(value, ()))
-                    found.append(by_value.get(None, ()))
+                    # Few names have any, and values are more often encoded.
+                    found += by_value.get(decode_query_text(value)), by_value.get(None)
         key = tuple(found)
         to_try, sure = self._known.get(key) or self._learn(key)
         if to_try:
             return tuple([r for r, holds in to_try if holds is None or holds(url)])
         return sure
 
-    def _learn(self, found: tuple[_Positions, ...]) -> _Known:
-        """Return what of all that was *found* is to be tried, or else what holds; remember it."""
-        positions = sorted({*self._always, *chain.from_iterable(found)})
+    def _learn(self, found: tuple[int | None, ...]) -> _Known:
+        """Return what of the lists *found* is to be tried, or else what holds; remember it."""
+        lists = (self._lists[number] for number in found if number is not None)
+        positions = sorted({*self._always, *chain.from_iterable(lists)})
         tests: list[_Test] = [self._tests_of_found[position] for position in positions]
         are_sure = not any(holds for _, holds in tests)
         sure = tuple(r for r, _ in tests) if are_sure else ()
@@ -154,10 +159,6 @@ class HostPolicy:
             self._known.clear()
         self._known[found] = known
         return known
-
-
-def _frozen(positions: Mapping[_Key, list[int]]) -> dict[_Key, _Positions]:
-    return {key: tuple(found) for key, found in positions.items()}
 
 
 class Policies:

@@ -76,7 +76,8 @@ class Rewrite:
             return url
         params = self.target.params
         if not params:
-            return Url(*url[:4], path, match.others or None, url.fragment)
+            rest = match.others or None, url.fragment
+            return Url(url.scheme, url.userinfo, url.host, url.port, path, *rest)
         if any(piece.partition("=")[0] in params for piece in match.others):
             return url
         query = list(match.others)
@@ -255,8 +256,10 @@ class RewriteIndex:
         candidates = self.candidates(url)
         if not candidates:
             return None
-        later = [position for position in candidates if position >= start]
-        for position in (later + candidates[: -len(later) or None]) if start else candidates:
+        if start:
+            later = [position for position in candidates if position >= start]
+            candidates = later + candidates[: -len(later) or None]
+        for position in candidates:
             rewrite = self._rewrites[position]
             changed = rewrite.apply(url)
             if changed is url or changed == url:
