@@ -107,7 +107,7 @@ class AnyCaseMatcher(NameMatcher):
     """
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        super().__init__(e._replace(pattern=lower_letters(e.pattern)) for e in entries)
+        super().__init__(Entry(lower_letters(name), back, layer) for name, back, layer in entries)
 
     def match(self, name: str) -> Entry | None:
         """Return the entry that decides about *name*, or None."""
