@@ -173,11 +173,10 @@ class Trial:
         """Tell whether a parameter makes no difference with one value only, its default.
 
         That is where all evidence has this value, though there are so many URLs with other ones
-        that some of them should have shown it too.
+        that some of them should have shown it too. Of a parameter that makes a difference
+        elsewhere, such as the name of an action, one URL with another value is enough.
         """
         names = [name for step in self.candidate if step.default is None for name in step.drops]
-        if len(self.candidate) != 1 or len(names) != 1:
-            return False
         merges = [
             merge for merge in self._merges if merge.pages and tally.scope.holds(merge.target)
         ]
@@ -185,11 +184,17 @@ class Trial:
         # What shows nothing, such as a slide show that needs scripts, is no evidence for its value.
         inside = {source for source in inside if self._groups.pages[source] != NO_EVIDENCE}
         params = {param for source in inside for param in source.params}
-        values = [param for param in params if name_of(param) == names[0]]
-        if len(values) != 1 or not may_be_default(names[0], value_of(values[0])):
-            return False
-        count = sum(values[0] in source.params for source in changed)
-        return _is_telling(len(inside), count, len(changed), thresholds)
+        matters = tally is not self.whole and self.whole.lost > 0
+        for name in names:
+            values = [param for param in params if name_of(param) == name]
+            if len(values) != 1 or not may_be_default(name, value_of(values[0])):
+                continue
+            showing = sum(values[0] in source.params for source in inside)
+            count = sum(values[0] in source.params for source in changed)
+            named = sum(name in map(name_of, source.params) for source in changed)
+            if (matters and count < named) or _is_telling(showing, count, named, thresholds):
+                return True
+        return False
 
     def _within(
         self, scope: Scope, merges: Iterable[Merge]

@@ -469,3 +469,17 @@ def test_value_that_a_script_takes_by_itself_is_a_default():
     lists = [page for do in ("&do=list", "") for page in pages("/b?part={}" + do, 12)]
     details = [see(f"/b?part={i}&do=details&id={i}", f"details {i}") for i in range(40)]
     assert rules([*lists, *details]) == {"shop.example": {"default_params": {"do": "list"}}}
+
+
+def test_name_of_an_action_is_dropped_where_it_is_the_default_only():
+    """That a page needs no ``do=index`` says nothing of ``do=details``, which is another page."""
+    seen = []
+    for i in range(30):
+        seen += [see(f"/x?do=details&id={i}", f"bug {i}"), see(f"/x?do=graph&id={i}", f"tree {i}")]
+    for i in range(12):
+        seen += [see(f"/x?dev={i}", f"dev {i}"), see(f"/x?dev={i}&do=index&project=1", f"dev {i}")]
+    for i in range(6):
+        seen += [see(f"/x?dev={i}&do=details&id={i}&project=1", f"bug {i}")]
+    found = rules(seen)
+    assert found["shop.example"] == {"default_params": {"do": "index", "project": "1"}}
+    assert found["shop.example/?do=details"] == {"drop_params": ["dev"]}
