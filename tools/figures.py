@@ -28,6 +28,7 @@ LEARNING, HOW = DOCS / "learning.md", DOCS / "how-it-learns.md"
 RESULTS = ROOT / "benchmarks" / "results"
 
 SCRAPY, OURS, DISCARDER = "Scrapy's default", "scrapy-urlcanon", "duplicate-url-discarder"
+SCRAPY_ALONE, ALL_PARTS = "plain Scrapy", "all of these"
 RULES, AGGRESSIVE = "10 parameters, no domains", "preset aggressive"
 MILLION = 1_000_000
 REWRITES = ("rewrites", "rewrites + skip", "rewrites + skip + declared")
@@ -70,6 +71,7 @@ def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
     head = ("30 kB, 40 links", "CPU a page, ms", "over plain Scrapy, ms", "over plain Scrapy")
     yield PERFORMANCE, head, parts(results("safety")["parts"])
     yield PERFORMANCE, ("figure", "measured", "aim", "holds"), aims(results("bench")["figures"])
+    yield PERFORMANCE, ("one crawl in memory", SCRAPY_ALONE, ALL_PARTS), long_crawl()
     shares = results("profile")["shares"]
     yield PERFORMANCE, ("whose code", "of the CPU"), ((n, share(v)) for n, v in shares.items())
     columns = ("observations", "domains", "input, MB", "CPU, s", "memory, MB", "rules")
@@ -166,6 +168,21 @@ def parts(found: dict[str, dict[str, float]]) -> Iterator[Row]:
     for name, part in found.items():
         over = part["ms over plain Scrapy"]
         yield name, f"{part['ms a page']:.2f}", f"{over:+.2f}", share(part["over plain Scrapy"])
+
+
+def long_crawl() -> Iterator[Row]:
+    """Yield how a long crawl went with and without all parts: its speed, and memory along it."""
+    crawls = results("long-crawl")["crawls"]
+    pair = [crawls[name] for name in (SCRAPY_ALONE, ALL_PARTS)]
+    yield "pages", *(f"{crawl['pages']:,}" for crawl in pair)
+    for name in ("ms a page", "pages a second", "longest block, ms"):
+        yield (
+            name.replace("ms a page", "CPU a page, ms"),
+            *(f"{crawl[name]:,.1f}" for crawl in pair),
+        )
+    for part in (4, 2, 1):
+        after = [crawl["memory"][len(crawl["memory"]) // part - 1] for crawl in pair]
+        yield f"MiB after {after[0][0]:,} pages", *(f"{size:,.0f}" for _, size in after)
 
 
 def aims(found: Iterable[dict[str, Any]]) -> Iterator[Row]:
