@@ -47,7 +47,7 @@ class RuleOptions(Options, total=False):
 def annotation(value_type: values.ValueType) -> str:
     """Return the type of the values of an option."""
     match value_type:
-        case values.Choice(choices):
+        case values.Choice(choices=choices):
             return f"Literal[{', '.join(map(_quoted, choices))}]"
         case values.Flag():
             return "bool"

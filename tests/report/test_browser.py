@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import time
 from base64 import b64decode
 from importlib.resources import files
 
@@ -178,16 +177,24 @@ def test_link_of_an_option_opens_the_text_of_its_rule(show, shop):
     assert "When it is wrong" in css(browser, "#rule-drop_params .text")[0].text
 
 
-TOP = "return document.querySelector(arguments[0]).getBoundingClientRect().top"
+# Counted in frames: on a machine at work a page that glides stands still for longer than a while.
+SETTLED = """
+const [selector, done] = arguments;
+const place = () => document.querySelector(selector).getBoundingClientRect().top;
+let before = null, still = 0;
+const look = () => {
+    const top = place();
+    still = top === before ? still + 1 : 0;
+    before = top;
+    still < 30 ? requestAnimationFrame(look) : done(top);
+};
+look();
+"""
 
 
 def settled(browser, selector):
     """Return where on the screen the element is once the page no longer moves."""
-    before, top = None, browser.execute_script(TOP, selector)
-    while before != top:
-        time.sleep(0.3)
-        before, top = top, browser.execute_script(TOP, selector)
-    return top
+    return browser.execute_async_script(SETTLED, selector)
 
 
 @pytest.mark.parametrize("width", [PHONE, DESKTOP])
