@@ -97,7 +97,11 @@
 
   const only = document.querySelector("[data-only]");
   const follow = () => {
-    if (target() instanceof HTMLDetailsElement) target().open = true;
+    if (target() instanceof HTMLDetailsElement) {
+      target().open = true;
+      // The page has grown: what stood at its end could not be gone to.
+      target().scrollIntoView();
+    }
     if (!only) return;
     only.hidden = !domain();
     if (!domain()) return;
