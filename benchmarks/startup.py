@@ -19,9 +19,12 @@ from fingerprinters import domains
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 
 _IMPORTS = """
-import resource, sys, time
+import resource, time
 from pathlib import Path
-start = time.process_time()
+def now():
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return time.process_time() * 1000, pages * resource.getpagesize() / 2**20
+start, _ = now()
 from scrapy.crawler import Crawler
 from scrapy.settings import default_settings, Settings
 from scrapy.utils.misc import load_object
@@ -32,11 +35,10 @@ for name in ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS"):
         load_object(path)
 for name in ("DOWNLOADER", "SCHEDULER", "DUPEFILTER_CLASS", "REQUEST_FINGERPRINTER_CLASS"):
     load_object(settings[name])
-if sys.argv[1] == "ours":
-    from scrapy_urlcanon import Addon
-spent = time.process_time() - start
-pages = int(Path("/proc/self/statm").read_text().split()[1])
-print(spent * 1000, pages * resource.getpagesize() / 2**20)
+before, size_before = now()
+from scrapy_urlcanon import Addon
+after, size = now()
+print(after - before, size - size_before, before - start)
 """
 _HOSTS = 20_000
 
@@ -44,16 +46,11 @@ _HOSTS = 20_000
 def import_cost(rounds: int) -> dict[str, float]:
     """Return CPU time (ms) and resident memory (MiB) of what a crawl imports, over Scrapy's.
 
-    Processes with and without the add-on take turns; medians of the differences.
+    Medians over *rounds* processes, each of which imports what Scrapy needs first.
     """
-    times, sizes, scrapy_times = [], [], []
-    # It compiles the modules, as those of an installed package are.
-    _import("ours")
-    for _ in range(rounds):
-        (time, size), (scrapy_time, scrapy_size) = map(_import, ("ours", "scrapy"))
-        times.append(time - scrapy_time)
-        sizes.append(size - scrapy_size)
-        scrapy_times.append(scrapy_time)
+    # The first one compiles the modules, as those of an installed package are.
+    _, *measured = [_import() for _ in range(rounds + 1)]
+    times, sizes, scrapy_times = zip(*measured, strict=True)
     return {
         "milliseconds": median(times),
         "MiB": median(sizes),
@@ -61,14 +58,13 @@ def import_cost(rounds: int) -> dict[str, float]:
     }
 
 
-def _import(what: str) -> tuple[float, float]:
-    command = [sys.executable, "-W", "ignore", "-c", _IMPORTS, what]
+def _import() -> tuple[float, ...]:
+    command = [sys.executable, "-W", "ignore", "-c", _IMPORTS]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
     output = subprocess.run(
         command, check=True, capture_output=True, text=True, env=environment
     ).stdout
-    time, size = map(float, output.split())
-    return time, size
+    return tuple(map(float, output.split()))
 
 
 def many_domains(counts: tuple[int, ...], rounds: int) -> dict[int, dict[str, Any]]:
