@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 SITE = "http://site.example"
+# Scrapy 2.15 fetches on while a page waits for its callback, unless that bounds it.
+ONE_BY_ONE = {"CONCURRENT_REQUESTS": 1, "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 1}
+"""The settings under which no request is chosen before the page before it was read."""
 
 
 class FollowSpider(Spider):

@@ -8,7 +8,7 @@ import pytest
 from loopback import page
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, FollowSpider
+from sites import ONE_BY_ONE, SITE, FollowSpider
 from trap_sites import SITES, words
 
 from scrapy_urlcanon.crawl.order.left import LeftRequests
@@ -56,7 +56,7 @@ async def test_forms_that_repeat_what_they_were_asked_for_are_no_news(crawl):
         articles = "".join(f"<a href=/article/{n}>x</a>" for n in (number + 1, number + 2))
         return page(words(request.target, 80) + forms + (articles if number < 40 else ""))
 
-    settings = {**STOPPING, "CONCURRENT_REQUESTS": 1, "CLOSESPIDER_PAGECOUNT": 1_000}
+    settings = {**STOPPING, **ONE_BY_ONE, "CLOSESPIDER_PAGECOUNT": 1_000}
     result = await crawl(respond, settings)
     assert result.stats["finish_reason"] == NO_NEWS
     assert {f"/article/{n}" for n in range(1, 41)} <= {*result.hits}

@@ -10,10 +10,10 @@ import pytest
 from loopback import Response, page
 from scrapy.spiders import SitemapSpider
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE
+from sites import ONE_BY_ONE, SITE
 from trap_sites import words
 
-NOVELTY = {"URLCANON_ORDER": "novelty", "CONCURRENT_REQUESTS": 1}
+NOVELTY = {"URLCANON_ORDER": "novelty", **ONE_BY_ONE}
 COUNT = 60
 FIRST = COUNT + COUNT // 3
 """Of so many fetches after the start nearly all that bring something should be among."""

@@ -6,11 +6,10 @@ from urllib.parse import urlsplit
 import pytest
 from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, FollowSpider
+from sites import ONE_BY_ONE, SITE, FollowSpider
 from trap_sites import SITES, Several, words
 
-# One at a time, so that it does not depend on which response comes first.
-NOVELTY = {"URLCANON_ORDER": "novelty", "CONCURRENT_REQUESTS": 1}
+NOVELTY = {"URLCANON_ORDER": "novelty", **ONE_BY_ONE}
 BREADTH_FIRST = {
     "DEPTH_PRIORITY": 1,
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
