@@ -79,12 +79,16 @@ def run(
 def main() -> None:
     # 20,000 URLs are some 9,100 pages.
     size = int(sys.argv[1]) if len(sys.argv) > 1 else 9_100
-    runs = {
-        "four processes": run(size),
-        "one killed, one joining": run(size, kill_one),
-        "Redis restarted": run(size, restart_redis),
-        "scrapy-redis alone": run(size, settings=ALONE),
+    planned: dict[str, dict[str, Any]] = {
+        "four processes": {},
+        "one killed, one joining": {"trouble": kill_one},
+        "Redis restarted": {"trouble": restart_redis},
+        "scrapy-redis alone": {"settings": ALONE},
     }
+    runs = {}
+    for name, options in planned.items():
+        results.say(f"{size + 1:,} pages, {name}")
+        runs[name] = run(size, **options)
     rows = [
         [
             name,
