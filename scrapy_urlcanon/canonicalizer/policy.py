@@ -259,17 +259,11 @@ class Policies:
 def _by_host(rule_sets: Iterable[RuleSet]) -> dict[str, list[RuleSet]]:
     """Return *rule_sets* by the host of their patterns, of each host the stronger ones later."""
     by_host: dict[str, list[RuleSet]] = {}
-    several: dict[str, list[RuleSet]] = {}
     for rule_set in rule_sets:
-        host = rule_set.pattern.host
-        known = by_host.get(host)
-        if known is None:
-            by_host[host] = [rule_set]
-        else:
-            known.append(rule_set)
-            several[host] = known
-    for sets in several.values():
-        sets.sort(key=lambda rule_set: rule_set.pattern.specificity)
+        by_host.setdefault(rule_set.pattern.host, []).append(rule_set)
+    for sets in by_host.values():
+        if len(sets) > 1:
+            sets.sort(key=lambda rule_set: rule_set.pattern.specificity)
     return by_host
 
 
