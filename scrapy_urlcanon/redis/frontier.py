@@ -79,7 +79,7 @@ class Frontier:
             return None
         return None if taken else first[0].decode()
 
-    def pop(self, under_way: Iterable[Request] = ()) -> tuple[str, bytes] | None:
+    def pop(self, under_way: Iterable[Request]) -> tuple[str, bytes] | None:
         """Take the next request from the queue: its number here, and its data.
 
         :param under_way: what still is; the rest of what was taken is forgotten.

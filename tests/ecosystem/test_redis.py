@@ -100,7 +100,7 @@ def test_process_that_is_killed_with_nothing_under_way(redis_server, monkeypatch
     assert not here.are_all_done()
     wait_for(lambda: (here.beat(), other.beat(), here.are_all_done())[-1])
     redis_server.client.lpush("queue", "0 data")
-    assert other.pop()
+    assert other.pop(())
     assert not here.are_all_done()
 
 
