@@ -69,7 +69,7 @@ def apache(tmp_path):
 
 
 def _wait_for(port, process):
-    for _ in range(200):
+    for _ in range(1200):
         assert process.poll() is None, "apache2 ended"
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()

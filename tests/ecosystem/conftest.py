@@ -3,11 +3,10 @@
 import shutil
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
-from ecosystem.shared_frontier import HEARTBEAT
+from ecosystem.shared_frontier import HEARTBEAT, wait_for
 from scrapy.core.engine import ExecutionEngine
 
 
@@ -26,9 +25,18 @@ class RedisServer:
         command += ["--dir", str(self._directory), "--save", "", "--appendonly", "yes"]
         command += ["--appendfsync", "no", "--logfile", f"{self._directory}/log", *self._options]
         self._process = subprocess.Popen(command)
-        until = time.monotonic() + 30
-        while not (self._directory / "socket").exists() and time.monotonic() < until:
-            time.sleep(0.01)
+        # The socket is there before Redis listens on it, and Redis answers before it has read
+        # what it had.
+        wait_for(self._answers)
+
+    def _answers(self):
+        """Tell whether it does what it is asked."""
+        from redis.exceptions import ConnectionError  # noqa: A004, PLC0415
+
+        try:
+            return self.client.ping()
+        except ConnectionError:
+            return False
 
     def stop(self):
         """Kill it."""
