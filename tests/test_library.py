@@ -104,6 +104,20 @@ print(*sorted({"requests", "ssl", "tldextract", "urllib3", "http.client"} & set(
     assert done.stdout.strip() == ""
 
 
+def test_crawl_that_records_imports_nothing_that_learns():
+    """It would wait for that, and the garbage collector would look at it again and again."""
+    program = """
+import sys
+import scrapy_urlcanon.crawl.checks.declared_canonicals, scrapy_urlcanon.crawl.record.recorder
+assert "scrapy_urlcanon.learn.store" in sys.modules
+assert not {"scrapy_urlcanon.learn.learning", "scrapy_urlcanon.learn.miner"} & set(sys.modules)
+from scrapy_urlcanon import learn
+assert all(hasattr(learn, name) for name in learn.__all__)
+assert set(learn.__all__) <= set(dir(learn)) and not hasattr(learn, "learner")
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def test_types_of_options_are_those_of_the_catalogue():
     """canonicalizer/options.py is what the catalogue says now; `make docs` writes it."""
     if not (ROOT / "tools").exists():

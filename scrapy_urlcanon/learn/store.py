@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
 from scrapy_urlcanon.learn.captures import domain_of
 from scrapy_urlcanon.pages.canonical_link import absolute
-from scrapy_urlcanon.pages.signature import MAX_PACKED, RAW, Signature
+from scrapy_urlcanon.pages.signature import MAX_PACKED, RAW, Lines, Signature
 
 if TYPE_CHECKING:
     import os
@@ -45,7 +45,7 @@ MAX_ROWS = 10_000_000
 SAME_URL = "="
 
 _SUCCESS = 2  # the first digit of the status
-_NOTHING = Signature("", "", 0, ())
+_NOTHING = Signature("", "", 0, Lines())
 
 #: Of how many texts it is remembered where they are: variants of a page have one.
 _KNOWN_TEXTS = 20_000

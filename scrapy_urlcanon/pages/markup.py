@@ -61,8 +61,10 @@ def title_of(document: etree._Element) -> str:
     >>> title_of(parse("<title>One\n title</title><p>Text"))
     'One title'
     """
-    for element in document.iter("title"):
-        return " ".join("".join(element.itertext()).split())
+    # In its head first: to ask a whole document for one title looks through all of it for a second.
+    for part in (next(document.iterchildren("*"), document), document):
+        for element in part.iter("title"):
+            return " ".join("".join(element.itertext()).split())
     return ""
 
 
@@ -108,6 +110,7 @@ def folded_lines(text: str) -> bytes:
     if not text.isascii():
         text = _OTHER_SPACES.sub(" ", text)
     data = text.encode("utf-8", "surrogatepass").translate(_SPACES)
-    lines = [line for line in map(bytes.strip, data.split(b"\n")) if line]
-    data = b"\n".join(lines)
-    return data if b"  " not in data else b"\n".join([b" ".join(line.split()) for line in lines])
+    data = b"\n".join(filter(None, map(bytes.strip, data.split(b"\n"))))
+    if b"  " in data:
+        data = b"\n".join([b" ".join(line.split()) for line in data.split(b"\n")])
+    return data

@@ -15,9 +15,9 @@ from scrapy_urlcanon.pages.signature import (
     MAX_LINES,
     RAW,
     Line,
+    Lines,
     Signature,
     hash64,
-    line_of_image,
     lines_of,
     steady,
 )
@@ -106,10 +106,10 @@ class Page:
         return self._reading.title
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> Lines:
         """What is kept of each line of its text, and of each image; nothing of what is no text."""
         _, text, images = self._reading
-        return [*lines_of(text), *map(line_of_image, images)]
+        return lines_of(text, images)
 
     @property
     def legible_lines(self) -> Iterator[tuple[str, Line]]:
@@ -135,11 +135,11 @@ class Page:
         raw = sha1(self.body[:MAX_BODY], usedforsecurity=False).hexdigest()
         if not self.is_text:
             exact = hash64(raw.encode())
-            return Signature(raw, RAW + raw, 0, (Line(exact, exact, 1),))
+            return Signature(raw, RAW + raw, 0, Lines([exact], [exact], [1]))
         digest = RAW + raw
         if self._kind != "plain":
             digest = sha1(self._reading.text, usedforsecurity=False).hexdigest()
-        return Signature(raw, digest, self._title_hash, tuple(self.lines[:MAX_LINES]))
+        return Signature(raw, digest, self._title_hash, self.lines[:MAX_LINES])
 
     @cached_property
     def digest(self) -> PageDigest:

@@ -25,9 +25,9 @@ from xxhash import xxh32_intdigest
 from scrapy_urlcanon.pages.signature import Line, digest_of, line_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from typing_extensions import Self
+
+    from scrapy_urlcanon.pages.signature import Lines
 
 SHARED_PAIRS = 0.95
 """The Jaccard similarity of the pairs of words of two whole texts from which they are one page.
@@ -80,18 +80,23 @@ class PageDigest(NamedTuple):
         return cls(blake2b(body, digest_size=20).digest())
 
     @classmethod
-    def of_text(cls, title: str, text: bytes, lines: Iterable[Line]) -> Self:
+    def of_text(cls, title: str, text: bytes, lines: Lines) -> Self:
         """Return what there is to compare of a *text* and of its *title*.
 
         :param lines: what is kept of the lines of the text.
         """
-        named = line_of(title) if title else _NO_LINE
-        with_title = [*lines, title_line(title)] if title else lines
-        hashes = [(masked & _LOW) << 32 | exact & _LOW for masked, exact, _ in with_title]
+        masked, exact, _ = lines.columns
+        hashes = [
+            (shape & _LOW) << 32 | one & _LOW for shape, one in zip(masked, exact, strict=True)
+        ]
+        named = _NO_LINE
+        if title:
+            named, as_line = line_of(title), title_line(title)
+            hashes.append((as_line.masked & _LOW) << 32 | as_line.exact & _LOW)
         sample = _smallest(hashes, SAMPLED_LINES, 64)
         sketch = _smallest(_pieces(text), SKETCH_SIZE, 32)
         return cls(
-            digest_of(lines),
+            digest_of(exact),
             named.exact,
             array("I", sketch).tobytes(),
             lines=array("Q", sample).tobytes(),

@@ -6,15 +6,17 @@ import re
 import struct
 import sys
 from array import array
+from collections.abc import Sequence
 from email.utils import parsedate_to_datetime
 from functools import partial
 from hashlib import sha1
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import compress
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from xxhash import xxh3_64_intdigest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 #: Lines that are kept of one page, some 6 bytes each; real ones have 50 to 400.
 MAX_LINES = 1000
@@ -67,6 +69,54 @@ class Line(NamedTuple):
     """About how many words it has: one for each 6 bytes."""
 
 
+class Lines(Sequence[Line]):
+    """What is kept of the lines of a page, in order.
+
+    One column for each field: an object for each line would take longer to make, and to be looked
+    at by the garbage collector, than all that is made of it.
+
+    >>> lines = Lines([1, 2], [1, 3], [5, 7])
+    >>> lines[1], len(lines), lines.columns
+    (Line(masked=2, exact=3, words=7), 2, ([1, 2], [1, 3], [5, 7]))
+    """
+
+    __slots__ = ("columns",)
+
+    def __init__(
+        self, masked: Sequence[int] = (), exact: Sequence[int] = (), words: Sequence[int] = ()
+    ) -> None:
+        self.columns = masked, exact, words
+        """Those of :attr:`Line.masked`, :attr:`Line.exact` and :attr:`Line.words`."""
+
+    def __len__(self) -> int:
+        """Return how many lines there are."""
+        return len(self.columns[0])
+
+    def __iter__(self) -> Iterator[Line]:
+        """Yield each line."""
+        return map(_line, zip(*self.columns, strict=True))
+
+    @overload
+    def __getitem__(self, index: int) -> Line: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Lines: ...
+
+    def __getitem__(self, index: int | slice) -> Line | Lines:
+        """Return one line, or some of them."""
+        if isinstance(index, slice):
+            return Lines(*(column[index] for column in self.columns))
+        return Line(*(column[index] for column in self.columns))
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether *other* has the same lines in the same order."""
+        return isinstance(other, Lines) and [*self] == [*other]
+
+    def __hash__(self) -> int:
+        """Return the hash of all lines."""
+        return hash((*self,))
+
+
 class Signature(NamedTuple):
     """What is kept of a page."""
 
@@ -76,40 +126,46 @@ class Signature(NamedTuple):
     """Digest of the visible text, in hexadecimal; that of the body where it is no markup."""
     title: int
     """64-bit hash of the title; 0 where there is none."""
-    lines: tuple[Line, ...]
+    lines: Lines
 
     def main(self, boilerplate: Collection[int]) -> tuple[str, int | None]:
         """Return digest and simhash of the text without the lines whose masked hash is boilerplate.
 
         The digest is empty where nothing is left; the simhash None where too little is.
         """
-        lines = [line for line in self.lines if line[0] not in boilerplate]
-        if not lines:
+        masked, exact, counts = self.lines.columns
+        if boilerplate:
+            is_kept = [shape not in boilerplate for shape in masked]
+            exact, counts = [*compress(exact, is_kept)], [*compress(counts, is_kept)]
+        if not exact:
             return "", None
         # Each line once: what every row of a listing repeats ("by", "last post", a date) would
         # outvote all that tells one listing from another.
-        words = {exact: count for _, exact, count in lines}
+        words = dict(zip(exact, counts, strict=True))
         is_enough = sum(words.values()) >= MIN_WORDS
-        return digest_of(lines).hex(), simhash(_features(words)) if is_enough else None
+        return digest_of(exact).hex(), simhash(_features(words)) if is_enough else None
 
     def pack(self) -> bytes:
         """Return the lines as bytes: their number, and then all of one field after the other.
 
         Of their hashes 40 bits are enough to tell the lines of one site apart.
         """
-        lines = self.lines[:MAX_LINES]
-        others = [masked for masked, exact, _ in lines if masked != exact]
-        hashes = array("Q", [exact for _, exact, _ in lines] + others)
+        masked, exact, words = self.lines[:MAX_LINES].columns
+        others = [shape for shape, one in zip(masked, exact, strict=True) if shape != one]
+        hashes = array("Q", exact)
+        hashes.extend(others)
         if sys.byteorder == "big":
             hashes.byteswap()
         data = hashes.tobytes()
         return b"".join(
             (
-                struct.pack("<HH", _PACKED | len(lines), len(others)),
+                struct.pack("<HH", _PACKED | len(exact), len(others)),
                 bytes(
                     [
-                        min(words, _MOST_WORDS) | (masked != exact) << 7
-                        for masked, exact, words in lines
+                        # A call of min would take longer than all else here.
+                        (count if count < _MOST_WORDS else _MOST_WORDS)  # noqa: FURB136
+                        | (shape != one) << 7
+                        for shape, one, count in zip(masked, exact, words, strict=True)
                     ]
                 ),
                 *(data[byte::8] for byte in range(_BYTES)),
@@ -117,13 +173,13 @@ class Signature(NamedTuple):
         )
 
 
-def unpack(data: bytes) -> tuple[Line, ...]:
+def unpack(data: bytes) -> Lines:
     """Return the lines that :meth:`Signature.pack` made bytes of; none of no bytes.
 
     :raises ValueError: where they were cut short, or are something else.
     """
     if not data:
-        return ()
+        return Lines()
     if not isinstance(data, bytes):
         raise ValueError(f"expected bytes, got {type(data).__name__}")  # noqa: TRY004
     try:
@@ -147,26 +203,25 @@ def unpack(data: bytes) -> tuple[Line, ...]:
     shapes = [
         next(others) if word > _MOST_WORDS else one for one, word in zip(exact, words, strict=True)
     ]
-    lengths = words.translate(_LENGTHS)
-    return tuple(map(_line, zip(shapes, exact, lengths, strict=True)))
+    return Lines(shapes, exact, words.translate(_LENGTHS))
 
 
-def _unpack_pairs(data: bytes, count: int) -> tuple[Line, ...]:
+def _unpack_pairs(data: bytes, count: int) -> Lines:
     """Return the lines of a store of version 3, which kept a hash of each pair of words."""
     fields = struct.unpack_from(f"<{2 * count}Q{count}H", data, 2)
     lengths = fields[2 * count :]
     if len(data) != 2 + 18 * count + 4 * sum(lengths):
         raise ValueError("expected pairs of words to unpack")
-    return tuple(
-        Line(masked & _KEPT, exact & _KEPT, length + 1)
-        for masked, exact, length in zip(fields, fields[count:], lengths, strict=False)
-    )
+    hashes = [number & _KEPT for number in fields[: 2 * count]]
+    return Lines(hashes[:count], hashes[count:], [length + 1 for length in lengths])
 
 
-def digest_of(lines: Iterable[Line]) -> bytes:
-    """Return the digest of *lines*, whatever their order: a listing in another one is the same."""
-    exact = array("Q", sorted([exact for _, exact, _ in lines]))
-    return sha1(exact.tobytes(), usedforsecurity=False).digest()
+def digest_of(exact: Iterable[int]) -> bytes:
+    """Return the digest of lines by their *exact* hashes, whatever their order.
+
+    A listing in another one is the same.
+    """
+    return sha1(array("Q", sorted(exact)).tobytes(), usedforsecurity=False).digest()
 
 
 def _features(words: Mapping[int, int]) -> list[int]:
@@ -231,21 +286,27 @@ def _minute_of(date: str) -> int | None:
         return None
 
 
-def lines_of(text: bytes) -> list[Line]:
-    """Return what is kept of each line of *text*."""
-    if not text:
-        return []
-    # All at once: the lines one by one take several times as long.
-    lower = lower_case(text)
-    masked = lower.translate(_ZEROS)
-    if not text.isascii():
-        masked = _without_other_digits(masked)
-    masked = _NUMBER.sub(b"0", masked)
-    lines = lower.split(b"\n")
-    exact = list(map(hash64, lines))
-    shapes = exact if masked == lower else list(map(hash64, masked.split(b"\n")))
-    words = [size // _SIZE_OF_A_WORD + 1 for size in map(len, lines)]
-    return list(map(_line, zip(shapes, exact, words, strict=True)))
+def lines_of(text: bytes, images: Iterable[bytes] = ()) -> Lines:
+    """Return what is kept of each line of *text*, and then of each of *images*.
+
+    Of two images with other numbers none is the other's frame.
+    """
+    exact: list[int] = []
+    shapes: list[int] = []
+    words: list[int] = []
+    if text:
+        # All at once: the lines one by one take several times as long.
+        lower = lower_case(text)
+        masked = lower.translate(_ZEROS)
+        if not text.isascii():
+            masked = _without_other_digits(masked)
+        masked = _NUMBER.sub(b"0", masked)
+        lines = lower.split(b"\n")
+        exact += map(hash64, lines)
+        shapes += exact if masked == lower else map(hash64, masked.split(b"\n"))
+        words += [size // _SIZE_OF_A_WORD + 1 for size in map(len, lines)]
+    of_images = [hash64(b"\0" + source) for source in images]
+    return Lines(shapes + of_images, exact + of_images, words + [1] * len(of_images))
 
 
 _line = partial(tuple.__new__, Line)
@@ -268,9 +329,3 @@ def lower_case(text: bytes) -> bytes:
 def line_of(text: str) -> Line:
     """Return what is kept of one line of text."""
     return lines_of(text.encode("utf-8", "surrogatepass"))[0]
-
-
-def line_of_image(source: bytes) -> Line:
-    """Return what is kept of one image; of two with other numbers none is the other's frame."""
-    exact = hash64(b"\0" + source)
-    return Line(exact, exact, 1)

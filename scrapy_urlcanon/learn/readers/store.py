@@ -16,7 +16,7 @@ from scrapy_urlcanon.exceptions import ConfigurationError, InputError
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
 from scrapy_urlcanon.learn.results.in_force import AuditedUrl, CrawlRecord, Credit, RuleInForce
 from scrapy_urlcanon.learn.store import SAME_URL, decompress, open_store
-from scrapy_urlcanon.pages.signature import BOILERPLATE_SHARE, Line, Signature, unpack
+from scrapy_urlcanon.pages.signature import BOILERPLATE_SHARE, Lines, Signature, unpack
 from scrapy_urlcanon.rule_files.documents import parse_json
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def read_store(
                     yield observation
 
 
-def _lines(packed: object, other: object) -> tuple[Line, ...]:
+def _lines(packed: object, other: object) -> Lines:
     """Return the lines that are stored as *packed*, with the *other* ones where they need these.
 
     :raises ValueError: where they are no lines.
@@ -102,9 +102,7 @@ def _lines(packed: object, other: object) -> tuple[Line, ...]:
     return unpack(decompress(packed, other) if other else packed)
 
 
-def _said(
-    digest: object, title: object, lines: tuple[Line, ...], boilerplate: set[int]
-) -> dict[str, object]:
+def _said(digest: object, title: object, lines: Lines, boilerplate: set[int]) -> dict[str, object]:
     """Return the fields of an observation that come from the text of a page."""
     main, simhash = Signature("", "", 0, lines).main(boilerplate)
     return {
@@ -233,7 +231,7 @@ def _boilerplate(connection: sqlite3.Connection, domain: str) -> set[int]:
     for packed, other, _ in rows:
         number += 1
         try:
-            counts.update({line.masked for line in _lines(packed, other)})
+            counts.update({*_lines(packed, other).columns[0]})
         except ValueError:
             continue
     if number < MIN_TEXTS:
