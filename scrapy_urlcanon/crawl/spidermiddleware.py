@@ -146,8 +146,6 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             self._declared_canonicals.scheduled(request, response)
         if response is not None and self._linking_pages:
             self._linking_pages.note(request, response)
-        if response is not None and self._order:
-            self._order.linked(request, response)
         return request
 
     def _record(self, request: Request) -> None:

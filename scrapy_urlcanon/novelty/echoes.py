@@ -31,17 +31,15 @@ def without_echoes(url: str, texts: Sequence[str], lines: Sequence[Line]) -> Seq
 
     :param texts: what stands in the first of *lines*.
     """
-    whole = "\n".join(texts).lower()
-    found = [echo for echo in echoes_of(url) if echo in whole]
-    if not found:
+    whole = without = "\n".join(texts).lower()
+    for echo in echoes_of(url):
+        without = without.replace(echo, _PLACE)
+    if without == whole:
         return lines
     masked = list(lines)
-    for number, text in enumerate(whole.split("\n")):
-        line = text
-        for echo in found:
-            line = line.replace(echo, _PLACE)
-        if line != text and number < len(masked):
-            masked[number] = masked[number]._replace(masked=line_of(line).masked)
+    for number, (line, bare) in enumerate(zip(whole.split("\n"), without.split("\n"), strict=True)):
+        if line != bare and number < len(masked):
+            masked[number] = masked[number]._replace(masked=line_of(bare).masked)
     return masked
 
 
@@ -54,7 +52,7 @@ def echoes_of(url: str) -> list[str]:
     rest = url[: 10 * _MOST_LENGTH].partition("://")[2].partition("/")[2]
     found: dict[str, None] = {}
     for piece in _BETWEEN.split(rest)[:_MOST_TEXTS]:
-        text = unquote_plus(piece)[:_MOST_LENGTH].lower().strip()
+        text = " ".join(unquote_plus(piece)[:_MOST_LENGTH].lower().split())
         spaced = text.replace("_", " ")
         # As it stands there, as words, and each without a namespace.
         forms = (text, spaced, spaced.replace("-", " "))

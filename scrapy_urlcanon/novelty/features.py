@@ -71,19 +71,22 @@ def feature_of(text: str) -> int:
     return _hashed((text,), 0)[0]
 
 
-@lru_cache(_KEPT)
 def fold(text: str) -> str:
     """Return *text* in small letters, with digits, hashes, UUIDs and dates as one letter each.
 
     >>> fold("Page-12"), fold("3f2a9c01"), fold("2024-05-17"), fold("cafe")
     ('page-#n', '#h', '#d', 'cafe')
     """
-    text = text[:_MAX_TOKEN].lower()
-    if text.isalpha():
-        return text
+    # Numbers without end would drive all else from what is kept.
     if len(text) < _LEAST_HASH and text.isdecimal():
         return "#n"
-    return _FOLDED.sub(_kind, text)
+    return _folded(text)
+
+
+@lru_cache(_KEPT)
+def _folded(text: str) -> str:
+    text = text[:_MAX_TOKEN].lower()
+    return text if text.isalpha() else _FOLDED.sub(_kind, text)
 
 
 def _kind(found: re.Match[str]) -> str:
@@ -204,16 +207,23 @@ def _parts(url: str) -> _Parts:
     """Return host, segments of the path and names and values of the parameters of *url*."""
     rest = url.partition("#")[0].partition("://")[2]
     rest, _, query = rest.partition("?")
-    host, _, path = rest.partition("/")
-    segments = path.split("/")
-    if len(segments) > _MAX_SEGMENTS:
-        segments = [*segments[: _MAX_SEGMENTS - 1], segments[-1]]
+    folder, slash, leaf = rest.rpartition("/")
+    host, above = _folder(folder) if slash else (leaf, ())
+    path = (*above, fold(leaf) if slash else "")
+    if not query:
+        return host, path, ()
     pairs = []
-    if query:
-        for piece in _SEPARATOR.split(query)[:_MAX_PARAMETERS]:
-            name, _, value = piece.partition("=")
-            pairs.append((fold(name), fold(value)))
-    return host, tuple([fold(segment) for segment in segments]), tuple(pairs)
+    for piece in _SEPARATOR.split(query)[:_MAX_PARAMETERS]:
+        name, _, value = piece.partition("=")
+        pairs.append((fold(name), fold(value)))
+    return host, path, tuple(pairs)
+
+
+@lru_cache(_KEPT)
+def _folder(text: str) -> tuple[str, _Path]:
+    """Return the host, and the segments above the last one, of a URL up to its last slash."""
+    host, *segments = text.split("/")
+    return host, tuple(map(fold, segments[: _MAX_SEGMENTS - 1]))
 
 
 def _shape_of(path: _Path, query: _Query, of_host: int) -> _Shape:

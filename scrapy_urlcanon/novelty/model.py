@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from math import exp, sqrt
 from typing import TYPE_CHECKING, Final
 
@@ -39,8 +40,9 @@ class OnlineModel:
         from math import log  # noqa: PLC0415
 
         self._prior = log(prior / (1 - prior))
-        self.weights = [0.0] * (1 << BITS)
-        self.evidence = [0.0] * (1 << BITS)
+        # Lists would have each full garbage collection look at a million numbers.
+        self.weights = array("d", bytes(8 << BITS))
+        self.evidence = array("d", bytes(8 << BITS))
 
     def expect(self, features: Iterable[int]) -> float:
         """Return the expected share."""

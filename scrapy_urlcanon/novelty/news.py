@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_urlcanon.pages.signature import hash64
@@ -68,21 +69,18 @@ class SeenLines:
         size = len(places)
         words = new = 0
         worth = 0.0
-        for number, line in enumerate(lines):
-            if number >= _MAX_LINES:
-                break
-            length = line.words
+        for masked, exact, length in islice(lines, _MAX_LINES):
             words += length
-            tag, place = divmod(line.exact, size)
-            tag = tag & 0xFFFFFFFF or 1
+            place = exact % size
+            tag = exact // size & 0xFFFFFFFF or 1
             if places[place] == tag:
                 continue
             places[place] = tag
             self.counts[place] = 0
             new += length
-            if line.masked != line.exact:
-                tag, place = divmod(line.masked, size)
-                tag = tag & 0xFFFFFFFF or 1
+            if masked != exact:
+                place = masked % size
+                tag = masked // size & 0xFFFFFFFF or 1
                 if places[place] == tag:
                     if self.counts[place] < _CLOCK:
                         self.counts[place] += 1

@@ -20,6 +20,14 @@ def test_any_text_is_read(url, text):
     assert all(echo == echo.lower() for echo in echoes_of(url))
 
 
+def test_echo_may_have_other_white_space_than_the_page():
+    """A line feed in a URL is a space in the text, and does not shift the lines."""
+    url, html = "http://a.example/find?q=red%0Ashoes", "<p>No red shoes<p>Other things"
+    first, second = of(url, html)
+    assert first.masked not in {first.exact, second.masked}
+    assert second == Page(url, b"", html).lines[1]
+
+
 def test_page_that_repeats_its_url_is_worth_little_and_then_nothing():
     """As one that differs in its numbers."""
     seen = SeenLines(1 << 12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
@@ -48,23 +49,22 @@ class Links:
         return self._contexts.get(_tail(request.url), self._default)
 
     def _read(self, response: HtmlResponse) -> None:
-        found = []
-        for number, link in enumerate(response.selector.root.iter("a")):
-            if number >= _MAX_LINKS:
-                break
-            href = link.get("href")
-            if href:
-                rel = "nofollow" if "nofollow" in link.get("rel", "") else "follow"
-                found.append((_tail(href), _place(link), rel))
-        counts = Counter(place for _, place, _ in found)
-        # Few: those of one place are the same object.
-        contexts: dict[tuple[str, str], tuple[str, ...]] = {}
-        for tail, place, rel in found:
-            context = contexts.get((place, rel))
-            if context is None:
-                alike = sum(counts[place] > bound for bound in _MANY)
-                context = contexts[place, rel] = (f"place {place}", f"alike {alike}", rel)
-            self._contexts.setdefault(tail, context)
+        # Short loops: an element of lxml is made anew each time that it is asked for.
+        anchors = islice(response.selector.root.iter("a"), _MAX_LINKS)
+        links = [link for link in anchors if link.get("href")]
+        parents = [link.getparent() for link in links]
+        above = [None if parent is None else parent.getparent() for parent in parents]
+        places = list(zip(_names(parents), _names(above), strict=True))
+        counts = Counter(places)
+        rels = ["nofollow" if "nofollow" in link.get("rel", "") else "follow" for link in links]
+        kinds = list(zip(places, rels, strict=True))
+        # Few: those of one kind have the same object.
+        contexts = {(place, rel): _context(place, counts[place], rel) for place, rel in {*kinds}}
+        tails = [_tail(link.get("href")) for link in links]
+        # Of two that end alike the first one counts.
+        kinds.reverse()
+        tails.reverse()
+        self._contexts = dict(zip(tails, map(contexts.__getitem__, kinds), strict=True))
 
 
 def trust(response: Response) -> float:
@@ -93,10 +93,11 @@ def _tail(url: str) -> str:
     return url.partition("#")[0].rpartition("/")[2]
 
 
-def _place(link: etree._Element) -> str:
-    """Return the names of the two elements in which *link* stands."""
-    parent = link.getparent()
-    if parent is None:
-        return ""
-    above = parent.getparent()
-    return f"{parent.tag} in {'' if above is None else above.tag}"
+def _names(elements: list[etree._Element | None]) -> list[str]:
+    return ["" if element is None else element.tag for element in elements]
+
+
+def _context(place: tuple[str, str], count: int, rel: str) -> tuple[str, ...]:
+    """Return the features of links within these two elements, of which the page has *count*."""
+    alike = sum(count > bound for bound in _MANY)
+    return f"place {place[0]} in {place[1]}", f"alike {alike}", rel

@@ -49,6 +49,7 @@ _SUSPICION: Final = -2.0
 """In logits: what is expected less of what usual rules of known software suspect."""
 _MAX_SLOTS: Final = 100_000
 _MAX_IN_FLIGHT: Final = 10_000
+_MAX_LINKED: Final = 1_000
 
 
 @define(eq=False)
@@ -160,7 +161,8 @@ class Order:
         # Under the URL: a redirect and a retry are other objects.
         self._in_flight: BoundedMapping[str, _Taken] = BoundedMapping(_MAX_IN_FLIGHT)
         self._fetched: WeakKeyDictionary[Request, Fetched] = WeakKeyDictionary()
-        self._linked_by: WeakKeyDictionary[Request, Fetched] = WeakKeyDictionary()
+        # They are scheduled, or dropped, at once; some are kept from it by another middleware.
+        self._linked_by: BoundedMapping[Request, Fetched] = BoundedMapping(_MAX_LINKED)
         self._young: deque[Fetched] = deque()
         # The share of pages that were new altogether, of late.
         self._all_new = 0.0
@@ -173,7 +175,7 @@ class Order:
 
     def features(self, request: Request) -> Features:
         """Return the features of *request*, which begins to wait."""
-        page = self._linked_by.pop(request, None)
+        page = self._linked_by.pop(request)
         if page is None or page.links is None:
             return self._url_features.of(request.url, ("no link", *self.suspicions.of(request.url)))
         context = (
@@ -206,14 +208,6 @@ class Order:
         expected = self._news.expect(unpacked(features.all))
         self._in_flight[request.url] = _Taken(features, name, expected, turn)
 
-    def linked(self, request: Request, response: Response) -> None:
-        """Note that the spider made *request* of *response*."""
-        page = self._fetched.get(response.request) if response.request else None
-        if page:
-            if page.links is None:
-                page.links = Links(response)
-            self._linked_by[request] = page
-
     def fetched(self, request: Request, response: Response) -> None:
         """Learn from the *response* to *request*, which is no redirect and not tried again."""
         taken = self._in_flight.pop(request.url)
@@ -239,18 +233,23 @@ class Order:
             self._came(request.url, page, came, has_news=has_news)
 
     def output_of(self, response: Response) -> Output | None:
-        """Return what is to be told of the output for *response*, if it matters."""
-        value = self._value
+        """Return what is to be told of the output for *response*."""
         page = self._fetched.get(response.request) if response.request else None
-        if value is None or page is None or response.request is None:
+        if page is None or response.request is None:
             return None
-        url = response.request.url
+        url, value = response.request.url, self._value
 
-        def done(items: Sequence[Any], page: Fetched = page) -> None:
-            came = min(1.0, value(response, items))
-            self._came(url, page, came, has_news=came > 0)
+        def linked(request: Request) -> None:
+            if page.links is None:
+                page.links = Links(response)
+            self._linked_by[request] = page
 
-        return Output(done)
+        def done(items: Sequence[Any]) -> None:
+            if value:
+                came = min(1.0, value(response, items))
+                self._came(url, page, came, has_news=came > 0)
+
+        return Output(linked, done)
 
     def _came(self, url: str, page: Fetched, came: float, *, has_news: bool) -> None:
         """Learn what *page* is worth."""
@@ -283,6 +282,7 @@ class Order:
 
     def request_dropped(self, request: Request) -> None:
         """Learn that a redirect led to a page that was fetched before."""
+        self._linked_by.pop(request)
         if "redirect_urls" in request.meta:
             self._learn(self._hops(request), 0.0)
 
@@ -308,8 +308,8 @@ class Order:
         if {name: len(values) for name, values in state.items()} != sizes:
             raise ValueError("it is of other sizes, as with another URLCANON_ORDER_LINES")
         for name, model in (("news", self._news), ("leads", self._leads)):
-            model.weights[:] = array("f", state[name])
-            model.evidence[:] = array("f", state[f"{name} evidence"])
+            model.weights[:] = array("d", array("f", state[name]))
+            model.evidence[:] = array("d", array("f", state[f"{name} evidence"]))
         self._url_features.counts[:] = state["counts"]
         self._lines.places[:] = array("I", state["lines"])
         self._lines.counts[:] = state["line counts"]

@@ -70,15 +70,24 @@ class Scaled:
 
 
 class Output:
-    """Collects the items that a callback makes of one response."""
+    """Passes on the requests that a callback makes of one response, and collects the items.
 
-    def __init__(self, done: Callable[[Sequence[Any]], None]) -> None:
+    :param linked: is told of each request.
+    :param done: is told of all items.
+    """
+
+    def __init__(
+        self, linked: Callable[[Request], None], done: Callable[[Sequence[Any]], None]
+    ) -> None:
+        self._linked = linked
         self._done = done
         self._items: list[Any] = []
 
     def add(self, each: object) -> None:
         """Note a request or an item."""
-        if not isinstance(each, Request):
+        if isinstance(each, Request):
+            self._linked(each)
+        else:
             self._items.append(each)
 
     def end(self) -> None:
