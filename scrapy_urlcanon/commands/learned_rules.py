@@ -71,6 +71,10 @@ def show_learned(
         f"{learned.urls:,} URLs on {count_of(learned.domains, 'domain')}; {learned.redundant:,} of "
         "them show a page that another one shows."
     )
+    if learned.silent:
+        screen.line(
+            f"{count_of(learned.silent, 'URL')} without evidence: an error, or no text of their own"
+        )
     by_domain = attrgetter("domain")
     domains = [
         LearnedDomain.of(name, rules)

@@ -17,6 +17,7 @@ from scrapy_urlcanon.learn.partitions import Partitions
 from scrapy_urlcanon.learn.results.accepted import rules_of, separators, valid
 from scrapy_urlcanon.learn.results.rule import Learned, LearnedRule, as_rules
 from scrapy_urlcanon.learn.results.union import unite
+from scrapy_urlcanon.learn.site import NO_EVIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -151,6 +152,7 @@ def learn_site(
         domains=1,
         urls=len(site.locations),
         redundant=sum(size - 1 for size in site.sizes if size),
+        silent=site.pages.count(NO_EVIDENCE),
         unexplained=tuple(unexplained(miner.groups, united.rules)),
     )
 
@@ -173,6 +175,7 @@ def merge(parts: Iterable[Learned]) -> Learned:
         domains=sum(part.domains for part in parts),
         urls=sum(part.urls for part in parts),
         redundant=sum(part.redundant for part in parts),
+        silent=sum(part.silent for part in parts),
         unexplained=tuple(
             sorted(
                 (left for part in parts for left in part.unexplained),

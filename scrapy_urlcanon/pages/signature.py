@@ -11,6 +11,7 @@ from email.utils import parsedate_to_datetime
 from functools import partial
 from hashlib import sha1
 from itertools import compress
+from operator import or_
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from xxhash import xxh3_64_intdigest
@@ -117,6 +118,19 @@ class Lines(Sequence[Line]):
         return hash((*self,))
 
 
+class Boilerplate(NamedTuple):
+    """What stands on too many of a site's texts to tell one of its pages from another."""
+
+    masked: Collection[int] = ()
+    """Lines, by their masked hashes: menus, and what counts, whatever the number is."""
+    exact: Collection[int] = ()
+    """Lines that are there with the same numbers, by their hashes."""
+
+
+NO_BOILERPLATE = Boilerplate()
+"""Of a site that is too small to tell, or of a page by itself."""
+
+
 class Signature(NamedTuple):
     """What is kept of a page."""
 
@@ -128,14 +142,22 @@ class Signature(NamedTuple):
     """64-bit hash of the title; 0 where there is none."""
     lines: Lines
 
-    def main(self, boilerplate: Collection[int]) -> tuple[str, int | None]:
-        """Return digest and simhash of the text without the lines whose masked hash is boilerplate.
+    def main(self, boilerplate: Boilerplate = NO_BOILERPLATE) -> tuple[str, int | None]:
+        """Return digest and simhash of the text without the lines that are boilerplate.
 
-        The digest is empty where nothing is left; the simhash None where too little is.
+        A page that says more in numbers than in words of its own, such as a quotation or a
+        measurement, is told by its numbers too. The digest is empty where nothing is left; the
+        simhash None where too little is.
         """
         masked, exact, counts = self.lines.columns
-        if boilerplate:
-            is_kept = [shape not in boilerplate for shape in masked]
+        if boilerplate.masked:
+            is_kept = [shape not in boilerplate.masked for shape in masked]
+            is_number = [
+                not is_own and line not in boilerplate.exact
+                for line, is_own in zip(exact, is_kept, strict=True)
+            ]
+            if sum(compress(counts, is_number)) > sum(compress(counts, is_kept)):
+                is_kept = [*map(or_, is_kept, is_number)]
             exact, counts = [*compress(exact, is_kept)], [*compress(counts, is_kept)]
         if not exact:
             return "", None

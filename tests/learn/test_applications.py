@@ -40,7 +40,7 @@ def test_each_form_of_one_place_is_collapsed():
 def test_order_of_lines_does_not_tell_pages_apart():
     """A listing has one digest however it is sorted, as it has one simhash."""
     one, other = (
-        Page(SITE, b"", "".join(f"<p>{name}</p>" for name in names)).signature.main(())
+        Page(SITE, b"", "".join(f"<p>{name}</p>" for name in names)).signature.main()
         for names in (("README", "NEWS", "copyright"), ("copyright", "NEWS", "README"))
     )
     assert one == other

@@ -1,3 +1,5 @@
+import itertools
+import random
 import sqlite3
 import subprocess
 import sys
@@ -7,6 +9,8 @@ import pytest
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
+from scrapy_urlcanon.learn import learn
+from scrapy_urlcanon.learn.readers import store as reader
 from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
 from scrapy_urlcanon.learn.results.in_force import AuditedUrl, Credit, RuleInForce
 from scrapy_urlcanon.learn.store import BATCH, VERSION, ObservationStore
@@ -51,6 +55,55 @@ def test_digest_ignores_what_stands_on_every_page(tmp_path):
     assert again.text_sha1 != first.text_sha1
     assert again.main_sha1 == first.main_sha1
     assert len({o.main_sha1 for o in observations.values()}) == 10
+
+
+def quotations(sectors, of_each):
+    """Yield URLs and pages that differ in nothing but numbers, and in their sector."""
+    draw = random.Random(1)
+    for sector in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMN"[:sectors]:
+        for number in range(of_each):
+            rows = "".join(f"<p>{name} {draw.randrange(10**6)}" for name in ("Open", "High", "Low"))
+            html = f"<title>Quotations</title>{MENU}<p>Sector {sector * 4}</p>{rows}"
+            yield f"http://a.example/quote?sector={sector}&id={number}", html
+
+
+def test_pages_of_numbers_are_told_by_them(tmp_path):
+    """What tells one from another is no counter that all pages have: no rule merges them."""
+    path = tmp_path / "o.sqlite"
+    with ObservationStore(path) as store:
+        for url, html in quotations(sectors=40, of_each=6):
+            for variant in (url, f"{url}&sid={len(html)}{url[-1]}"):
+                store.add(page(variant, html), status=200)
+    observations = list(read_store(path))
+    assert len({observation.main_sha1 for observation in observations}) == 240
+    assert learn(observations).as_rules() == {"a.example": {"drop_params": ["sid"]}}
+
+
+def test_page_with_nothing_of_its_own_says_nothing(tmp_path):
+    """A menu and the year of a copyright are no evidence, with numbers or without."""
+    path = tmp_path / "o.sqlite"
+    with ObservationStore(path) as store:
+        for url, html in quotations(sectors=10, of_each=2):
+            store.add(page(url, html), status=200)
+        store.add(page("http://a.example/x", f"<title>Quotations</title>{MENU}"), status=200)
+    observations = list(read_store(path))
+    assert [o.url for o in observations if not o.main_sha1] == ["http://a.example/x"]
+    assert learn(observations).silent == 1
+
+
+def test_boilerplate_of_a_large_site_is_told_from_a_sample(tmp_path, monkeypatch):
+    """What stands on a third of the pages goes, what stands on a tenth stays."""
+    monkeypatch.setattr(reader, "SAMPLED_TEXTS", 200)
+    path = tmp_path / "o.sqlite"
+    words = ["".join(letters) for letters in itertools.product("abcdefghij", repeat=3)]
+    with ObservationStore(path) as store:
+        for number, word in enumerate(words):
+            html = f"<p>{word}" + "<p>third" * (number % 3 == 0) + "<p>tenth" * (number % 10 == 0)
+            store.add(page(f"http://a.example/{word}", html), status=200)
+        for number, html in enumerate(("<p>new", "<p>new<p>third", "<p>new<p>tenth")):
+            store.add(page(f"http://a.example/{number}", html), status=200)
+    main = {o.url: o.main_sha1 for o in read_store(path)}
+    assert main["http://a.example/0"] == main["http://a.example/1"] != main["http://a.example/2"]
 
 
 def test_variants_of_a_page_share_its_text(tmp_path):

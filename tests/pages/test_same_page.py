@@ -19,7 +19,7 @@ def page(html, **headers):
 
 
 def observed(one):
-    main, simhash = one.signature.main(())
+    main, simhash = one.signature.main()
     title = one.signature.title
     return Observation(one.url, title=title, main_sha1=main, simhash64=simhash)
 

@@ -150,7 +150,7 @@ def test_rows_of_a_listing_do_not_outvote_its_entries():
 
     def listing(entries):
         rows = [f"<tr><td>{entry}<td>posted by some member on a certain day" for entry in entries]
-        return signature("<table>" + "".join(rows)).main(())[1]
+        return signature("<table>" + "".join(rows)).main()[1]
 
     one, other = (
         listing(f"subject{i} of{i * 7} matter{i * 3} here{i}" for i in range(start, start + 25))

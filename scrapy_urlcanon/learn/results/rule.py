@@ -107,6 +107,8 @@ class Learned:
     """Distinct URLs seen."""
     redundant: int = 0
     """URLs that show a page which another URL of the domain shows."""
+    silent: int = 0
+    """URLs that show nothing which could tell a page, such as an error or an empty frame."""
     unexplained: tuple[Unexplained, ...] = ()
     """What the rules leave of them, by what their URLs differ in, the largest part first."""
 

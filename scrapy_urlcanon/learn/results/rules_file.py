@@ -157,6 +157,7 @@ def to_json(learned: Learned) -> str:
         "domains": learned.domains,
         "urls": learned.urls,
         "redundant": learned.redundant,
+        "silent": learned.silent,
         "rules": [entry(rule) for rule in learned.rules],
         "unsure": [entry(rule) for rule in learned.unsure],
         "unexplained": [
