@@ -127,14 +127,12 @@ def learn_site(
     elif preset:
         miner.start_under(_without_rules(preset))
     miner.run()
+    while True:
+        skips, led = skip_rules(miner.groups, thresholds, miner.form, miner.share_seen, prior)
+        if not miner.take_back(led):
+            break
     sinks, unsure_sinks = sink_rules(miner.groups, thresholds)
-    found = valid(
-        [
-            *rules_of(site.domain, miner.accepted),
-            *sinks,
-            *skip_rules(miner.groups, thresholds, miner.form, miner.share_seen, prior),
-        ]
-    )
+    found = valid([*rules_of(site.domain, miner.accepted), *sinks, *skips])
     rules = [
         *separators(site.semicolon_hosts, found),
         *rules_of_order(site.domain, site.reordered, thresholds.confidence),

@@ -22,7 +22,7 @@ from scrapy_urlcanon.learn.trial import Trial
 from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.learn.evidence import Prior
@@ -67,7 +67,8 @@ class Miner:
         self.thresholds = thresholds
         self._prior = prior
         self._flawless = replace(thresholds, lost=0.0, restless=0.0)
-        self.groups = Groups(site, promised_pages(site, declared_canonicals(site, thresholds)))
+        self._promised = promised_pages(site, declared_canonicals(site, thresholds))
+        self.groups = Groups(site, self._promised)
         self.accepted: list[Accepted] = []
         self.share_seen = 0.0
         """What share of the URLs that lead to its pages the crawl has seen, by those that rules
@@ -91,7 +92,7 @@ class Miner:
             return locate(rules.canonicalize(location.url))
 
         self._start = form
-        self.groups.apply({one: to for one in self.groups.pages if (to := form(one)) != one})
+        self._apply(form)
 
     def run(self) -> None:
         """Accept what can be accepted; :attr:`groups` then holds what the rules leave."""
@@ -252,6 +253,30 @@ class Miner:
             if accepted.scope.contains(new.scope):
                 after.append(said._replace(scope=new.scope))
         self.accepted = [*before, new, *after]
+
+    def take_back(self, led: Mapping[Location, bool]) -> bool:
+        """Take back the templates that lead pages to where they are not fetched; tell if any did.
+
+        :param led: URLs that end up in a class that is skipped, and whether their page is found
+            outside it.
+        """
+        found: Counter[int] = Counter()
+        alone: Counter[int] = Counter()
+        for url, is_elsewhere in led.items():
+            location = self._start(url)
+            for number, accepted in enumerate(self.accepted):
+                before, location = location, accepted.apply(location)
+                if accepted.operations[0].is_template and location != before:
+                    (found if is_elsewhere else alone)[number] += 1
+        wrong = {n for n in alone if not self.thresholds.accept_alias(found[n], alone[n])}
+        if wrong:
+            self.accepted = [a for number, a in enumerate(self.accepted) if number not in wrong]
+            self.groups = Groups(self.site, self._promised)
+            self._apply(self.form)
+        return bool(wrong)
+
+    def _apply(self, form: Callable[[Location], Location]) -> None:
+        self.groups.apply({one: to for one in self.groups.pages if (to := form(one)) != one})
 
     def form(self, location: Location) -> Location:
         """Return what the accepted rules make of a URL, seen or not."""

@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.learn import Observation, learn
 
 HOST = "http://forum.example"
@@ -146,6 +147,28 @@ def test_class_is_kept_whose_declared_urls_were_hardly_seen():
 
     assert skipped(list(links(20))) == ["/topic/{a:digits}.new"]
     assert "/topic/{a:digits}.new" not in skipped(list(links(6)))
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("untitled", [3, 6, 30])
+def test_no_rewrite_leads_to_a_page_that_is_skipped_with_all_of_its_urls(untitled, seed):
+    """A post without a title has its number for an address, and its short link as another one.
+
+    Whichever of the two the other is made, one of them is fetched, and the short links of the posts
+    with a title are not.
+    """
+    draw = Random(seed)
+    posts = draw.sample(range(1, 5000), 400)
+    seen = [see(f"/?p={post}", f"post {post}") for post in posts]
+    seen += [
+        see(f"/{post}/" if number < untitled else slug(post), f"post {post}")
+        for number, post in enumerate(posts)
+    ]
+    found = learn(seen)
+    rules = Canonicalizer(found.as_rules())
+    assert rules.skips(f"{HOST}/?p=7777")
+    shown = {o.main_sha1 for o in seen if not rules.skips(o.url)}
+    assert shown == {o.main_sha1 for o in seen}
 
 
 def test_few_pages_under_several_urls_do_not_come_before_a_large_class():

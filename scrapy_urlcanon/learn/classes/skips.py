@@ -141,16 +141,19 @@ def skip_rules(
     form: Callable[[Location], Location],
     share: float = 0.0,
     prior: Prior | None = None,
-) -> list[LearnedRule]:
-    """Return the classes of URLs of a site that need not be fetched.
+) -> tuple[list[LearnedRule], dict[Location, bool]]:
+    """Return the classes of URLs of a site that need not be fetched, and what leads into them.
 
-    Members of an accepted class count no longer as the other place where a page is found.
+    Members of an accepted class count no longer as the other place where a page is found. Into a
+    class some of whose pages are found nowhere else, rewrites lead other URLs: of each, whether its
+    page is found outside. Without those rewrites the class holds, or holds better.
 
     :param form: what the accepted rewrite rules make of a URL.
     :param share: what share of the URLs that lead to its pages the crawl has seen at least.
     :param prior: what is known of classes before.
     """
-    return list(_Skips(groups, thresholds, form, share, prior).rules())
+    skips = _Skips(groups, thresholds, form, share, prior)
+    return list(skips.rules()), skips.led
 
 
 class _Skips:
@@ -185,6 +188,9 @@ class _Skips:
                 self._by_page[pages].append(location)
         self._skipped: set[Location] = set()
         self._share = share
+        self.led: dict[Location, bool] = {}
+        """URLs that rewrites lead into a class some of whose pages are found nowhere else, and
+        whether theirs are found."""
 
     def _is_seen(self, location: Location) -> bool:
         return location not in self._groups.promised
@@ -246,6 +252,7 @@ class _Skips:
         """
         look = self._look(found)
         pages = sum(1 for count in look.others.values() if count)
+        alone: set[int] = set()
         lost = look.against
         # What the site says and what most of the class show are two witnesses against one.
         changed, tried = len(look.changed), len(look.seen | look.changed)
@@ -256,7 +263,14 @@ class _Skips:
             lost += len(look.claimed - look.seen)
         if pages > lost and known < _KNOWN and not self._is_chance(found, look):
             told = look.claimed | look.changed
-            lost += sum(1 for page, count in look.others.items() if not count and page not in told)
+            alone = {page for page, count in look.others.items() if not count} - told
+            lost += len(alone)
+        if alone:
+            led = {url: page not in alone for page in found.pages for url in self._led(page, found)}
+            hidden = {page for page in alone if self._led(page, found)}
+            # Without the rewrites that lead to these the class may be skipped.
+            if len(hidden) < pages and self._thresholds.accept_alias(pages, lost - len(hidden)):
+                self.led |= led
         if not pages or not self._thresholds.accept_alias(pages + known, lost):
             return None
         return Evidence(
@@ -267,6 +281,14 @@ class _Skips:
             confidence=self._thresholds.confidence,
             examples=tuple(sorted(look.examples, key=lambda pair: (len(pair[0]), pair))[:3]),
         )
+
+    def _led(self, page: int, found: _SkipClass) -> list[Location]:
+        """Return the URLs of a page that are of another shape, and are led into a class."""
+        return [
+            url
+            for url in self._urls[page]
+            if url not in found.members and self._form(url) in found.members
+        ]
 
     def _is_chance(self, found: _SkipClass, look: _Look) -> bool:
         """Tell whether the pages that are found nowhere else are no more than chance makes.
