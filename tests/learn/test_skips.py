@@ -171,6 +171,26 @@ def test_no_rewrite_leads_to_a_page_that_is_skipped_with_all_of_its_urls(untitle
     assert shown == {o.main_sha1 for o in seen}
 
 
+def test_class_is_kept_whose_declared_urls_the_crawl_would_have_seen():
+    """A crawl that has next to all parts of topics that posts declare misses no more of others."""
+
+    def links(*, newest):
+        for topic in range(60):
+            part = HOST + slug(topic)
+            yield see(f"/topic/{topic}.msg{topic * 7}", f"topic {topic}", canonical=part)
+            if topic:
+                yield see(part, f"topic {topic}")
+        for topic in range(100, 118):
+            part = HOST + slug(topic)
+            yield see(f"/topic/{topic}.new", f"topic {topic}", canonical=part)
+            if topic % newest:
+                yield see(part, f"topic {topic}")
+
+    posts = "/topic/{a:digits}.msg{b:digits}"
+    assert skipped(links(newest=18)) == [posts, "/topic/{a:digits}.new"]
+    assert skipped(links(newest=2)) == [posts]
+
+
 def test_few_pages_under_several_urls_do_not_come_before_a_large_class():
     """Pictures without a text look alike; that they do is no reason to fetch all short links."""
     seen = [see(slug(i), f"text {i}") for i in range(60)]

@@ -188,6 +188,8 @@ class _Skips:
                 self._by_page[pages].append(location)
         self._skipped: set[Location] = set()
         self._share = share
+        self._share_declared = 0.0
+        """What share of the URLs that pages declare was seen at least, by the best class."""
         self.led: dict[Location, bool] = {}
         """URLs that rewrites lead into a class some of whose pages are found nowhere else, and
         whether theirs are found."""
@@ -258,8 +260,7 @@ class _Skips:
         changed, tried = len(look.changed), len(look.seen | look.changed)
         if changed and 1.0 - at_most(changed - 1, tried, _USUAL_CHANGE) < self._thresholds.chance:
             lost += changed
-        # Where next to nothing was seen of what is declared it may be linked nowhere else.
-        if len(look.claimed - look.seen) > _MAX_CLAIMED * len(look.seen):
+        if self._is_hardly_seen(look):
             lost += len(look.claimed - look.seen)
         if pages > lost and known < _KNOWN and not self._is_chance(found, look):
             told = look.claimed | look.changed
@@ -273,12 +274,15 @@ class _Skips:
                 self.led |= led
         if not pages or not self._thresholds.accept_alias(pages + known, lost):
             return None
+        confidence, claimed = self._thresholds.confidence, len(look.claimed - look.seen)
+        share = lower_bound(len(look.seen), claimed, confidence)
+        self._share_declared = max(self._share_declared, share)
         return Evidence(
             pages=pages,
             merges=len(found.members),
             counter_examples=lost,
-            bound=lower_bound(pages, lost, self._thresholds.confidence),
-            confidence=self._thresholds.confidence,
+            bound=lower_bound(pages, lost, confidence),
+            confidence=confidence,
             examples=tuple(sorted(look.examples, key=lambda pair: (len(pair[0]), pair))[:3]),
         )
 
@@ -289,6 +293,18 @@ class _Skips:
             for url in self._urls[page]
             if url not in found.members and self._form(url) in found.members
         ]
+
+    def _is_hardly_seen(self, look: _Look) -> bool:
+        """Tell whether so few of the URLs that are declared were seen that no crawl misses as many.
+
+        They may be linked nowhere else: where next to none was seen, and where the crawl has seen
+        most of what another class declares.
+        """
+        claimed, told = len(look.claimed - look.seen), len(look.claimed | look.seen)
+        if claimed > _MAX_CLAIMED * len(look.seen):
+            return True
+        chance = 1.0 - at_most(claimed - 1, told, 1.0 - self._share_declared) if claimed else 1.0
+        return chance <= 1.0 - self._thresholds.confidence
 
     def _is_chance(self, found: _SkipClass, look: _Look) -> bool:
         """Tell whether the pages that are found nowhere else are no more than chance makes.
