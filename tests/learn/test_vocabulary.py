@@ -314,3 +314,49 @@ def test_permanent_links_with_a_text_of_their_own_are_fetched():
     seen = [see for number in range(1, 20) for see in topic(number, number)]
     seen += [see(f"/forum/cats-3/topic/tom-{i}/?post={i}", f"post {i}") for i in range(30, 50)]
     assert not [rule for rule in learn(seen).rules if rule.option == "skip"]
+
+
+SECTIONS = ("news", "home", "sport", "local", "world", "money", "travel", "health")
+
+
+def articles(shape, sections, seed=0, *, filed=False, gone=0.0):
+    """Articles that each of some sections shows, or that only one of them has: by their number.
+
+    A share of those that another section is asked for shows what nothing else does.
+    """
+    draw = random.Random(seed)
+    for i in range(90):
+        for section in draw.sample(sections, 2):
+            content = f"{i} {section if filed or draw.random() < gone else ''}"
+            yield see(shape.format(sec=section, n=i, s=title(i, seed)), content)
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ("/{sec}/{n}-{s}", ["/{_b}/{a:digits}-{a_text}", "/-/{a}-{a_text}"]),
+        ("/{sec}/{s}-{n}.html", ["/{_b}/{a_text}-{a:digits}.html", "/-/{a_text}-{a}.html"]),
+        ("/{sec}/{s}", None),
+    ],
+)
+@pytest.mark.parametrize("seed", range(5))
+def test_sections_that_show_one_article_are_told_by_its_number_and_title(shape, expected, seed):
+    """One rule for all of them, of which no pair need be frequent; none where there is no number.
+
+    A site that has something else in each section keeps them.
+    """
+    found = rules(articles(shape, SECTIONS, seed))
+    assert found.get("shop.example", {}).get("rewrite_path") == (expected and [expected])
+    assert rules(articles(shape, SECTIONS, seed, filed=True)) == {}
+    assert str(expected) not in str(rules(articles(shape, SECTIONS, seed, gone=0.3)))
+
+
+def test_sections_of_any_depth_show_one_article():
+    """A section within a section is one as well: what is deeper has a rule of its own."""
+    sections = ("news", "home/latest", "sport", "local/city/north", "world/europe")
+    learned = rules(articles("/{sec}/{n}-{s}", sections))
+    canonicalizer = Canonicalizer(learned)
+    for number in range(200, 210):
+        places = (*sections, "culture", "culture/music")
+        urls = {f"{HOST}/{section}/{number}-some-title" for section in places}
+        assert len(set(map(canonicalizer.canonicalize, urls))) == 1

@@ -24,7 +24,7 @@ from scrapy_urlcanon.learn.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from scrapy_urlcanon.learn.location import Location
 
@@ -56,6 +56,8 @@ class Field(NamedTuple):
 
     kind: str
     """As in the text of a template: empty, or a colon and a class."""
+    look: str = ""
+    """Where each token is a text for readers beside its number: ``{number}-{text}``."""
 
 
 class Slug(NamedTuple):
@@ -159,8 +161,8 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
     >>> from scrapy_urlcanon.learn.location import locate
     >>> one, other = locate("http://a.example/node/7/print"), locate("http://a.example/node/7")
     >>> for skeleton, tokens in skeletons(one, other):
-    ...     print(skeleton.middle, skeleton.target, tokens)
-    ((Field(kind=''),),) () ('node', '7', 'print')
+    ...     print(skeleton.middle == ((TEXT,),), skeleton.target, tokens)
+    True () ('node', '7', 'print')
     """
     if source.address[:2] != target.address[:2]:
         return
@@ -199,12 +201,27 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
         yield skeleton, (*segments[:head], *segments[len(segments) - tail :], *tokens)
         if head == len(segments) and any(segments) and taken:
             yield skeleton._replace(head=ANY_PATH), tuple(tokens)
-    if len(middle) == len(others) == 1 and not taken and not put:
+    if middle and others and not taken and not put:
         outside = (*segments[:head], *segments[len(segments) - tail :])
+        for patterns, filling, token in _indifferent(middle, others, outside):
+            yield Skeleton(head, tail, (*patterns,), (), (filling,), ()), (*outside, *token)
+
+
+def _indifferent(
+    middle: Sequence[str], others: Sequence[str], outside: Sequence[str]
+) -> Iterator[tuple[list[Pattern], Filling, tuple[str, ...]]]:
+    """Yield what makes the segments that differ one where they are texts that do not matter.
+
+    One for another is a title, or what stands beside a number. Several of them are sections of any
+    depth that show one thing, where that has a number.
+    """
+    if len(middle) == len(others) == 1:
         slugs = _slugs(middle[0], others[0])
         if slugs:
             pattern, token, filling = slugs
-            yield Skeleton(head, tail, (pattern,), (), (filling,), ()), (*outside, token)
+            yield [pattern], filling, (token,)
+    elif outside and _look_of(outside[-1]) and not any(map(_is_code, (*middle, *others))):
+        yield [(Slug(),)] * len(middle), ("-",), ()
 
 
 def _token_of(filling: Filling) -> Token | None:
@@ -322,7 +339,7 @@ def _split(
     for entry in entries:
         parts.setdefault(entry[1][position], []).append(entry)
     if len(parts) > 1:
-        field = DIGITS if all(map(is_number, parts)) else TEXT
+        field = DIGITS if all(map(is_number, parts)) else _numbered(parts)
         yield from _split(entries, position + 1, (*literals, field))
     for value in sorted(parts):
         number = len({page for page, _ in parts[value]})
@@ -330,8 +347,32 @@ def _split(
             yield from _split(parts[value], position + 1, (*literals, value))
 
 
-def _rewrite(skeleton: Skeleton, literals: Literals) -> RewriteTemplates | None:
-    """Return the pair of templates; None where it would match every URL of that depth."""
+def _numbered(tokens: Iterable[str]) -> Field:
+    """Return the place for some texts, with what they look like where each has a number.
+
+    >>> _numbered(["12-some-title", "7-other"]), _numbered(["12-some-title", "other"])
+    (Field(kind='', look='{number}-{text}'), Field(kind='', look=''))
+    """
+    looks = {_look_of(token) for token in tokens}
+    return Field("", looks.pop()) if len(looks) == 1 else TEXT
+
+
+def _look_of(token: str) -> str:
+    first, last = _NUMBERED.match(token), _NUMBER_LAST.search(token)
+    if first and not _is_code(token[first.end() :]):
+        return "{number}" + first[2] + "{text}"
+    if last and not _is_code(token[: last.start()]):
+        return "{text}" + last[1] + "{number}" + last[3]
+    return ""
+
+
+def _rewrite(
+    skeleton: Skeleton, literals: Literals, *, numbered: bool = False
+) -> RewriteTemplates | None:
+    """Return the pair of templates; None where it would match every URL of that depth.
+
+    :param numbered: whether to tell numbers from the texts beside them, which matches fewer URLs.
+    """
     head = max(skeleton.head, 0)
     outside = head + skeleton.tail
     passed = set(range(outside))
@@ -342,13 +383,17 @@ def _rewrite(skeleton: Skeleton, literals: Literals) -> RewriteTemplates | None:
     names = [mark + chr(ord("a") + i) for i, mark in enumerate(names)]
     slugs = (f"{{_{name}}}" for name in chain("stuvwx", map("s{}".format, count(1))))
 
-    def found(i: int) -> str:
+    def found(i: int, *, with_kind: bool = False) -> str:
         literal = literals[i]
-        return literal if isinstance(literal, str) else f"{{{names[i]}}}"
+        if isinstance(literal, str):
+            return literal
+        if not (numbered and literal.look):
+            return f"{{{names[i]}{literal.kind * with_kind}}}"
+        number = f"{{{names[i]}{DIGITS.kind * with_kind}}}"
+        return literal.look.format(number=number, text=f"{{{names[i]}_text}}")
 
     def field(i: int) -> str:
-        literal = literals[i]
-        return literal if isinstance(literal, str) else f"{{{names[i]}{literal.kind}}}"
+        return found(i, with_kind=True)
 
     def pattern_of(pattern: Pattern, i: int) -> str:
         return "".join(
@@ -375,7 +420,7 @@ def _rewrite(skeleton: Skeleton, literals: Literals) -> RewriteTemplates | None:
         before, after = ([found(i) for i in end] for end in ends)
         target = "/" + "/".join((*before, *map(filled, skeleton.target), *after))
     if not query and ":digits}" not in source and not _FIELD.sub("", source).strip("/"):
-        return None
+        return None if numbered else _rewrite(skeleton, literals, numbered=True)
     new_query = [f"{name}={filled(filling)}" for name, filling in skeleton.target_params]
     return RewriteTemplates(_text(source, query), _text(target, new_query))
 
