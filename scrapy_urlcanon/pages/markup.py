@@ -11,6 +11,7 @@ from lxml import etree  # type: ignore[import-untyped]
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_MEDIA = ("img", "source", "video", "audio", "iframe", "embed", "object")
 _UNSEEN = ("script", "style", "noscript", "template", "svg")
 _BLOCKS = (
     *("address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "fieldset"),
@@ -68,13 +69,29 @@ def title_of(document: etree._Element) -> str:
     return ""
 
 
-def images_of(document: etree._Element) -> list[str]:
-    """Return the addresses of the images in *document* without their queries, as they stand there.
+def media_of(document: etree._Element) -> list[str]:
+    """Return the addresses of what *document* embeds, without their queries, as they stand there.
 
-    Two pages of a gallery may differ in nothing else. The query is often the time of a change.
+    That is images, sounds, films and other documents (HTML Standard, section 4.8, "Embedded
+    content"), and images that a script is to load (``data-src``). Two pages of a gallery, or two
+    with one film each, may differ in nothing else. The query is often the time of a change.
+
+    >>> page = '<img src=a.gif data-src="/b.jpg?1"><video><source src=c.mp4></video>'
+    >>> media_of(parse(page))
+    ['/b.jpg', 'c.mp4']
     """
-    found = (element.get("src") for element in document.iter("img"))
-    return [src.partition("?")[0] for src in found if src and not src.startswith("data:")]
+    found = (_embedded_by(element) for element in document.iter(*_MEDIA))
+    return [address.partition("?")[0] for address in found if address]
+
+
+def _embedded_by(element: etree._Element) -> str:
+    """Return the address of what an *element* embeds; empty where it is part of the page."""
+    for name in ("data-src", "src", "data"):
+        address = element.get(name)
+        if address and not address.startswith("data:"):
+            return str(address)
+    # One image in several sizes: "small.jpg 1x, large.jpg 2x".
+    return str(element.get("srcset", "")).strip().partition(" ")[0]
 
 
 def text_of(document: etree._Element) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from lxml.etree import LxmlError  # type: ignore[import-untyped]
 
 from scrapy_urlcanon.pages.canonical_link import declared_canonical, other_addresses
-from scrapy_urlcanon.pages.markup import folded_lines, images_of, parse, text_of, title_of
+from scrapy_urlcanon.pages.markup import folded_lines, media_of, parse, text_of, title_of
 from scrapy_urlcanon.pages.same_page import PageDigest, title_line
 from scrapy_urlcanon.pages.signature import (
     MAX_LINES,
@@ -37,7 +37,7 @@ class _Reading(NamedTuple):
     title: str
     text: bytes
     """The lines, in UTF-8."""
-    images: tuple[bytes, ...]
+    media: tuple[bytes, ...]
 
 
 _NOTHING = _Reading("", b"", ())
@@ -107,18 +107,18 @@ class Page:
 
     @cached_property
     def lines(self) -> Lines:
-        """What is kept of each line of its text, and of each image; nothing of what is no text."""
-        _, text, images = self._reading
-        return lines_of(text, images)
+        """What is kept of each line of its text and of all that it embeds; nothing of no text."""
+        _, text, media = self._reading
+        return lines_of(text, media)
 
     @property
     def legible_lines(self) -> Iterator[tuple[str, Line]]:
         """The text of its title and of each of :attr:`lines`, beside what is kept of it."""
-        title, text, images = self._reading
+        title, text, media = self._reading
         if title:
             yield title, title_line(title)
         lines = text.split(b"\n") if text else []
-        for line, kept in zip([*lines, *images], self.lines, strict=True):
+        for line, kept in zip([*lines, *media], self.lines, strict=True):
             yield line.decode("utf-8", "surrogatepass"), kept
 
     @property
@@ -146,8 +146,8 @@ class Page:
         """What there is to compare of it with another page of the crawl."""
         if not self.is_text:
             return PageDigest.of_bytes(self.body)
-        title, text, images = self._reading
-        return PageDigest.of_text(title, b"\n".join((text, *images)), self.lines)
+        title, text, media = self._reading
+        return PageDigest.of_text(title, b"\n".join((text, *media)), self.lines)
 
     @cached_property
     def _reading(self) -> _Reading:
@@ -162,7 +162,7 @@ class Page:
         return _Reading(
             title.decode("utf-8", "surrogatepass"),
             steady(folded_lines(text_of(document)), self._date),
-            tuple(source.encode("utf-8", "surrogatepass") for source in images_of(document)),
+            tuple(source.encode("utf-8", "surrogatepass") for source in media_of(document)),
         )
 
     def _document(self) -> etree._Element | None:

@@ -60,7 +60,7 @@ hash64: Callable[[bytes], int] = xxh3_64_intdigest
 
 
 class Line(NamedTuple):
-    """One line of a page's visible text, or one of its images; the case of letters is no matter."""
+    """One line of a page's visible text, in whichever case, or the address of what it embeds."""
 
     masked: int
     """Hash of the line with every number made ``0``: equal for "12 comments" and "7 comments"."""
@@ -308,10 +308,10 @@ def _minute_of(date: str) -> int | None:
         return None
 
 
-def lines_of(text: bytes, images: Iterable[bytes] = ()) -> Lines:
-    """Return what is kept of each line of *text*, and then of each of *images*.
+def lines_of(text: bytes, media: Iterable[bytes] = ()) -> Lines:
+    """Return what is kept of each line of *text*, and then of each of *media*.
 
-    Of two images with other numbers none is the other's frame.
+    Of two of these with other numbers none is the other's frame.
     """
     exact: list[int] = []
     shapes: list[int] = []
@@ -327,8 +327,8 @@ def lines_of(text: bytes, images: Iterable[bytes] = ()) -> Lines:
         exact += map(hash64, lines)
         shapes += exact if masked == lower else map(hash64, masked.split(b"\n"))
         words += [size // _SIZE_OF_A_WORD + 1 for size in map(len, lines)]
-    of_images = [hash64(b"\0" + source) for source in images]
-    return Lines(shapes + of_images, exact + of_images, words + [1] * len(of_images))
+    of_media = [hash64(b"\0" + source) for source in media]
+    return Lines(shapes + of_media, exact + of_media, words + [1] * len(of_media))
 
 
 _line = partial(tuple.__new__, Line)

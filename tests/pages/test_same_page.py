@@ -36,6 +36,22 @@ PAIRS = {
     "another text": (TEXT, " ".join(f"other{number}" for number in range(60)), False),
     "a short text": ("one page", "another page", False),
     "an image": ("<img src=/a/1.jpg>", "<img src=/a/2.jpg>", False),
+    "an image that a script loads": (
+        "<img src=/x.gif data-src=/a/1.jpg>",
+        "<img src=/x.gif data-src=/a/2.jpg>",
+        False,
+    ),
+    "an image in sizes": ("<img srcset='/1.jpg 1x, /b.jpg 2x'>", "<img srcset='/2.jpg 1x'>", False),
+    "an image with a space": ("<img src='/a 1.jpg'>", "<img src='/a 2.jpg'>", False),
+    "a film": ("<video><source src=/1.mp4></video>", "<video><source src=/2.mp4></video>", False),
+    "a sound": ("<audio src=/1.mp3></audio>", "<audio src=/2.mp3></audio>", False),
+    "a film of another site": ("<iframe src=//v.example/1>", "<iframe src=//v.example/2>", False),
+    "an object": ("<object data=/1.swf></object>", "<object data=/2.swf></object>", False),
+    "a button about the page": (
+        "<iframe src='//s.example/like?href=1'></iframe>",
+        "<iframe src='//s.example/like?href=2'></iframe>",
+        True,
+    ),
     "the time of an image": ("<img src=/a.jpg?1>", "<img src=/a.jpg?2>", True),
     "a script": ("<p>a<script>b</script>", "<p>a<script>c</script>", True),
 }

@@ -39,7 +39,7 @@ _SEEN = (
     "LEFT JOIN texts AS others ON others.id = texts.other"
 )
 _SEEN_BEFORE_5 = "CREATE TEMP VIEW seen AS SELECT *, NULL AS other FROM responses"
-# Of the captures of one text the first: images are no part of its digest.
+# Of the captures of one text the first: media are no part of its digest.
 _SAMPLE = (
     "SELECT lines, other FROM seen WHERE id IN ("
     "SELECT min(id) FROM seen WHERE domain = ? AND text_sha1 != '' "
