@@ -126,6 +126,7 @@ bench-learn: $(INSTALLED)  ## judge what is learned on the corpora in ../shared/
 		--json benchmarks/results/learn-prior.json
 	$(BIN)/python -m benchmarks.learn.unseen --thresholds --most 7000 \
 		--json benchmarks/results/learn-thresholds.json
+	$(BIN)/python -m benchmarks.learn.control
 	$(BIN)/python -m benchmarks.learn.synthetic --json benchmarks/results/learn-changes.json
 
 VERDICT_SEEDS ?= 100

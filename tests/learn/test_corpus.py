@@ -1,5 +1,6 @@
 import pytest
 
+from benchmarks.learn import control
 from benchmarks.learn.corpus import PATH, halves, sites
 from benchmarks.learn.judge import Score, pages_of, score
 from benchmarks.learn.methods import Halves, Rules, scrapy_default
@@ -48,3 +49,21 @@ def test_wrong_merges_that_the_site_itself_says_are_of_one_page_are_told():
     counts = Judged(judge, "a", rows, "url").judge("rewrites")
     assert counts["correct"] == len(judged) - 2
     assert (counts["false"], counts["said"]) == (2, 1)
+
+
+def test_what_pages_declare_is_judged_as_rules_are():
+    """A page that is not the one which it declares is a wrong merge, and lost."""
+    rows = [
+        dict.fromkeys(("text_sha1", "simhash64", "redirect"), "")
+        | {
+            "site": "a",
+            "url": f"http://a.example/{i}{query}",
+            "main_sha1": f"{i + 100 * (i == 3 and bool(query)):040x}",
+            "canonical": f"http://a.example/{i}",
+        }
+        for i in range(9)
+        for query in ("", "?sid=1")
+    ]
+    targets = control.declared(rows)
+    counts = control.judge(scorer(), rows, targets.__getitem__)
+    assert [counts[name] for name in ("merges", "false", "lost")] == [9, 1, 1]
