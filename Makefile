@@ -134,7 +134,7 @@ bench-verdicts: $(INSTALLED)  ## judge audit and validate on sites that move, ri
 	PYTHONPATH=.:example_project $(BIN)/python -m benchmarks.verdicts --seeds $(VERDICT_SEEDS) \
 		--page --json benchmarks/results/verdicts.json
 
-bench-broad: $(INSTALLED)  ## what the order takes of memory for 10,000 hosts, and for 10 million predictions
+bench-broad: $(INSTALLED)  ## what the order takes of CPU and memory for 10,000 hosts, and for 10 million predictions
 	$(BIN)/python -m benchmarks.novelty.broad
 
 bench-novelty: $(INSTALLED)  ## what fetching by expected news brings, on real programs and on traps

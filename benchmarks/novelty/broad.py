@@ -1,7 +1,8 @@
-"""Measures the memory of the order in a broad crawl: ``python -m benchmarks.novelty.broad``.
+"""Measures what the order costs in a broad crawl: ``python -m benchmarks.novelty.broad``.
 
-Requests for very many hosts wait, once in Scrapy's queue that is fair between hosts and once in
-ours, and are all taken. Then the model is asked and taught, and nothing may grow.
+Very many hosts of three pages each are crawled to their end, once with Scrapy's queue that is fair
+between hosts and once with ours. Then requests for as many wait in either, and are all taken from
+ours. At last the model is asked and taught, and nothing may grow.
 """
 
 from __future__ import annotations
@@ -23,14 +24,16 @@ from scrapy.squeues import FifoMemoryQueue
 from scrapy.utils.test import get_crawler
 
 from benchmarks.novelty.cases import NOVELTY
-from benchmarks.results import conditions, table, write
+from benchmarks.novelty.crawling import BREADTH_FIRST, PLUGIN, Crawled, crawl
+from benchmarks.novelty.measuring import hosts_task, with_settings
+from benchmarks.results import conditions, say, table, write
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.order.queue import NoveltyPriorityQueue
 from scrapy_urlcanon.novelty.features import UrlFeatures, unpacked
 from scrapy_urlcanon.novelty.model import OnlineModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _SHAPES = (
     "/",
@@ -55,15 +58,21 @@ def main() -> int:
     parser.add_argument("--waiting", type=int, default=20, help="requests of each host (20)")
     parser.add_argument("--predictions", type=int, default=10_000_000, help="10,000,000")
     options = parser.parse_args()
+    off = _crawl({**PLUGIN, **BREADTH_FIRST, "URLCANON_PROFILES": False}, options.hosts)
+    on = _crawl(NOVELTY, options.hosts)
     ours = _bytes(NoveltyPriorityQueue, options.hosts, options.waiting)
     scrapys = _bytes(DownloaderAwarePriorityQueue, options.hosts, options.waiting)
     seconds, growth = _predict(options.predictions)
     found = {
         "hosts": options.hosts,
+        "fetches with Scrapy's queue": len(off.urls),
+        "fetches with ours": len(on.urls),
+        "ms of CPU for each with Scrapy's queue": round(off.cpu / len(off.urls) * 1e3, 2),
+        "ms of CPU for each with ours": round(on.cpu / len(on.urls) * 1e3, 2),
         "requests that wait, for each host": options.waiting,
         "bytes for each host, more than in Scrapy's queue": round(ours[0] - scrapys[0]),
         "bytes for each request that waits": round((ours[0] - scrapys[0]) / options.waiting),
-        "bytes for each host once all are taken": round(ours[1] - scrapys[1]),
+        "bytes for each host once all are taken": round(ours[1]),
         "predictions": options.predictions,
         "us for each": round(seconds / options.predictions * 1e6, 1),
         "MiB more at the end than after the first tenth": round(growth, 1),
@@ -75,8 +84,15 @@ def main() -> int:
     return 0
 
 
+def _crawl(settings: Mapping[str, Any], hosts: int) -> Crawled:
+    task = hosts_task("broad", 1, hosts, limit=10 * hosts)
+    crawled = crawl(with_settings(task, settings))
+    say(f"{len(crawled.urls):,} fetches of {hosts:,} hosts: {crawled.cpu:.0f} s of CPU")
+    return crawled
+
+
 def _bytes(kind: Any, hosts: int, waiting: int) -> tuple[float, float]:
-    """Return the bytes that one host takes while its requests wait, and when all are taken."""
+    """Return the bytes that a host takes while its requests wait, and when ours have them taken."""
     crawler = get_crawler(BroadSpider, NOVELTY)
     # Where nothing is on its way Scrapy's queue takes the hosts in turn.
     downloader = SimpleNamespace(slots={}, get_slot_key=lambda r: r.url.split("/")[2])
@@ -89,9 +105,9 @@ def _bytes(kind: Any, hosts: int, waiting: int) -> tuple[float, float]:
     gc.collect()
     full = tracemalloc.get_traced_memory()[0]
     ordered = Crawl.of(crawler).ordered
-    while (request := queue.pop()) is not None:
-        if ordered:
-            ordered.order.failed(request, IgnoreRequest())
+    # From Scrapy's that takes a look at all hosts each time.
+    while ordered and (request := queue.pop()) is not None:
+        ordered.order.failed(request, IgnoreRequest())
     gc.collect()
     empty = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()

@@ -217,7 +217,7 @@ def unescaped_links(html: str) -> list[str]:
 def generated(task: Task) -> list[sites.Site]:
     """Return the generated sites of a task."""
     if len(task.sites) > 1:
-        return sites.hosts(task.sites[0][1], len(task.sites))
+        return sites.hosts(*task.sites[0], len(task.sites))
     return [sites.KINDS[kind](seed) for kind, seed in task.sites]
 
 

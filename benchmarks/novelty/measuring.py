@@ -33,7 +33,7 @@ def program(each: Program, limit: int, orders: Iterable[str], runs: int) -> dict
             if order == LEARNED:
                 settings["URLCANON_RULES_FILES"] = [str(_rules(task, Path(folder)))]
             found[order] = [
-                _figures(f"{each.title}, {order}", _with(task, settings), limit)
+                _figures(f"{each.title}, {order}", with_settings(task, settings), limit)
                 for _ in range(runs)
             ]
     return {"title": each.title, "kind": each.kind, "limit": limit, "orders": found}
@@ -44,7 +44,7 @@ def _rules(task: Task, folder: Path) -> Path:
     store, rules = folder / "store.sqlite", folder / "rules.toml"
     settings = {**ORDERS[BREADTH], **PLUGIN, "URLCANON_RECORD": str(store)}
     settings["URLCANON_PROFILES"] = False
-    crawl(_with(task, settings))
+    crawl(with_settings(task, settings))
     subprocess.run(
         [sys.executable, "-m", "scrapy", "urlcanon", "learn", str(store), "-o", str(rules)],
         check=True,
@@ -60,19 +60,25 @@ def trap(each: Trap, seed: int, orders: Iterable[str]) -> dict[str, Any]:
     """Return how many pages of content each order reached on a generated site."""
     found = {}
     for order in orders:
-        task = _with(_trap_task(each, seed), ORDERS[order])
+        task = with_settings(_trap_task(each, seed), ORDERS[order])
         found[order] = _figures(f"{each.kind}, seed {seed}, {order}", task, each.limit)
     return {"kind": each.kind, "seed": seed, "limit": each.limit, "aim": each.aim, "orders": found}
 
 
 def _trap_task(each: Trap, seed: int) -> Task:
     if each.hosts > 1:
-        starts = tuple(f"http://www.host{number:02}.example/" for number in range(each.hosts))
-        return Task(starts, each.limit, sites=((each.kind, seed),) * each.hosts)
+        return hosts_task(each.kind, seed, each.hosts, each.limit)
     return Task((f"http://{each.kind}.example/",), each.limit, sites=((each.kind, seed),))
 
 
-def _with(task: Task, settings: Mapping[str, Any]) -> Task:
+def hosts_task(kind: str, seed: int, count: int, limit: int) -> Task:
+    """Return a crawl of so many hosts."""
+    starts = tuple(f"http://www.host{number:02}.example/" for number in range(count))
+    return Task(starts, limit, sites=((kind, seed),) * count)
+
+
+def with_settings(task: Task, settings: Mapping[str, Any]) -> Task:
+    """Return *task* with other settings."""
     return Task(task.starts, task.limit, settings, task.sites, task.responses)
 
 

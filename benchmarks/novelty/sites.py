@@ -387,7 +387,19 @@ def wide(seed: int, host: str = "wide.example") -> Site:
     return Site(host, answer, frozenset())
 
 
+def broad(seed: int, host: str = "broad.example") -> Site:
+    """Return a small site, as one of very many: a page with links to two others."""
+
+    def answer(path: str, query: Mapping[str, str]) -> Answer:
+        del query
+        links = [] if path.strip("/") else [("/about/us", "us"), (f"/page/{seed % 7}", "page")]
+        return Answer(_page("", _text(f"{(seed * 3 + len(path)) % 300}") + _list(links)))
+
+    return Site(host, answer, frozenset())
+
+
 KINDS: dict[str, Callable[..., Site]] = {
+    "broad": broad,
     "finder": finder,
     "shop": shop,
     "doors": doors,
@@ -399,7 +411,10 @@ KINDS: dict[str, Callable[..., Site]] = {
 }
 
 
-def hosts(seed: int, count: int = 50) -> list[Site]:
-    """Return sites of all kinds with traps, each on a host of its own."""
-    kinds = [finder, shop, doors, calendar]
-    return [kinds[n % 4](seed + n, f"www.host{n:02}.example") for n in range(count)]
+_OF_HOSTS = {"hosts": (finder, shop, doors, calendar), "broad": (broad,)}
+
+
+def hosts(kind: str, seed: int, count: int = 50) -> list[Site]:
+    """Return sites, each on a host of its own; of the kind ``hosts`` all with traps."""
+    kinds = _OF_HOSTS[kind]
+    return [kinds[n % len(kinds)](seed + n, f"www.host{n:02}.example") for n in range(count)]

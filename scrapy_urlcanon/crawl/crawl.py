@@ -176,6 +176,8 @@ class Crawl:
             is_whole=is_whole,
             make_lives=self._shared.lives if self._shared else PageLives,
         )
+        if self.ordered:
+            self.ordered.rescues(fingerprints)
         if compares:
             self._make_checks(fingerprints, self.requests)
         if recovers:

@@ -118,10 +118,13 @@ class Kinds:
 
     def traps(self, least_fetches: int = _SOME) -> Iterator[Trap]:
         """Yield the kinds that brought next to nothing, those with the most fetches first."""
-        ranked = sorted(self.tallies.items(), key=lambda item: (-item[1].fetches, item[0].text))
-        for kind, tally in ranked:
-            if tally.is_trap and tally.fetches >= least_fetches and kind.host != OTHER:
-                yield Trap(kind.text, tally.fetches, tally.new, self.setting(kind))
+        found = [
+            (kind, tally)
+            for kind, tally in self.tallies.items()
+            if tally.fetches >= least_fetches and tally.is_trap and kind.host != OTHER
+        ]
+        for kind, tally in sorted(found, key=lambda item: (-item[1].fetches, item[0].text)):
+            yield Trap(kind.text, tally.fetches, tally.new, self.setting(kind))
 
     def setting(self, kind: Kind) -> str:
         """Return a line for ``URLCANON_RULES`` that would end *kind*.

@@ -13,9 +13,10 @@ from scrapy import signals
 from scrapy.exceptions import CloseSpider
 from scrapy.utils.python import global_object_name
 
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.order.left import LeftRequests
 from scrapy_urlcanon.crawl.order.order import Order, Outcome
-from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
+from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of
 from scrapy_urlcanon.crawl.seen import scheduler_of
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
@@ -26,9 +27,12 @@ from scrapy_urlcanon.novelty.saved import pack, unpack
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
@@ -83,6 +87,9 @@ class OrderedCrawl:
         name = (crawler.spider or crawler.spidercls).name
         left = Path(fill(settings.left, name=name, time=datetime.now(timezone.utc)))
         self._left = LeftRequests(left, crawler.spider, adds=is_job)
+        # Their variants are left with them.
+        self._left_pages: BoundedMapping[bytes, bool] = BoundedMapping(settings.remembered_pages)
+        self._page_of: Callable[[Request], bytes | None] = lambda _: None
         self._was_killed = False
         self._has_warned_of_callback = False
         self._load()
@@ -106,6 +113,18 @@ class OrderedCrawl:
         """Tell whether what is left of *slot* is not worth its fetches."""
         return self._ending is not None and self._ending.is_done(slot)
 
+    def rescues(self, fingerprints: PageFingerprints) -> None:
+        """Note that variants of what is left will be scheduled, as *fingerprints* says of which."""
+        self._page_of = fingerprints.page
+
+    def is_left(self, request: Request) -> bool:
+        """Tell whether *request* is to take the place of one that was left.
+
+        A later crawl takes up that one, and this with it: fetched now its page would be twice.
+        """
+        page = self._page_of(request) if mark_of(request, RESCUE) else None
+        return page is not None and self._left_pages.get(page) is not None
+
     def begin_again(self, slot: str) -> None:
         """Note that other requests come first in *slot* from now on."""
         if self._ending:
@@ -125,6 +144,9 @@ class OrderedCrawl:
             self._unwritten.note(self._left.path, error, "The crawl goes on with what is left.")
             self._ending = None
             return False
+        page = self._page_of(request)
+        if page:
+            self._left_pages[page] = True
         return True
 
     def is_left_in(self, path: Path) -> bool:

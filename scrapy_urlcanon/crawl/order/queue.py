@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from bisect import bisect_left, bisect_right, insort
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from zlib import crc32
@@ -60,14 +62,16 @@ class SiteQueue:
         while self._size:
             priority = max(self._lanes)
             lane = self._lanes[priority]
-            is_left = self._crawl.is_done(self._slot)
+            is_done = self._crawl.is_done(self._slot)
             turn = self._order.turn(self._slot)
             number, features = lane.take(turn)
             if not lane:
                 del self._lanes[priority]
             self._size -= 1
             request = self._store.take(number)
-            if request is None or (is_left and self._crawl.leave(request)):
+            if request is None or (
+                (is_done or self._crawl.is_left(request)) and self._crawl.leave(request)
+            ):
                 if self._size and not lane:
                     # Of those of a lower priority nothing is known.
                     self._crawl.begin_again(self._slot)
@@ -109,9 +113,10 @@ class SiteQueue:
 class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
     """A ``SCHEDULER_PRIORITY_QUEUE`` that has first what will probably bring something new.
 
-    Between download slots it is fair, as the one of Scrapy from which it is derived. Requests of
-    equal worth come in the order in which they began to wait, start requests among them, and the
-    queue stores them itself: ``SCHEDULER_MEMORY_QUEUE`` and its like have no say.
+    Between download slots it is fair, as the one of Scrapy from which it is derived: of those with
+    the fewest active downloads each in turn. Requests of equal worth come in the order in which
+    they began to wait, start requests among them, and the queue stores them itself:
+    ``SCHEDULER_MEMORY_QUEUE`` and its like have no say.
     """
 
     def __init__(
@@ -132,6 +137,9 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
         self._directory = Path(key) if key else None
         self._disk = DiskStore(Path(key), crawler.spider) if key else None
         self._store: Store = self._disk or MemoryStore()
+        # The names of the slots, sorted: in this order it is their turn.
+        self._slots: list[str] = []
+        self._last = ""
         super().__init__(crawler, downstream_queue_cls, key, start_queue_cls=start_queue_cls)
         if startprios and startprios[0] == _STATE if isinstance(startprios, list) else False:
             self._restore(startprios[1])
@@ -143,16 +151,61 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
         del startprios
         return cast("ScrapyPriorityQueue", SiteQueue(self._crawl, self._store, self._room, slot))
 
+    def push(self, request: Request) -> None:
+        """Have *request* wait.
+
+        :raises ValueError: if it cannot be stored.
+        """
+        slot = self._downloader_interface.get_slot_key(request)
+        queue = self.pqueues.get(slot)
+        if queue is None:
+            queue = self.pqfactory(slot)
+            queue.push(request)
+            self._add(slot, queue)
+        else:
+            queue.push(request)
+
     def pop(self) -> Request | None:
         """Return the next request; None only where none is left in any slot."""
-        while self.pqueues:
-            request = super().pop()
+        while self._slots:
+            slot = self._last = self._next()
+            queue = self.pqueues[slot]
+            request = queue.pop()
+            if not queue:
+                del self.pqueues[slot]
+                del self._slots[bisect_left(self._slots, slot)]
             if request is not None:
                 return request
         return None
 
+    def peek(self) -> Request | None:
+        """Return the request that :meth:`pop` would return, and leave it there."""
+        return self.pqueues[self._next()].peek() if self._slots else None
+
+    def _add(self, slot: str, queue: ScrapyPriorityQueue) -> None:
+        self.pqueues[slot] = queue
+        insort(self._slots, slot)
+
+    def _next(self) -> str:
+        """Return the slot whose turn it is.
+
+        Scrapy's own looks at all of them each time. But no more slots have active downloads than
+        there are downloads, and the first one in turn that has none is taken.
+        """
+        begin = bisect_right(self._slots, self._last)
+        found, fewest = "", -1
+        for number in chain(range(begin, len(self._slots)), range(begin)):
+            slot = self._slots[number]
+            ((active, _),) = self._downloader_interface.stats((slot,))
+            if not active:
+                return slot
+            if fewest < 0 or active < fewest:
+                found, fewest = slot, active
+        return found
+
     def close(self) -> Any:
         """Write down what waits; return what the scheduler stores, to give it back next time."""
+        self._slots.clear()
         if self._disk is None or self._directory is None:
             return super().close()
         self._disk.close()
@@ -177,7 +230,7 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
             queue = SiteQueue(self._crawl, self._store, self._room, slot)
             for number in queue.restore(state):
                 self._disk.restore(number)
-            self.pqueues[slot] = cast("ScrapyPriorityQueue", queue)
+            self._add(slot, cast("ScrapyPriorityQueue", queue))
 
     def _take_over(self, startprios: Any) -> None:
         """Have wait what waited in the queues of Scrapy, in which the job began."""

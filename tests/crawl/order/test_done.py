@@ -155,6 +155,29 @@ async def test_variants_of_what_was_left_are_left_with_it(crawl, tmp_path):
 
 
 @deferred_f_from_coro_f
+async def test_what_was_left_stays_so_where_its_site_begins_again(crawl, tmp_path):
+    """Requests of a lower priority begin again; the variants of what was left are left with it."""
+
+    class Prioritizing(FollowSpider):
+        def parse(self, response):
+            yield from super().parse(response)
+            if response.url.endswith("0?sid=1"):
+                yield Request(f"{response.url}&low", priority=-1)
+
+    def respond(request):
+        return page("low") if request.target.endswith("low") else tree(request)
+
+    settings = {**STOPPING, **ONE_BY_ONE, "URLCANON_LEFT": "left", "URLCANON_RULES": SID}
+    first = await crawl(respond, settings, spider=Prioritizing)
+    later = {"URLCANON_TAKE_UP": "left", "URLCANON_RULES": SID}
+    second = await crawl(respond, later, spider=Prioritizing, start=())
+    assert len(urls_in(tmp_path / "left")) > 10
+    assert first.hits[-1].endswith("low")
+    pages = [hit.partition("?")[0] for hit in (*first.hits, *second.hits) if hit[-3:] != "low"]
+    assert sorted(pages) == sorted(f"/{n or ''}" for n in range(300))
+
+
+@deferred_f_from_coro_f
 async def test_request_that_no_later_crawl_could_take_up_is_fetched(crawl, caplog):
     """Its callback is none of the spider's; that is said, once."""
 
