@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.exceptions import InputError
-from scrapy_urlcanon.learn.observation import BadObservationError, Observation
-from scrapy_urlcanon.learn.readers.tabular import lines_of
+from scrapy_urlcanon.learn.observation import BadObservationError
+from scrapy_urlcanon.learn.readers.tabular import json_object, lines_of, named, observations
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from scrapy_urlcanon.learn.observation import Observation
 
 #: Letters of a CDX header (https://iipc.github.io/warc-specifications/specifications/cdx-format/).
 _LETTERS = {"a": "url", "s": "status", "k": "digest", "S": "length", "r": "redirect"}
@@ -31,56 +32,39 @@ def read_cdx(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
 
     :raises InputError: where the header of a CDX index names no URL.
     """
-    letters = _ELEVEN.split()
-    for line in lines_of(path, skipped):
-        if line.startswith(" CDX"):
-            letters = line.split()[1:]
-            if "a" not in letters:
-                raise InputError(f"{path}: the header names no original URL (a): {line.strip()!r}")
-            continue
-        if not line.strip():
-            continue
-        try:
-            yield _from_cdxj(line) if "{" in line else _from_cdx(line, letters)
-        except BadObservationError as error:
-            skipped[error.reason] += 1
+
+    def rows() -> Iterator[tuple[str, list[str]]]:
+        letters = _ELEVEN.split()
+        for line in lines_of(path, skipped):
+            if line.startswith(" CDX"):
+                letters = line.split()[1:]
+                if "a" not in letters:
+                    message = f"the header names no original URL (a): {line.strip()!r}"
+                    raise InputError(f"{path}: {message}")
+            elif line.strip():
+                yield line, letters
+
+    return observations(rows(), lambda row: _fields(*row), skipped)
 
 
-def _from_cdxj(line: str) -> Observation:
-    try:
-        fields = json.loads(line[line.index("{") :])
-    except (ValueError, RecursionError):
-        raise BadObservationError("not JSON") from None
-    if not isinstance(fields, dict):
-        raise BadObservationError("not a JSON object")
-    return _observation(fields)
-
-
-def _from_cdx(line: str, letters: list[str]) -> Observation:
-    values = line.split()
-    if len(values) != len(letters):
-        raise BadObservationError(
-            "row cut short" if len(values) < len(letters) else "too many columns"
-        )
-    named = {
-        _LETTERS[k]: v for k, v in zip(letters, values, strict=True) if k in _LETTERS and v != "-"
-    }
-    return _observation(named)
-
-
-def _observation(fields: Mapping[str, object]) -> Observation:
+def _fields(line: str, letters: list[str]) -> dict[str, object]:
+    fields: dict[str, object] = {}
+    if "{" in line:
+        fields = json_object(line[line.index("{") :])
+    else:
+        for letter, value in named(letters, line.split()).items():
+            if letter in _LETTERS and value != "-":
+                fields[_LETTERS[letter]] = value
     digest = fields.get("digest") or ""
     status = fields.get("status") or ""
     # Revisits and DNS records have no status of their own.
     if status == "-":
         raise BadObservationError("no status")
-    return Observation.from_fields(
-        {
-            "url": fields.get("url"),
-            "status": status,
-            "raw_sha1": digest,
-            "main_sha1": f"raw:{digest}" if digest else "",
-            "bytes": fields.get("length"),
-            "redirect": fields.get("redirect"),
-        }
-    )
+    return {
+        "url": fields.get("url"),
+        "status": status,
+        "raw_sha1": digest,
+        "main_sha1": f"raw:{digest}" if digest else "",
+        "bytes": fields.get("length"),
+        "redirect": fields.get("redirect"),
+    }

@@ -6,7 +6,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.exceptions import InputError
-from scrapy_urlcanon.learn.observation import BadObservationError, Observation
+from scrapy_urlcanon.learn.observation import Observation
+from scrapy_urlcanon.learn.readers.tabular import observations
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -42,10 +43,6 @@ def read_parquet(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
                 raise InputError(f"{path}: expected a column 'url'; there are {names[:12]!r}")
             columns = [name for name in _COLUMNS if name in names]
             for batch in file.iter_batches(_ROWS, columns=columns):
-                for row in batch.to_pylist():
-                    try:
-                        yield Observation.from_fields(row)
-                    except BadObservationError as error:
-                        skipped[error.reason] += 1
+                yield from observations(batch.to_pylist(), dict, skipped)
     except ArrowException as error:
         raise InputError(f"{path}: expected a Parquet file: {error}") from error

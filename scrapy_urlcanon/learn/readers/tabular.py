@@ -6,15 +6,17 @@ import gzip
 import io
 import json
 import zlib
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, TypeVar, cast
 
 from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+
+Row = TypeVar("Row")
 
 #: One line of a table; a file without line ends must not be read into memory whole.
 MAX_LINE_LENGTH = 1 << 16
@@ -83,17 +85,9 @@ def read_tsv(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
             f"{path}: the first line must name the columns, one of them 'url'; "
             f"it is {columns[:12]!r}"
         )
-    for line in lines:
-        if not line:
-            continue
-        values = line.split("\t")
-        if len(values) != len(columns):
-            skipped["row cut short" if len(values) < len(columns) else "too many columns"] += 1
-            continue
-        try:
-            yield Observation.from_fields(dict(zip(columns, values, strict=True)))
-        except BadObservationError as error:
-            skipped[error.reason] += 1
+    yield from observations(
+        filter(None, lines), lambda line: named(columns, line.split("\t")), skipped
+    )
 
 
 def read_jsonl(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
@@ -101,18 +95,41 @@ def read_jsonl(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
 
     The keys are the columns of :func:`read_tsv`.
     """
-    for line in lines_of(path, skipped):
-        if not line.strip():
-            continue
+    return observations(filter(str.strip, lines_of(path, skipped)), json_object, skipped)
+
+
+def observations(
+    rows: Iterable[Row], fields_of: Callable[[Row], Mapping[str, object]], skipped: Counter[str]
+) -> Iterator[Observation]:
+    """Yield the observations of rows, and count those that are none by what is wrong with them."""
+    for row in rows:
         try:
-            fields = json.loads(line)
-        except (ValueError, RecursionError):
-            skipped["not JSON"] += 1
-            continue
-        if not isinstance(fields, dict):
-            skipped["not a JSON object"] += 1
-            continue
-        try:
-            yield Observation.from_fields(fields)
+            yield Observation.from_fields(fields_of(row))
         except BadObservationError as error:
             skipped[error.reason] += 1
+
+
+def named(columns: Sequence[str], values: Sequence[str]) -> dict[str, str]:
+    """Return values by the names of their columns.
+
+    :raises BadObservationError: where there are not as many of them.
+    """
+    if len(values) != len(columns):
+        raise BadObservationError(
+            "row cut short" if len(values) < len(columns) else "too many columns"
+        )
+    return dict(zip(columns, values, strict=True))
+
+
+def json_object(text: str) -> dict[str, object]:
+    """Return a JSON object.
+
+    :raises BadObservationError: where it is none.
+    """
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        raise BadObservationError("not JSON") from None
+    if not isinstance(fields, dict):
+        raise BadObservationError("not a JSON object")
+    return fields
