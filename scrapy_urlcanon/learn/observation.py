@@ -97,11 +97,15 @@ class Observation:
         return PageDigest(self.main_sha1.encode(), self.title, simhash=self.simhash64)
 
     @classmethod
-    def from_fields(cls, fields: Mapping[str, object]) -> Observation:
+    def from_fields(
+        cls, fields: Mapping[str, object], *, said: Observation | None = None
+    ) -> Observation:
         """Build an observation from the columns of a table.
 
         Each value is a text, or what JSON makes of one.
 
+        :param said: another observation of the same text, if that is known: what it has of that
+            is not read again.
         :raises BadObservationError: where a value cannot be what its column says.
 
         >>> fields = {"url": "http://example.com/", "status": "200", "simhash64": "ff"}
@@ -110,14 +114,21 @@ class Observation:
         """
         url = _url(fields.get("url"), required=True)
         canonical = fields.get("canonical")
-        return cls(
-            url=url,
-            status=_number(fields.get("status"), "status", _LOWEST_STATUS, _HIGHEST_STATUS, 200),
-            raw_sha1=_digest(fields.get("raw_sha1")),
+        said = said or cls(
+            url,
             text_sha1=_digest(fields.get("text_sha1")),
             title=_hash64(fields.get("title"), "title") or 0,
             main_sha1=_digest(fields.get("main_sha1")),
             simhash64=_hash64(fields.get("simhash64"), "simhash64"),
+        )
+        return cls(
+            url=url,
+            status=_number(fields.get("status"), "status", _LOWEST_STATUS, _HIGHEST_STATUS, 200),
+            raw_sha1=_digest(fields.get("raw_sha1")),
+            text_sha1=said.text_sha1,
+            title=said.title,
+            main_sha1=said.main_sha1,
+            simhash64=said.simhash64,
             bytes=_number(fields.get("bytes"), "bytes", 0, MAX_BYTES, 0),
             # Most pages that declare one declare their own.
             canonical=url if canonical == url else _url(canonical),

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+
+# A site has few names of parameters, and a million URLs that have them.
+_of_names = lru_cache(1024)
 
 # Names of parameters that number the parts of a listing, say how long these are, or choose a
 # language. Where they make no difference in a crawl it is because a listing was short or a page not
@@ -47,11 +51,13 @@ _IDENTIFIER = re.compile(
 )
 
 
+@_of_names
 def is_protected(name: str) -> bool:
     """Tell whether a parameter numbers or sizes pages or chooses a language, by its name."""
     return any(names.fullmatch(name) for names in (PAGINATION, PAGE_SIZE, LANGUAGE_NAME))
 
 
+@_of_names
 def is_paging(name: str) -> bool:
     """Tell whether a parameter numbers the parts of a listing, by its name.
 
@@ -63,6 +69,7 @@ def is_paging(name: str) -> bool:
     return name != "p" and bool(PAGINATION.fullmatch(name))
 
 
+@_of_names
 def is_ordering(name: str) -> bool:
     """Tell whether a parameter puts a listing into an order, by its name.
 

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from email.utils import parsedate_to_datetime
 from functools import partial
 from hashlib import sha1
-from itertools import compress
+from itertools import chain, compress
 from operator import or_
 from typing import TYPE_CHECKING, NamedTuple, overload
 
-from xxhash import xxh3_64_intdigest
+from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -42,6 +42,7 @@ _NUMBER = re.compile(rb"00+")
 _SIZE_OF_A_WORD = 6
 _ALL = (1 << 64) - 1
 _WORDS_OF_A_FEATURE = 4
+_SIZE = 8  # bytes of a hash
 _PACK_FEATURE = struct.Struct("<Q").pack
 # How lines are packed: bytes of a hash, the most that is told of words, and a bit that no number
 # of lines has, by which they are told from those of version 3.
@@ -246,33 +247,28 @@ def digest_of(exact: Iterable[int]) -> bytes:
     return sha1(array("Q", sorted(exact)).tobytes(), usedforsecurity=False).digest()
 
 
-def _features(words: Mapping[int, int]) -> list[int]:
+def _features(words: Mapping[int, int]) -> Iterable[int]:
     """Return numbers for lines, given how many words each has: the longer, the more of them."""
-    found: list[int] = []
-    for line, count in words.items():
-        end = line + (count // _WORDS_OF_A_FEATURE or 1)
-        found += range(line, end) if end <= _ALL else [n & _ALL for n in range(line, end)]
-    return found
+    ends = [line + (count // _WORDS_OF_A_FEATURE or 1) for line, count in words.items()]
+    found = chain.from_iterable(map(range, words, ends))
+    return found if max(ends) <= _ALL else (number & _ALL for number in found)
 
 
-def simhash(features: Sequence[int]) -> int:
+def simhash(features: Iterable[int]) -> int:
     """Return Charikar's simhash (2002) of *features*, numbers of up to 64 bits.
 
     >>> simhash([1, 2, 3]) == simhash([3, 2, 1])
     True
     """
-    mixed = array("Q", map(hash64, map(_PACK_FEATURE, features)))
-    if sys.byteorder == "big":
-        mixed.byteswap()
-    data = mixed.tobytes()
-    majority = len(mixed) // 2
-    masks = [int.from_bytes(bytes([1 << bit]) * len(mixed), "little") for bit in range(8)]
+    data = b"".join(map(xxh3_64_digest, map(_PACK_FEATURE, features)))
+    count = len(data) // _SIZE
+    masks = [int.from_bytes(bytes([1 << bit]) * count, "big") for bit in range(8)]
     found = 0
-    for byte in range(8):
+    for byte in range(_SIZE):
         # One byte of each as one number: a column of bits is what a mask leaves of it.
-        column = int.from_bytes(data[byte::8], "little")
-        for bit, mask in enumerate(masks, 8 * byte):
-            if (column & mask).bit_count() > majority:
+        column = int.from_bytes(data[byte::_SIZE], "big")
+        for bit, mask in enumerate(masks, 8 * (_SIZE - 1 - byte)):
+            if (column & mask).bit_count() > count // 2:
                 found |= 1 << bit
     return found
 

@@ -127,12 +127,12 @@ def _param_differences(
     """Return the parameters that differ, and the default values that would explain it."""
     if one == other:
         return [], []
-    alone = set(one) ^ set(other)
-    names = sorted({name_of(param) for param in alone})
-    first, second = {name_of(param) for param in one}, {name_of(param) for param in other}
+    first, second = set(map(name_of, one)), set(map(name_of, other))
+    names: list[str] = []
     values: list[Operation] = []
-    for param in sorted(alone):
+    for param in sorted(set(one) ^ set(other)):
         name, _, value = param.partition("=")
+        names.append(name)
         if not (name in first and name in second) and may_be_default(name, value):
             values.append(DropValue(name, value))
-    return names, values
+    return sorted(set(names)), values

@@ -16,7 +16,14 @@ from scrapy_urlcanon.exceptions import ConfigurationError, InputError
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
 from scrapy_urlcanon.learn.results.in_force import AuditedUrl, CrawlRecord, Credit, RuleInForce
 from scrapy_urlcanon.learn.store import SAME_URL, decompress, open_store
-from scrapy_urlcanon.pages.signature import BOILERPLATE_SHARE, Boilerplate, Lines, Signature, unpack
+from scrapy_urlcanon.pages.signature import (
+    BOILERPLATE_SHARE,
+    NO_BOILERPLATE,
+    Boilerplate,
+    Lines,
+    Signature,
+    unpack,
+)
 from scrapy_urlcanon.rule_files.documents import parse_json
 
 if TYPE_CHECKING:
@@ -31,22 +38,29 @@ MIN_TEXTS = 5
 #: digests, which are a random sample. A share of .2 is seen in so many as .2 +- .004.
 SAMPLED_TEXTS = 10_000
 
-# The responses with what they said, in the same columns whatever the version of the store.
-_SEEN = (
-    "CREATE TEMP VIEW seen AS "
-    "SELECT responses.*, texts.text_sha1, texts.title, texts.lines, others.lines AS other "
-    "FROM responses LEFT JOIN texts ON texts.id = text "
-    "LEFT JOIN texts AS others ON others.id = texts.other"
+# What the responses said, in the same columns whatever the version of the store; before version 5
+# each had it beside it.
+_SAID = (
+    (
+        "CREATE TEMP VIEW said AS SELECT texts.*, others.lines AS first "
+        "FROM texts LEFT JOIN texts AS others ON others.id = texts.other"
+    ),
+    "CREATE TEMP VIEW seen AS SELECT * FROM responses",
 )
-_SEEN_BEFORE_5 = "CREATE TEMP VIEW seen AS SELECT *, NULL AS other FROM responses"
+_SAID_BEFORE_5 = (
+    "CREATE TEMP VIEW said AS SELECT id, text_sha1, title, lines, NULL AS first FROM responses",
+    "CREATE TEMP VIEW seen AS SELECT *, id AS text FROM responses",
+)
 # Of the captures of one text the first: media are no part of its digest.
 _SAMPLE = (
-    "SELECT lines, other FROM seen WHERE id IN ("
-    "SELECT min(id) FROM seen WHERE domain = ? AND text_sha1 != '' "
-    "GROUP BY text_sha1 ORDER BY text_sha1 LIMIT ?)"
+    "SELECT text FROM seen WHERE id IN ("
+    "SELECT min(seen.id) FROM seen JOIN said ON said.id = text "
+    "WHERE domain = ? AND said.text_sha1 != '' "
+    "GROUP BY said.text_sha1 ORDER BY said.text_sha1 LIMIT ?)"
 )
 _HAS_TEXTS = "SELECT name FROM sqlite_master WHERE name = 'texts'"
 _KNOWN_TEXTS = 20_000
+_KNOWN_LINES = 1_000
 _PARTS_OF_A_RULE = 3
 _SHOWN = 80
 
@@ -67,62 +81,109 @@ def read_store(
             "SELECT DISTINCT domain FROM responses ORDER BY domain"
         ).fetchall()
         for (domain,) in domains:
-            boilerplate = _boilerplate(connection, domain)
-            # Crawls that rules are to be learned from have each text many times.
-            known: dict[tuple[object, ...], dict[str, object]] = {}
+            texts = _Texts(connection, domain)
             rows = connection.execute(
-                "SELECT url, status, bytes, raw_sha1, canonical, redirect, "
-                "text_sha1, title, lines, other FROM seen WHERE domain = ? ORDER BY crawl, id",
+                "SELECT url, status, bytes, raw_sha1, canonical, redirect, text "
+                "FROM seen WHERE domain = ? ORDER BY crawl, id",
                 (domain,),
             )
-            for url, status, size, raw, canonical, redirect, text, title, packed, other in rows:
+            for url, status, size, raw, canonical, redirect, text in rows:
+                fields = {
+                    "url": url,
+                    "status": status,
+                    "raw_sha1": raw.hex() if isinstance(raw, bytes) else raw,
+                    "bytes": size,
+                    "canonical": url if canonical == SAME_URL else canonical,
+                    "redirect": redirect,
+                }
                 try:
-                    key = text, title, hash(packed), hash(other)
-                    said = known.get(key)
-                    if said is None:
-                        if len(known) >= _KNOWN_TEXTS:
-                            known.clear()
-                        said = known[key] = _said(text, title, _lines(packed, other), boilerplate)
-                    observation = Observation.from_fields(
-                        {
-                            **said,
-                            "url": url,
-                            "status": status,
-                            "raw_sha1": raw.hex() if isinstance(raw, bytes) else raw,
-                            "bytes": size,
-                            "canonical": url if canonical == SAME_URL else canonical,
-                            "redirect": redirect,
-                        }
-                    )
+                    yield Observation.from_fields(fields, said=texts.said(text))
                 except BadObservationError as error:
                     skipped[error.reason] += 1
                 except ValueError:
                     skipped["lines cut short"] += 1
-                else:
-                    yield observation
 
 
-def _lines(packed: object, other: object) -> Lines:
-    """Return the lines that are stored as *packed*, with the *other* ones where they need these.
+class _Texts:
+    """What the pages of one domain said: crawls that rules are learned from have each many times.
+
+    What stands on too many of its distinct texts to be content is no part of any.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, domain: str) -> None:
+        self._connection = connection
+        self._said: dict[object, Observation] = {}
+        self._lines: dict[object, Lines] = {}
+        self._boilerplate = self._boilerplate_of(domain)
+
+    def said(self, text: object) -> Observation:
+        """Return an observation of the text with the number *text*.
+
+        :raises ValueError: where its lines are none.
+        :raises BadObservationError: where another of its values cannot be what it is to be.
+        """
+        known = self._said.get(text)
+        if known is None:
+            if len(self._said) >= _KNOWN_TEXTS:
+                self._said.clear()
+            known = self._said[text] = self._read(text)
+        return known
+
+    def _read(self, text: object) -> Observation:
+        digest, title, packed, first = self._row(text)
+        lines = self._lines.pop(text, None)
+        if lines is None:
+            lines = _unpacked(packed, first)
+        main, simhash = Signature("", "", 0, lines).main(self._boilerplate)
+        return Observation.from_fields(
+            {
+                "url": "http://text.invalid/",
+                "text_sha1": digest.hex() if isinstance(digest, bytes) else digest,
+                "title": title,
+                "main_sha1": main,
+                "simhash64": None if simhash is None else f"{simhash:x}",
+            }
+        )
+
+    def _row(self, text: object) -> tuple[object, ...]:
+        """Return digest, title and lines of a text, and those of the one that it is told by."""
+        row: tuple[object, ...] | None = self._connection.execute(
+            "SELECT text_sha1, title, lines, first FROM said WHERE id = ?", (text,)
+        ).fetchone()
+        return row or (None, None, None, None)
+
+    def _boilerplate_of(self, domain: str) -> Boilerplate:
+        """Return the lines that stand on too many of its distinct texts to be content."""
+        masked: Counter[int] = Counter()
+        exact: Counter[int] = Counter()
+        texts = [text for (text,) in self._connection.execute(_SAMPLE, (domain, SAMPLED_TEXTS))]
+        for text in texts:
+            _, _, packed, first = self._row(text)
+            try:
+                lines = _unpacked(packed, first)
+            except ValueError:
+                continue
+            masked.update({*lines.columns[0]})
+            exact.update({*lines.columns[1]})
+            if len(self._lines) < _KNOWN_LINES:
+                self._lines[text] = lines
+        if len(texts) < MIN_TEXTS:
+            return NO_BOILERPLATE
+        most = max(1, BOILERPLATE_SHARE * len(texts))
+        return Boilerplate(
+            {line for line, count in masked.items() if count > most},
+            {line for line, count in exact.items() if count > most},
+        )
+
+
+def _unpacked(packed: object, first: object) -> Lines:
+    """Return the lines that are stored as *packed*, with the *first* ones where they need these.
 
     :raises ValueError: where they are no lines.
     """
-    if not isinstance(packed, bytes) or not isinstance(other, (bytes, NoneType)):
+    if not isinstance(packed, bytes) or not isinstance(first, (bytes, NoneType)):
         raise ValueError(f"expected lines, got {_short(packed)}")  # noqa: TRY004
-    return unpack(decompress(packed, other) if other else packed)
-
-
-def _said(
-    digest: object, title: object, lines: Lines, boilerplate: Boilerplate
-) -> dict[str, object]:
-    """Return the fields of an observation that come from the text of a page."""
-    main, simhash = Signature("", "", 0, lines).main(boilerplate)
-    return {
-        "text_sha1": digest.hex() if isinstance(digest, bytes) else digest,
-        "title": title,
-        "main_sha1": main,
-        "simhash64": None if simhash is None else f"{simhash:x}",
-    }
+    return unpack(decompress(packed, first) if first else packed)
 
 
 def read_crawls(
@@ -224,29 +285,8 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")
         try:
             is_before_5 = not connection.execute(_HAS_TEXTS).fetchall()
-            connection.execute(_SEEN_BEFORE_5 if is_before_5 else _SEEN)
+            for view in _SAID_BEFORE_5 if is_before_5 else _SAID:
+                connection.execute(view)
             yield connection
         except sqlite3.Error as error:
             raise InputError(f"{path}: cannot be read to its end: {error}") from error
-
-
-def _boilerplate(connection: sqlite3.Connection, domain: str) -> Boilerplate:
-    """Return the lines that stand on too many of a domain's distinct texts to be content."""
-    masked: Counter[int] = Counter()
-    exact: Counter[int] = Counter()
-    number = 0
-    for packed, other in connection.execute(_SAMPLE, (domain, SAMPLED_TEXTS)):
-        number += 1
-        try:
-            shapes, lines, _ = _lines(packed, other).columns
-        except ValueError:
-            continue
-        masked.update({*shapes})
-        exact.update({*lines})
-    if number < MIN_TEXTS:
-        return Boilerplate()
-    most = max(1, BOILERPLATE_SHARE * number)
-    return Boilerplate(
-        {line for line, count in masked.items() if count > most},
-        {line for line, count in exact.items() if count > most},
-    )
