@@ -106,7 +106,7 @@ class _Look:
     seen: set[int] = field(default_factory=set)
     """Pages that declare a URL outside the class, which was seen and shows the same page."""
     claimed: set[int] = field(default_factory=set)
-    """Pages that declare a URL outside the class which was not seen."""
+    """Pages that declare but URLs outside the class which were not seen."""
     contradicted: int = 0
     """Members that declare another URL which shows another page, unless that may have changed."""
     own: int = 0
@@ -132,7 +132,7 @@ class _Look:
     @property
     def unseen(self) -> float:
         """What share of the URLs that are declared was not seen."""
-        return len(self.claimed - self.seen) / max(1, len(self.claimed | self.seen))
+        return len(self.claimed) / max(1, len(self.claimed | self.seen))
 
 
 def skip_rules(
@@ -245,6 +245,7 @@ class _Skips:
                         look.contradicted += 1
                 else:
                     look.claimed.add(page)
+        look.claimed -= look.seen
         return look
 
     def _judge(self, found: _SkipClass, known: int = 0) -> Evidence | None:
@@ -261,7 +262,7 @@ class _Skips:
         if changed and 1.0 - at_most(changed - 1, tried, _USUAL_CHANGE) < self._thresholds.chance:
             lost += changed
         if self._is_hardly_seen(look):
-            lost += len(look.claimed - look.seen)
+            lost += len(look.claimed)
         if pages > lost and known < _KNOWN and not self._is_chance(found, look):
             told = look.claimed | look.changed
             alone = {page for page, count in look.others.items() if not count} - told
@@ -274,8 +275,8 @@ class _Skips:
                 self.led |= led
         if not pages or not self._thresholds.accept_alias(pages + known, lost):
             return None
-        confidence, claimed = self._thresholds.confidence, len(look.claimed - look.seen)
-        share = lower_bound(len(look.seen), claimed, confidence)
+        confidence = self._thresholds.confidence
+        share = lower_bound(len(look.seen), len(look.claimed), confidence)
         self._share_declared = max(self._share_declared, share)
         return Evidence(
             pages=pages,
@@ -300,7 +301,7 @@ class _Skips:
         They may be linked nowhere else: where next to none was seen, and where the crawl has seen
         most of what another class declares.
         """
-        claimed, told = len(look.claimed - look.seen), len(look.claimed | look.seen)
+        claimed, told = len(look.claimed), len(look.claimed | look.seen)
         if claimed > _MAX_CLAIMED * len(look.seen):
             return True
         chance = 1.0 - at_most(claimed - 1, told, 1.0 - self._share_declared) if claimed else 1.0
