@@ -9,7 +9,7 @@ from scrapy.http import TextResponse
 from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_urlcanon.crawl.crawl import Crawl
-from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
+from scrapy_urlcanon.crawl.own_requests import AUDIT, REVISIT, mark_of
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import BROWSER_PAGE_KEY
 from scrapy_urlcanon.crawl.stats import Stat
@@ -61,6 +61,8 @@ class UrlCanonDownloaderMiddleware:
 
         It is counted where it follows a redirect to its own canonical form.
         """
+        if mark_of(request, REVISIT):
+            return None
         if self._first_urls.question:
             self._first_urls.question.look_back()
         if self._job:
@@ -101,6 +103,8 @@ class UrlCanonDownloaderMiddleware:
 
         :raises IgnoreRequest: if it was an audit and the spider has that page.
         """
+        if mark_of(request, REVISIT):
+            return response
         if self._software:
             # Before its links are scheduled, and before what it shows is known by its fingerprint.
             self._software.received(request, response)
@@ -124,6 +128,8 @@ class UrlCanonDownloaderMiddleware:
 
         :raises IgnoreRequest: if it was an audit, which is not the spider's business.
         """
+        if mark_of(request, REVISIT):
+            return
         if self._order:
             self._order.failed(request, exception)
         if self._audit and mark_of(request, AUDIT):

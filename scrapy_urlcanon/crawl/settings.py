@@ -325,6 +325,9 @@ class CrawlSettings:
     record: str | None = _setting(_path_of_store, default=None)
     """The file in which the crawl keeps what it saw, [to learn from](learning.md); `%(name)s`
     and `%(time)s` are those of the spider and the start."""
+    record_revisits: bool = _setting(_flag, default=True)
+    """While recording, fetch a few pages again, 11 of 240 and 23 of 30,000, [to tell noise from
+    content](learning.md#what-the-store-holds)."""
     report: tuple[str, ...] = _setting(_paths_of_reports, default=())
     """Where to write [the report](report.md): a path or several."""
     fallback_request_fingerprinter_class: Any = _setting(_fingerprinter, default=None)

@@ -119,6 +119,8 @@ class Stat(Enum):
     """Pages that this run has got, and what redirected to them."""
     RECORDED = "recorded"
     """Responses and redirects that the store of `URLCANON_RECORD` kept."""
+    RECORD_REVISITED = "record/revisited"
+    """Pages that were fetched again, to see what of them is another one at each visit."""
     RECORD_REFUSED = "record/refused"
     """Those that it did not keep: it was full, or could not be written."""
     NOVELTY_FETCHED = "novelty/fetched"

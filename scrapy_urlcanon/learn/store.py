@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
 from scrapy_urlcanon.learn.captures import domain_of
 from scrapy_urlcanon.pages.canonical_link import absolute
-from scrapy_urlcanon.pages.signature import MAX_PACKED, RAW, Lines, Signature
+from scrapy_urlcanon.pages.signature import MAX_PACKED, RAW, Lines, Signature, pack_hashes
 
 if TYPE_CHECKING:
     import os
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.learn.results.in_force import RuleInForce
     from scrapy_urlcanon.pages.page import Page
+    from scrapy_urlcanon.pages.visits import Visits
 
 logger = logging.getLogger(__name__)
 
@@ -85,6 +86,13 @@ CREATE TABLE IF NOT EXISTS texts (
     other INTEGER REFERENCES texts (id)
 );
 CREATE INDEX IF NOT EXISTS responses_by_domain ON responses (domain, crawl);
+CREATE TABLE IF NOT EXISTS visits (
+    id INTEGER PRIMARY KEY,
+    crawl INTEGER REFERENCES crawls (id),
+    domain TEXT NOT NULL,
+    steady BLOB NOT NULL,
+    noise BLOB NOT NULL
+);
 CREATE TABLE IF NOT EXISTS audits (
     id INTEGER PRIMARY KEY,
     crawl INTEGER REFERENCES crawls (id),
@@ -136,6 +144,7 @@ class ObservationStore:
         self._writing: Future[None] | None = None
         self._rows: list[tuple[_Row, _Text]] = []
         self._audits: list[_Row] = []
+        self._visits: list[_Row] = []
         self._texts: dict[tuple[str | bytes, str, int], int | None] = {}
         self._firsts: dict[str, tuple[int | None, bytes]] = {}
         self._crawl: int | None = None
@@ -209,6 +218,12 @@ class ObservationStore:
         )
         self._flush_batch()
 
+    def add_visits(self, domain: str, visits: Visits) -> None:
+        """Keep what two visits of one URL of *domain* told of its site."""
+        if not self._failed:
+            self._visits.append((self._crawl, domain, *map(pack_hashes, visits)))
+            self._flush_batch()
+
     def flush(self) -> None:
         """Write what was added since the last time, and wait until it is written."""
         self._write_batch()
@@ -217,15 +232,17 @@ class ObservationStore:
 
     def _write_batch(self) -> None:
         """Have what was added since the last time written, once the batch before is."""
-        rows, audits = self._rows, self._audits
-        self._rows, self._audits = [], []
-        if not (rows or audits):
+        rows, audits, visits = self._rows, self._audits, self._visits
+        self._rows, self._audits, self._visits = [], [], []
+        if not (rows or audits or visits):
             return
         if self._writing:
             self._writing.result()
-        self._writing = self._writer.submit(self._write, rows, audits)
+        self._writing = self._writer.submit(self._write, rows, audits, visits)
 
-    def _write(self, rows: list[tuple[_Row, _Text]], audits: list[_Row]) -> None:
+    def _write(
+        self, rows: list[tuple[_Row, _Text]], audits: list[_Row], visits: list[_Row]
+    ) -> None:
         if self._failed:
             self.refused += len(rows)
             return
@@ -240,6 +257,9 @@ class ObservationStore:
                     "INSERT INTO audits (crawl, domain, url, kept, option, pattern, setting, same) "
                     "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     audits,
+                )
+                self._connection.executemany(
+                    "INSERT INTO visits (crawl, domain, steady, noise) VALUES (?, ?, ?, ?)", visits
                 )
         except sqlite3.Error as error:
             self.refused += len(rows)

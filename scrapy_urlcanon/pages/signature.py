@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from email.utils import parsedate_to_datetime
 from functools import partial
 from hashlib import sha1
-from itertools import chain, compress
-from operator import or_
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
@@ -126,6 +125,10 @@ class Boilerplate(NamedTuple):
     """Lines, by their masked hashes: menus, and what counts, whatever the number is."""
     exact: Collection[int] = ()
     """Lines that are there with the same numbers, by their hashes."""
+    steady: Collection[int] = ()
+    """Lines whose numbers were the same at each visit of a page, by their masked hashes."""
+    noise: Collection[int] = ()
+    """Lines that were another one at another visit, by their masked hashes."""
 
 
 NO_BOILERPLATE = Boilerplate()
@@ -146,27 +149,38 @@ class Signature(NamedTuple):
     def main(self, boilerplate: Boilerplate = NO_BOILERPLATE) -> tuple[str, int | None]:
         """Return digest and simhash of the text without the lines that are boilerplate.
 
-        A page that says more in numbers than in words of its own, such as a quotation or a
-        measurement, is told by its numbers too. The digest is empty where nothing is left; the
-        simhash None where too little is.
+        Numbers that are known to be the same at each visit of a page are content, and two pages
+        that differ in one are two, however much else they share. Where that is not known, a page
+        that says more in numbers than in words of its own, such as a quotation or a measurement,
+        is told by its numbers too. The digest is empty where nothing is left; the simhash None
+        where too little is.
         """
-        masked, exact, counts = self.lines.columns
-        if boilerplate.masked:
-            is_kept = [shape not in boilerplate.masked for shape in masked]
-            is_number = [
-                not is_own and line not in boilerplate.exact
-                for line, is_own in zip(exact, is_kept, strict=True)
-            ]
-            if sum(compress(counts, is_number)) > sum(compress(counts, is_kept)):
-                is_kept = [*map(or_, is_kept, is_number)]
-            exact, counts = [*compress(exact, is_kept)], [*compress(counts, is_kept)]
-        if not exact:
+        own: list[tuple[int, int]] = []
+        numbers: list[tuple[int, int]] = []
+        doubtful: list[tuple[int, int]] = []
+        for shape, line, count in zip(*self.lines.columns, strict=True):
+            if line in boilerplate.exact or shape in boilerplate.noise:
+                continue
+            if shape in boilerplate.steady:
+                numbers.append((line, count))
+            elif shape in boilerplate.masked:
+                doubtful.append((line, count))
+            else:
+                own.append((line, count))
+        if _words(doubtful) > _words(own) + _words(numbers):
+            numbers += doubtful
+        lines = own + numbers
+        if not lines:
             return "", None
+        digest = digest_of(line for line, _ in lines).hex()
         # Each line once: what every row of a listing repeats ("by", "last post", a date) would
         # outvote all that tells one listing from another.
-        words = dict(zip(exact, counts, strict=True))
-        is_enough = sum(words.values()) >= MIN_WORDS
-        return digest_of(exact).hex(), simhash(_features(words)) if is_enough else None
+        words = dict(lines)
+        if sum(words.values()) < MIN_WORDS:
+            return digest, None
+        # Near simhashes stay near with the same numbers, and become far ones with others.
+        told = int.from_bytes(digest_of(line for line, _ in numbers)[:8], "big") if numbers else 0
+        return digest, simhash(_features(words)) ^ told
 
     def pack(self) -> bytes:
         """Return the lines as bytes: their number, and then all of one field after the other.
@@ -245,6 +259,29 @@ def digest_of(exact: Iterable[int]) -> bytes:
     A listing in another one is the same.
     """
     return sha1(array("Q", sorted(exact)).tobytes(), usedforsecurity=False).digest()
+
+
+def _words(lines: Iterable[tuple[int, int]]) -> int:
+    return sum([count for _, count in lines])
+
+
+def pack_hashes(hashes: Iterable[int]) -> bytes:
+    """Return what :func:`unpack` leaves of the hashes of some lines, as bytes."""
+    kept = sorted([number & _KEPT for number in hashes])
+    return struct.pack(f"<{len(kept)}Q", *kept)
+
+
+def unpack_hashes(data: bytes) -> tuple[int, ...]:
+    """Return the hashes that :func:`pack_hashes` made bytes of.
+
+    :raises ValueError: where they were cut short, or are something else.
+
+    >>> unpack_hashes(pack_hashes([7, 1 << 50]))
+    (0, 7)
+    """
+    if not isinstance(data, bytes) or len(data) % 8:
+        raise ValueError("expected hashes of 8 bytes each")
+    return struct.unpack(f"<{len(data) // 8}Q", data)
 
 
 def _features(words: Mapping[int, int]) -> Iterable[int]:

@@ -3,6 +3,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import datetime, timezone
 
 import pytest
@@ -15,6 +16,7 @@ from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
 from scrapy_urlcanon.learn.results.in_force import AuditedUrl, Credit, RuleInForce
 from scrapy_urlcanon.learn.store import BATCH, VERSION, ObservationStore
 from scrapy_urlcanon.pages.page import Page
+from scrapy_urlcanon.pages.visits import Visits
 
 MENU = "<ul><li>Home</li><li>About</li><li>12 items</li></ul>"
 
@@ -291,6 +293,7 @@ def test_disk_that_is_full_while_recording_is_said_once(tmp_path):
 import logging, resource, signal, sys
 from scrapy_urlcanon.learn.store import BATCH, ObservationStore
 from scrapy_urlcanon.pages.page import Page
+from scrapy_urlcanon.pages.visits import Visits
 logging.basicConfig(level=logging.ERROR)
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = ObservationStore(sys.argv[1])
@@ -321,3 +324,20 @@ def test_refused_redirects_are_counted_one_by_one(tmp_path):
         add_page(store, "http://a.example/2", "x", redirects=[("http://a.example/1", 301)])
         store.add_redirect("http://a.example/3", 301, "/2")
         assert store.refused == 3
+
+
+def test_visits_that_cannot_be_read_are_none(tmp_path):
+    """What they say is left out, and the pages are read; so they are without any."""
+    path = tmp_path / "o.sqlite"
+    with ObservationStore(path) as store:
+        for url, html in quotations(sectors=10, of_each=2):
+            store.add(page(url, html), status=200)
+        for _ in range(3):
+            store.add_visits("a.example", Visits(frozenset({1}), frozenset({2})))
+    before = list(read_store(path))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE visits SET steady = x'00', noise = 'x'")
+    assert list(read_store(path)) == before
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DROP TABLE visits")
+    assert list(read_store(path)) == before

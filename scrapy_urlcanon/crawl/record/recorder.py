@@ -11,6 +11,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.crawl.record.revisits import Revisits
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
+    from scrapy_urlcanon.pages.visits import Visits
 
 _META_REFRESH_STATUS = 200
 """Scrapy names no status for a redirect by ``<meta http-equiv="refresh">``: the page had this."""
@@ -38,7 +40,7 @@ _REMEMBERED_REDIRECTS = 100_000
 
 
 class Recorder:
-    """Stores what learning needs of each fetched page, and what the audit found.
+    """Stores what learning needs of each fetched page, and what audits and second visits found.
 
     It says first which rules are in force, because what they merge will not be seen.
 
@@ -65,6 +67,7 @@ class Recorder:
         self._stats = stats
         self._rules = rules = RulesInForce(configuration)
         self._added = 0
+        self._revisits = Revisits(crawler, self._visited) if settings.record_revisits else None
         # Spiders pass meta on, and with it the redirects behind another page: each is taken once.
         self._redirects: BoundedMapping[str, bool] = BoundedMapping(_REMEMBERED_REDIRECTS)
         try:
@@ -89,6 +92,8 @@ class Recorder:
         self._record_redirects(request)
         self._store.add(page_of(response), status=response.status)
         self._added += 1
+        if self._revisits:
+            self._revisits.note(request, response)
 
     def request_dropped(self, request: Request) -> None:
         """Keep the redirects that led to a page that the spider has already."""
@@ -109,8 +114,16 @@ class Recorder:
                     pair.url, pair.first, entry=entry, rule=rule, same=pair.is_same
                 )
 
+    def _visited(self, domain: str, visits: Visits) -> None:
+        """Keep what two visits of one URL told."""
+        # The last of them may come when the crawl is over.
+        if self._revisits:
+            self._store.add_visits(domain, visits)
+            self._stats.inc(Stat.RECORD_REVISITED)
+
     def spider_closed(self) -> None:
         """Write the rest, close the store and complete the stats."""
+        self._revisits = None
         self._store.close()
         refused = self._store.refused
         self._stats.set(Stat.RECORDED, max(self._added - refused, 0))

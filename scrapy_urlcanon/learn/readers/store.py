@@ -23,6 +23,7 @@ from scrapy_urlcanon.pages.signature import (
     Lines,
     Signature,
     unpack,
+    unpack_hashes,
 )
 from scrapy_urlcanon.rule_files.documents import parse_json
 
@@ -37,6 +38,14 @@ MIN_TEXTS = 5
 #: Distinct texts of a site, at most, that its boilerplate is told from: those with the smallest
 #: digests, which are a random sample. A share of .2 is seen in so many as .2 +- .004.
 SAMPLED_TEXTS = 10_000
+
+#: A line that is another one at more than this share of the visits is noise; at fewer the page was
+#: edited.
+NOISE_SHARE = 0.2
+
+#: Pages that were visited twice and had the same number in a line before it is content: one that
+#: changes is the same by chance, once and again.
+MIN_VISITS = 3
 
 # What the responses said, in the same columns whatever the version of the store; before version 5
 # each had it beside it.
@@ -58,7 +67,8 @@ _SAMPLE = (
     "WHERE domain = ? AND said.text_sha1 != '' "
     "GROUP BY said.text_sha1 ORDER BY said.text_sha1 LIMIT ?)"
 )
-_HAS_TEXTS = "SELECT name FROM sqlite_master WHERE name = 'texts'"
+_HAS_TABLE = "SELECT name FROM sqlite_master WHERE name = ?"
+_VISITS = "SELECT steady, noise FROM visits WHERE domain = ?"
 _KNOWN_TEXTS = 20_000
 _KNOWN_LINES = 1_000
 _PARTS_OF_A_RULE = 3
@@ -173,7 +183,24 @@ class _Texts:
         return Boilerplate(
             {line for line, count in masked.items() if count > most},
             {line for line, count in exact.items() if count > most},
+            *self._visits_of(domain),
         )
+
+    def _visits_of(self, domain: str) -> tuple[set[int], set[int]]:
+        """Return masked lines: those that stay from visit to visit of a page, and the others."""
+        stayed: Counter[int] = Counter()
+        changed: Counter[int] = Counter()
+        if self._connection.execute(_HAS_TABLE, ("visits",)).fetchone():
+            for steady, noise in self._connection.execute(_VISITS, (domain,)):
+                try:
+                    stayed.update(unpack_hashes(steady))
+                    changed.update(unpack_hashes(noise))
+                except ValueError:
+                    continue
+        moving = {
+            line for line, count in changed.items() if count > NOISE_SHARE * (count + stayed[line])
+        }
+        return {line for line, n in stayed.items() if n >= MIN_VISITS} - moving, moving
 
 
 def _unpacked(packed: object, first: object) -> Lines:
@@ -284,7 +311,7 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
         # What is no UTF-8 is to be one bad row, and not the end.
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")
         try:
-            is_before_5 = not connection.execute(_HAS_TEXTS).fetchall()
+            is_before_5 = not connection.execute(_HAS_TABLE, ("texts",)).fetchall()
             for view in _SAID_BEFORE_5 if is_before_5 else _SAID:
                 connection.execute(view)
             yield connection

@@ -1,0 +1,98 @@
+"""Fetches a few pages again, so that the learner can tell noise from content."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy.http import TextResponse
+from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.defer import deferred_from_coro
+
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.own_requests import MARK_KEY, REVISIT, marked
+from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.crawl.settings import BROWSER_PAGE_KEY
+from scrapy_urlcanon.learn.captures import domain_of
+from scrapy_urlcanon.pages.visits import compare_visits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_urlcanon.pages.signature import Lines
+    from scrapy_urlcanon.pages.visits import Visits
+
+logger = logging.getLogger(__name__)
+
+_MOST_DOMAINS = 2_000
+_FIRST = 2
+"""The first page that is fetched again; many sites have a first page that is like no other."""
+
+
+class _Site(NamedTuple):
+    pages: int
+    next: int
+    """The number of the page at which one is fetched again."""
+    request: Request | None = None
+    """Which that is."""
+    lines: Lines | None = None
+
+
+class Revisits:
+    """Fetches a page of a domain again when half as many pages more were fetched.
+
+    Those are the pages 2, 4, 6, 9, 13, 19 and so on: 11 of 240, 23 of 30,000. What has become of
+    one meanwhile is what becomes of the pages of the crawl between two of its URLs.
+
+    :param on_visits: is called with a domain and what two visits told of it.
+    """
+
+    def __init__(self, crawler: Crawler, on_visits: Callable[[str, Visits], None]) -> None:
+        self._crawler = crawler
+        self._on_visits = on_visits
+        self._sites: BoundedMapping[str, _Site] = BoundedMapping(_MOST_DOMAINS)
+
+    def note(self, request: Request, response: Response) -> None:
+        """Take *response* for a page that the crawl got, and perhaps fetch the one before again."""
+        if not _is_repeatable(request, response):
+            return
+        domain = domain_of(request.url)
+        site = self._sites.get(domain) or _Site(0, _FIRST)
+        pages = site.pages + 1
+        if pages < site.next:
+            self._sites[domain] = site._replace(pages=pages)
+            return
+        lines = page_of(response).signature.lines
+        self._sites[domain] = _Site(pages, max(pages + 2, pages * 3 // 2), request, lines)
+        if site.request and site.lines:
+            deferred_from_coro(self._fetch_again(domain, site.request, site.lines))
+
+    async def _fetch_again(self, domain: str, request: Request, lines: Lines) -> None:
+        again = marked(request, REVISIT)
+        again.meta["dont_cache"] = True
+        again.callback, again.errback = NO_CALLBACK, None
+        try:
+            response = await self._crawler.engine.download_async(again)
+        except Exception as error:  # noqa: BLE001 - whatever a handler or a middleware raises
+            logger.debug("Cannot fetch %s again: %s", request.url, error)
+            return
+        if response.url == request.url and response.status == 200:  # noqa: PLR2004
+            visits = compare_visits(lines, page_of(response).signature.lines)
+            if visits:
+                self._on_visits(domain, visits)
+
+
+def _is_repeatable(request: Request, response: Response) -> bool:
+    """Tell whether another fetch would say what is another one at each visit."""
+    return (
+        response.status == 200  # noqa: PLR2004
+        and isinstance(response, TextResponse)
+        and response.url == request.url
+        and "cached" not in response.flags
+        and MARK_KEY not in request.meta
+        and BROWSER_PAGE_KEY not in request.meta
+    )

@@ -1,0 +1,41 @@
+"""What two visits of one URL tell of its site: which lines are another one at each visit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from scrapy_urlcanon.pages.signature import Lines
+
+_LEAST_IN_COMMON = 0.5
+"""Of the lines of both; less have a page and an error, a captcha, or a page that is random."""
+
+
+class Visits(NamedTuple):
+    """The masked hashes of lines that a page has, by what became of them from visit to visit."""
+
+    steady: frozenset[int]
+    """Lines with numbers, all of which were the same again: such a number is content."""
+    noise: frozenset[int]
+    """Lines that were not there again as they were, such as a counter or an advertisement."""
+
+
+def compare_visits(first: Lines, again: Lines) -> Visits | None:
+    r"""Return what two visits of one URL say; None where the second showed something else.
+
+    >>> from scrapy_urlcanon.pages.signature import lines_of
+    >>> first, again = lines_of(b"price 12\nread 7 times"), lines_of(b"price 12\nread 8 times")
+    >>> visits = compare_visits(first, again)
+    >>> visits == (frozenset({first[0].masked}), frozenset({first[1].masked}))
+    True
+    >>> compare_visits(first, lines_of(b"please log in")) is None
+    True
+    """
+    one, other = ({exact: masked for masked, exact, _ in lines} for lines in (first, again))
+    common = one.keys() & other.keys()
+    if len(common) < _LEAST_IN_COMMON * max(len(one), len(other)):
+        return None
+    both = one | other
+    noise = frozenset([both[line] for line in one.keys() ^ other.keys()])
+    numbered = frozenset([masked for line in common if (masked := both[line]) != line])
+    return Visits(numbered - noise, noise)

@@ -1,0 +1,94 @@
+"""While a crawl is recorded, a few pages are fetched again, to tell noise from content."""
+
+import random
+from itertools import count
+
+import pytest
+from loopback import page
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import links
+
+from scrapy_urlcanon.learn import learn
+from scrapy_urlcanon.learn.readers.store import read_store
+
+STORE = "observations.sqlite"
+ON = {"URLCANON_RECORD": STORE}
+SECTORS, OF_EACH = 25, 4
+TARGETS = [
+    f"/quote?sector={sector}&id={number}&sid={sector * 7 + number}{variant}"
+    for sector in range(SECTORS)
+    for number in range(OF_EACH)
+    for variant in range(2)
+]
+
+
+def words(seed, number):
+    draw = random.Random(seed)
+    return " ".join("".join(draw.choices("abcdefghiklmnoprstu", k=6)) for _ in range(number))
+
+
+def quotations(request, visit):
+    """Answer with a page of which nothing but two numbers tell it from others of its sector."""
+    if request.target == "/":
+        return links(*TARGETS)
+    sector, number, _ = (part.partition("=")[2] for part in request.target.split("&"))
+    draw = random.Random(f"{sector} {number}")
+    return page(
+        f"<title>Quotations</title><p>{words(sector, 100)}"
+        f"<p>Bid {draw.randrange(10**6)}<p>Ask {draw.randrange(10**6)}"
+        f"<p>Made in 0.{visit * 7919 % 1000:03} seconds<p>Read {visit} times"
+    )
+
+
+@deferred_f_from_coro_f
+async def test_number_that_stays_is_content_and_one_that_moves_is_noise(crawl):
+    """Two quotations with one long text are two pages; a counter makes no two of one."""
+    visits = count(1)
+    result = await crawl(lambda request: quotations(request, next(visits)), ON)
+    again = [target for target in result.hits if result.hits.count(target) > 1]
+    assert len(result.pages) == len(TARGETS) + 1
+    assert len(set(again)) == len(again) / 2 == result.figures["record/revisited"] == 10
+    observations = list(read_store(STORE))
+    assert len(observations) == len(TARGETS) + 1
+    assert len({o.main_sha1 for o in observations if "quote" in o.url}) == SECTORS * OF_EACH
+    assert learn(observations).as_rules() == {"site.example": {"drop_params": ["sid"]}}
+
+
+@deferred_f_from_coro_f
+async def test_second_visit_is_nobody_elses_business(crawl):
+    """No callback, no errback, no item, no stat of a drop: not even where it fails."""
+    visits = count(1)
+
+    def respond(request):
+        if request.target == "/":
+            return links(*(f"/{number}" for number in range(30)))
+        number = next(visits)
+        return (
+            page("gone", status=503)
+            if request.target in seen
+            else seen.add(request.target) or (page(f"page {request.target} {number}"))
+        )
+
+    seen = set()
+    settings = {**ON, "URLCANON_AUDIT": 1, "URLCANON_ORDER": "novelty", "URLCANON_SEEN": "seen"}
+    result = await crawl(respond, {**settings, "JOBDIR": "job"})
+    assert len(result.hits) > len(set(result.hits)) == len(result.pages) == 31
+    assert result.figures["recorded"] == 31
+    assert "record/revisited" not in result.figures
+    assert not [name for name in result.figures if name.startswith(("rescue", "audit"))]
+
+
+@pytest.mark.parametrize("settings", [{"URLCANON_RECORD_REVISITS": False}, {}])
+@deferred_f_from_coro_f
+async def test_page_is_fetched_once_where_that_is_wanted_or_it_came_from_the_cache(crawl, settings):
+    """By a setting, and wherever the network is not asked at all."""
+    cached = {} if settings else {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": "cache"}
+    pages = {f"/{number}": page(f"page {number}") for number in range(30)}
+    for _ in range(2):
+        result = await crawl(
+            lambda request: pages.get(request.target) or links(*pages),
+            {**ON, **settings, **cached, "ROBOTSTXT_OBEY": False},
+        )
+        if settings:
+            assert len(result.hits) == 31
+    assert len(set(result.hits)) == len(result.hits) == (31 if settings else 0)
