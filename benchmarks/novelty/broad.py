@@ -106,7 +106,8 @@ def _bytes(kind: Any, hosts: int, waiting: int) -> tuple[float, float]:
     full = tracemalloc.get_traced_memory()[0]
     ordered = Crawl.of(crawler).ordered
     # From Scrapy's that takes a look at all hosts each time.
-    while ordered and (request := queue.pop()) is not None:
+    while isinstance(queue, NoveltyPriorityQueue) and (request := queue.pop()) is not None:
+        assert ordered is not None
         ordered.order.failed(request, IgnoreRequest())
     gc.collect()
     empty = tracemalloc.get_traced_memory()[0]
