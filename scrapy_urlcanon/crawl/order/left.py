@@ -73,6 +73,11 @@ class LeftRequests:
         """Have the first request that is written take the place of what is there."""
         self._mode = "w"
 
+    def so_far(self) -> Iterator[Request]:
+        """Yield what was written, in an earlier run of the job too."""
+        if self._mode == "a" and self.path.exists():
+            yield from self
+
     def __iter__(self) -> Iterator[Request]:
         """Yield what an earlier crawl wrote; a line that cannot be read is said and passed over."""
         with self.path.open(encoding="utf-8") as file:

@@ -88,8 +88,9 @@ class OrderedCrawl:
         left = Path(fill(settings.left, name=name, time=datetime.now(timezone.utc)))
         self._left = LeftRequests(left, crawler.spider, adds=is_job)
         # Their variants are left with them.
-        self._left_pages: BoundedMapping[bytes, bool] = BoundedMapping(settings.remembered_pages)
         self._page_of: Callable[[Request], bytes | None] = lambda _: None
+        self._left_pages: BoundedMapping[bytes, bool] | None = None
+        self._max_left_pages = settings.remembered_pages
         self._was_killed = False
         self._has_warned_of_callback = False
         self._load()
@@ -122,7 +123,14 @@ class OrderedCrawl:
 
         A later crawl takes up that one, and this with it: fetched now its page would be twice.
         """
-        page = self._page_of(request) if mark_of(request, RESCUE) else None
+        if self._ending is None or not mark_of(request, RESCUE):
+            return False
+        if self._left_pages is None:
+            # Few crawls come here, and most at their end. An earlier run of the job left some too.
+            self._left_pages = BoundedMapping(self._max_left_pages)
+            for left in self._left.so_far():
+                self._note_left(left)
+        page = self._page_of(request)
         return page is not None and self._left_pages.get(page) is not None
 
     def begin_again(self, slot: str) -> None:
@@ -144,10 +152,13 @@ class OrderedCrawl:
             self._unwritten.note(self._left.path, error, "The crawl goes on with what is left.")
             self._ending = None
             return False
-        page = self._page_of(request)
-        if page:
-            self._left_pages[page] = True
+        self._note_left(request)
         return True
+
+    def _note_left(self, request: Request) -> None:
+        page = None if self._left_pages is None else self._page_of(request)
+        if page is not None and self._left_pages is not None:
+            self._left_pages[page] = True
 
     def is_left_in(self, path: Path) -> bool:
         """Tell whether *path* is where this crawl writes down what it leaves."""

@@ -154,9 +154,13 @@ async def test_variants_of_what_was_left_are_left_with_it(crawl, tmp_path):
     assert sorted(result.hits) == sorted({*ones, min(ones).replace("=1", "=2")})
 
 
+@pytest.mark.parametrize("job", [{}, {"JOBDIR": "job"}])
 @deferred_f_from_coro_f
-async def test_what_was_left_stays_so_where_its_site_begins_again(crawl, tmp_path):
-    """Requests of a lower priority begin again; the variants of what was left are left with it."""
+async def test_what_was_left_stays_so_where_its_site_begins_again(crawl, tmp_path, job):
+    """Requests of a lower priority begin again; the variants of what was left are left with it.
+
+    Also where the job is stopped before it comes to them.
+    """
 
     class Prioritizing(FollowSpider):
         def parse(self, response):
@@ -167,13 +171,19 @@ async def test_what_was_left_stays_so_where_its_site_begins_again(crawl, tmp_pat
     def respond(request):
         return page("low") if request.target.endswith("low") else tree(request)
 
-    settings = {**STOPPING, **ONE_BY_ONE, "URLCANON_LEFT": "left", "URLCANON_RULES": SID}
-    first = await crawl(respond, settings, spider=Prioritizing)
-    later = {"URLCANON_TAKE_UP": "left", "URLCANON_RULES": SID}
-    second = await crawl(respond, later, spider=Prioritizing, start=())
+    settings = {**STOPPING, **ONE_BY_ONE, **job, "URLCANON_LEFT": "left", "URLCANON_RULES": SID}
+    hits = []
+    if job:
+        stopped = {**settings, "CLOSESPIDER_PAGECOUNT": 62}
+        hits += (await crawl(respond, stopped, spider=Prioritizing)).hits
+        assert hits[-1].endswith("low")
+    start = () if job else (f"{SITE}/",)
+    hits += (await crawl(respond, settings, spider=Prioritizing, start=start)).hits
+    assert hits[-1].endswith("low")
     assert len(urls_in(tmp_path / "left")) > 10
-    assert first.hits[-1].endswith("low")
-    pages = [hit.partition("?")[0] for hit in (*first.hits, *second.hits) if hit[-3:] != "low"]
+    later = {"URLCANON_TAKE_UP": "left", "URLCANON_RULES": SID}
+    hits += (await crawl(respond, later, spider=Prioritizing, start=())).hits
+    pages = [hit.partition("?")[0] for hit in hits if not hit.endswith("low")]
     assert sorted(pages) == sorted(f"/{n or ''}" for n in range(300))
 
 
