@@ -32,7 +32,7 @@ from scrapy_urlcanon.canonicalizer.rules.query import RepeatedParams, SortQuery
 from scrapy_urlcanon.canonicalizer.rules.separators import EscapedAmpersand, QuerySeparator
 from scrapy_urlcanon.canonicalizer.rules.signed import SIGNATURE_PARAMS, is_signed
 from scrapy_urlcanon.canonicalizer.rules.template import RewritePath
-from scrapy_urlcanon.canonicalizer.url import Url
+from scrapy_urlcanon.canonicalizer.url import Url, made_of
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
@@ -454,7 +454,7 @@ def _may_be_amp(host: str) -> bool:
 
 
 def _without_authority(path: str, query: str) -> Url:
-    return Url("", None, "", None, path, tuple(query.split("&")) if query else None, None)
+    return made_of(("", None, "", None, path, tuple(query.split("&")) if query else None, None))
 
 
 def _plain_host(prefix: str) -> str | None:
@@ -486,7 +486,7 @@ def _read_encoded(url: str, start: int) -> tuple[str, str] | None:
 
 def _with_path(url: Url, path: str, query: str) -> Url:
     pieces = tuple(query.split("&")) if query else None
-    return Url(url.scheme, url.userinfo, url.host, url.port, path, pieces, None)
+    return made_of((*url[:4], path, pieces, None))
 
 
 def _pair(piece: str) -> tuple[str, str, str]:

@@ -17,7 +17,7 @@ from scrapy_urlcanon.canonicalizer.templates import (
     parse_target,
     parse_template,
 )
-from scrapy_urlcanon.canonicalizer.url import Url
+from scrapy_urlcanon.canonicalizer.url import Url, made_of
 from scrapy_urlcanon.exceptions import TemplateError, UnparsableUrlError
 
 if TYPE_CHECKING:
@@ -76,8 +76,7 @@ class Rewrite:
             return url
         params = self.target.params
         if not params:
-            rest = match.others or None, url.fragment
-            return Url(url.scheme, url.userinfo, url.host, url.port, path, *rest)
+            return made_of((*url[:4], path, match.others or None, url.fragment))
         if any(piece.partition("=")[0] in params for piece in match.others):
             return url
         query = list(match.others)
@@ -86,8 +85,7 @@ class Rewrite:
             if value is None:
                 return url
             query.append(f"{name}={value}")
-        pieces = tuple(query) or None
-        return Url(url.scheme, url.userinfo, url.host, url.port, path, pieces, url.fragment)
+        return made_of((*url[:4], path, tuple(query) or None, url.fragment))
 
     def _fill(
         self, shape: TextTemplate, found: Mapping[str, str], *, into_query: bool
@@ -212,7 +210,9 @@ class RewriteIndex:
         found: list[int] = []
         for (start, end), by_texts in self._lengths:
             beginning = segment if start is None else path[:start]
-            found += by_texts.get((beginning, path[len(path) - end :] if end else ""), ())
+            positions = by_texts.get((beginning, path[-end:] if end else ""))
+            if positions:
+                found += positions
         if self._by_value:
             for piece in url.query or ():
                 name, _, value = piece.partition("=")

@@ -32,7 +32,8 @@ _TEXT = f"""
 _of_thread = threading.local()
 
 # What Python takes for white space, but for the end of a line.
-_SPACES = bytes.maketrans(b"\t\r\v\f\x1c\x1d\x1e\x1f", b" " * 8)
+_RARE_SPACES = b"\t\r\v\f\x1c\x1d\x1e\x1f"
+_SPACES = bytes.maketrans(_RARE_SPACES, b" " * len(_RARE_SPACES))
 _OTHER_SPACES = re.compile(r"[^\S\x00-\x7f]")
 _END_OF_HEAD = re.compile(r"</head|<body", re.IGNORECASE)
 
@@ -126,7 +127,10 @@ def folded_lines(text: str) -> bytes:
     """
     if not text.isascii():
         text = _OTHER_SPACES.sub(" ", text)
-    data = text.encode("utf-8", "surrogatepass").translate(_SPACES)
+    data = text.encode("utf-8", "surrogatepass")
+    # To look for each takes a tenth of the time.
+    if any(map(data.__contains__, _RARE_SPACES)):
+        data = data.translate(_SPACES)
     data = b"\n".join(filter(None, map(bytes.strip, data.split(b"\n"))))
     if b"  " in data:
         data = b"\n".join([b" ".join(line.split()) for line in data.split(b"\n")])
