@@ -267,12 +267,11 @@ class _Skips:
             told = look.claimed | look.changed
             alone = {page for page, count in look.others.items() if not count} - told
             lost += len(alone)
-        if alone:
-            led = {url: page not in alone for page in found.pages for url in self._led(page, found)}
-            hidden = {page for page in alone if self._led(page, found)}
-            # Without the rewrites that lead to these the class may be skipped.
-            if len(hidden) < pages and self._thresholds.accept_alias(pages, lost - len(hidden)):
-                self.led |= led
+        hidden = sum(1 for page in alone if self._led(page, found))
+        # Without the rewrites that lead to these the class may be skipped.
+        if 0 < hidden < pages and self._thresholds.accept_alias(pages, lost - hidden):
+            for page in found.pages:
+                self.led.update((url, page not in alone) for url in self._led(page, found))
         if not pages or not self._thresholds.accept_alias(pages + known, lost):
             return None
         confidence = self._thresholds.confidence
