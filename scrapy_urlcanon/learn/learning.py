@@ -42,7 +42,7 @@ def learn(
     """Return the rules that a crawl's observations support, domain by domain.
 
     The observations are read once, in any order; of each some 200 bytes are held, and on disk
-    where they are more than a million. The result depends on nothing but their set.
+    where they are more than half a million. The result depends on nothing but their set.
 
     :param thresholds: how much evidence is enough.
     :param domains: registrable domains to look at; all where None.

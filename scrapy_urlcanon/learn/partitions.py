@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.captures import Captures
     from scrapy_urlcanon.learn.observation import Observation
 
-#: Observations in memory before they go to disk: some 150 MB.
-MAX_HELD = 1_000_000
+#: Observations in memory before they go to disk: some 75 MB, and twice that where pages
+#: declare other URLs than their own.
+MAX_HELD = 500_000
 
 #: Files that they go to. A domain is in one of them, so that what is in memory afterwards is a
 #: 64th of the input, or the largest domain.
