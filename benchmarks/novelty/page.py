@@ -44,7 +44,8 @@ Pages of content that were reached. The finder has 349 beside 400 filtered views
 another; the shop 277, behind four filters and three orders; the doors 349, each of which links a
 form to log in, a print view and a session; the calendar 349 beside months without an end. On the
 even site each page is news; on the late one 2,000 empty pages come first; *several* are the first
-four on one host. *Unseen* are seeds that nobody looked at while the order was made.
+four on one host, *hosts* are 50 hosts with one of these each. *Unseen* are seeds that nobody looked
+at while the order was made.
 
 """
 
