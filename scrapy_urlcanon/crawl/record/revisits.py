@@ -14,6 +14,7 @@ from scrapy_urlcanon.crawl.own_requests import MARK_KEY, REVISIT, marked
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.settings import BROWSER_PAGE_KEY
 from scrapy_urlcanon.learn.captures import domain_of
+from scrapy_urlcanon.pages.signature import unpack
 from scrapy_urlcanon.pages.visits import compare_visits
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_urlcanon.pages.signature import Lines
     from scrapy_urlcanon.pages.visits import Visits
 
 logger = logging.getLogger(__name__)
@@ -39,7 +39,8 @@ class _Site(NamedTuple):
     """The number of the page at which one is fetched again."""
     request: Request | None = None
     """Which that is."""
-    lines: Lines | None = None
+    lines: bytes = b""
+    """What it showed, as the store keeps it: a tenth of the room."""
 
 
 class Revisits:
@@ -66,12 +67,12 @@ class Revisits:
         if pages < site.next:
             self._sites[domain] = site._replace(pages=pages)
             return
-        lines = page_of(response).signature.lines
+        lines = page_of(response).signature.pack()
         self._sites[domain] = _Site(pages, max(pages + 2, pages * 3 // 2), request, lines)
-        if site.request and site.lines:
+        if site.request:
             deferred_from_coro(self._fetch_again(domain, site.request, site.lines))
 
-    async def _fetch_again(self, domain: str, request: Request, lines: Lines) -> None:
+    async def _fetch_again(self, domain: str, request: Request, lines: bytes) -> None:
         again = marked(request, REVISIT)
         again.meta["dont_cache"] = True
         again.callback, again.errback = NO_CALLBACK, None
@@ -81,7 +82,8 @@ class Revisits:
             logger.debug("Cannot fetch %s again: %s", request.url, error)
             return
         if response.url == request.url and response.status == 200:  # noqa: PLR2004
-            visits = compare_visits(lines, page_of(response).signature.lines)
+            now = page_of(response).signature.pack()
+            visits = compare_visits(unpack(lines), unpack(now))
             if visits:
                 self._on_visits(domain, visits)
 
