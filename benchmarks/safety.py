@@ -35,6 +35,7 @@ _PLUGIN = {"ADDONS": {"scrapy_urlcanon.Addon": 500}}
 _RECORD = {"URLCANON_RECORD": "observations.sqlite"}
 _AUDIT = {"URLCANON_AUDIT": 0.01}
 _DECLARED = {"URLCANON_DECLARED_CANONICAL": True}
+_ORDER = {"URLCANON_ORDER": "novelty"}
 SCRAPY = "plain Scrapy"
 EVERYTHING = "all of these"
 PARTS: dict[str, dict[str, Any]] = {
@@ -43,7 +44,8 @@ PARTS: dict[str, dict[str, Any]] = {
     "with the recorder": {**_PLUGIN, **_RECORD},
     "with the audit": {**_PLUGIN, **_AUDIT},
     "with declared canonicals": {**_PLUGIN, **_DECLARED},
-    EVERYTHING: {**_PLUGIN, **_RECORD, **_AUDIT, **_DECLARED},
+    "with the order by novelty": {**_PLUGIN, **_ORDER},
+    EVERYTHING: {**_PLUGIN, **_RECORD, **_AUDIT, **_DECLARED, **_ORDER},
 }
 AIM_SHARE, AIM_MS = 0.15, 1.0
 _SITES = 20
