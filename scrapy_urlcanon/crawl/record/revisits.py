@@ -74,7 +74,8 @@ class Revisits:
 
     async def _fetch_again(self, domain: str, request: Request, lines: bytes) -> None:
         again = marked(request, REVISIT)
-        again.meta["dont_cache"] = True
+        # Another answer than the page itself says nothing of it.
+        again.meta.update(dont_cache=True, dont_retry=True, dont_redirect=True)
         again.callback, again.errback = NO_CALLBACK, None
         try:
             response = await self._crawler.engine.download_async(again)
