@@ -16,7 +16,6 @@ from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprin
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.rules import Skip
-from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
 from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
@@ -245,6 +244,7 @@ class Crawl:
     def _make_checks(self, fingerprints: PageFingerprints, requests: PageRequests) -> None:
         """Make what compares the contents of pages, to see which are one."""
         from scrapy_urlcanon.crawl.checks.audit import Audit  # noqa: PLC0415
+        from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents  # noqa: PLC0415
         from scrapy_urlcanon.crawl.checks.page_contents import PageContents  # noqa: PLC0415
 
         settings = self.settings
@@ -252,7 +252,7 @@ class Crawl:
             requests,
             settings.audit_max_pages,
             settings.audit_max_size,
-            make_contents=self._shared.contents if self._shared else BoundedMapping,
+            make_contents=self._shared.contents if self._shared else KeptContents,
         )
         self.contents = contents
         self.audit = Audit(

@@ -7,7 +7,7 @@ from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
 from scrapy_urlcanon.crawl.checks.trial import AuditedPair
 from scrapy_urlcanon.pages.same_page import PageDigest
 from scrapy_urlcanon.pages.verdict import Judgement, Verdict
@@ -24,7 +24,7 @@ _MOST_LINES = 64
 """Of a page that is another one: any line of its own tells that it is."""
 
 
-class SharedContents(BoundedMapping[bytes, PageDigest]):
+class SharedContents(KeptContents):
     """Remembers here what the pages showed that were fetched here, and in Redis those of all."""
 
     def __init__(self, frontier: Frontier, max_pages: int) -> None:

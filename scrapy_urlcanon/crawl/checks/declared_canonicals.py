@@ -233,7 +233,8 @@ class DeclaredCanonicalPages:
         response: Response,
     ) -> None:
         target = page_of(response).canonical
-        owner = self._claims.own(content.digest, target_page)
+        # Of two equal fingerprints the one that is kept anyway takes no memory.
+        owner = self._claims.own(content.digest, page if target_page == page else target_page)
         if owner:
             self._release(owner)
         if target_page == page:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.pages.common_contents import CommonContents
@@ -35,7 +35,7 @@ class PageContents:
         max_pages: int,
         max_size: int,
         *,
-        make_contents: Callable[[int], BoundedMapping[bytes, PageDigest]] = BoundedMapping,
+        make_contents: Callable[[int], KeptContents] = KeptContents,
     ) -> None:
         self._requests = requests
         self._max_size = max_size

@@ -11,11 +11,10 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+    from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
     from scrapy_urlcanon.crawl.checks.trial import AuditedPair
     from scrapy_urlcanon.crawl.first_urls import FirstUrls
     from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
-    from scrapy_urlcanon.pages.same_page import PageDigest
 
 
 class SharedCrawl(Protocol):
@@ -44,7 +43,7 @@ class SharedCrawl(Protocol):
     def audited(self, pair: AuditedPair) -> None:
         """Tell the others what an audit found about *pair*."""
 
-    def contents(self, max_pages: int) -> BoundedMapping[bytes, PageDigest]:
+    def contents(self, max_pages: int) -> KeptContents:
         """Return what remembers what pages showed, those of all processes."""
 
     def lives(self, fetch: Callable[[bytes, Request], bool], **bounds: Any) -> PageLives[Request]:
