@@ -108,6 +108,23 @@ def test_boilerplate_of_a_large_site_is_told_from_a_sample(tmp_path, monkeypatch
     assert main["http://a.example/0"] == main["http://a.example/1"] != main["http://a.example/2"]
 
 
+@pytest.mark.parametrize("addresses", [10, 100, 1000])
+def test_form_that_most_of_a_crawl_was_is_a_page(tmp_path, addresses):
+    """It is learned under any number of addresses: its lines are those of one page, not a menu."""
+    path = tmp_path / "o.sqlite"
+    words = [*map("".join, itertools.product("abcdefghij", repeat=3))]
+    with ObservationStore(path) as store:
+        for visitor, word in enumerate(words[:100]):
+            html = f"<title>Site</title>{MENU}<p>about {word}<p>Visitor {visitor}"
+            store.add(page(f"http://a.example/{word}", html), status=200)
+        for visitor, word in enumerate(words[:addresses], 100):
+            html = f"<title>Site</title>{MENU}<p>Who are you?<p>Visitor {visitor}"
+            store.add(page(f"http://a.example/login?return=/{word}", html), status=200)
+    observations = list(read_store(path))
+    assert len({observation.main_sha1 for observation in observations}) == 101
+    assert learn(observations).as_rules() == {"a.example/login/": {"keep_params": []}}
+
+
 def test_variants_of_a_page_share_its_text(tmp_path):
     """And the pages of a site what they have in common: little more than their URLs is kept."""
     menu = "".join(f"<p>Entry {'abcdefghijklmnopqrstuvwxyz'[n % 26] * n}" for n in range(200))

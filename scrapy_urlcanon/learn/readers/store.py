@@ -18,10 +18,10 @@ from scrapy_urlcanon.learn.results.in_force import AuditedUrl, CrawlRecord, Cred
 from scrapy_urlcanon.learn.store import SAME_URL, decompress, open_store
 from scrapy_urlcanon.pages.signature import (
     BOILERPLATE_SHARE,
-    NO_BOILERPLATE,
     Boilerplate,
     Lines,
     Signature,
+    digest_of,
     unpack,
     unpack_hashes,
 )
@@ -163,9 +163,16 @@ class _Texts:
         return row or (None, None, None, None)
 
     def _boilerplate_of(self, domain: str) -> Boilerplate:
-        """Return the lines that stand on too many of its distinct texts to be content."""
+        """Return the lines that stand on too many of its distinct texts to be content.
+
+        Texts that differ in numbers and noise alone are one here: of a form to log in that was
+        fetched under a thousand addresses, beside a count of visitors, the lines are still those of
+        one page.
+        """
+        steady, noise = self._visits_of(domain)
         masked: Counter[int] = Counter()
         exact: Counter[int] = Counter()
+        told: set[bytes] = set()
         texts = [text for (text,) in self._connection.execute(_SAMPLE, (domain, SAMPLED_TEXTS))]
         for text in texts:
             _, _, packed, first = self._row(text)
@@ -173,17 +180,22 @@ class _Texts:
                 lines = _unpacked(packed, first)
             except ValueError:
                 continue
-            masked.update({*lines.columns[0]})
-            exact.update({*lines.columns[1]})
             if len(self._lines) < _KNOWN_LINES:
                 self._lines[text] = lines
-        if len(texts) < MIN_TEXTS:
-            return NO_BOILERPLATE
-        most = max(1, BOILERPLATE_SHARE * len(texts))
+            shapes = {*lines.columns[0]}
+            digest = digest_of(shapes - noise)
+            if digest not in told:
+                told.add(digest)
+                masked.update(shapes)
+                exact.update({*lines.columns[1]})
+        if len(told) < MIN_TEXTS:
+            return Boilerplate(steady=steady, noise=noise)
+        most = max(1, BOILERPLATE_SHARE * len(told))
         return Boilerplate(
             {line for line, count in masked.items() if count > most},
             {line for line, count in exact.items() if count > most},
-            *self._visits_of(domain),
+            steady,
+            noise,
         )
 
     def _visits_of(self, domain: str) -> tuple[set[int], set[int]]:
