@@ -11,6 +11,7 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.commands.joining_options import pair
 from scrapy_urlcanon.learn.results.rule import IN_FORCE
 from scrapy_urlcanon.learn.results.said import figures_of
+from scrapy_urlcanon.learn.vocabulary import is_protected
 from scrapy_urlcanon.redaction import shown_url
 from scrapy_urlcanon.wording import count_of
 
@@ -107,13 +108,26 @@ def show_learned(
 
 
 def _show_rule_for(left: Unexplained, screen: Screen) -> None:
-    """Print the rule that would make the example one, ready to be pasted into settings."""
+    """Print the rule that would make the example one, ready to be pasted into settings.
+
+    None that drops a parameter, whatever its value, which chooses a language or numbers the parts
+    of a listing: that two URLs show one page says nothing of its other values.
+    """
     both = pair(Canonicalizer(), *left.example)
+    dropped = {name for options in both.joined_by for name in options.get("drop_params", ())}
+    kept = sorted(filter(is_protected, dropped))
+    rules = [
+        options
+        for options in both.joined_by
+        if not any(name in kept for name in options.get("drop_params", ()))
+    ]
     if both.are_one:
         screen.line("  the preset 'safe' makes them one")
-    elif both.joined_by:
-        rule = f"URLCANON_RULES = {{{both.pattern!r}: {both.joined_by[0]!r}}}"
+    elif rules:
+        rule = f"URLCANON_RULES = {{{both.pattern!r}: {rules[0]!r}}}"
         screen.line("  if they are one page:  ", (rule, "cyan"))
+    elif kept:
+        screen.line(f"  no rule would make them one that keeps {' and '.join(kept)}")
     else:
         screen.line("  no rule would make them one")
 

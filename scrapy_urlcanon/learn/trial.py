@@ -131,11 +131,11 @@ class Trial:
         pages = tuple(
             page
             for page, sources in showing.items()
-            if any(self._takes_amongsteps(one, other) for one, other in pairs(sources))
+            if any(self._takes_all_steps(one, other) for one, other in pairs(sources))
         )
         return merge._replace(pages=pages)
 
-    def _takes_amongsteps(self, one: Location, other: Location) -> bool:
+    def _takes_all_steps(self, one: Location, other: Location) -> bool:
         """Tell whether two URLs are made one by all steps together and by no fewer.
 
         Where each has a parameter that the other has not, the two may be two words for one thing,

@@ -102,7 +102,15 @@ def test_what_is_left_is_told(tmp_path):
     ("other", "expected"),
     [
         ("http://a.example/node/5?gclid=1", "the preset 'safe' makes them one"),
-        ("http://a.example/one/7/x-8", "no rule would make them one"),
+        ("http://a.example/one/7/x-8", "no rule would make them one\n"),
+        (
+            "http://a.example/node/5?lang=en",
+            "if they are one page:  URLCANON_RULES = {'a.example': {'default_params': {'lang': ",
+        ),
+        (
+            "http://a.example/node/5?lang=en&v=2",
+            "no rule would make them one that keeps lang",
+        ),
     ],
 )
 def test_what_no_rule_of_ours_explains_is_told_too(tmp_path, other, expected):
