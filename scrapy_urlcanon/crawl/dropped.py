@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from scrapy import signals
-from scrapy.utils.request import fingerprint as scrapy_fingerprint
 from w3lib.url import canonicalize_url
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY, PAGE_KEY
 from scrapy_urlcanon.crawl.stats import Stat
 
@@ -36,6 +36,10 @@ T = TypeVar("T", str, RuleEntry)
 _TOP_DOMAINS = 20
 _TOP_ENTRIES = 100
 _DROPS_PER_WRITE = 100
+_COUNTED = 100_000
+"""Of so many domains, and of so many entries, drops are counted apart."""
+_REMEMBERED_VARIANTS = 200_000
+"""Of so many variants it is known that they were counted, and at least of half of these."""
 
 
 class Drop(NamedTuple):
@@ -106,7 +110,9 @@ class DroppedDuplicates:
         self._entries: Counter[RuleEntry] = Counter()
         self._rules: Counter[str] = Counter()
         self._domains: Counter[str] = Counter()
-        self._scrapy_would_keep: set[bytes] = set()
+        # By 64 bits of what tells them apart: all of them would be as large as Scrapy's own set.
+        self._kept_by_scrapy: BoundedMapping[int, bool] = BoundedMapping(_REMEMBERED_VARIANTS)
+        self._scrapy_would_keep = 0
         # Variants come in groups: the first of a group is looked up again and again.
         self._entries_that_fired = lru_cache(10_000)(self._explain)
         crawler.signals.connect(self.request_dropped, signals.request_dropped)
@@ -121,15 +127,18 @@ class DroppedDuplicates:
         if self._linking_pages:
             drop = drop._replace(linked_from=self._linking_pages.of(request))
         if self._is_ours:
-            self._domains[drop.domain] += 1
+            _count(self._domains, drop.domain)
             if drop.is_exact:
                 self._exact += 1
             else:
                 self._variants += 1
                 self._rules.update(drop.rules)
-                self._entries.update(entry for entry in drop.entries if entry.entry)
-                if canonicalize_url(request.url) != canonicalize_url(drop.first):
-                    self._scrapy_would_keep.add(scrapy_fingerprint(request))
+                for entry in drop.entries:
+                    if entry.entry:
+                        _count(self._entries, entry)
+                of_scrapy = canonicalize_url(request.url)
+                if of_scrapy != canonicalize_url(drop.first):
+                    self._count_kept_by_scrapy(request, of_scrapy)
             if (self._exact + self._variants) % _DROPS_PER_WRITE == 0:
                 self._write_counts()
         for listener in self.listeners:
@@ -138,15 +147,22 @@ class DroppedDuplicates:
     def disown(self) -> None:
         """Count nothing: it is not by our fingerprints that requests are dropped."""
         self._is_ours = False
-        self._exact = self._variants = 0
-        for counts in (self._rules, self._entries, self._domains, self._scrapy_would_keep):
+        self._exact = self._variants = self._scrapy_would_keep = 0
+        for counts in (self._rules, self._entries, self._domains):
             counts.clear()
+
+    def _count_kept_by_scrapy(self, request: Request, canonical: str) -> None:
+        # What Scrapy's fingerprint is of; it would be kept for as long as the request is.
+        key = hash((request.method, canonical, request.body))
+        if self._kept_by_scrapy.get(key) is None:
+            self._kept_by_scrapy[key] = True
+            self._scrapy_would_keep += 1
 
     def _write_counts(self) -> None:
         self._stats.set(Stat.DROPPED, self._exact + self._variants)
         self._stats.set(Stat.DROPPED_EXACT, self._exact)
         self._stats.set(Stat.DROPPED_VARIANT, self._variants)
-        self._stats.set(Stat.DROPPED_SCRAPY_WOULD_KEEP, len(self._scrapy_would_keep))
+        self._stats.set(Stat.DROPPED_SCRAPY_WOULD_KEEP, self._scrapy_would_keep)
         for option, count in self._rules.items():
             self._stats.set(Stat.DROPPED_BY_RULE, count, option=option)
 
@@ -193,10 +209,16 @@ class DroppedDuplicates:
             self._stats.set(Stat.DROPPED_ON_DOMAIN, count, domain=domain)
         for entry, count in _most_common(self._entries, _TOP_ENTRIES):
             self._stats.set(Stat.DROPPED_BY_ENTRY, count, rule=str(entry))
-        others = sum(count for _, count in ranked[_TOP_DOMAINS:])
+        others = dropped - sum(count for _, count in ranked[:_TOP_DOMAINS])
         if others:
             self._stats.set(Stat.DROPPED_ON_DOMAIN, others, domain="other")
         logger.info(summary(self._stats.all()), extra={"spider": spider})
+
+
+def _count(counts: Counter[T], key: T) -> None:
+    """Count *key*, if it is known or there is room for another one."""
+    if key in counts or len(counts) < _COUNTED:
+        counts[key] += 1
 
 
 def _most_common(counts: Counter[T], most: int | None = None) -> list[tuple[T, int]]:

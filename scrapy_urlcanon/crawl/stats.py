@@ -30,7 +30,8 @@ class Stat(Enum):
     DROPPED_VARIANT = "dropped/variant"
     """Another URL of the page was; exact and variant are all that was dropped."""
     DROPPED_SCRAPY_WOULD_KEEP = "dropped/scrapy_would_keep"
-    """Distinct ones among the variants that Scrapy alone would have fetched."""
+    """Distinct ones among the variants that Scrapy alone would have fetched; one that comes again
+    after 100,000 others counts again."""
     DROPPED_BY_RULE = "dropped/rule/{option}"
     """Variants due to an option, or to a normalization that is always on."""
     DROPPED_BY_ENTRY = "dropped/entry/{rule}"

@@ -136,8 +136,7 @@ class Noise:
     def saw(self, page: Hashable, lines: Mapping[int, set[int]]) -> None:
         """Take note of what *page*, whatever it is known by, shows."""
         if len(self._pages) > _REMEMBERED_LINES:
-            for each in (self._pages, self._common, self._uses, self._known):
-                each.clear()
+            self.forget_pages()
         is_new = page not in self._known
         self._known.add(page)
         for shape, exact in lines.items():
@@ -145,6 +144,16 @@ class Noise:
                 self._uses[shape] += is_new
                 if self._pages.setdefault(shape, page) != page:
                     self._common.add(shape)
+
+    @property
+    def size(self) -> int:
+        """How many lines and pages are remembered."""
+        return len(self._pages) + len(self._known)
+
+    def forget_pages(self) -> None:
+        """Forget what pages showed; what became of it from fetch to fetch stays."""
+        for each in (self._pages, self._common, self._uses, self._known):
+            each.clear()
 
     def note(
         self, one: Mapping[int, set[int]], other: Mapping[int, set[int]], limit: int = _UNBOUNDED

@@ -135,7 +135,7 @@ class Audit:
 
     def noise(self, domain: str) -> Noise:
         """Return what is known to be another at each visit on *domain*."""
-        return self._sample.site(domain).noise
+        return self._sample.sites.of(domain).noise
 
     def merged(self) -> Iterator[Request]:
         """Yield what was dropped and is to be let through if what merged it proves wrong."""
@@ -236,9 +236,10 @@ class Audit:
         if page is None or response.status >= HTTPStatus.BAD_REQUEST:
             return
         self._sample.budget.pages += 1
-        site = self._sample.known_site(domain_or_host(urlsplit(response.url).hostname or ""))
-        if site:
-            site.noise.saw(page, sampled_lines(self._contents.read(response))[0])
+        domain = domain_or_host(urlsplit(response.url).hostname or "")
+        if domain in self._sample.sites:
+            lines, _ = sampled_lines(self._contents.read(response))
+            self._sample.sites.saw(domain, page, lines)
         if mark_of(request, RESCUE):
             # This one stands for the page now.
             self._variants.forget(request.url)
@@ -338,7 +339,7 @@ class Audit:
         shown = self._contents.shown(response)
         judgement = trial.comparison.add(trial.side, shown)
         if self._contents.common.is_elsewhere(shown.digest, trial.page):
-            self._sample.site(trial.drop.domain).note_shared(shown.texts)
+            self._sample.sites.of(trial.drop.domain).note_shared(shown.texts)
         if isinstance(judgement, Side) and trial.fetches >= _MOST_FETCHES:
             return Judgement(Verdict.CANNOT_TELL, RESTLESS)
         return judgement
@@ -350,7 +351,7 @@ class Audit:
             trial.is_got = judgement.reason == NO_TEXT
             self._conclude(trial, entries, judgement)
             return trial.is_got
-        trial.is_got = self._sample.site(drop.domain).is_new(trial.page, judgement)
+        trial.is_got = self._sample.sites.of(drop.domain).is_new(trial.page, judgement)
         if not trial.is_got:
             reason = "what it shows of its own another one showed before"
             self._conclude(trial, entries, Judgement(Verdict.CANNOT_TELL, reason))

@@ -10,8 +10,9 @@ from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.merge import Merge, merge_of
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.confidence import Outcome
-from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, SiteEvidence
+from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
+from scrapy_urlcanon.crawl.checks.sites import Sites
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of
 from scrapy_urlcanon.crawl.settings import ACTING_META, DECLARED_CANONICAL, META_KEY
 
@@ -56,7 +57,8 @@ class AuditSample:
         self._canonicalizer = canonicalizer
         self._share = share
         self._max_false = max_false
-        self._sites: dict[str, SiteEvidence] = {}
+        self.sites = Sites()
+        """What is known of the pages of each domain."""
         self._records: dict[tuple[RuleEntry, str], EntryRecord] = {}
         self._suspected: set[EntryRecord] = set()
         # The URLs, by their hashes, that had a parameter of each name, up to a few of them.
@@ -246,17 +248,9 @@ class AuditSample:
                 entry = RuleEntry(entry.option)
         record = self._records.get((entry, domain))
         if record is None:
-            record = EntryRecord(entry, domain, self.site(domain), self._max_false)
+            record = EntryRecord(entry, domain, self.sites.of(domain), self._max_false)
             self._records[entry, domain] = record
         return record
-
-    def site(self, domain: str) -> SiteEvidence:
-        """Return what is known of the pages of *domain*."""
-        return self._sites.setdefault(domain, SiteEvidence())
-
-    def known_site(self, domain: str) -> SiteEvidence | None:
-        """Return what is known of the pages of *domain* if anything was dropped there."""
-        return self._sites.get(domain)
 
     def _is_open(self, record: EntryRecord) -> bool:
         """Tell whether nothing is known of an entry, or little but that it merged another page."""

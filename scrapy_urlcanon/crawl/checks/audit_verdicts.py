@@ -57,7 +57,7 @@ class AuditVerdicts:
         judgement = pair.judgement
         is_other = judgement.verdict is Verdict.ANOTHER
         # What it shows of its own may be known here for what the site shows in place of pages.
-        if is_other and not self._sample.site(pair.domain).is_new(pair.page, judgement):
+        if is_other and not self._sample.sites.of(pair.domain).is_new(pair.page, judgement):
             return
         records = self._sample.records_of(pair.entries, pair.domain)
         for record in records:

@@ -1,0 +1,68 @@
+"""What is remembered of the sites of a broad crawl does not grow with their number."""
+
+import tracemalloc
+
+from loopback import page
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, links
+
+from scrapy_urlcanon.crawl import dropped
+from scrapy_urlcanon.crawl.checks.sites import Sites
+
+
+def lines_of(site, page, count=100):
+    """Return lines that no other page has."""
+    first = (site * 1_000 + page) * 1_000
+    return {number: {number} for number in range(first, first + count)}
+
+
+def test_lines_of_all_sites_are_bounded():
+    """A thousand sites with something dropped take what fifty do, but for what was judged."""
+    tracemalloc.start()
+    try:
+        sites = Sites(most=10_000)
+        taken = []
+        for site in range(1_000):
+            for number in range(2):
+                sites.saw(f"{site}.example", b"%d" % number, lines_of(site, number))
+            if site in {199, 999}:
+                taken.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    of_a_site = (taken[1] - taken[0]) / 800
+    assert of_a_site < 3_000
+
+
+def test_a_site_whose_pages_came_last_is_remembered():
+    """What is forgotten is of those that the crawl is done with, as far as anybody can tell."""
+    sites = Sites(most=1_000)
+    for site in range(20):
+        sites.saw(f"{site}.example", b"page", lines_of(site, 1))
+        sites.saw("one.example", b"%d" % site, lines_of(999, 1, 3))
+    assert sites.of("one.example").noise.is_common(999_001_000)
+    assert sites.of("19.example").noise.size == 101
+    assert sites.of("0.example").noise.size == 0
+
+
+def test_what_two_fetches_said_is_not_forgotten():
+    """Else an entry that a counter seemed to condemn would be condemned in the end."""
+    sites = Sites(most=100)
+    noise = sites.of("a.example").noise
+    for visits in (1, 3):
+        noise.note({1: {visits}}, {1: {visits + 1}})
+    for site in range(5):
+        sites.saw(f"{site}.example", b"page", lines_of(site, 1))
+    assert noise.holds(1)
+
+
+@deferred_f_from_coro_f
+async def test_drops_on_more_domains_than_are_counted_add_up(crawl, monkeypatch):
+    """Those that come when there is no more room are among the others."""
+    monkeypatch.setattr(dropped, "_COUNTED", 3)
+    hosts = [f"host{n}.example" for n in range(5)]
+    pages = {f"{SITE}/": links(*(f"http://{host}/{x}" for host in hosts for x in ("", "#a", "#b")))}
+    result = await crawl(lambda request: pages.get(request.url, page("a page")))
+    domains = {k: v for k, v in result.figures.items() if k.startswith("dropped/domain/")}
+    assert len(domains) == 4
+    assert domains["dropped/domain/other"] == 4
+    assert sum(domains.values()) == result.figures["dropped"] == 10
