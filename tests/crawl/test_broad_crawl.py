@@ -6,7 +6,9 @@ from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, links
 
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl import dropped
+from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
 from scrapy_urlcanon.crawl.checks.sites import Sites
 
 
@@ -66,3 +68,24 @@ async def test_drops_on_more_domains_than_are_counted_add_up(crawl, monkeypatch)
     assert len(domains) == 4
     assert domains["dropped/domain/other"] == 4
     assert sum(domains.values()) == result.figures["dropped"] == 10
+
+
+def test_an_entry_that_merged_something_takes_little_memory():
+    """Each site has a record for each entry that changed one of its URLs."""
+    site, entry = Sites().of("a.example"), RuleEntry("drop_params", "sid")
+    tracemalloc.start()
+    try:
+        records = [EntryRecord(entry, "a.example", site, 0.1) for _ in range(1_000)]
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert taken / len(records) < 400
+
+
+def test_the_last_verdicts_count():
+    """A rule that was wrong long ago, and right ever since, is right."""
+    record = EntryRecord(RuleEntry("drop_params", "sid"), "a.example", Sites().of("a.example"), 0.1)
+    for number in range(300):
+        own = frozenset({(number, number)}) if number < 100 else None
+        record.add(OtherPage("/?sid=1", "/", own) if own else None)
+    assert (record.same, len(record.others), record.judged) == (200, 0, 200)

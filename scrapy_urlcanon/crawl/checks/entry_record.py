@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.confidence import Outcome, SequentialTest
@@ -88,9 +88,10 @@ class EntryRecord:
         self.until: int | None = None
         """How many pages the spider had when it was turned off; None while it is on."""
         self._site = site
-        self._test = SequentialTest.of_max_false(max_false)
-        # The last verdicts, in their order; None where it was the same page.
-        self._verdicts: deque[OtherPage | None] = deque(maxlen=_REMEMBERED_VERDICTS)
+        self._test = _test(max_false)
+        # The last verdicts, in their order; None where it was the same page. There are few, and
+        # an empty list takes a tenth of the memory of a deque.
+        self._verdicts: list[OtherPage | None] = []
 
     @property
     def others(self) -> list[OtherPage]:
@@ -119,8 +120,12 @@ class EntryRecord:
         """Take over a verdict: another page, or None for the same one."""
         self.same += other is None
         self._verdicts.append(other)
+        del self._verdicts[:-_REMEMBERED_VERDICTS]
 
     def _evidence(self) -> Iterator[OtherPage | None]:
         for verdict in self._verdicts:
             if verdict is None or self._site.is_evidence(verdict):
                 yield verdict
+
+
+_test = lru_cache(SequentialTest.of_max_false)
