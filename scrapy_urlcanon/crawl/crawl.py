@@ -106,12 +106,7 @@ class Crawl:
             from scrapy_urlcanon.crawl.linking_pages import LinkingPages  # noqa: PLC0415
 
             self.linking_pages = LinkingPages()
-        if self.settings.order:
-            from scrapy_urlcanon.crawl.order.progress import OrderedCrawl  # noqa: PLC0415
-
-            self.ordered = OrderedCrawl(
-                crawler, self.settings, self.stats, self.unwritten, is_job=self._is_job
-            )
+        self._make_order()
         self._fallback = self._make_fallback()
         if fingerprinter_class:
             self.fingerprinter = self._make(fingerprinter_class)
@@ -141,6 +136,20 @@ class Crawl:
 
             self._clean_param = CleanParamRules(crawler, self.rule_changes, self.stats)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
+
+    def _make_order(self) -> None:
+        """Make what orders the crawl, where the settings ask for it."""
+        if self.settings.order:
+            from scrapy_urlcanon.crawl.order.progress import OrderedCrawl  # noqa: PLC0415
+
+            self.ordered = OrderedCrawl(
+                self._crawler, self.settings, self.stats, self.unwritten, is_job=self._is_job
+            )
+        elif self.settings.stop:
+            logger.warning(
+                "URLCANON_STOP has no effect without URLCANON_ORDER, which tells what to expect.",
+                extra={"spider": self._crawler.spider},
+            )
 
     def _make_recorder(self) -> None:
         """Make what records what the crawl sees."""

@@ -370,7 +370,7 @@ class CrawlSettings:
     """How many lines of text are remembered, of 5 bytes each."""
     stop: float = _setting(_share, default=0.0)
     """Close the crawl when less than this share of what waits is expected to [bring anything
-    new](order.md#when-it-is-done); with 0 it goes on."""
+    new](order.md#when-it-is-done), which needs the order by novelty; with 0 it goes on."""
     left: Any = _setting(_path_of_store, default="urlcanon-left-%(name)s.jsonl")
     """Where to write the requests that are not fetched because of that."""
     take_up: Any = _setting(_path_of_store, default=None)

@@ -80,7 +80,7 @@ class LeftRequests:
 
     def __iter__(self) -> Iterator[Request]:
         """Yield what an earlier crawl wrote; a line that cannot be read is said and passed over."""
-        with self.path.open(encoding="utf-8") as file:
+        with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 try:
                     data: dict[str, Any] = json.loads(line, object_hook=_decoded)
@@ -112,12 +112,17 @@ class TakenUp:
         crawler.signals.connect(self.engine_started, signals.engine_started)
 
     def engine_started(self) -> None:
-        """Schedule all of them.
-
-        :raises OSError: if the file cannot be read.
-        """
+        """Schedule all of them; where the file cannot be read the crawl goes on without."""
         crawler = self._crawler
-        requests = list(LeftRequests(self._path, crawler.spider))
+        try:
+            requests = list(LeftRequests(self._path, crawler.spider))
+        except OSError as error:
+            logger.error(  # noqa: TRY400
+                "Nothing that an earlier crawl left is taken up: %s",
+                error,
+                extra={"spider": crawler.spider},
+            )
+            return
         if self._is_own and not self._is_known:
             for request in requests:
                 forget_seen(crawler, crawler.request_fingerprinter.fingerprint(request))

@@ -44,6 +44,23 @@ async def test_endless_site_ends_with_all_of_its_content(crawl, tmp_path):
 
 
 @deferred_f_from_coro_f
+async def test_file_to_take_up_that_is_not_there_is_one_line(crawl, tmp_path, caplog):
+    """Nothing is taken up, and the start requests are fetched."""
+    path = tmp_path / "left.jsonl"
+    result = await crawl(lambda _: page("<p>text"), {"URLCANON_TAKE_UP": str(path)})
+    assert len(result.hits) == 1
+    [message] = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
+    assert message.startswith("Nothing that an earlier crawl left is taken up: ")
+
+
+@deferred_f_from_coro_f
+async def test_crawl_that_has_no_order_says_that_it_will_not_end(crawl, caplog):
+    """To see that nothing is left takes what the order expects."""
+    await crawl(lambda _: page("<p>text"), {"URLCANON_STOP": 0.01})
+    assert "URLCANON_STOP has no effect without URLCANON_ORDER" in caplog.text
+
+
+@deferred_f_from_coro_f
 async def test_forms_that_repeat_what_they_were_asked_for_are_no_news(crawl):
     """Short pages without end, of which each says three words that none before said."""
 
@@ -243,8 +260,8 @@ def test_request_comes_back_as_it_was(tmp_path):
     left = LeftRequests(tmp_path / "left", None)
     left.add(Request(f"{SITE}/a", method="POST", body=b"\xff", meta={"depth": 2}, priority=3))
     left.add(Request(f"{SITE}/b", meta={"no": object()}))
-    with left.path.open("a") as file:
-        file.write("{}\nno JSON\n")
+    with left.path.open("ab") as file:
+        file.write(b"{}\nno JSON\n\xff\n")
     one, other = left
     assert (one.url, one.method, one.body, one.meta, one.priority) == (
         *(f"{SITE}/a", "POST", b"\xff"),
