@@ -21,7 +21,8 @@ _MASK = (1 << BITS) - 1
 _SPREAD = 0x9E3779B1  # 2**32 / golden ratio (Knuth, TAOCP 6.4)
 
 _RARE = 4
-"""A text that fewer URLs had is taken for any rare one: it says nothing, but that it is rare."""
+"""A text that fewer URLs had is taken for any rare one: it says nothing, but that it is rare, and
+whether it was met before."""
 _MOST = 255
 _HALVED = bytes(count // 2 for count in range(_MOST + 1))
 _YOUNG: Final = 1 << BITS
@@ -97,11 +98,13 @@ class UrlFeatures:
     """Makes features of URLs, and remembers how often it has met what.
 
     Each feature counts twice: as one of its host, and as one of all hosts. So a new host starts
-    where the others are. Texts that were rare so far share one feature: that most titles are
-    new ones is all that can be learned of them.
+    where the others are. Texts that were rare so far share two features: whether one was met
+    before is all that can be learned of them. It tells the print view of an article, or its place
+    in another search, from the article, since the very same URL is not asked about again.
 
     >>> features = UrlFeatures()
-    >>> one, other = (features.of(f"http://a.example/post/{n}?page=2") for n in (7, 8))
+    >>> urls = [f"http://a.example/post/{n}?page=2" for n in range(9)]
+    >>> one, other = [features.of(url) for url in urls][-2:]
     >>> one == other, one == features.of("http://a.example/post/7?sort=2")
     (True, False)
     """
@@ -151,7 +154,7 @@ class UrlFeatures:
         least = _MOST
         for name, text in _words(path, query):
             self._met += 1
-            begin, rare = _word(name)
+            begin, first, again = _word(name)
             number = crc32(text.encode("utf-8", "replace"), begin)
             place = (number * _SPREAD ^ of_host) >> 7 & _MASK
             count = counts[place]
@@ -159,7 +162,8 @@ class UrlFeatures:
             if count < _MOST:
                 counts[place] = count + 1
             if count < _RARE:
-                number = rare
+                # With a sign for numbers in it, it is not known to be the same text.
+                number = again if count and "#" not in text else first
                 place = (number * _SPREAD ^ of_host) >> 7 & _MASK
             fine += (number & _MASK, place)
         return Features(shape.coarse, packed(fine)), least
@@ -180,10 +184,16 @@ def _of_host(host: str) -> int:
 
 
 @lru_cache(_KEPT)
-def _word(name: str) -> tuple[int, int]:
-    """Return the checksum that goes on with a text of this *name*, and that of any rare one."""
-    begin, rare = f"{name}=", f"rare {name}"
-    return crc32(begin.encode("utf-8", "replace")), crc32(rare.encode("utf-8", "replace"))
+def _word(name: str) -> tuple[int, int, int]:
+    """Return the checksum that goes on with a text of this *name*, and those of rare ones.
+
+    That is of one that was never met, and of one that was met in another URL.
+    """
+    begin, first, again = (
+        crc32(text.encode("utf-8", "replace"))
+        for text in (f"{name}=", f"first {name}", f"again {name}")
+    )
+    return begin, first, again
 
 
 @lru_cache(_KEPT)

@@ -22,6 +22,10 @@ _SHARE_OF_PAGE, _MOST_OF_PAGE = 0.1, 0.5
 _LEAST_WORDS: Final = 30
 _USUAL: Final = 300
 """What is usual is the mean of about so many numbers."""
+_HALF: Final = 2.0
+"""So many times what is usual is half of the most. With once, pages with three times the words of
+others were worth little more than these, and were not asked for again where the first of them
+brought nothing."""
 _LITTLE: Final = 0.1
 """Less than this share of what is usual is little, once some numbers say what that is."""
 _SOME: Final = 16
@@ -111,8 +115,8 @@ class Usual:
     words each, as those of a trap have, do not make three words usual.
 
     >>> usual = Usual()
-    >>> [usual.amount(100.0) for _ in range(50)][-1], usual.amount(0.0)
-    (0.5, 0.0)
+    >>> [usual.amount(number) for number in [100.0] * 50][-1] == 1 / 3, usual.amount(0.0)
+    (True, 0.0)
     >>> [usual.amount(1.0) for _ in range(500)][-1] < 0.02
     True
     """
@@ -122,13 +126,13 @@ class Usual:
         self.weight = 0.0
 
     def amount(self, number: float) -> float:
-        """Return how much *number* is, which is 0 or more; a half is what is usual."""
+        """Return how much *number* is, which is 0 or more; a third is what is usual."""
         if not number:
             return 0.0
         weight = min(1.0, number / self.mean) if self.weight >= _SOME else 1.0
         self.weight = min(self.weight + weight, _USUAL)
         self.mean += (number - self.mean) * weight / self.weight
-        return number / (number + self.mean)
+        return number / (number + _HALF * self.mean)
 
     def is_little(self, number: float) -> bool:
         """Return whether *number* is little, by what is usual."""

@@ -53,7 +53,7 @@ def test_what_is_usual_does_not_sink_to_the_level_of_a_trap():
     for _ in range(1000):
         usual.amount(3.0)
     assert usual.amount(3.0) < 0.05
-    assert 0.4 < usual.amount(150.0) < 0.6
+    assert 0.25 < usual.amount(150.0) < 0.42
     assert not usual.is_much(News(20, 3, 3.0))
     assert usual.is_much(News(400, 150, 150.0))
 
@@ -64,5 +64,5 @@ def test_what_is_usual_follows_a_site_of_short_pages():
     usual.amount(3000.0)
     for _ in range(100):
         usual.amount(60.0)
-    assert usual.amount(60.0) > 0.3
+    assert usual.amount(60.0) > 0.18
     assert usual.is_much(News(70, 20, 20.0))

@@ -29,7 +29,7 @@ filters had 500 kinds after 20 fetches, and for 60 more the first product was no
 _DISCOUNT: Final = 0.2
 """What a page is worth that brings nothing itself and leads to nothing but news, where there is
 much of that anyway; where there is none it is worth 1."""
-_WEALTH: Final = 32
+_WEALTH: Final = 21
 """Where so many pages wait that are all new, half of the way between the two."""
 
 

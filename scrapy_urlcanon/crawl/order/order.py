@@ -144,9 +144,9 @@ class Order:
     ) -> None:
         self._on_outcome = on_outcome
         self._url_features = UrlFeatures()
-        self._news = OnlineModel(prior=0.6)
+        self._news = OnlineModel(prior=0.43)
         self._news.weights[feature_of(SUSPECTED)] = _SUSPICION
-        self._leads = OnlineModel(prior=0.5)
+        self._leads = OnlineModel(prior=0.36)
         self._learn_news = Rehearsal(self._news).learn
         self._learn_lead = Rehearsal(self._leads).learn
         self.suspicions = Suspicions()
