@@ -47,6 +47,8 @@ class Merge(NamedTuple):
 
     With the ``moved`` they tell without bias how often a capture differs: what one shows has no
     part in whether it is looked at."""
+    odd: tuple[Location, ...] = ()
+    """The one that shows something else than two which agree: too few to say what changed."""
 
 
 class Groups:
@@ -218,7 +220,9 @@ class Groups:
             once = before
         elif agreeing < max(CLEAR, 2 * len(once)):
             known = sum(counts.values())
-            return Merge(target, tuple(sources), evidence, lost, min(lost, len(once)), known)
+            odd = [s for s in sources if agreeing > 1 and self.pages[s] in once]
+            changed = min(lost, len(once))
+            return Merge(target, tuple(sources), evidence, lost, changed, known, odd=tuple(odd))
         left = max(0, len(unlike - once) - 1 - lost_before)
         odd = [source for source in sources if not once.isdisjoint(self.pages_of(source))]
         moved = tuple(sorted(odd)[: lost - left])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import combinations
@@ -10,14 +9,15 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.candidates import common, pairs
+from scrapy_urlcanon.learn.contradictions import without_content
 from scrapy_urlcanon.learn.evidence import Changes
+from scrapy_urlcanon.learn.families import chance_of_luck, is_choice
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
 from scrapy_urlcanon.learn.operation import apply_all
 from scrapy_urlcanon.learn.results.rule import Evidence
 from scrapy_urlcanon.learn.scope import ANY_VALUE, Scope, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import (
-    NUMBER,
     is_identifier,
     is_paging,
     is_protected,
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 
 #: Parts of a scope, and values of a condition, that are looked at; more of them are pages.
 MAX_PARTS = 100
-
-#: Captures that differ, and have one parameter in common, before it may be what they differ by.
-MIN_CONTENT = 5
 
 #: Pages that show no parts, before what numbers parts elsewhere is noise there, and for each page
 #: that may have some.
@@ -107,12 +104,13 @@ class Trial:
         self._groups = groups
         merges = groups.merges(self.changes)
         is_joint = len(candidate) > 1 and not any(step.speaks_alone for step in candidate)
-        merges = _without_content(merges)
+        merges = without_content(merges, self.changes, candidate)
         self._merges = [self._joint(merge) for merge in merges] if is_joint else merges
         folds = {groups.site.folds[page] for page in proposers}
         # A page counts for the candidate if some other fold proposed it too, or somebody who knows.
         self._counts = [known > 0 or folds != {fold} for fold in range(FOLDS)]
         self._fitted = sum(step.is_fitted for step in candidate)
+        self._is_choice = is_choice(candidate, self.changes)
         self._blurred: dict[int, bool] = {}
         self._scopes_of: dict[Location, tuple[Scope, ...]] = {}
         self.whole = self._tally(scope or Scope(groups.site.domain), self._merges)
@@ -167,7 +165,14 @@ class Trial:
             for tally in chosen
             if (tally is self.whole or self._stands(tally, thresholds))
             and not self._is_of_one_value(tally, thresholds)
+            and self._luck(tally, thresholds) <= 1.0 - thresholds.confidence
         ]
+
+    def _luck(self, tally: Tally, thresholds: Thresholds) -> float:
+        """Return how probable it is that the pages agree by chance, as those of its siblings do."""
+        if self.known > 0:
+            return 0.0
+        return chance_of_luck(self._groups, self.candidate, tally.support(thresholds))
 
     def _is_of_one_value(self, tally: Tally, thresholds: Thresholds) -> bool:
         """Tell whether a parameter makes no difference with one value only, its default.
@@ -224,7 +229,7 @@ class Trial:
                 tally.agreeing,
                 len(tally.pages) - tally.support(thresholds),
             ),
-            rate=self._groups.rate_of_change,
+            rate=0.0 if self._is_choice else self._groups.rate_of_change,
             is_host=all(step.is_host_wide for step in self.candidate),
         )
 
@@ -407,43 +412,6 @@ def _conditions(merge: Merge) -> Iterator[str]:
                 yield name_of(param) + ANY_VALUE
             else:
                 yield param
-
-
-def _without_content(merges: list[Merge]) -> list[Merge]:
-    """Return the merges with what is no change between two captures among what they lose.
-
-    Changes come to any of the URLs of a page. Where those that differ are most of those that have
-    a certain parameter, or a value of it, that is what they differ by.
-    """
-    odd: Counter[str] = Counter()
-    for merge in merges:
-        for source in merge.moved:
-            odd.update(_marks(source))
-    likely = {mark for mark, count in odd.items() if count >= MIN_CONTENT}
-    if not likely:
-        return merges
-    among: Counter[str] = Counter()
-    for merge in merges:
-        for source in merge.sources if merge.agreeing else ():
-            among.update(likely.intersection(_marks(source)))
-    content = {mark for mark in likely if 2 * odd[mark] > among[mark]}
-    if not content:
-        return merges
-    found = []
-    for merge in merges:
-        moved = [source for source in merge.moved if content.isdisjoint(_marks(source))]
-        lost = merge.lost + len(merge.moved) - len(moved)
-        found.append(merge._replace(moved=tuple(moved), lost=lost))
-    return found
-
-
-def _marks(location: Location) -> Iterator[str]:
-    """Yield what a URL may differ by from others of its page."""
-    yield "&".join(map(name_of, location.params))
-    for param in location.params:
-        yield param
-        yield name_of(param) + ANY_VALUE
-    yield "/" + NUMBER.sub("0", location.address.path.rpartition("/")[2])
 
 
 def _example(merge: Merge, changes: dict[Location, Location]) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from scrapy_urlcanon.learn.location import name_of, readable_params, value_of
 from scrapy_urlcanon.learn.operations import RewriteTemplates
 from scrapy_urlcanon.learn.vocabulary import (
     FIRST_PAGE,
+    LANGUAGE,
     NUMBER,
     PART_OF_LISTING,
     is_identifier,
@@ -135,6 +136,8 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     False
     >>> _is_plausible(RewriteTemplates("/de/{a}", "/{a}?lang=de"))
     True
+    >>> _is_plausible(RewriteTemplates("/de/{a}", "/fr/{a}"))
+    False
     """
     texts = rewrite.source, rewrite.target
     # The number of one part of a listing neither goes nor comes: only that of the first may, or
@@ -152,6 +155,9 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     (path, _, query), (new_path, _, new_query) = (text.partition("?") for text in texts)
     old, new = (set(params.split("&")) - {""} for params in (query, new_query))
     gone = set(path.split("/")) - set(new_path.split("/")) | set(map(value_of, old - new))
+    # Nor does a language go: what is not translated now may be tomorrow.
+    if any(map(LANGUAGE.fullmatch, gone - set(map(value_of, new)) - set(new_path.split("/")))):
+        return False
     return all("{" in param or value_of(param) in gone for param in new - old)
 
 

@@ -26,7 +26,7 @@ from scrapy_urlcanon.learn.location import (
     to_url,
 )
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
-from scrapy_urlcanon.learn.vocabulary import NUMBER
+from scrapy_urlcanon.learn.vocabulary import LANGUAGE, NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -386,9 +386,13 @@ class _Skips:
 def _is_no_better(other: Location, one: Location) -> bool:
     """Tell whether a URL is no better place to look than another one.
 
-    That is a longer form of a path, the same URL with further parameters, and one that differs in
-    nothing but a choice between words.
+    That is a longer form of a path, the same URL with further parameters, one that differs in
+    nothing but a choice between words, and one without the language of the path: what is not
+    translated now may be tomorrow.
     """
+    segments = set(one.address.path.split("/")) - set(other.address.path.split("/"))
+    if any(map(LANGUAGE.fullmatch, segments)):
+        return True
     if one.address == other.address and set(one.params) < set(other.params):
         return True
     if one.address == other.address and set(map(name_of, one.params)) == set(

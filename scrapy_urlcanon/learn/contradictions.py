@@ -1,0 +1,137 @@
+"""Which counter-examples of a candidate are content, though each may be a page that has changed.
+
+Changes come to any of the URLs of a page, whatever their parameters are, and to those that the
+candidate leaves as they are too. Where counter-examples have something in common more often than
+by chance, that is what they differ by.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import exp, factorial, sqrt
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.confidence import at_most
+from scrapy_urlcanon.learn.location import name_of
+from scrapy_urlcanon.learn.scope import ANY_VALUE
+from scrapy_urlcanon.learn.vocabulary import NUMBER
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from scrapy_urlcanon.learn.candidates import Candidate
+    from scrapy_urlcanon.learn.groups import Merge
+    from scrapy_urlcanon.learn.location import Location
+
+#: Captures that differ, and have something in common, before it may be what they differ by.
+_MIN_ODD = 4
+
+#: The same where it is no chance that they are most of those that have it.
+_MIN_CONTENT = 5
+
+#: How probable it must be that captures which changed have in common what they have.
+_MAX_CHANCE = 0.05
+
+#: The same where all that they have in common is that the candidate changes them: of the two
+#: errors it is the worse one to lose a page.
+_MAX_CHANCE_CHANGED = 0.2
+
+#: The mark of a URL that the candidate changes.
+_CHANGED = "changed"
+
+#: Fewer pairs of counter-examples with one value say nothing.
+_MIN_PAIRS = 3
+
+#: More pairs than so many need no sum, but so many standard errors.
+_MANY, _Z = 100, 2.0
+
+
+def without_content(
+    merges: list[Merge], changes: Collection[Location], candidate: Candidate
+) -> list[Merge]:
+    """Return the merges with what is no change between two captures among what they lose.
+
+    :param changes: the URLs that the candidate changes.
+    """
+    content = _content_of(merges, changes)
+    found = []
+    for merge in merges:
+        moved = [s for s in merge.moved if content.isdisjoint(_marks(s, changes))]
+        lost = merge.lost + len(merge.moved) - len(moved)
+        found.append(merge._replace(moved=tuple(moved), lost=lost) if merge.moved else merge)
+    names = frozenset[str]().union(*(step.drops for step in candidate))
+    if _CHANGED not in content and not _is_by_value(found, names):
+        return found
+    # Nor do they tell how often captures differ that should agree.
+    return [
+        merge._replace(
+            lost=merge.lost + len(merge.moved), changed=0, moved=(), agreeing=0, trials=0
+        )
+        for merge in found
+    ]
+
+
+def _content_of(merges: Sequence[Merge], changes: Collection[Location]) -> set[str]:
+    """Return the marks of URLs that differ from what they are beside for having them."""
+    differing = [source for merge in merges for source in merge.moved + merge.odd]
+    odd = Counter(mark for source in differing for mark in _marks(source, changes))
+    likely = {mark for mark, count in odd.items() if count >= _MIN_ODD}
+    if not likely:
+        return likely
+    clear = [s for merge in merges if merge.agreeing or merge.odd for s in merge.sources]
+    among = Counter(mark for s in clear for mark in likely.intersection(_marks(s, changes)))
+
+    def is_content(mark: str) -> bool:
+        chance = 1.0 - at_most(odd[mark] - 1, len(differing), among[mark] / len(clear))
+        if mark == _CHANGED:
+            return chance <= _MAX_CHANCE_CHANGED
+        is_most = odd[mark] >= _MIN_CONTENT and 2 * odd[mark] > among[mark]
+        return is_most or chance * len(odd) <= _MAX_CHANCE
+
+    return set(filter(is_content, likely))
+
+
+def _is_by_value(merges: Sequence[Merge], names: Collection[str]) -> bool:
+    """Tell whether few values of the parameters are in more counter-examples than by chance.
+
+    Of two URLs that differ nothing tells which one has changed. Where it is by chance, values
+    that are rare are seldom in two such pairs.
+    """
+    count: Counter[str] = Counter()
+    against: Counter[str] = Counter()
+    of = of_against = 0
+    for merge in merges if names else ():
+        if not merge.unclear:
+            continue
+        params = {param for s in merge.sources for param in s.params if name_of(param) in names}
+        count.update(params)
+        of += 1
+        if merge.changed:
+            against.update(params)
+            of_against += 1
+    pairs = sum(n * (n - 1) // 2 for n in against.values())
+    expected = of_against * (of_against - 1) / 2 * sum((n / of) ** 2 for n in count.values())
+    if pairs < max(expected, _MIN_PAIRS):
+        return False
+    if pairs > _MANY:
+        return pairs > expected + _Z * sqrt(expected)
+    fewer = sum(expected**n / factorial(n) for n in range(pairs))
+    return 1.0 - exp(-expected) * fewer <= _MAX_CHANCE
+
+
+def _marks(location: Location, changes: Collection[Location]) -> set[str]:
+    """Return what a URL may differ by from others of its page."""
+    return set(_all_marks(location, changes))
+
+
+def _all_marks(location: Location, changes: Collection[Location]) -> Iterator[str]:
+    if location in changes:
+        yield _CHANGED
+    yield "&".join(map(name_of, location.params))
+    for param in location.params:
+        yield param
+        yield name_of(param) + ANY_VALUE
+    segments = location.address.path.split("/")
+    yield "/" + NUMBER.sub("0", segments[-1])
+    for depth, segment in enumerate(segments):
+        yield f"{depth}/{segment}"

@@ -1,0 +1,83 @@
+"""What looks alike on a few pages and is content: words, versions, languages, tabs, partners."""
+
+from random import Random
+
+import pytest
+
+from .test_bad_input import wrong
+from .test_learn import rules, see
+
+
+def drawn(visits, seed, share):
+    """Return what a crawl saw of a site, and the truth about all of it."""
+    visits = list(visits)
+    seen = [
+        see(path, content) for path, content in visits if Random(f"{seed} {path}").random() < share
+    ]
+    return seen, {see(path, "").url: content for path, content in visits}
+
+
+def members(draw):
+    """Yield users most of whom have no posts, likes and friends."""
+    for i in range(150):
+        for place in ("posts", "likes", "friends"):
+            content = "none" if draw.random() < 0.8 else place
+            yield f"/user/{i}/{place}", f"{content} of {i}"
+
+
+def manual(draw):
+    """Yield a manual of which a twentieth changes with each version."""
+    for i in range(60):
+        edition = 0
+        for version in ("old", "stable", "dev"):
+            edition += draw.random() < 0.05
+            yield f"/docs/{version}/page-{i}.html", f"{i} {edition}"
+
+
+def tabs(draw):
+    """Yield things a tenth of which have reviews, photos or a history, each under a tab."""
+    for i in range(200):
+        yield f"/thing/{i}", f"thing {i}"
+        for tab in ("reviews", "photos", "history", "notes"):
+            content = f"{tab} {i}" if draw.random() < 0.1 else f"thing {i}"
+            yield f"/thing/{i}?tab={tab}", content
+
+
+def partners(draw):
+    """Yield articles that few of many partners, who link to them, are greeted on."""
+    for i in range(100):
+        yield f"/a/{i}", f"article {i}"
+        for partner in draw.sample(range(30), 3):
+            content = f"article {i}" + f", {partner}" * (partner < 3)
+            yield f"/a/{i}?ref=p{partner}", content
+
+
+@pytest.mark.parametrize(
+    ("site", "share"), [(members, 0.001), (manual, 0.025), (tabs, 0.025), (partners, 0.025)]
+)
+def test_what_differs_on_few_pages_is_content(site, share):
+    """Of fifty crawls that were cut short hardly a page is lost."""
+    pages = lost = 0
+    for seed in range(50):
+        seen, truth = drawn(site(Random(seed)), seed, 0.4)
+        pages += len(set(truth.values()))
+        lost += len(wrong(seen, truth))
+    assert lost <= share * pages
+
+
+def test_words_whose_siblings_are_always_right_or_wrong_are_a_rule():
+    """That to edit a page is another one says nothing of two sections that show it."""
+    seen = [see(f"/{part}/{i}-x", f"page {i}") for i in range(12) for part in ("news", "home")]
+    seen += [see(f"/edit/{i}-x", f"form {i}") for i in range(12)]
+    assert "rewrite_path" in rules(seen)["shop.example"]
+    # Of three more sections half of the pages are another one.
+    seen += [see(f"/{w}/{i}-x", f"page {i} {i % 2 and w}") for i in range(12) for w in ("a1", "b1")]
+    assert wrong(seen, {o.url: o.main_sha1 for o in seen}) == []
+
+
+def test_language_of_a_path_stays():
+    """What is not translated now may be tomorrow; one language under two names is one."""
+    both = [see(f"/{word}/page-{i}", f"page {i}") for i in range(12) for word in ("de", "fr")]
+    assert rules(both) == {}
+    moved = [see(f"/{part}/page-{i}", f"page {i}") for i in range(12) for part in ("de", "at/de")]
+    assert rules(moved) != {}
