@@ -37,7 +37,7 @@ _TOP_DOMAINS = 20
 _TOP_ENTRIES = 100
 _DROPS_PER_WRITE = 100
 _COUNTED = 100_000
-"""Of so many domains, and of so many entries, drops are counted apart."""
+"""Of more domains, or entries, those with the most drops go on being counted apart."""
 _REMEMBERED_VARIANTS = 200_000
 """Of so many variants it is known that they were counted, and at least of half of these."""
 
@@ -127,15 +127,13 @@ class DroppedDuplicates:
         if self._linking_pages:
             drop = drop._replace(linked_from=self._linking_pages.of(request))
         if self._is_ours:
-            _count(self._domains, drop.domain)
+            self._domains[drop.domain] += 1
             if drop.is_exact:
                 self._exact += 1
             else:
                 self._variants += 1
                 self._rules.update(drop.rules)
-                for entry in drop.entries:
-                    if entry.entry:
-                        _count(self._entries, entry)
+                self._entries.update(entry for entry in drop.entries if entry.entry)
                 of_scrapy = canonicalize_url(request.url)
                 if of_scrapy != canonicalize_url(drop.first):
                     self._count_kept_by_scrapy(request, of_scrapy)
@@ -159,6 +157,8 @@ class DroppedDuplicates:
             self._scrapy_would_keep += 1
 
     def _write_counts(self) -> None:
+        _make_room(self._domains)
+        _make_room(self._entries)
         self._stats.set(Stat.DROPPED, self._exact + self._variants)
         self._stats.set(Stat.DROPPED_EXACT, self._exact)
         self._stats.set(Stat.DROPPED_VARIANT, self._variants)
@@ -215,10 +215,12 @@ class DroppedDuplicates:
         logger.info(summary(self._stats.all()), extra={"spider": spider})
 
 
-def _count(counts: Counter[T], key: T) -> None:
-    """Count *key*, if it is known or there is room for another one."""
-    if key in counts or len(counts) < _COUNTED:
-        counts[key] += 1
+def _make_room(counts: Counter[T]) -> None:
+    """Forget what has few drops, if there is too much."""
+    if len(counts) > _COUNTED:
+        kept = counts.most_common(_COUNTED // 2)
+        counts.clear()
+        counts.update(dict(kept))
 
 
 def _most_common(counts: Counter[T], most: int | None = None) -> list[tuple[T, int]]:
