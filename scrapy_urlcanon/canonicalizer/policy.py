@@ -184,6 +184,8 @@ class Policies:
         self._cached_for_host = lru_cache(_CACHED_HOSTS)(self.for_host)
         self._for_names = lru_cache(_CACHED_POLICIES)(self._make_host_policy)
         self._compile = lru_cache(_CACHED_POLICIES)(self._make_policy)
+        # That of hosts without rules of their own, nearly all.
+        self._of_others: HostPolicy | None = None
 
     def for_url(self, url: Url, overrides: RuleSet | None = None) -> Policy:
         """Return the policy for *url*, with *overrides* over all other layers."""
@@ -209,7 +211,7 @@ class Policies:
 
     def for_host(self, host: str) -> HostPolicy:
         """Return the policies of *host*, a normalized one."""
-        names: tuple[str, ...] = (ANY_HOST,)
+        names: tuple[str, ...] = ()
         if self._globs:
             found = host_globs(host, self._labels_of_globs)
             names += tuple(dict.fromkeys(name for name in found if name in self._globs))
@@ -217,8 +219,11 @@ class Policies:
             labels = host.rsplit(".", 2)
             if labels[-1] in self._ends or ".".join(labels[-2:]) in self._ends:
                 names += tuple(name for name in with_parents(host) if name in self._hosts)
-        # Hosts without rules of their own, nearly all, share one.
-        return self._for_names(names, self.declared.get(host, ()))
+        if names or host in self.declared:
+            return self._for_names((ANY_HOST, *names), self.declared.get(host, ()))
+        if self._of_others is None:
+            self._of_others = self._for_names((ANY_HOST,), ())
+        return self._of_others
 
     def _make_host_policy(
         self, names: tuple[str, ...], declared: tuple[RuleSet, ...]

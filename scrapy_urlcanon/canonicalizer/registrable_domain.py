@@ -42,21 +42,34 @@ def _names() -> dict[str, int]:
     return names
 
 
-def _start_of_suffix(host: str) -> int:
-    """Return where in *host* its public suffix begins: the last label, where it is on no list."""
+def start_of_domain(host: str) -> int:
+    """Return where in *host*, a normalized one, its registrable domain begins; -1 if it has none.
+
+    >>> start_of_domain("www.shop.example.co.uk"), start_of_domain("co.uk")
+    (9, -1)
+    """
     names = _names()
-    start = found = host.rfind(".") + 1
-    while (kind := names.get(host[start:])) is not None:
+    # The public suffix is the last label, where that is on no list.
+    start = suffix = host.rfind(".") + 1
+    kind = names.get(host[start:])
+    # A host with an empty label is on no list.
+    if kind is None and (not host[start:] or is_ip_address(host)):
+        return -1
+    if ".." in host or host[0] == ".":
+        return -1
+    while kind is not None:
         if kind & _SUFFIX:
-            found = start
+            suffix = start
         elif kind & _EXCEPTION:
-            return host.index(".", start) + 1
+            suffix = host.index(".", start) + 1
+            break
         if not start:
             break
         start = host.rfind(".", 0, start - 1) + 1
         if kind & _ANY_LABEL:
-            found = start
-    return found
+            suffix = start
+        kind = names.get(host[start:])
+    return host.rfind(".", 0, suffix - 1) + 1 if suffix else -1
 
 
 @lru_cache(maxsize=4096)
@@ -72,11 +85,8 @@ def registrable_domain(host: str) -> str | None:
     ('shop.intranet', None)
     >>> registrable_domain("192.0.2.1")
     """
-    # A host with an empty label is on no list.
-    if host[:1] in {"", "."} or host.endswith(".") or ".." in host or is_ip_address(host):
-        return None
-    start = _start_of_suffix(host)
-    return host[host.rfind(".", 0, start - 1) + 1 :] if start else None
+    start = start_of_domain(host)
+    return None if start < 0 else host[start:]
 
 
 def domain_or_host(host: str) -> str:

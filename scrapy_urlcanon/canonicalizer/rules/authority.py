@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.names import NameMatcher
-from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
+from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain, start_of_domain
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Presets, Rule, distinct
 from scrapy_urlcanon.canonicalizer.url import Url
 from scrapy_urlcanon.canonicalizer.values import Choice, HostMap, NameList
@@ -95,12 +95,11 @@ class Www(Rule):
         stripped = self._with_digits if self.value == "strip" else self._alone
         # The usual host has none: that is found out without the Public Suffix List.
         labels = stripped.match(url.host)
-        domain = registrable_domain(url.host) if labels else None
-        if labels is None or domain is None:
+        start = start_of_domain(url.host) if labels else -1
+        if labels is None or start < 0:
             return url
-        rest = len(url.host) - len(domain)
-        if labels.end() > rest:
-            labels = stripped.match(url.host, 0, rest)
+        if labels.end() > start:
+            labels = stripped.match(url.host, 0, start)
         return url.with_host(url.host[labels.end() :]) if labels else url
 
 
