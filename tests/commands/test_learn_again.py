@@ -35,7 +35,7 @@ def shop(tmp_path):
 
 
 def test_rules_that_were_in_force_are_kept(tmp_path, crawled_shop, shop):
-    """A store made under rules is enough: they come back, and the third crawl is as cheap."""
+    """A store made under rules is enough: they come back, and the next crawl is as cheap."""
     run, learn = shop
     before = crawled_shop.crawl
     learned = learn(crawled_shop.store, "first.toml")
@@ -47,8 +47,12 @@ def test_rules_that_were_in_force_are_kept(tmp_path, crawled_shop, shop):
     assert learned["default_params"].items() <= again["default_params"].items()
     for option in ("www", "scheme", "trailing_slash"):
         assert learned[option] == again[option]
-    after = run("third.sqlite", f"URLCANON_RULES_FILES={tmp_path / 'second.toml'}", IN_ORDER)
-    assert len(after.hits) <= len(under.hits) < len(before.hits) / 2
+    # How many variants the audit fetches depends on the order of the responses.
+    first, after = (
+        run("third.sqlite", f"URLCANON_RULES_FILES={tmp_path / rules}", "URLCANON_AUDIT=0")
+        for rules in ("first.toml", "second.toml")
+    )
+    assert len(after.hits) <= len(first.hits) <= len(under.hits) < len(before.hits) / 2
     assert after.distinct.keys() == under.distinct.keys() == before.distinct.keys()
 
 
