@@ -2,12 +2,7 @@
 
 import tracemalloc
 
-from loopback import page
-from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, links
-
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.crawl import dropped
 from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
 from scrapy_urlcanon.crawl.checks.sites import Sites
 
@@ -55,19 +50,6 @@ def test_what_two_fetches_said_is_not_forgotten():
     for site in range(5):
         sites.saw(f"{site}.example", b"page", lines_of(site, 1))
     assert noise.holds(1)
-
-
-@deferred_f_from_coro_f
-async def test_drops_on_more_domains_than_are_counted_add_up(crawl, monkeypatch):
-    """Those that there is no room for are among the others."""
-    monkeypatch.setattr(dropped, "_COUNTED", 4)
-    hosts = [f"host{n}.example" for n in range(5)]
-    pages = {f"{SITE}/": links(*(f"http://{host}/{x}" for host in hosts for x in ("", "#a", "#b")))}
-    result = await crawl(lambda request: pages.get(request.url, page("a page")))
-    domains = {k: v for k, v in result.figures.items() if k.startswith("dropped/domain/")}
-    assert len(domains) == 3
-    assert domains["dropped/domain/other"] == 6
-    assert sum(domains.values()) == result.figures["dropped"] == 10
 
 
 def test_an_entry_that_merged_something_takes_little_memory():

@@ -12,6 +12,7 @@ from scrapy.utils.request import request_from_dict
 from scrapy.utils.test import get_crawler
 from sites import SITE, ClosedScheduler, FollowSpider, links, site
 
+from scrapy_urlcanon.crawl import dropped
 from scrapy_urlcanon.crawl.seen import seen_fingerprints
 
 RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
@@ -72,15 +73,19 @@ async def test_sums_agree(crawl):
     assert len(result.hits) == len(pages)
 
 
+@pytest.mark.parametrize(("counted", "told", "other"), [(100_000, 21, 10), (4, 3, 46)])
 @deferred_f_from_coro_f
-async def test_domains_beyond_the_top_are_counted_together(crawl):
+async def test_domains_beyond_the_top_are_counted_together(
+    crawl, monkeypatch, counted, told, other
+):
     """Only the domains with the most drops have a figure of their own; the rest is `other`."""
+    monkeypatch.setattr(dropped, "_COUNTED", counted)
     hosts = [f"host{n}.example" for n in range(25)]
     pages = {f"{SITE}/": links(*(f"http://{host}/{x}" for host in hosts for x in ("", "#a", "#b")))}
     result = await crawl(lambda request: pages.get(request.url, page("a page")))
     domains = {k: v for k, v in result.figures.items() if k.startswith("dropped/domain/")}
-    assert len(domains) == 21
-    assert domains["dropped/domain/other"] == 10
+    assert len(domains) == told
+    assert domains["dropped/domain/other"] == other
     assert sum(domains.values()) == result.figures["dropped"] == 50
 
 
