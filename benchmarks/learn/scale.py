@@ -72,7 +72,7 @@ def learn(path: Path, rules: Path) -> dict[str, Any]:
         "CPU, s": round(usage.ru_utime + usage.ru_stime, 1),
         "elapsed, s": round(time.monotonic() - start, 1),
         "memory, MB": usage.ru_maxrss // 1024,
-        "rules": int(rules.read_text(encoding="utf-8").split(maxsplit=2)[1]),
+        "rules": int(rules.read_text(encoding="utf-8").split(maxsplit=2)[1].replace(",", "")),
     }
 
 
