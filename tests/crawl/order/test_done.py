@@ -107,7 +107,12 @@ async def test_crawl_with_news_to_its_end_is_not_closed(crawl):
     assert site.content <= {f"{site.host}{hit}" for hit in result.hits}
 
 
-@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda _: b"urlcanon order 0\n", None])
+def of_former_version(data):
+    """Return the file *data* as a former version wrote it: whole, with another meaning."""
+    return data.replace(b"urlcanon order 2\n", b"urlcanon order 1\n", 1)
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-9], of_former_version, None])
 @deferred_f_from_coro_f
 async def test_what_was_learned_survives_a_stop(crawl, tmp_path, caplog, damage):
     """A job goes on with its lines; a file that cannot be used is said, and the crawl goes on."""
