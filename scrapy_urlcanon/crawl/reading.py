@@ -6,12 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, ref
 
+from lxml import etree  # type: ignore[import-untyped]
 from scrapy.http import HtmlResponse, TextResponse, XmlResponse
 
 from scrapy_urlcanon.pages.page import Page
 
 if TYPE_CHECKING:
-    from lxml import etree  # type: ignore[import-untyped]
     from scrapy.http import Response
 
 _pages: WeakKeyDictionary[Response, Page] = WeakKeyDictionary()
@@ -37,7 +37,6 @@ def page_of(response: Response) -> Page:
             else "plain",
             link_header=b", ".join(response.headers.getlist("Link")).decode("latin-1"),
             date=(response.headers.get("Date") or b"").decode("latin-1"),
-            # Parsel keeps it: the spider, or its link extractor, finds it parsed.
             tree=partial(_tree, ref(response)) if isinstance(response, HtmlResponse) else None,
         )
     return page
@@ -52,7 +51,21 @@ def read_ahead(response: Response) -> None:
     _ = page.signature, page.digest, page.canonical
 
 
+def tree_of(response: Response) -> etree._Element | None:
+    """Return the document that *response* is, which the spider finds parsed; None of no HTML.
+
+    >>> tree_of(HtmlResponse("http://a.example/", body=b"<p>A", encoding="utf-8")).tag
+    'html'
+    """
+    if not isinstance(response, HtmlResponse):
+        return None
+    try:
+        return response.selector.root
+    except (etree.LxmlError, ValueError):
+        return None
+
+
 def _tree(response: ref[HtmlResponse]) -> etree._Element | None:
     # A page that held its response would never be forgotten.
     found = response()
-    return None if found is None else found.selector.root
+    return None if found is None else tree_of(found)

@@ -6,8 +6,6 @@ from functools import cached_property
 from hashlib import sha1
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from lxml.etree import LxmlError  # type: ignore[import-untyped]
-
 from scrapy_urlcanon.pages.canonical_link import declared_canonical, other_addresses
 from scrapy_urlcanon.pages.markup import folded_lines, media_of, parse, text_of, title_of
 from scrapy_urlcanon.pages.same_page import PageDigest, title_line
@@ -168,10 +166,7 @@ class Page:
     def _document(self) -> etree._Element | None:
         if self._tree is None or self._source is None or len(self._source) == MAX_BODY:
             return parse(self._source or "")
-        try:
-            return self._tree()
-        except (LxmlError, ValueError):
-            return None
+        return self._tree()
 
     @property
     def _title_hash(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
@@ -9,7 +10,7 @@ from attrs import field, frozen
 from lxml import etree  # type: ignore[import-untyped]
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Sequence
 
     from typing_extensions import Self
 
@@ -41,17 +42,21 @@ class PageSigns:
     """Paths, with their queries, of style sheets, scripts, images and forms on its own host."""
     foreign_assets: tuple[str, ...] = ()
     """Those on other hosts, each without the host."""
-    elements: Mapping[tuple[str, str], tuple[Mapping[str, str], ...]] = field(factory=dict)
-    """The attributes of its elements, by names of the element and of each attribute; none twice.
-
-    With an empty name for the attribute it tells that there is such an element.
-    """
     links: frozenset[str] = frozenset()
     """The other hosts that it links to, without ``www.``."""
+    elements: Elements = field(factory=lambda: Elements(None))
 
     @classmethod
-    def of(cls, url: str, headers: Iterable[tuple[str, str]], body: bytes) -> Self:
+    def of(
+        cls,
+        url: str,
+        headers: Iterable[tuple[str, str]],
+        body: bytes,
+        document: etree._Element | None = None,
+    ) -> Self:
         """Return the signs of the response with *headers* and *body* to a request for *url*.
+
+        :param document: what the whole body was parsed to, where somebody has that.
 
         >>> page = PageSigns.of("http://a.example/b", [], b'<meta name=generator content="One 2">')
         >>> page.host, page.generators
@@ -60,94 +65,110 @@ class PageSigns:
         parts = urlsplit(url)
         shown = tuple((name.lower(), value[:_MAX_TEXT]) for name, value in headers)
         cookies = (value.partition("=")[0].strip() for name, value in shown if name == "set-cookie")
-        page = _Page(url)
-        page.read(body[:MAX_BODY])
+        elements = Elements(_parsed(body[:MAX_BODY]) if document is None else document)
+        host = parts.netloc.rpartition("@")[2].lower()
+        assets, foreign_assets = _assets(elements, url, host)
         return cls(
             parts.scheme,
-            parts.netloc.rpartition("@")[2].lower(),
+            host,
             parts.path or "/",
             shown,
             tuple(cookies),
-            tuple(page.generators),
-            page.title,
-            tuple(page.assets),
-            tuple(page.foreign_assets),
-            {names: tuple(found.values()) for names, found in page.elements.items()},
-            frozenset(page.links),
+            tuple(islice(_generators(elements), _MAX_VALUES)),
+            next(filter(None, (_folded(e.text) for e in elements.named("title"))), ""),
+            assets,
+            foreign_assets,
+            frozenset(islice(_linked_hosts(elements, host), _MAX_VALUES)),
+            elements,
         )
 
 
-class _Page:
-    """Collects the signs of an HTML page."""
+class Elements:
+    """The elements of a page, of which only those are looked at that somebody asks for.
 
-    def __init__(self, url: str) -> None:
-        self._base = url
-        self._host = urlsplit(url).netloc.rpartition("@")[2].lower()
-        self.generators: list[str] = []
-        self.title = ""
-        self.assets: dict[str, None] = {}
-        self.foreign_assets: dict[str, None] = {}
-        self.elements: dict[tuple[str, str], dict[object, dict[str, str]]] = {}
-        self.links: set[str] = set()
+    What a parser takes for elements, not text that looks so.
+    """
 
-    def read(self, body: bytes) -> None:
-        """Collect the signs of *body*: what a parser takes for elements, not text that looks so."""
-        for element in _elements(body):
-            name = element.tag
-            attributes = {
-                key: " ".join(value[:_MAX_TEXT].split()) for key, value in element.attrib.items()
-            }
-            known = tuple(attributes.items())
-            for key in ("", *attributes):
-                self.elements.setdefault((name, key), {})[known] = attributes
-            if name == "base" and attributes.get("href"):
-                self._base = _joined(self._base, attributes["href"])
-            elif name == "meta" and attributes.get("name", "").lower() == "generator":
-                if len(self.generators) < _MAX_VALUES:
-                    self.generators.append(attributes.get("content", ""))
-            elif name == "title":
-                self.title = self.title or " ".join((element.text or "")[:_MAX_TEXT].split())
-            elif name == "a":
-                self._link(attributes.get("href", ""))
-            elif name in _ADDRESS:
-                self._asset(attributes.get(_ADDRESS[name], ""))
+    def __init__(self, document: etree._Element | None) -> None:
+        self._document = document
+        self._named: dict[tuple[str, ...], list[etree._Element]] = {}
+        self._values: dict[tuple[str, str], str] = {}
 
-    def _link(self, address: str) -> None:
-        if address.startswith(("http://", "https://", "//")) and len(self.links) < _MAX_VALUES:
+    def named(self, *names: str) -> Sequence[etree._Element]:
+        """Return the first elements with one of these names, in their order."""
+        found = self._named.get(names)
+        if found is None:
+            every = () if self._document is None else self._document.iter(*names)
+            found = self._named[names] = list(islice(every, _MAX_ELEMENTS))
+        return found
+
+    def values(self, name: str, attribute: str) -> str:
+        """Return what the elements with this name have for *attribute*, a line for each value."""
+        found = self._values.get((name, attribute))
+        if found is None:
+            shown = {element.get(attribute) for element in self.named(name)} - {None}
+            found = self._values[name, attribute] = "\n".join(map(_folded, shown))
+        return found
+
+    @staticmethod
+    def value(element: etree._Element, attribute: str) -> str | None:
+        """Return what *element* has for *attribute*, as :meth:`values` has it."""
+        found = element.get(attribute)
+        return None if found is None else _folded(found)
+
+
+def _folded(value: str | None) -> str:
+    return " ".join((value or "")[:_MAX_TEXT].split())
+
+
+def _generators(elements: Elements) -> Iterator[str]:
+    for element in elements.named("meta"):
+        if _folded(element.get("name")).lower() == "generator":
+            yield _folded(element.get("content"))
+
+
+def _linked_hosts(elements: Elements, own: str) -> Iterator[str]:
+    for element in elements.named("a"):
+        address = _folded(element.get("href"))
+        if address.startswith(("http://", "https://", "//")):
             host = address.partition("//")[2].partition("/")[0].lower()
-            if host != self._host:
-                self.links.add(host.removeprefix("www."))
+            if host != own:
+                yield host.removeprefix("www.")
 
-    def _asset(self, address: str) -> None:
+
+def _assets(elements: Elements, url: str, own: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the paths of what is loaded from the page's *own* host, and from others."""
+    base = url
+    for element in elements.named("base"):
+        base = _joined(base, _folded(element.get("href")))
+    here: dict[str, None] = {}
+    elsewhere: dict[str, None] = {}
+    for element in elements.named(*_ADDRESS):
+        address = _folded(element.get(_ADDRESS[element.tag]))
         if not address or address.startswith(("data:", "javascript:", "#")):
-            return
+            continue
         # Nearly all begin so, and to join them takes long.
         if address.startswith("/") and not address.startswith("//"):
-            host, path = self._host, address
+            host, path = own, address
         else:
             try:
-                parts = urlsplit(_joined(self._base, address))
+                parts = urlsplit(_joined(base, address))
             except ValueError:
-                return
+                continue
             host, path = parts.netloc.rpartition("@")[2].lower(), parts.path or "/"
             path += f"?{parts.query}" if parts.query else ""
-        found = self.assets if host == self._host else self.foreign_assets
+        found = here if host == own else elsewhere
         if len(found) < _MAX_VALUES:
             found[path] = None
+    return tuple(here), tuple(elsewhere)
 
 
-def _elements(body: bytes) -> Iterator[etree._Element]:
+def _parsed(body: bytes) -> etree._Element | None:
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=False, remove_comments=True)
     try:
-        document = etree.fromstring(body, parser)
+        return etree.fromstring(body, parser)
     except (etree.LxmlError, ValueError):
-        return
-    if document is None:
-        return
-    for number, element in enumerate(document.iter(etree.Element)):
-        if number >= _MAX_ELEMENTS:
-            return
-        yield element
+        return None
 
 
 def _joined(base: str, address: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from attrs import field, frozen
@@ -23,6 +24,7 @@ the address of a style sheet, script or image, an element, the title, a link to 
 BENCHMARK, DOCUMENTATION = "benchmark", "documentation"
 TEMPLATE_OPTIONS = ("rewrite_path", "skip")
 """The options whose values hold paths: these begin at the place of the program."""
+_ELEMENT = re.compile(r"[a-z][a-z0-9-]*")
 _NOT_CERTAIN = ("skip",)
 _ANY_PLACE = "example.com"
 
@@ -263,9 +265,12 @@ class _Reader:
         ):
             self.note(f"{key}.with", f"expected attributes and their texts, got {attributes!r}")
             attributes = {}
+        text = self.text(table, kinds[0], key)
+        if kinds[0] == "element" and _ELEMENT.fullmatch(text) is None:
+            self.note(f"{key}.element", f"expected the name of an element, got {text!r}")
         return Sign(
             kinds[0],
-            self.text(table, kinds[0], key),
+            text,
             self.text(table, "value", key, "*"),
             attributes,
             self.flag(table, "certain", key),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from attrs import frozen
@@ -10,12 +11,14 @@ from scrapy_urlcanon.canonicalizer.names import glob_matcher
 from scrapy_urlcanon.profiles.profile import parse_version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from scrapy_urlcanon.canonicalizer.templates import Template
     from scrapy_urlcanon.profiles.page_signs import PageSigns
     from scrapy_urlcanon.profiles.profile import Profile, Sign
 
+# Every page is asked for the same signs.
+_matcher = cache(glob_matcher)
 _ENOUGH = 2
 _MAX_SEGMENTS = 20
 
@@ -62,6 +65,8 @@ def _recognised(page: PageSigns, profile: Profile) -> Recognised | None:
         for sign in profile.signs
         if (told := _FINDERS[sign.kind](page, sign)) is not None
     ]
+    if not shown:
+        return None
     kinds = {sign.kind for sign, _ in shown}
     if len(kinds) < _ENOUGH and not any(sign.is_certain for sign, _ in shown):
         return None
@@ -124,7 +129,7 @@ def _firm(profile: Profile) -> list[Template]:
 
 def _generator(page: PageSigns, sign: Sign) -> str | None:
     """Return the version that the generator tells, or ""; None where it is another one."""
-    matches = glob_matcher(f"{sign.text.lower()}*")
+    matches = _matcher(f"{sign.text.lower()}*")
     for generator in page.generators:
         if matches(generator.lower()):
             return generator[len(sign.text) :].lstrip(" /vV") if "*" not in sign.text else ""
@@ -132,7 +137,7 @@ def _generator(page: PageSigns, sign: Sign) -> str | None:
 
 
 def _header(page: PageSigns, sign: Sign) -> str | None:
-    matches = glob_matcher(sign.value.lower())
+    matches = _matcher(sign.value.lower())
     for name, value in page.headers:
         if name == sign.text.lower() and matches(value.lower()):
             return ""
@@ -140,11 +145,11 @@ def _header(page: PageSigns, sign: Sign) -> str | None:
 
 
 def _cookie(page: PageSigns, sign: Sign) -> str | None:
-    return "" if any(map(glob_matcher(sign.text), page.cookies)) else None
+    return "" if any(map(_matcher(sign.text), page.cookies)) else None
 
 
 def _title(page: PageSigns, sign: Sign) -> str | None:
-    return "" if glob_matcher(f"{sign.text}*")(page.title) else None
+    return "" if _matcher(f"{sign.text}*")(page.title) else None
 
 
 def _link(page: PageSigns, sign: Sign) -> str | None:
@@ -154,7 +159,7 @@ def _link(page: PageSigns, sign: Sign) -> str | None:
 def _asset(page: PageSigns, sign: Sign) -> str | None:
     """Return the directory below which an asset stands, or "" where that is another host."""
     start = f"/{sign.text.partition('*')[0]}"
-    matches = glob_matcher(f"/{sign.text}*")
+    matches = _matcher(f"/{sign.text}*")
     for paths, is_here in ((page.assets, True), (page.foreign_assets, False)):
         for path in paths:
             position = path.find(start)
@@ -164,16 +169,26 @@ def _asset(page: PageSigns, sign: Sign) -> str | None:
 
 
 def _element(page: PageSigns, sign: Sign) -> str | None:
-    wanted = [(name, glob_matcher(value)) for name, value in sign.attributes.items()]
-    first = wanted[0][0] if wanted else ""
-    for attributes in page.elements.get((sign.text, first), ()):
-        if all(_has(attributes, name, matches) for name, matches in wanted):
+    for name, value in sign.attributes.items():
+        # Nearly all pages have nothing of the kind, which one look at all their values tells.
+        if _literal(value) not in page.elements.values(sign.text, name):
+            return None
+    for element in page.elements.named(sign.text):
+        if all(
+            _has(page.elements.value(element, name), name, _matcher(value))
+            for name, value in sign.attributes.items()
+        ):
             return ""
     return None
 
 
-def _has(attributes: Mapping[str, str], name: str, matches: Callable[[str], bool]) -> bool:
-    given = attributes.get(name)
+@cache
+def _literal(pattern: str) -> str:
+    """Return the longest text that is in all that matches *pattern*."""
+    return max(pattern.split("*"), key=len)
+
+
+def _has(given: str | None, name: str, matches: Callable[[str], bool]) -> bool:
     if given is None:
         return False
     return any(map(matches, given.split())) if name == "class" else matches(given)

@@ -18,6 +18,8 @@ header = "b"
 [[signs]]
 element = "body"
 with = "class"
+[[signs]]
+element = "*"
 [[rules]]
 merges = "a"
 because = "b"
@@ -48,6 +50,7 @@ def test_all_problems_of_a_file_are_one_error():
         "mine.toml['kind']: it is missing, or empty",
         "mine.toml['signs[0]']: expected one of generator",
         "mine.toml['signs[1].with']: expected attributes",
+        "mine.toml['signs[2].element']: expected the name of an element, got '*'",
         "no such option; did you mean 'drop_params'?",
         "mine.toml['rules[0].options.skip']: it loses pages",
         "mine.toml['rules[0].certain']: only what a benchmark proved is certain",

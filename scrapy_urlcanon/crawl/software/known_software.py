@@ -11,6 +11,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY
+from scrapy_urlcanon.crawl.reading import tree_of
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.software.authority import authority_of
 from scrapy_urlcanon.crawl.stats import Stat
@@ -212,14 +213,15 @@ def recognised_by(response: Response, profiles: Iterable[Profile]) -> list[Insta
     """Return which of *profiles* made *response*, at their places."""
     # No crawl is to wait for the imports before it begins.
     from scrapy_urlcanon.profiles.installation import Installation  # noqa: PLC0415
-    from scrapy_urlcanon.profiles.page_signs import PageSigns  # noqa: PLC0415
+    from scrapy_urlcanon.profiles.page_signs import MAX_BODY, PageSigns  # noqa: PLC0415
     from scrapy_urlcanon.profiles.recognition import recognise  # noqa: PLC0415
 
     try:
         url = normalize(parse(response.url, []), [])
     except UnparsableUrlError:
         return []
-    page = PageSigns.of(response.url, _headers(response), response.body)
+    document = tree_of(response) if len(response.body) <= MAX_BODY else None
+    page = PageSigns.of(response.url, _headers(response), response.body, document)
     return [
         Installation(one.profile, url.host, url.port, one.place, one.version, one.signs)
         for one in recognise(page, profiles)
