@@ -85,6 +85,9 @@ class Ending:
     even of these too few have news, fewer of the rest have. The bound is that of Clopper and
     Pearson (1934) for the fetches since the last, second last or third last page with news.
 
+    It is that sure at each look. One that looks for ever is wrong some day, but the later the more
+    news there is: with twice the share after some 20,000 fetches.
+
     >>> ending = Ending(0.01)
     >>> ending.fetches_needed
     (299, 473, 628)

@@ -1,3 +1,6 @@
+from random import Random
+from statistics import mean
+
 from scrapy_urlcanon.novelty import progress
 from scrapy_urlcanon.novelty.progress import Ending
 
@@ -19,3 +22,17 @@ def test_sites_of_an_ending_are_bounded(monkeypatch):
         ending.note(f"host{number}", has_news=False)
     assert not ending.is_done("busy")
     assert len(ending.sites) == 10
+
+
+def test_news_at_twice_the_share_keeps_a_site_going_for_long():
+    """It is asked after each fetch, so that it is wrong some day: for 0.1 after some 3,500."""
+    random = Random(1)
+    counts = []
+    for _ in range(100):
+        ending = Ending(0.1)
+        fetches = 0
+        while not ending.is_done("a.example"):
+            fetches += 1
+            ending.note("a.example", has_news=random.random() < 0.2)
+        counts.append(fetches)
+    assert 2_000 < mean(counts) < 6_000

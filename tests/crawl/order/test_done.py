@@ -99,6 +99,31 @@ async def test_other_sites_go_on_where_one_is_done(crawl):
 
 
 @deferred_f_from_coro_f
+async def test_what_one_of_many_alike_links_leads_to_is_found_by_a_later_crawl(crawl, tmp_path):
+    """Nothing tells it from the others before: the crawl may end without it, and says so."""
+
+    def respond(request):
+        kind, _, number = request.target[1:].partition("/")
+        if kind == "new":
+            further = (n for n in (2 * int(number), 2 * int(number) + 1) if n <= 40)
+            return page(
+                words(request.target, 60) + "".join(f"<a href=/new/{n}>x</a>" for n in further)
+            )
+        if kind == "item":
+            return page("nothing" + ("<a href=/new/1>x</a>" if number == "280" else ""))
+        return page("".join(f"<a href=/item/{n}>x</a>" for n in range(300)))
+
+    result = await crawl(respond, {**STOPPING, **ONE_BY_ONE})
+    left = urls_in(tmp_path / "urlcanon-left-follow.jsonl")
+    assert result.stats["finish_reason"] == NO_NEWS
+    assert sorted([*result.hits, *left]) == sorted(["/", *(f"/item/{n}" for n in range(300))])
+    later = await crawl(
+        respond, {"URLCANON_TAKE_UP": str(tmp_path / "urlcanon-left-follow.jsonl")}, start=[]
+    )
+    assert sorted(later.hits) == sorted([*left, *(f"/new/{n}" for n in range(1, 41))])
+
+
+@deferred_f_from_coro_f
 async def test_crawl_with_news_to_its_end_is_not_closed(crawl):
     """Where pages keep bringing news, the crawl ends as any other."""
     site = type("Small", (SITES["even"],), {"articles": 80})()
