@@ -201,7 +201,8 @@ class Canonicalizer:
         '/?p={id:digits}'
         """
         canonical = self.canonical_or_none(url)
-        return None if canonical is None else self.policy(canonical).skips(split(canonical))
+        cause = None if canonical is None else self.policy(canonical).skips(split(canonical))
+        return cause and cause.entry
 
     def _settle(self, text: str, overrides: RuleSet | None, steps: list[Step]) -> str:
         """Apply the policy of the URL, and again, until it changes nothing.

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.canonicalizer.entries import Cause
     from scrapy_urlcanon.canonicalizer.patterns import PlacePattern, SitePattern
     from scrapy_urlcanon.canonicalizer.rules import Catalogue
     from scrapy_urlcanon.canonicalizer.url import Url
@@ -68,9 +69,9 @@ class Policy:
         self.scrapy_does = scrapy_does
         self.skip = skip
 
-    def skips(self, url: Url) -> str | None:
-        """Return the template by which *url*, a canonical one, is not to be fetched, or None."""
-        return None if self.skip is None else self.skip.template(url)
+    def skips(self, url: Url) -> Cause | None:
+        """Return why *url*, a canonical one, is not to be fetched: its template, or None."""
+        return None if self.skip is None else self.skip.cause(url)
 
 
 class HostPolicy:

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.joining_options import pair
 from scrapy_urlcanon.learn.results.rule import IN_FORCE
 from scrapy_urlcanon.learn.results.said import figures_of
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.report.screen import Screen
 
 _DOMAINS = 20
+_CLASSES = 20
 _UNEXPLAINED = 5
 
 
@@ -86,10 +88,18 @@ def show_learned(
         _show_domains(domains, screen)
     figures = figures_of(learned, turned_off)
     screen.line(figures if output is None else f"{figures}, in {output}")
-    off = [rule for rule in learned.rules if rule.is_off(turned_off)]
+    skips = [rule for rule in learned.rules if rule.option == Skip.name and rule.evidence.merges]
+    if skips:
+        _show_skips(skips, screen)
+    off = [rule.evidence for rule in learned.rules if rule.is_off(turned_off)]
     if off:
-        saved = count_of(sum(rule.evidence.merges for rule in off), "request")
-        screen.line(f"turned off: {count_of(len(off), 'rule')} would save {saved} more")
+        more = count_of(sum(evidence.merges for evidence in off), "request")
+        saved = sum(domain.saved for domain in domains)
+        placed = sum(evidence.placed for evidence in off)
+        screen.line(
+            f"turned off: {count_of(len(off), 'rule')} would save {more} more, and the others "
+            f"save {saved:,}; of {placed:,} it is known which other URL shows the page"
+        )
     kinds = Counter(rule.kind for rule in (*learned.rules, *learned.unsure))
     kinds["kept"] = sum(r.was_in_force and r.kind != "contradicted" for r in learned.rules)
     for kind, what in IN_FORCE.items():
@@ -130,6 +140,29 @@ def _show_rule_for(left: Unexplained, screen: Screen) -> None:
         screen.line(f"  no rule would make them one that keeps {' and '.join(kept)}")
     else:
         screen.line("  no rule would make them one")
+
+
+def _show_skips(skips: list[LearnedRule], screen: Screen) -> None:
+    """Print what each class of URLs that are not fetched saves, and of how many the page is known.
+
+    Of what a rewrite saves it always is, and what that saves is in the table of the domains.
+    """
+    skips.sort(key=lambda rule: (-rule.evidence.merges, rule.pattern, rule.setting))
+    figures = [
+        (rule.evidence.merges, rule.evidence.placed, rule.evidence.merges - rule.evidence.placed)
+        for rule in skips
+    ]
+    names = [f"{rule.pattern} {rule.setting[0]}" for rule in skips[:_CLASSES]]
+    if len(skips) > _CLASSES:
+        others = zip(*figures[_CLASSES:], strict=True)
+        figures[_CLASSES:] = [(sum(next(others)), sum(next(others)), sum(next(others)))]
+        names.append(count_of(len(skips) - _CLASSES, "other class", "other classes"))
+    headings = [(text, "dim") for text in ("saved", "page known", "unknown", "skip")]
+    rows = (
+        ((f"{saved:,}", "green"), f"{placed:,}", f"{unknown:,}", (name, "cyan"))
+        for (saved, placed, unknown), name in zip(figures, names, strict=True)
+    )
+    screen.table([headings, *rows], numbers=3)
 
 
 def _show_domains(domains: list[LearnedDomain], screen: Screen) -> None:

@@ -52,7 +52,7 @@ class SkippedRequests:
         canonical = self._canonical_urls.of(request)
         if canonical is None:
             return
-        template = self._canonicalizer.policy(canonical).skips(split(canonical))
-        if template is not None:
-            self._stats.inc(Stat.SKIPPED, template=template)
-            raise IgnoreRequest(f"its page is always found elsewhere: {template}")
+        skip = self._canonicalizer.policy(canonical).skips(split(canonical))
+        if skip is not None:
+            self._stats.inc(Stat.SKIPPED, template=skip.entry)
+            raise IgnoreRequest(f"its page is always found elsewhere: {skip.entry}")

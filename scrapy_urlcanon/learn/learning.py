@@ -14,6 +14,7 @@ from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.miner import Miner
 from scrapy_urlcanon.learn.orders import rules_of_order
 from scrapy_urlcanon.learn.partitions import Partitions
+from scrapy_urlcanon.learn.places import with_places
 from scrapy_urlcanon.learn.results.accepted import rules_of, separators, valid
 from scrapy_urlcanon.learn.results.rule import Learned, LearnedRule, as_rules
 from scrapy_urlcanon.learn.results.union import unite
@@ -145,7 +146,7 @@ def learn_site(
     unsure = [rule for rule in unsure if rule.key not in said]
     united = unite(rules, unsure, in_force, thresholds)
     return Learned(
-        rules=united.rules,
+        rules=with_places(united.rules, site, preset),
         unsure=united.unsure,
         domains=1,
         urls=len(site.locations),

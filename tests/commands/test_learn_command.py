@@ -2,23 +2,29 @@
 
 import errno
 import gzip
+import io
 import json
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from command_line import HEADER, ROOT, rows, scrapy, urlcanon
 from demo import crawl
 from loopback import Loopback
+from rich.console import Console
 from shop_site import respond
 
 from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.commands.learned_rules import show_learned
+from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule
 from scrapy_urlcanon.learn.store import VERSION, ObservationStore
 from scrapy_urlcanon.pages.page import Page
+from scrapy_urlcanon.report.screen import Screen
 
 
 @pytest.fixture
@@ -242,14 +248,35 @@ def test_skip_is_for_the_user_to_turn_on(tmp_path):
         lines.append(
             f"http://blog.example/?p={number * 7}\t301\t\thttp://blog.example/post-{words}/"
         )
+    lines.append("http://blog.example/?p=1\t404\t\t")
     path.write_text("\n".join([f"{HEADER}\tredirect", *lines]) + "\n")
     rules = tmp_path / "urlcanon.toml"
     result = urlcanon("learn", path, "-o", rules, cwd=tmp_path)
     assert "0 rules for 0 domains, 1 turned off (skip), in" in result.stdout, result.stderr
+    assert "61 60 1 blog.example /?p={a:digits}" in " ".join(result.stdout.split())
+    assert "would save 61 requests more, and the others save 0; of 60 it is known" in result.stdout
+    assert "61 requests saved, 1 of them of unknown pages" in rules.read_text()
     assert "\nskip = [" not in rules.read_text()
     result = urlcanon("learn", path, "-o", rules, "--skip", cwd=tmp_path)
     assert "1 rule for 1 domain, in" in result.stdout, result.stderr
+    assert "61 60 1 blog.example /?p={a:digits}" in " ".join(result.stdout.split())
     assert "\nskip = [" in rules.read_text()
+    (rule,) = json.loads(urlcanon("learn", path, "--json", cwd=tmp_path).stdout)["rules"]
+    assert (rule["merges"], rule["placed"]) == (61, 60)
+
+
+def test_classes_that_are_skipped_are_listed_up_to_twenty():
+    """The others are one line, with what they save together."""
+    found = Evidence(pages=5, merges=10, placed=8)
+    rules = tuple(
+        LearnedRule("a.example", "a.example", "skip", [f"/{n}?p={{a}}"], "skip", found)
+        for n in range(23)
+    )
+    shown = io.StringIO()
+    show_learned(Learned(rules), Counter(), Screen(Console(file=shown)), turned_off=["skip"])
+    lines = [line.split() for line in shown.getvalue().splitlines()]
+    assert ["30", "24", "6", "3", "other", "classes"] in lines
+    assert sum(line[:3] == ["10", "8", "2"] for line in lines) == 20
 
 
 def test_bad_rows_are_counted(tmp_path, observations):

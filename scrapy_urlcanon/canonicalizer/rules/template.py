@@ -194,10 +194,10 @@ class Skip(Option):
         Example(["/?p={id:digits}"], "http://example.com/?p=new", "http://example.com/?p=new"),
     )
 
-    def template(self, url: Url) -> str | None:
-        """Return the template, as it was written, that *url*, a canonical one, fits, or None."""
-        for template, _ in self.value:
+    def cause(self, url: Url) -> Cause | None:
+        """Return the template that *url*, a canonical one, fits, with its layer, or None."""
+        for template, layer in self.value:
             match = template.match(url)
             if match is not None and not match.others:
-                return str(template)
+                return Cause(layer, str(template))
         return None

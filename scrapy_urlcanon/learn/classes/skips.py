@@ -227,7 +227,7 @@ class _Skips:
             others = [
                 other
                 for other in self._by_page[page]
-                if other not in inside and not any(_is_no_better(other, one) for one in showing)
+                if other not in inside and not any(is_no_better(other, one) for one in showing)
             ]
             look.others[page] = len(others)
             if others:
@@ -347,7 +347,7 @@ class _Skips:
             yield sum(
                 1
                 for form in forms
-                if form not in inside and not any(_is_no_better(form, one) for one in showing)
+                if form not in inside and not any(is_no_better(form, one) for one in showing)
             )
 
     @cached_property
@@ -383,7 +383,7 @@ class _Skips:
         )
 
 
-def _is_no_better(other: Location, one: Location) -> bool:
+def is_no_better(other: Location, one: Location) -> bool:
     """Tell whether a URL is no better place to look than another one.
 
     That is a longer form of a path, the same URL with further parameters, one that differs in

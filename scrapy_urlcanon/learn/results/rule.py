@@ -10,7 +10,7 @@ from scrapy_urlcanon.canonicalizer.patterns import Pattern
 from scrapy_urlcanon.learn.scope import pattern_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
 Key = tuple[Pattern, str, str]
 """Pattern, option and setting of a rule: rules with the same ones are one rule."""
@@ -50,6 +50,8 @@ class Evidence:
     """URLs that the rule merged while it was in force, and that audits fetched all the same."""
     others: int = 0
     """Those of them that showed another page."""
+    placed: int = 0
+    """For ``skip``, of how many URLs that it saves another one that is fetched shows the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class LearnedRule:
     evidence: Evidence = field(default_factory=Evidence)
     was_in_force: bool = False
     """Whether crawls were made under it, which hides what it merges."""
+    places: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """For ``skip``, the URLs under which pages are found, by the canonical URL that is skipped."""
 
     @property
     def key(self) -> Key:

@@ -145,6 +145,7 @@ def to_json(learned: Learned) -> str:
             "kind": rule.kind,
             "pages": rule.evidence.pages,
             "merges": rule.evidence.merges,
+            "placed": rule.evidence.placed,
             "counter_examples": rule.evidence.counter_examples,
             "bound": round(rule.evidence.bound, 4),
             "in_force": rule.was_in_force,

@@ -50,6 +50,8 @@ def evidence_of(rule: LearnedRule) -> str:
             parts.append(_pages(rule.kind, evidence))
             if rule.kind != "apart":
                 parts.append(f"{count_of(evidence.merges, 'request')} saved")
+            if rule.kind == "skip" and evidence.placed < evidence.merges:
+                parts.append(f"{evidence.merges - evidence.placed:,} of them of unknown pages")
         if evidence.audited:
             audits = count_of(evidence.audited, "audit")
             parts.append(f"{evidence.audited - evidence.others:,} of {audits} the same")

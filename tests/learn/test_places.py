@@ -1,0 +1,95 @@
+"""Where the pages of URLs that are not fetched are."""
+
+from hashlib import sha1
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.learn import Observation, learn
+from scrapy_urlcanon.learn.captures import site_of
+from scrapy_urlcanon.learn.places import skipped_urls
+
+HOST = "http://a.example"
+RULES = Canonicalizer({"a.example": {"skip": ["/?p={id}", "/?q={id}"], "drop_params": ["sid"]}})
+
+
+def see(url, content="", **fields):
+    digest = content and sha1(content.encode()).hexdigest()
+    absolute = {name: f"{HOST}{target}" for name, target in fields.items() if name != "status"}
+    return Observation(HOST + url, fields.get("status", 200), main_sha1=digest, **absolute)
+
+
+def places(*observations, rules=RULES):
+    found = skipped_urls(site_of("a.example", observations), rules)
+    return {one.canonical.removeprefix(HOST): one.place.removeprefix(HOST) for one in found}
+
+
+@pytest.mark.parametrize(
+    ("observations", "place"),
+    [
+        ([see("/?p=1", status=301, redirect="/one")], "/one"),
+        ([see("/?p=1", redirect="/?q=1"), see("/?q=1", redirect="/one")], "/one"),
+        ([see("/?p=1", redirect="/?q=1"), see("/?q=1", redirect="/?p=1")], ""),
+        ([see("/?p=1", redirect="/?q=1"), see("/?q=1", "one")], ""),
+        ([see("/?p=1", "one"), see("/one", "one")], "/one"),
+        ([see("/?p=1", "one"), see("/a", redirect="/one"), see("/one", "one")], "/one"),
+        ([see("/?p=1", "one"), see("/?a=1&p=1", "one")], ""),
+        ([see("/?p=1", "one"), see("/?q=1", "one")], ""),
+        ([see("/?p=1", "one", canonical="/one"), see("/one", "one"), see("/a", "one")], "/one"),
+        ([see("/?p=1", "one", canonical="/two"), see("/two", "two")], ""),
+        ([see("/?p=1", "one", canonical="/two"), see("/two", "two"), see("/a", "one")], "/a"),
+        ([see("/?p=1", "one", canonical="/one")], ""),
+        ([see("/?p=1", status=404)], ""),
+        ([see("/?p=1", ""), see("/one", "")], ""),
+    ],
+)
+def test_place_of_a_page(observations, place):
+    """It is where redirects lead, what the page rightly declares, or where the same is shown."""
+    assert places(*observations)["/?p=1"] == place
+
+
+def test_declared_url_that_was_not_seen_is_believed_where_others_were_right():
+    """The way of declaring counts; what is declared on another domain is never believed."""
+    right = [see(f"/?p={i}", f"page {i}", canonical=f"/{i}-x") for i in range(9)]
+    seen = [see(f"/{i}-x", f"page {i}") for i in range(8)]
+    assert places(*right, *seen)["/?p=8"] == "/8-x"
+    assert places(*right)["/?p=8"] == ""
+    away = Observation(f"{HOST}/?p=9", main_sha1="9" * 40, canonical="http://b.example/9-x")
+    assert places(*right, *seen, away)["/?p=9"] == ""
+
+
+def test_urls_that_the_rules_make_one_count_once():
+    """It has a place if any of its URLs has one."""
+    seen = (see("/?p=1&sid=2", "one"), see("/?p=1&sid=3", redirect="/one"))
+    assert places(*seen) == {"/?p=1": "/one"}
+
+
+def test_learned_class_has_what_it_saves_and_the_places():
+    """Members of a class before it are not counted again; what is not placed has no entry."""
+    seen = [see(f"/post-{'abcdefghij'[i % 10] * (i // 10 + 1)}", f"page {i}") for i in range(40)]
+    seen += [see(f"/?p={i * 7}", redirect=one.url.removeprefix(HOST)) for i, one in enumerate(seen)]
+    (rule,) = learn([*seen, see("/?p=1", status=404)]).rules
+    assert rule.option == "skip"
+    assert (rule.evidence.merges, rule.evidence.placed) == (41, 40)
+    assert rule.places[f"{HOST}/?p=7"] == seen[1].url
+    assert f"{HOST}/?p=1" not in rule.places
+
+
+URLS = st.sampled_from([f"/{shape}{i}" for shape in ("?p=", "?q=", "a", "b") for i in range(3)])
+SEEN = st.builds(
+    lambda url, content, relation, target: see(url, content, **{relation: target}),
+    URLS,
+    st.sampled_from(["", "one", "two"]),
+    st.sampled_from(["canonical", "redirect"]),
+    URLS,
+)
+
+
+@given(st.lists(SEEN, max_size=12))
+def test_place_is_no_url_that_is_skipped(observations):
+    """Whatever redirects and declares what, the order of the observations changes nothing."""
+    found = places(*observations)
+    assert not any(RULES.skips(HOST + place) for place in found.values())
+    assert found == places(*reversed(observations))
