@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.configuration import INHERIT
+from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.learn.results.toml_text import Line, tables
 from scrapy_urlcanon.redaction import shown_url
@@ -41,10 +42,11 @@ def show_checks(checks: Sequence[RuleCheck], screen: Screen, *, fetched: int) ->
     screen.table(rows, numbers=0)
     for check in checks:
         if check.example:
-            screen.line(
-                ("two pages, which this makes one: ", "bold red"), check.option, " ", check.text
-            )
-            for url in check.example:
+            is_skip = check.option == Skip.name
+            what = "not found elsewhere, and this skips it: "
+            what = what if is_skip else "two pages, which this makes one: "
+            screen.line((what, "bold red"), check.option, " ", check.text)
+            for url in check.example[:1] if is_skip else check.example:
                 # Not in the table: a whole one can be copied.
                 screen.line(("  " + shown_url(url), "dim"))
     counts = Counter(map(_outcome, checks))

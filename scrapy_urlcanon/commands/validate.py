@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
+from collections import Counter, deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,26 +14,32 @@ from scrapy import signals
 from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import UsageError
 
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
+from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.base import Action, check_output, not_written, shown
 from scrapy_urlcanon.commands.checked_rules import show_checks, those_that_stood
 from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.confidence import Outcome
+from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.exceptions import LearnError
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.redaction import shown_url, visible_json, visible_lines
 from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.rule_files.loading import load_configuration
+from scrapy_urlcanon.validate.crawled import Crawled
 from scrapy_urlcanon.validate.rule_check import RuleCheck, checks_of
 from scrapy_urlcanon.validate.spider import SETTINGS, ValidationSpider
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from scrapy.settings import Settings
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.learn import Observation
 
 _PAIRS = 30
 _SHUTDOWN = "shutdown"
@@ -55,7 +61,8 @@ Ctrl-C, which ends it with what is known by then.
 
   scrapy urlcanon validate urlcanon.toml --observations observations.sqlite
 
-Templates of `skip` are not validated: nothing computes where their pages are.
+Of a template of `skip` it fetches URLs of the crawl, and looks for their pages where they lead
+to, what they declare, and where the crawl has seen the same.
 """
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -127,8 +134,18 @@ def _check(
         return [], ""
     console = Console(stderr=True)
     console.print(f"Reading {count_of(len(arguments.observations), 'input')} ...", highlight=False)
-    urls = [item.url for item in observations_of(arguments.observations, Counter())]
-    checks = checks_of(configuration, urls, most=arguments.pairs)
+    urls: list[str] = []
+    observations = _noting_urls(observations_of(arguments.observations, Counter()), urls)
+    crawled = None
+    if any(
+        Skip.name in rule_set.options for origin in configuration.origins for rule_set in origin
+    ):
+        preset = settings.get(name_of("preset"), DEFAULT_PRESET)
+        rules = load_configuration(preset, rules_files=[arguments.file])
+        crawled = Crawled.of(Canonicalizer.from_configuration(rules), observations)
+    else:
+        deque(observations, maxlen=0)
+    checks = checks_of(configuration, urls, most=arguments.pairs, crawled=crawled)
     tried = [check for check in checks if check.pairs]
     left = sum(len(check.pairs) for check in tried)
     console.print(f"Fetching pairs for {count_of(len(tried), 'rule')} ...", highlight=False)
@@ -157,6 +174,12 @@ def _check(
     return checks, crawler.stats.get_value("finish_reason", "")
 
 
+def _noting_urls(observations: Iterable[Observation], urls: list[str]) -> Iterator[Observation]:
+    for observation in observations:
+        urls.append(observation.url)
+        yield observation
+
+
 def _to_json(checks: Iterable[RuleCheck]) -> str:
     found = [
         {
@@ -167,7 +190,7 @@ def _to_json(checks: Iterable[RuleCheck]) -> str:
             "right": check.right,
             "wrong": check.wrong,
             "not_comparable": check.unjudged,
-            "example": check.example and list(map(shown_url, check.example)),
+            "example": check.example and list(map(shown_url, dict.fromkeys(check.example))),
         }
         for check in checks
     ]

@@ -9,13 +9,14 @@ from attrs import define, field
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.canonicalizer.rules import BY_NAME, Rule
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME, Rule, Skip
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.confidence import MAX_FALSE, Outcome
 from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage, SiteEvidence
 from scrapy_urlcanon.learn.results.in_force import settings_of
 from scrapy_urlcanon.pages.common_contents import CommonContents
-from scrapy_urlcanon.pages.verdict import Verdict
+from scrapy_urlcanon.pages.verdict import NO_TEXT, SHARED, Judgement, Verdict
+from scrapy_urlcanon.validate.crawled import Crawled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.explanation import Step
     from scrapy_urlcanon.canonicalizer.layers import Layer
     from scrapy_urlcanon.canonicalizer.values import Setting
-    from scrapy_urlcanon.pages.verdict import Judgement
+    from scrapy_urlcanon.pages.verdict import Shown
 
 
 @define
@@ -37,11 +38,15 @@ class RuleCheck:
     setting: Any
     """The value of the option, or the part of it that can be right or wrong by itself."""
     pairs: list[tuple[str, str]] = field(factory=list)
-    """URLs, and what the rule makes of each; those still to be fetched, the next one last."""
+    """URLs, and what the rule makes of each; those still to be fetched, the next one last.
+
+    For ``skip``, under which other URL the crawl has seen the page; empty where it has not."""
     site: SiteEvidence = field(factory=SiteEvidence)
     """What is known of the pages, whatever rule they were fetched for."""
     common: CommonContents = field(factory=CommonContents)
     """What several pages show: a form to log in agrees with every rule."""
+    crawled: Crawled = field(factory=Crawled)
+    """What the crawl has seen, for a rule of ``skip``."""
     last: Judgement | None = None
     """What the last pair showed."""
     _record: EntryRecord = field(init=False)
@@ -94,7 +99,7 @@ class RuleCheck:
 
     def add(self, pair: tuple[str, str], judgement: Judgement) -> None:
         """Take over what *pair* showed."""
-        url, canonical = pair
+        url, canonical = pair[0], pair[1] or pair[0]
         verdict = judgement.verdict
         if verdict is Verdict.ANOTHER and not self.site.is_new(canonical.encode(), judgement):
             verdict = Verdict.CANNOT_TELL
@@ -105,8 +110,35 @@ class RuleCheck:
             is_same = verdict is Verdict.SAME
             self._record.add(None if is_same else OtherPage(url, canonical, judgement.own))
 
+    def alone(self, url: str, first: Shown, again: Shown) -> Judgement:
+        """Return what is to be said of *url*, which shows what it shows at no known place.
 
-def checks_of(configuration: Configuration, urls: Iterable[str], *, most: int) -> list[RuleCheck]:
+        :param first: what it showed.
+        :param again: what it showed the second time: what differs is noise.
+        """
+        noise = self.site.noise
+        noise.saw(url, again.lines)
+        changed = noise.note(first.lines, again.lines)
+        if self.common.is_elsewhere(again.digest, url):
+            self.site.note_shared(again.texts)
+            return Judgement(Verdict.CANNOT_TELL, SHARED)
+        own = frozenset(
+            line
+            for line in again.texts
+            if line[0] not in changed and not noise.holds(line[0]) and not noise.is_common(line[0])
+        )
+        if not own:
+            return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
+        return Judgement(Verdict.ANOTHER, own=own)
+
+
+def checks_of(
+    configuration: Configuration,
+    urls: Iterable[str],
+    *,
+    most: int,
+    crawled: Crawled | None = None,
+) -> list[RuleCheck]:
     """Return a check of each rule of *configuration*, with pairs that *urls* make.
 
     A pair is what one rule alone does to a URL, whatever the others do. Pairs of which *urls*
@@ -122,11 +154,13 @@ def checks_of(configuration: Configuration, urls: Iterable[str], *, most: int) -
     www strip [('http://www.a.example/?ref=2&sid=1', 'http://a.example/?ref=2&sid=1')]
 
     :param most: how many pairs there are for one rule at most.
+    :param crawled: what else is known of the URLs; without it ``skip`` has no pairs.
     """
     site = SiteEvidence()
+    crawled = crawled or Crawled()
     checks: dict[tuple[str, Layer], list[RuleCheck]] = {
         (option, rule_set.layer): [
-            RuleCheck(option, rule_set.layer, setting, site=site)
+            RuleCheck(option, rule_set.layer, setting, site=site, crawled=crawled)
             for setting in settings_of(option, value)
         ]
         for origin in configuration.origins
@@ -150,9 +184,15 @@ def checks_of(configuration: Configuration, urls: Iterable[str], *, most: int) -
                 after = _alone(check, step, canonicalizer)
                 if after != step.before:
                     found[id(check)].add((step.before, after))
+    for skipped in crawled.skipped:
+        for check in checks.get((Skip.name, skipped.cause.layer), ()):
+            if check.setting == [skipped.cause.entry]:
+                found[id(check)].add((skipped.url, skipped.place))
     every = [check for group in checks.values() for check in group]
     for check in every:
-        pairs = sorted(found[id(check)], key=lambda pair: _order(pair, seen))
+        # Of URLs that are skipped any sample will do, and all were seen.
+        first = set() if check.option == Skip.name else seen
+        pairs = sorted(found[id(check)], key=lambda pair: _order(pair, first))
         check.pairs = pairs[:most][::-1]
     return every
 

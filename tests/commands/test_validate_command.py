@@ -111,7 +111,7 @@ def test_pages_that_cannot_be_fetched_prove_nothing(validate):
 
 
 def test_rules_without_a_pair_are_said_to_be_so(validate):
-    """A rule that none of the URLs is for was not tried, nor can `skip` be."""
+    """A rule that none of the URLs is for was not tried, nor `skip` where no page was seen."""
     result, lines, hits = validate(["/a"])
     assert result.returncode == 0
     assert hits == []
@@ -219,3 +219,138 @@ def test_mistakes_are_errors(validate):
     result, _, _ = validate(["/a?sid=1"], "--pairs", "0", is_refused=True)
     assert result.returncode == 2
     assert "--pairs: expected 1 or more" in result.stderr
+
+
+SKIP = '["blog.example"]\nskip = ["/?p={id:digits}"]\n'
+BLOG = "http://blog.example"
+
+
+@pytest.fixture
+def blog(tmp_path):
+    """Return what validates a rule that skips the short links of a weblog, by what it serves."""
+    (tmp_path / "skip.toml").write_text(SKIP)
+
+    def run(respond, seen, *options):
+        rows = "".join(f"{BLOG}{url}\t200\t{text}\t{to and BLOG + to}\n" for url, text, to in seen)
+        (tmp_path / "o.tsv").write_text(f"url\tstatus\tmain_sha1\tredirect\n{rows}")
+        arguments = [
+            "validate",
+            "skip.toml",
+            "--observations",
+            "o.tsv",
+            "-s",
+            "RETRY_ENABLED=False",
+        ]
+        with Loopback(respond) as server:
+            result = scrapy(
+                "urlcanon", *arguments, *options, cwd=tmp_path, environment=server.proxies
+            )
+        shown = [" ".join(line.split()) for line in result.stdout.splitlines()]
+        return result, shown, [url.removeprefix(BLOG) for url in server.hits]
+
+    return run
+
+
+def post(number):
+    """Return the page of a post, of which a line is another one at each visit."""
+    text = " ".join(f"w{number}x{word}" for word in range(50))
+    return f"<title>Post {number}</title><p>{text}<p>Visit {time.perf_counter_ns()}"
+
+
+def number_of(request):
+    """Return the number of the post that a request is for."""
+    return int((request.query.partition("=")[2] or request.path.rpartition("-")[2]).strip("x") or 0)
+
+
+def shows_posts(*, moved=False, link=""):
+    """Return what serves posts under two URLs: one may lead to the other, or declare it."""
+
+    def respond(request):
+        number = number_of(request)
+        if request.path == "/" and moved:
+            return redirect(f"{BLOG}/post-{number}")
+        declared = f'<link rel="canonical" href="{link}{number}">' if link else ""
+        return page(declared + post(number))
+
+    return respond
+
+
+def crawled(shorts=range(30), posts=range(30), *, to=""):
+    """Return what a crawl has seen: short links that lead on, or show the same, and posts."""
+    same = "{:040d}".format
+    yield from ((f"/?p={n}", "" if to else same(n), f"{to}{n}" if to else "") for n in shorts)
+    yield from ((f"/post-{n}", same(n), "") for n in posts)
+
+
+@pytest.mark.parametrize(
+    ("respond", "seen"),
+    [
+        (shows_posts(), crawled()),
+        (shows_posts(moved=True), crawled(to="/post-")),
+        (shows_posts(link=f"{BLOG}/post-"), crawled(to="/post-")),
+        # What they lead to now is another URL than that which the crawl has seen.
+        (shows_posts(moved=True), crawled(to="/old-")),
+        # The home page, which all of them declare, is not believed.
+        (shows_posts(link=f"{BLOG}/?"), crawled()),
+    ],
+)
+def test_skipped_urls_show_pages_that_the_crawl_has_seen_elsewhere(blog, tmp_path, respond, seen):
+    """Ten of them are enough, and the rule stands, with two fetches for each."""
+    result, lines, hits = blog(respond, [*seen], "-o", "stood.toml")
+    assert result.returncode == 0, result.stderr
+    assert "holds 10 of 10 right skip /?p={id:digits} skip.toml['blog.example']" in lines
+    assert len([url for url in hits if url.startswith("/?p=")]) == 10
+    assert '\n    "/?p={id:digits}", # 10 of 10 right\n' in (tmp_path / "stood.toml").read_text()
+
+
+def test_skipped_urls_with_pages_of_their_own_refute_their_rule(blog, tmp_path):
+    """What two of them show is at no other URL of the crawl: each is fetched twice."""
+    result, lines, hits = blog(shows_posts(), crawled(posts=()), "-o", "stood.toml")
+    assert result.returncode == 1
+    assert "fails 0 of 2 right skip /?p={id:digits} skip.toml['blog.example']" in lines
+    assert "not found elsewhere, and this skips it: skip /?p={id:digits}" in lines
+    assert len(hits) == 4
+    assert len(set(hits)) == 2
+    assert f"{BLOG}{hits[0]}" in lines
+    assert Canonicalizer(rules_files=tmp_path / "stood.toml").skips(f"{BLOG}/?p=1") is None
+
+
+def test_skipped_urls_that_show_another_page_than_the_crawl_has_seen_refute_their_rule(blog):
+    """Neither the place that it has seen nor anything that they say is right."""
+
+    def respond(request):
+        return page(post(number_of(request) + 100 * (request.path == "/")))
+
+    result, lines, _ = blog(respond, crawled())
+    assert result.returncode == 1
+    assert "fails 0 of 2 right skip /?p={id:digits} skip.toml['blog.example']" in lines
+
+
+def test_skipped_urls_that_say_nothing_prove_nothing(blog):
+    """Errors, a form to log in, and pages at URLs that the crawl has not seen."""
+    answers = {
+        "error": lambda _: page("gone", status=404),
+        "login": lambda r: page(f"<p>Please log in. {WORDS}") if r.path == "/" else page(post(1)),
+        "unseen": lambda r: redirect(f"/new-{number_of(r)}") if r.path == "/" else page(post(2)),
+    }
+    for name, respond in answers.items():
+        seen = crawled(posts=()) if name == "unseen" else crawled()
+        result, lines, _ = blog(respond, seen, "--pairs", "8")
+        assert result.returncode == 0, name
+        (line,) = [line for line in lines if line.endswith("skip.toml['blog.example']")]
+        # That the first form is no page is known once there is a second one.
+        assert line.startswith(f"open 0 of {int(name == 'login')} right, "), lines
+
+
+def test_robots_txt_is_obeyed_when_skipped_urls_are_fetched(blog):
+    """What it forbids proves nothing, and is not fetched."""
+
+    def respond(request):
+        if request.path == "/robots.txt":
+            return Response(body=b"User-agent: *\nDisallow: /?p=")
+        return page(post(number_of(request)))
+
+    result, lines, hits = blog(respond, crawled(), "-s", "ROBOTSTXT_OBEY=True")
+    assert result.returncode == 0
+    assert hits == ["/robots.txt"]
+    assert "open 0 of 0 right, 30 not comparable" in " ".join(lines)

@@ -1,0 +1,67 @@
+"""What the crawl has seen of the URLs that are to be skipped, and of all others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.learn.captures import by_domain
+from scrapy_urlcanon.learn.places import skipped_urls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from typing_extensions import Self
+
+    from scrapy_urlcanon.learn import Observation
+    from scrapy_urlcanon.learn.places import SkippedUrl
+
+
+class Crawled:
+    """Tells under which URLs the crawl has seen pages.
+
+    >>> from scrapy_urlcanon.learn import Observation
+    >>> seen = [Observation("http://a.example/b", main_sha1="0" * 40)]
+    >>> rules = Canonicalizer({"a.example": {"skip": ["/?p={id:digits}"]}})
+    >>> crawled = Crawled.of(rules, seen)
+    >>> [crawled.is_fetched(f"http://a.example/{path}") for path in ("b", "c", "?p=1")]
+    [True, True, False]
+    >>> [crawled.shows_a_page(f"http://a.example/{path}") for path in ("b", "c")]
+    [True, False]
+    """
+
+    def __init__(self, canonicalizer: Canonicalizer | None = None) -> None:
+        self._canonicalizer = canonicalizer or Canonicalizer()
+        self._pages: set[str | None] = set()
+        self.skipped: list[SkippedUrl] = []
+        """The URLs that are to be skipped, and of which something is known."""
+
+    @classmethod
+    def of(cls, canonicalizer: Canonicalizer, observations: Iterable[Observation]) -> Self:
+        """Return what *observations* say, under the rules of *canonicalizer*."""
+        crawled = cls(canonicalizer)
+        canonical = canonicalizer.canonical_or_none
+        pages: list[str] = []
+        captures = by_domain(_noting_pages(observations, pages))
+        for name in tuple(captures):
+            found = skipped_urls(captures.pop(name).site(name), canonicalizer)
+            crawled.skipped += [url for url in found if url.place or url.is_seen]
+        crawled._pages.update(map(canonical, pages))
+        return crawled
+
+    def is_fetched(self, url: str) -> bool:
+        """Tell whether *url* is one, and no rule skips it."""
+        return self._canonicalizer.canonical_or_none(url) is not None and not (
+            self._canonicalizer.skips(url)
+        )
+
+    def shows_a_page(self, url: str) -> bool:
+        """Tell whether the crawl has seen what *url* shows."""
+        return self._canonicalizer.canonical_or_none(url) in self._pages
+
+
+def _noting_pages(observations: Iterable[Observation], pages: list[str]) -> Iterator[Observation]:
+    for observation in observations:
+        if observation.has_content:
+            pages.append(observation.url)
+        yield observation
