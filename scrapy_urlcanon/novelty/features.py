@@ -272,6 +272,9 @@ def _words(path: _Path, query: _Query) -> Iterator[tuple[str, str]]:
     """Yield the texts in a URL that may be any, each after the name of what it is."""
     for end in range(2, len(path)):
         yield f"prefix{end}", f"/{'/'.join(path[:end])}"
+    for segment in path[1:-1]:
+        # Wherever it stands: what ``class-use`` holds is alike in each folder.
+        yield "segment", segment
     leaf = path[-1]
     yield "leaf", leaf
     head = _head(leaf)

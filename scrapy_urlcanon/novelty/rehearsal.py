@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 _SHAPES: Final = 256
 _EXAMPLES: Final = 4
 """The last so many of each of so many shapes are kept."""
+_YOUNG: Final = 300
+_WHILE_YOUNG: Final = 3
+"""Of the first so many examples each has so many earlier ones learned again, and later one: in the
+beginning each moves far what is expected of all others."""
 
 
 class Rehearsal:
@@ -34,13 +38,16 @@ class Rehearsal:
         self._model = model
         # Two crawls of the same pages go alike.
         self._random = Random(1)  # noqa: S311
+        self._learned = 0
         self.examples: dict[bytes, deque[tuple[bytes, float]]] = {}
         """By coarse features; those that were rehearsed longest ago stand first."""
 
     def learn(self, features: Features, share: float) -> None:
         """Have the model learn that *features* brought *share*, and something earlier again."""
         self._model.learn(unpacked(features.all), share)
-        self._rehearse()
+        for _ in range(_WHILE_YOUNG if self._learned < _YOUNG else 1):
+            self._rehearse()
+        self._learned += 1
         kept = self.examples.setdefault(features.coarse, deque(maxlen=_EXAMPLES))
         kept.append((features.all, share))
         if len(self.examples) > _SHAPES:

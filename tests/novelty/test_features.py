@@ -82,3 +82,12 @@ def test_texts_stay_rare_in_a_crawl_without_end(monkeypatch):
     often, rare = (features.of(f"http://a.example/x?action={word}") for word in ("edit", "Zuiop"))
     assert often != rare
     assert sum(map(bool, features.counts)) < len(features.counts) // 8
+
+
+def test_folder_is_known_wherever_it_stands():
+    """What one package keeps in ``class-use`` tells something of what another keeps there."""
+    folders = ("class-use", "source", "class-use", "source")
+    urls = [f"http://a.example/p{n}/{folder}/X.html" for n in range(8) for folder in folders]
+    last = of(*urls, "http://a.example/one/class-use/Y.html", "http://a.example/two/source/Z.html")
+    known, (used, other) = last[-6], last[-2:]
+    assert shared(known, used) > shared(known, other)

@@ -58,6 +58,15 @@ def test_what_is_usual_does_not_sink_to_the_level_of_a_trap():
     assert usual.is_much(News(400, 150, 150.0))
 
 
+def test_one_page_as_long_as_all_others_does_not_make_them_little():
+    """The index of a reference has 38,000 words, and comes first: what it lists is worth much."""
+    usual = Usual()
+    for number in range(30):
+        usual.amount(38_000.0 if number == 5 else 300.0)
+    assert usual.amount(300.0) > 0.15
+    assert not usual.is_little(100.0)
+
+
 def test_what_is_usual_follows_a_site_of_short_pages():
     """A first page that is long does not make all others little."""
     usual = Usual()

@@ -22,6 +22,19 @@ def test_rare_shape_is_not_forgotten_for_what_it_has_in_common_with_a_frequent_o
     assert model.expect(unpacked(FREQUENT.all)) < 0.1
 
 
+def test_more_is_learned_again_in_the_beginning(monkeypatch):
+    """There each example moves far what is expected of all others; later one is enough."""
+    monkeypatch.setattr(rehearsal, "_YOUNG", 20)
+    model = OnlineModel(prior=0.6)
+    learned = []
+    monkeypatch.setattr(model, "learn", lambda features, _: learned.append(features[0]))
+    teacher = Rehearsal(model)
+    teacher.learn(RARE, 0.6)
+    for _ in range(40):
+        teacher.learn(FREQUENT, 0.0)
+    assert len(learned) == 1 + 19 * (1 + 3) + 21 * (1 + 1)
+
+
 def test_shape_that_changes_is_followed():
     """What it brought before is learned again a few times, and not for ever."""
     model = OnlineModel(prior=0.6)
