@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
@@ -13,7 +15,8 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.commands.base import Action, add_spider_argument, say_off, settings_of_spider
 from scrapy_urlcanon.commands.joining_options import pair
 from scrapy_urlcanon.crawl.addon import why_off
-from scrapy_urlcanon.crawl.settings import load_configuration
+from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
+from scrapy_urlcanon.crawl.settings import load_configuration, value_of
 from scrapy_urlcanon.redaction import visible_json
 from scrapy_urlcanon.report.screen import Screen
 
@@ -68,10 +71,11 @@ says so, and the exit status is 1.
         urls = _lines_of_input() if arguments.stdin else arguments.urls
         # The lines of an input are no pair, however many they are.
         is_pair = not arguments.stdin and len(arguments.urls) == _PAIR
-        if arguments.json:
-            _print_json(canonicalizer, urls, is_pair=is_pair)
-        else:
-            _print_text(canonicalizer, urls, is_pair=is_pair)
+        path = value_of("skip_places", settings)
+        with closing(SkipPlaces.of_crawl(Path(path))) if path else nullcontext() as places:
+            (_print_json if arguments.json else _print_text)(
+                canonicalizer, places, urls, is_pair=is_pair
+            )
         # Elsewhere there is no crawl that it would be on for.
         reason = why_off(settings) if inside_project() else None
         return say_off(reason) if reason else 0
@@ -84,7 +88,18 @@ def _lines_of_input() -> Iterator[str]:
             yield url
 
 
-def _print_json(canonicalizer: Canonicalizer, urls: Iterable[str], *, is_pair: bool) -> None:
+def _place(canonicalizer: Canonicalizer, places: SkipPlaces | None, url: str) -> str | None:
+    """Return what a crawl fetches for *url*, which it skips; None where that is not known."""
+    return places.of(canonicalizer.canonicalize(url), canonicalizer) if places else None
+
+
+def _print_json(
+    canonicalizer: Canonicalizer,
+    places: SkipPlaces | None,
+    urls: Iterable[str],
+    *,
+    is_pair: bool,
+) -> None:
     for url in urls:
         explanation = canonicalizer.explain(url)
         steps = [
@@ -92,7 +107,8 @@ def _print_json(canonicalizer: Canonicalizer, urls: Iterable[str], *, is_pair: b
             for s in explanation.steps
         ]
         skip = canonicalizer.skips(url)
-        document = {**explanation._asdict(), "steps": steps, "skip": skip}
+        place = skip and _place(canonicalizer, places, url)
+        document = {**explanation._asdict(), "steps": steps, "skip": skip, "place": place}
         print(visible_json(json.dumps(document, ensure_ascii=False)))  # noqa: T201
     if is_pair:
         both = pair(canonicalizer, *urls)
@@ -100,13 +116,22 @@ def _print_json(canonicalizer: Canonicalizer, urls: Iterable[str], *, is_pair: b
         print(visible_json(json.dumps(verdict, ensure_ascii=False)))  # noqa: T201
 
 
-def _print_text(canonicalizer: Canonicalizer, urls: Iterable[str], *, is_pair: bool) -> None:
+def _print_text(
+    canonicalizer: Canonicalizer,
+    places: SkipPlaces | None,
+    urls: Iterable[str],
+    *,
+    is_pair: bool,
+) -> None:
     screen = Screen.of_process()
     for url in urls:
         _show(canonicalizer.explain(url), screen)
         skip = canonicalizer.skips(url)
         if skip:
             screen.line((f"  is not fetched: skip {skip}", "yellow"))
+            place = _place(canonicalizer, places, url)
+            if place:
+                screen.line("  its page is fetched at  ", (place, "green"))
     if is_pair:
         _show_verdict(pair(canonicalizer, *urls), screen)
 

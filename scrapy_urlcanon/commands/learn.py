@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from scrapy_urlcanon.commands.base import Action, check_output, not_written, sho
 from scrapy_urlcanon.commands.learned_rules import show_learned
 from scrapy_urlcanon.commands.observations import observations_of
 from scrapy_urlcanon.confidence import lower_bound
+from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.exceptions import ConfigurationError, InputError, LearnError, Problem
@@ -98,6 +99,13 @@ there is no observation in any of them.
             "commented out",
         )
         parser.add_argument(
+            "--places",
+            type=Path,
+            metavar="FILE",
+            help="add the URLs that these rules are for, and under which others their pages are, "
+            "to this file for URLCANON_SKIP_PLACES, by which a crawl fetches the pages",
+        )
+        parser.add_argument(
             "--keep",
             action="append",
             default=[],
@@ -144,7 +152,7 @@ there is no observation in any of them.
         thresholds = _thresholds(arguments)
         domains = arguments.domains and [domain_of(f"http://{name}/") for name in arguments.domains]
         output: Path | None = arguments.output
-        for path in (output, arguments.export_discarder):
+        for path in (output, arguments.export_discarder, arguments.places):
             if path is not None:
                 check_output(path, arguments.inputs)
         file = LearnedFile(output) if output else None
@@ -173,6 +181,7 @@ there is no observation in any of them.
         learned, secret = without_secrets(learned)
         turned_off = () if arguments.skip else (Skip.name,)
         try:
+            _write_places(learned, arguments.places)
             left_out = _write(learned, file, arguments.export_discarder, turned_off)
         except OSError as error:
             print(visible_lines(not_written(error.filename, error)), file=sys.stderr)  # noqa: T201
@@ -248,6 +257,19 @@ def _write(
     text, left_out = to_duplicate_url_discarder(learned.as_rules())
     write_atomically(export, text)
     return left_out
+
+
+def _write_places(learned: Learned, path: Path | None) -> None:
+    """Add the places of skipped pages to the file at *path*, if it is asked for.
+
+    :raises ConfigurationError: if it is none of ours.
+    :raises OSError: if it cannot be written.
+    """
+    if path is None:
+        return
+    with closing(SkipPlaces(path)) as places:
+        for rule in learned.rules:
+            places.add(rule.places)
 
 
 @contextmanager

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.trial import AuditedPair
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.earlier.pages import EarlierPages
+    from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
     from scrapy_urlcanon.crawl.linking_pages import LinkingPages
     from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
     from scrapy_urlcanon.crawl.record.recorder import Recorder
@@ -129,13 +130,21 @@ class Crawl:
         # A receiver of its signal costs every request more than its fingerprint.
         if any(Skip.name in rule_set.options for origin in origins for rule_set in origin):
             self._skipped = SkippedRequests(
-                crawler, self.canonicalizer, self.canonical_urls, self.stats
+                crawler, self.canonicalizer, self.canonical_urls, self.stats, self._skip_places()
             )
         if self.settings.clean_param:
             from scrapy_urlcanon.crawl.clean_param import CleanParamRules  # noqa: PLC0415
 
             self._clean_param = CleanParamRules(crawler, self.rule_changes, self.stats)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
+
+    def _skip_places(self) -> SkipPlaces | None:
+        """Return what knows where skipped pages are, for a crawl whose settings name it."""
+        if not self.settings.skip_places or self._crawler.spider is None:
+            return None
+        from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces  # noqa: PLC0415
+
+        return SkipPlaces.of_crawl(Path(self.settings.skip_places))
 
     def _make_order(self) -> None:
         """Make what orders the crawl, where the settings ask for it."""
@@ -318,7 +327,7 @@ class Crawl:
     def on_drop(self, listener: Callable[[Drop], None]) -> None:
         """Call *listener* with each dropped request, once it is counted."""
         if self.dropped:
-            self.dropped.listeners.append(listener)
+            self.dropped.reporters.append(listener)
 
     def on_audit(self, listener: Callable[[AuditedPair], None]) -> None:
         """Call *listener* with each dropped variant that was compared."""
@@ -365,6 +374,7 @@ class Crawl:
             declared_by=declared.declared_by if declared else None,
             linking_pages=self.linking_pages,
             listeners=[part.dropped for part in listening if part],
+            knows_places=self.settings.skip_places is not None,
         )
 
     def _on_foreign_filter(self) -> None:

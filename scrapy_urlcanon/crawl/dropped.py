@@ -13,7 +13,9 @@ from w3lib.url import canonicalize_url
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
+from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.own_requests import REWRITTEN, mark_of, with_url
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY, PAGE_KEY
 from scrapy_urlcanon.crawl.stats import Stat
 
@@ -82,6 +84,9 @@ class DroppedDuplicates:
     :param declared_by: returns the URL of the page that declared the one of a fingerprint, where
         that alone is why the duplicate filter has it as seen.
     :param listeners: are called with each dropped request, once it is counted.
+    :param knows_places: whether requests take the place of those for URLs that are skipped. Where
+        such a one is dropped it counts, and :attr:`reporters` hear of it, as the other one: a
+        variant, due to ``skip``.
     """
 
     def __init__(
@@ -95,6 +100,7 @@ class DroppedDuplicates:
         declared_by: Callable[[bytes], str | None] | None,
         linking_pages: LinkingPages | None,
         listeners: list[Callable[[Drop], None]],
+        knows_places: bool = False,
     ) -> None:
         self._crawler = crawler
         self._canonicalizer = canonicalizer
@@ -103,7 +109,10 @@ class DroppedDuplicates:
         self._stats = stats
         self._declared_by = declared_by
         self._linking_pages = linking_pages
-        self.listeners = listeners
+        self._listeners = listeners
+        self.reporters: list[Callable[[Drop], None]] = []
+        """Are called after the listeners."""
+        self._knows_places = knows_places
         self._is_ours = True
         # Until they are written to the stats, whose collector takes longer than all else.
         self._exact = self._variants = 0
@@ -126,21 +135,24 @@ class DroppedDuplicates:
         drop = self._attribute(request)
         if self._linking_pages:
             drop = drop._replace(linked_from=self._linking_pages.of(request))
+        linked = _as_linked(drop) if self._knows_places else drop
         if self._is_ours:
-            self._domains[drop.domain] += 1
-            if drop.is_exact:
+            self._domains[linked.domain] += 1
+            if linked.is_exact:
                 self._exact += 1
             else:
                 self._variants += 1
-                self._rules.update(drop.rules)
-                self._entries.update(entry for entry in drop.entries if entry.entry)
-                of_scrapy = canonicalize_url(request.url)
-                if of_scrapy != canonicalize_url(drop.first):
-                    self._count_kept_by_scrapy(request, of_scrapy)
+                self._rules.update(linked.rules)
+                self._entries.update(entry for entry in linked.entries if entry.entry)
+                of_scrapy = canonicalize_url(linked.request.url)
+                if of_scrapy != canonicalize_url(linked.first):
+                    self._count_kept_by_scrapy(linked.request, of_scrapy)
             if (self._exact + self._variants) % _DROPS_PER_WRITE == 0:
                 self._write_counts()
-        for listener in self.listeners:
+        for listener in self._listeners:
             listener(drop)
+        for reporter in self.reporters:
+            reporter(linked)
 
     def disown(self) -> None:
         """Count nothing: it is not by our fingerprints that requests are dropped."""
@@ -213,6 +225,15 @@ class DroppedDuplicates:
         if others:
             self._stats.set(Stat.DROPPED_ON_DOMAIN, others, domain="other")
         logger.info(summary(self._stats.all()), extra={"spider": spider})
+
+
+def _as_linked(drop: Drop) -> Drop:
+    """Return the drop of what was linked, where that is skipped and its page was requested."""
+    mark = mark_of(drop.request, REWRITTEN)
+    if mark is None or "skip" not in mark or mark["url"] != drop.request.url:
+        return drop
+    linked = with_url(drop.request, mark["original"])
+    return drop._replace(request=linked, entries=frozenset((RuleEntry(Skip.name, mark["skip"]),)))
 
 
 def _make_room(counts: Counter[T]) -> None:

@@ -30,7 +30,10 @@ OWN_URL: Final = "own URL"
 REVISIT: Final = "revisit"
 """A page that is fetched again, to see what of it is another one at each visit."""
 REWRITTEN: Final = "rewritten"
-"""A request for the canonical URL, made of one for another URL."""
+"""A request for the canonical URL, made of one for another URL, or for the place of a page, made of
+one for a URL that is skipped."""
+SKIPPED: Final = "skipped"
+"""A request for a URL that is skipped, which waits for what becomes of the place of its page."""
 
 
 def with_url(request: Request, url: str, meta: dict[str, Any] | None = None) -> Request:

@@ -357,6 +357,9 @@ class CrawlSettings:
     seen: str | None = _setting(_path_of_store, default=None)
     """The file of [the pages that earlier runs have got](earlier-runs.md), which are not fetched
     again; `%(name)s` is the name of the spider."""
+    skip_places: Any = _setting(_path_of_store, default=None)
+    """The file of `scrapy urlcanon learn --places`, which says [where the pages of skipped URLs
+    are](learning.md#where-skipped-pages-are): those are fetched."""
     seen_by: str = _setting(_one_of(*_SEEN_BY), default=ITEM)
     """Which pages those are: they gave an `"item"`, or the callback got `"text"` of them, or a
     `"response"` that is a success and not empty."""

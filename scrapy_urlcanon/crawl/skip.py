@@ -1,4 +1,4 @@
-"""Skips requests whose page is always found under another URL."""
+"""Skips requests whose page is always found under another URL, and has that fetched if known."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_urlcanon.canonicalizer.url import split
-from scrapy_urlcanon.crawl.own_requests import is_unfiltered
+from scrapy_urlcanon.crawl.own_requests import (
+    RESCUE,
+    REWRITTEN,
+    is_unfiltered,
+    mark_of,
+    marked,
+)
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
@@ -16,7 +22,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
+    from scrapy_urlcanon.canonicalizer.entries import Cause
     from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
+    from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 
@@ -26,6 +34,13 @@ class SkippedRequests:
     It listens to ``request_scheduled``, which redirects and retries come by too. Requests that
     are not to be filtered are let through, start URLs among them, and so are those that are no
     GET or HEAD.
+
+    Where it is known under which other URL a page is, a request for that takes the place of the
+    skipped one, as if a redirect had been followed that nobody needs to fetch. If that brings
+    nothing, the skipped URL is fetched after all, as any URL of a page that fails (see
+    :class:`.PageRequests`).
+
+    :param places: knows where the pages are, if anything is known.
     """
 
     def __init__(
@@ -34,11 +49,16 @@ class SkippedRequests:
         canonicalizer: Canonicalizer,
         canonical_urls: CanonicalUrls,
         stats: CrawlStats,
+        places: SkipPlaces | None,
     ) -> None:
+        self._crawler = crawler
+        self._places = places
         self._canonicalizer = canonicalizer
         self._canonical_urls = canonical_urls
         self._stats = stats
         crawler.signals.connect(self.request_scheduled, signals.request_scheduled)
+        if places:
+            crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     def request_scheduled(self, request: Request, spider: Spider) -> None:
         """Count *request* and refuse it if a template fits it.
@@ -49,10 +69,39 @@ class SkippedRequests:
         del spider
         if is_unfiltered(request) or request.method not in {"GET", "HEAD"}:
             return
+        mark = mark_of(request, RESCUE)
+        if mark and mark["url"] == request.url:
+            # What was requested in its place has failed.
+            return
         canonical = self._canonical_urls.of(request)
         if canonical is None:
             return
         skip = self._canonicalizer.policy(canonical).skips(split(canonical))
-        if skip is not None:
+        if skip is None:
+            return
+        place = self._places.of(canonical, self._canonicalizer) if self._places else None
+        if place is None:
             self._stats.inc(Stat.SKIPPED, template=skip.entry)
             raise IgnoreRequest(f"its page is always found elsewhere: {skip.entry}")
+        if not self._has_led_here(place, request):
+            self._stats.inc(Stat.SKIPPED, template=skip.entry)
+            self._replace(request, place, skip)
+            raise IgnoreRequest(f"its page is always found elsewhere: {place}")
+
+    def spider_closed(self) -> None:
+        """Close the file."""
+        if self._places:
+            self._places.close()
+
+    def _has_led_here(self, place: str, request: Request) -> bool:
+        """Tell whether *place* is redirected to *request*: its page is here now."""
+        of = self._canonical_urls.of
+        sources = request.meta.get("redirect_urls", ())
+        return bool(sources) and of(request, place) in {of(request, url) for url in sources}
+
+    def _replace(self, request: Request, place: str, skip: Cause) -> None:
+        """Have *place* requested, unless it was."""
+        self._stats.inc(Stat.SKIP_PLACED)
+        self._crawler.engine.crawl(
+            marked(request, REWRITTEN, place, original=request.url, skip=skip.entry)
+        )

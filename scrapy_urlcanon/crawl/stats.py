@@ -43,6 +43,9 @@ class Stat(Enum):
     SKIPPED = "skipped/{template}"
     """Requests that a template of `skip` kept from the scheduler; they are none of the
     requests above."""
+    SKIP_PLACED = "skip/placed"
+    """Of these, those whose page is known to `URLCANON_SKIP_PLACES`. Its URL was requested in their
+    place; where that had been requested before, `urlcanon/dropped/rule/skip` counts it."""
     REDIRECT_HOPS = "redirect_hops"
     """Redirects to the canonical form of their own URL, which were followed."""
     REWRITTEN = "rewritten"

@@ -66,6 +66,9 @@ def _lines(stats: Mapping[str, Any]) -> Iterator[str]:
     skipped = sum(Stat.SKIPPED.counts(stats).values())
     if skipped:
         yield _row(skipped, "skipped: not fetched at all")
+        placed = stats.get(Stat.SKIP_PLACED.key(), 0)
+        if placed:
+            yield _row(placed, "  but their pages, which are known, were requested")
     suspended = Stat.AUDIT_SUSPENDED.counts(stats)
     if suspended:
         yield _row(len(suspended), f"suspended: {', '.join(suspended)}")

@@ -17,13 +17,16 @@ from scrapy_urlcanon.learn.results.rule import as_rules
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from scrapy_urlcanon.canonicalizer.entries import Cause
     from scrapy_urlcanon.learn.canonicals import DeclaredCanonicals
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.results.rule import LearnedRule
     from scrapy_urlcanon.learn.site import Site
+
+#: Of how many URLs that a rule skips the places are kept, some 300 bytes each.
+MAX_PLACES = 1_000_000
 
 #: As many hops as Scrapy's REDIRECT_MAX_TIMES follows.
 _MAX_HOPS = 20
@@ -45,12 +48,11 @@ class SkippedUrl(NamedTuple):
     """Whether it is known what it shows."""
 
 
-def skipped_urls(site: Site, canonicalizer: Canonicalizer) -> list[SkippedUrl]:
-    """Return the URLs of a site that are not fetched, each with the place of its page.
+def skipped_urls(site: Site, canonicalizer: Canonicalizer) -> Iterator[SkippedUrl]:
+    """Yield the URLs of a site that are not fetched, each with the place of its page.
 
     That is where it redirects to, what it declares to be its canonical URL where that is to be
-    believed, or another URL that shows the same page. Of several URLs that the rules make one only
-    one is returned, one with a place if there is any.
+    believed, or another URL that shows the same page.
 
     >>> from scrapy_urlcanon.learn import Observation
     >>> from scrapy_urlcanon.learn.captures import site_of
@@ -69,28 +71,48 @@ def with_places(
 ) -> tuple[LearnedRule, ...]:
     """Return *rules*, those of ``skip`` with what they save and with the places of the pages.
 
+    Of several URLs that the rules make one only one counts; it has a place if any of them has.
+
     :param preset: what the rules are to be added to.
     """
     rules = tuple(rules)
     if not any(rule.option == Skip.name for rule in rules):
         return rules
     canonicalizer = Canonicalizer(as_rules(rules), preset=preset or DEFAULT_PRESET)
-    found: dict[tuple[str | None, str], list[SkippedUrl]] = {}
+    found: dict[tuple[str | None, str], _Found] = {}
     for skipped in skipped_urls(site, canonicalizer):
-        found.setdefault((skipped.cause.layer.pattern, skipped.cause.entry), []).append(skipped)
+        of_rule = skipped.cause.layer.pattern, skipped.cause.entry
+        found.setdefault(of_rule, _Found()).add(skipped)
     return tuple(
-        _with_places(rule, found.get((rule.pattern, rule.setting[0]), ()))
+        found.get((rule.pattern, rule.setting[0]), _Found()).beside(rule)
         if rule.option == Skip.name
         else rule
         for rule in rules
     )
 
 
-def _with_places(rule: LearnedRule, skipped: Iterable[SkippedUrl]) -> LearnedRule:
-    urls = tuple(skipped)
-    places = {each.canonical: each.place for each in urls if each.place}
-    evidence = replace(rule.evidence, merges=len(urls), placed=len(places))
-    return replace(rule, evidence=evidence, places=places)
+class _Found:
+    """What was found of the URLs that one rule skips."""
+
+    def __init__(self) -> None:
+        # By their hashes: a crawl may have millions.
+        self._urls: set[int] = set()
+        self._placed: set[int] = set()
+        self._places: dict[str, str] = {}
+
+    def add(self, skipped: SkippedUrl) -> None:
+        key = hash(skipped.canonical)
+        self._urls.add(key)
+        if skipped.place:
+            self._placed.add(key)
+            if len(self._places) < MAX_PLACES:
+                self._places.setdefault(skipped.canonical, skipped.place)
+
+    def beside(self, rule: LearnedRule) -> LearnedRule:
+        """Return *rule* with it."""
+        merges, placed = len(self._urls), len(self._placed)
+        evidence = replace(rule.evidence, merges=merges, placed=placed)
+        return replace(rule, evidence=evidence, places=self._places)
 
 
 class _Places:
@@ -99,37 +121,29 @@ class _Places:
         self._canonicalizer = canonicalizer
         self._cause_of = lru_cache(100_000)(self._skips)
 
-    def skipped(self) -> list[SkippedUrl]:
+    def skipped(self) -> Iterator[SkippedUrl]:
         site = self._site
-        skipped = {
-            row: skip
-            for row, location in enumerate(site.locations)
-            if (skip := self._skips(location))
-        }
-        if not skipped:
-            return []
+        is_skipped = bytearray(self._skips(location) is not None for location in site.locations)
+        rows = [row for row, flag in enumerate(is_skipped) if flag]
         others: dict[int, list[int]] = {
-            page: [] for row in skipped if (page := site.pages[row]) != NO_EVIDENCE
+            page: [] for row in rows if (page := site.pages[row]) != NO_EVIDENCE
         }
         for row, page in enumerate(site.pages):
-            if page in others and row not in skipped:
+            if page in others and not is_skipped[row]:
                 others[page].append(row)
-        for rows in others.values():
+        for shown in others.values():
             # What redirects is worth a request less than where it leads.
-            rows.sort(key=lambda row: (row in site.redirects, site.locations[row]))
+            shown.sort(key=lambda row: (row in site.redirects, site.locations[row]))
         canonicals = declared_canonicals(site)
-        found: dict[str, SkippedUrl] = {}
-        for row, (canonical, cause) in skipped.items():
-            page = site.pages[row]
+        for row in rows:
+            location, page = site.locations[row], site.pages[row]
             place = self._led_to(row) or self._declared(row, canonicals)
-            place = place or self._other(site.locations[row], others.get(page, []))
-            known = found.get(canonical)
-            if known is None or (place and not known.place):
-                url = site.locations[row].url
-                url_of_place = place.url if place else ""
-                is_seen = page != NO_EVIDENCE
-                found[canonical] = SkippedUrl(url, canonical, cause, url_of_place, is_seen)
-        return list(found.values())
+            place = place or self._other(location, others.get(page, []))
+            # Made anew: to keep it would take more than all else that is known of a URL.
+            if skip := self._skips(location):
+                yield SkippedUrl(
+                    location.url, *skip, place.url if place else "", page != NO_EVIDENCE
+                )
 
     def _skips(self, location: Location) -> tuple[str, Cause] | None:
         """Return the canonical URL of one that is not to be fetched, and why; else None."""

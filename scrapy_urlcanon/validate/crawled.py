@@ -44,8 +44,13 @@ class Crawled:
         pages: list[str] = []
         captures = by_domain(_noting_pages(observations, pages))
         for name in tuple(captures):
-            found = skipped_urls(captures.pop(name).site(name), canonicalizer)
-            crawled.skipped += [url for url in found if url.place or url.is_seen]
+            found: dict[str, SkippedUrl] = {}
+            for skipped in skipped_urls(captures.pop(name).site(name), canonicalizer):
+                if skipped.place or skipped.is_seen:
+                    # Of several that are one for the rules, one of which the place is known.
+                    known = found.setdefault(skipped.canonical, skipped)
+                    found[skipped.canonical] = known if known.place else skipped
+            crawled.skipped += found.values()
         crawled._pages.update(map(canonical, pages))
         return crawled
 

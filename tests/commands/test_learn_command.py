@@ -263,6 +263,19 @@ def test_skip_is_for_the_user_to_turn_on(tmp_path):
     assert "\nskip = [" in rules.read_text()
     (rule,) = json.loads(urlcanon("learn", path, "--json", cwd=tmp_path).stdout)["rules"]
     assert (rule["merges"], rule["placed"]) == (61, 60)
+    result = urlcanon("learn", path, "-o", rules, "--places", "places", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    named = ("-s", f"URLCANON_RULES_FILES={rules}", "-s", "URLCANON_SKIP_PLACES=places")
+    urls = ("http://blog.example/?p=7&utm_source=x", "http://blog.example/?p=1")
+    shown = urlcanon("explain", *urls, *named, cwd=tmp_path).stdout
+    assert "its page is fetched at  http://blog.example/post-b/" in shown
+    assert shown.count("its page is fetched") == 1
+    shown = urlcanon("explain", "--json", urls[0], *named, cwd=tmp_path).stdout
+    assert json.loads(shown)["place"] == "http://blog.example/post-b/"
+    (tmp_path / "places").write_text("other")
+    result = urlcanon("learn", path, "-o", rules, "--places", "places", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "places cannot be used" in result.stderr
 
 
 def test_classes_that_are_skipped_are_listed_up_to_twenty():

@@ -60,17 +60,12 @@ def test_declared_url_that_was_not_seen_is_believed_where_others_were_right():
     assert places(*right, *seen, away)["/?p=9"] == ""
 
 
-def test_urls_that_the_rules_make_one_count_once():
-    """It has a place if any of its URLs has one."""
-    seen = (see("/?p=1&sid=2", "one"), see("/?p=1&sid=3", redirect="/one"))
-    assert places(*seen) == {"/?p=1": "/one"}
-
-
 def test_learned_class_has_what_it_saves_and_the_places():
-    """Members of a class before it are not counted again; what is not placed has no entry."""
+    """What is not placed has no entry, and several URLs that the rules make one count once."""
     seen = [see(f"/post-{'abcdefghij'[i % 10] * (i // 10 + 1)}", f"page {i}") for i in range(40)]
     seen += [see(f"/?p={i * 7}", redirect=one.url.removeprefix(HOST)) for i, one in enumerate(seen)]
-    (rule,) = learn([*seen, see("/?p=1", status=404)]).rules
+    again = [see("/?p=14&utm_source=x", status=404), see("/?p=7&utm_source=x", status=404)]
+    (rule,) = learn([*seen, see("/?p=1", status=404), *again], preset="safe").rules
     assert rule.option == "skip"
     assert (rule.evidence.merges, rule.evidence.placed) == (41, 40)
     assert rule.places[f"{HOST}/?p=7"] == seen[1].url

@@ -164,7 +164,8 @@ class Skip(Option):
     computed from this one: ``/?p=17`` redirects to the article that every list links.
 
     When it is wrong: for some of the URLs of that shape the other one is never linked.
-    What is skipped is not seen at all, so nothing can find that out later.
+    What is skipped is not seen at all, so nothing can find that out later. Where
+    ``URLCANON_SKIP_PLACES`` has the other one, that is fetched.
     """
 
     name = "skip"

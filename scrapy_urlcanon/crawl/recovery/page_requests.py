@@ -16,6 +16,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     MARK_KEY,
     RESCUE,
     REWRITTEN,
+    SKIPPED,
     is_unfiltered,
     mark_of,
     marked,
@@ -231,7 +232,8 @@ class PageRequests:
 
     def offer(self, variant: Request, page: bytes | None = None) -> Fate | None:
         """Have *variant* wait for its page, or fetched if that is missed."""
-        page = page or self._fingerprints.page(variant)
+        mark = mark_of(variant, SKIPPED)
+        page = page or self._fingerprints.page(variant, mark["place"] if mark else None)
         if page is None:
             return None
         if self._is_less_deep(page, variant) and self._lives.is_had(page):
@@ -364,4 +366,6 @@ def _original(request: Request) -> Request:
     if mark is None:
         return request
     meta = {key: value for key, value in request.meta.items() if key not in OF_ANOTHER_URL}
-    return with_url(request, mark["original"], meta=meta)
+    original = with_url(request, mark["original"], meta=meta)
+    # In the next run of a job it is to be known for which page it waits: not that of its URL.
+    return marked(original, SKIPPED, place=mark["url"]) if "skip" in mark else original

@@ -133,12 +133,14 @@ def _redirect_hops(report: Report) -> Iterator[Finding]:
 
 def _skipped(report: Report) -> Iterator[Finding]:
     by_template = report.figures_under("skipped/")
+    placed = report.figure("skip/placed")
+    known = f" Of {placed:,} it is known: those pages were requested." if placed else ""
     if by_template:
         ranked = sorted(by_template, key=lambda template: (-by_template[template], template))
         yield Finding(
             f"{count_of(sum(by_template.values()), 'request')} skipped",
             "They fit a template of the skip option, so nothing was fetched for them, and nothing "
-            "can tell whether their pages were found under other URLs.",
+            f"can tell whether their pages were found under other URLs.{known}",
             tuple(f"{template}: {by_template[template]:,}" for template in ranked[:_LISTED]),
         )
 

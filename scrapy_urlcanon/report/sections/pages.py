@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from attrs import evolve, frozen
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
+from scrapy_urlcanon.canonicalizer.rules.template import Skip
+from scrapy_urlcanon.crawl.settings import (
+    DECLARED_CANONICAL,
+    DECLARED_CANONICAL_SETTING,
+    name_of,
+)
 from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.redaction import redact, shown_url, visible
 from scrapy_urlcanon.report.sampling import COUNTED_URLS, GroupSample
@@ -166,8 +171,11 @@ def _group(group: SampledGroup, canonicalizer: Canonicalizer) -> Group:
 def _variant(
     variant: SampledVariant, on_kept: tuple[Step, ...], canonicalizer: Canonicalizer
 ) -> Variant:
+    skips = tuple(redact(entry.entry) for entry in variant.entries if entry.option == Skip.name)
     steps: Iterable[StepOnUrl] = (_DECLARATION,)
-    if not variant.is_declared:
+    if skips:
+        steps = (StepOnUrl(Skip.name, name_of("skip_places"), "dropped", skips),)
+    elif not variant.is_declared:
         own = variant.options if isinstance(variant.options, dict) else None
         on_dropped = canonicalizer.explain(variant.url, options=own).steps
         steps = _steps(_fired(on_dropped, variant.entries), _fired(on_kept, variant.entries))

@@ -1,0 +1,102 @@
+"""The file of ``URLCANON_SKIP_PLACES``: where the pages of URLs are that are not fetched."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from typing import TYPE_CHECKING, Final
+
+from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from scrapy_urlcanon.canonicalizer import Canonicalizer
+
+logger = logging.getLogger(__name__)
+
+KIND: Final = Kind(
+    setting="URLCANON_SKIP_PLACES",
+    what="file of the places of skipped pages",
+    application=0x75726C70,
+    version=1,
+    schema=("CREATE TABLE places (url TEXT PRIMARY KEY, place TEXT NOT NULL) WITHOUT ROWID",),
+    advice="name another file for `learn --places`",
+)
+
+#: From place to place, where what a template skips has been found under what another one skips.
+_MAX_HOPS = 20
+
+
+class SkipPlaces:
+    """Knows under which other URLs the pages of skipped URLs are; on disk, none of it in memory.
+
+    :raises ConfigurationError: if the file cannot be used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._database = open_database(path, KIND, is_shared=True)
+        self._has_failed = False
+
+    @classmethod
+    def of_crawl(cls, path: Path) -> SkipPlaces:
+        """Open the file that a setting names.
+
+        :raises ConfigurationError: if there is none, or it cannot be used.
+        """
+        if not path.is_file():
+            raise ConfigurationError([Problem(KIND.setting, f"{path}: no such file")])
+        return cls(path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def add(self, places: Mapping[str, str]) -> None:
+        """Add *places* by the canonical URLs that are skipped.
+
+        :raises OSError: if they cannot be written.
+        """
+        try:
+            with self._database:
+                self._database.executemany(
+                    "INSERT OR REPLACE INTO places VALUES (?, ?)", places.items()
+                )
+        except sqlite3.Error as error:
+            raise OSError(None, str(error), str(self._path)) from error
+
+    def of(self, canonical: str, canonicalizer: Canonicalizer) -> str | None:
+        """Return the URL to be fetched for the page of a skipped one; None where none is known.
+
+        :param canonicalizer: by whose rules another URL may be skipped too.
+        """
+        for _ in range(_MAX_HOPS):
+            place = self._at(canonical)
+            found = place and canonicalizer.canonical_or_none(place)
+            if not found or not canonicalizer.policy(found).skips(split(found)):
+                return place if found else None
+            canonical = found
+        return None
+
+    def _at(self, canonical: str) -> str | None:
+        try:
+            row = self._database.execute(
+                "SELECT place FROM places WHERE url = ?", (canonical,)
+            ).fetchone()
+        except sqlite3.Error as error:
+            self._fail(error)
+            return None
+        return row[0] if row else None
+
+    def _fail(self, error: sqlite3.Error) -> None:
+        if not self._has_failed:
+            self._has_failed = True
+            logger.error(
+                "%(path)s cannot be read: %(error)s. The pages of what is skipped are not looked "
+                "for any more.",
+                {"path": self._path, "error": error},
+            )
