@@ -95,16 +95,21 @@ class Thresholds:
         changes: Changes = NO_CHANGES,
         rate: float = 0.0,
         is_host: bool = False,
+        is_choice: bool = False,
     ) -> bool:
         """Tell whether so many pages for and against a rewrite are enough.
 
         :param changes: those against it that may but have changed between two captures.
         :param rate: how often captures of the site do that.
         :param is_host: whether it drops ``www`` or the scheme.
+        :param is_choice: whether it replaces one of few words of the path, where no change is to
+            blame for what differs.
         """
         share = self.moved if is_host else self.lost
         # What changes so often is content.
-        if changes.moved > self.restless * (changes.moved + changes.agreeing):
+        if changes.moved > self.restless * (changes.moved + changes.agreeing) or (
+            is_choice and changes.moved > self.moved * (pages + changes.moved)
+        ):
             lost += changes.moved
         if lower_bound(pages, lost, self.confidence) < self.precision:
             return False
@@ -113,6 +118,7 @@ class Thresholds:
         hard = lost - changes.changed
         return (
             share > 0.0
+            and not is_choice
             and hard <= share * (pages + hard)
             and 1.0 - at_most(changes.changed - 1, changes.unclear, min(rate, self.restless))
             >= self.chance

@@ -7,6 +7,7 @@ pair is held against those of its siblings: the same template with other words.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
@@ -24,23 +25,28 @@ if TYPE_CHECKING:
 Words: TypeAlias = "tuple[str, ...]"
 _Context: TypeAlias = "tuple[str, Words, Words]"
 
+# A number that a template leaves out.
+_ANY_NUMBER = re.compile(r"\{_\w+:digits\}")
+
 #: Words in one place that are compared with each other.
 MAX_WORDS = 12
 
 
 def is_choice(candidate: Sequence[Operation], changes: Mapping[Location, Location]) -> bool:
-    """Tell whether a candidate replaces some of few words that are found on many pages.
+    """Tell whether a candidate replaces some of few words or numbers that are found on many pages.
 
-    That is a choice, such as a version or a section. Any text beside the number of a page is a
-    title.
+    That is a choice, such as a version, a section or a season. Any text beside the number of a
+    page is a title.
     """
     segments, places = _places(candidate)
-    if ":digits}" in str(candidate[0].setting) and all("{" in segments[p] for p in places):
+    source = str(candidate[0].setting)
+    is_numbered = ":digits}" in source and not _ANY_NUMBER.search(source)
+    if is_numbered and all("{" in segments[p] for p in places):
         return False
     words = {
         tuple(parts[place] for place in places)
-        for source in changes
-        if places and len(parts := source.address.path.split("/")) == len(segments)
+        for location in changes
+        if places and len(parts := location.address.path.split("/")) == len(segments)
     }
     return bool(words) and 2 * len(words) <= len(set(changes.values()))
 

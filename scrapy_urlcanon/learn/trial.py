@@ -229,7 +229,8 @@ class Trial:
                 tally.agreeing,
                 len(tally.pages) - tally.support(thresholds),
             ),
-            rate=0.0 if self._is_choice else self._groups.rate_of_change,
+            rate=self._groups.rate_of_change,
+            is_choice=self._is_choice,
             is_host=all(step.is_host_wide for step in self.candidate),
         )
 

@@ -4,6 +4,8 @@ from random import Random
 
 import pytest
 
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+
 from .test_bad_input import wrong
 from .test_learn import rules, see
 
@@ -50,6 +52,32 @@ def partners(draw):
         for partner in draw.sample(range(30), 3):
             content = f"article {i}" + f", {partner}" * (partner < 3)
             yield f"/a/{i}?ref=p{partner}", content
+
+
+def seasons(draw):
+    """Yield teams a tenth of whose seasons have a page of their own."""
+    for i in range(30):
+        for year in range(2010, 2020):
+            yield f"/team/{i}/season/{year}", f"team {i}" + f", {year}" * (draw.random() < 0.1)
+
+
+def lost(seen, truth, seed):
+    """Return the pages that a crawl in some order, under what was learned, would not fetch."""
+    canonicalizer = Canonicalizer(rules(seen))
+    first = {}
+    for url in Random(seed).sample(sorted(truth), len(truth)):
+        if not canonicalizer.skips(url):
+            first.setdefault(canonicalizer.canonicalize(url), truth[url])
+    return {*truth.values()} - {*first.values()}
+
+
+@pytest.mark.parametrize("part", [0.7, 1.0])
+@pytest.mark.parametrize("site", [seasons])
+def test_choice_that_matters_on_few_pages_loses_none(site, part):
+    """Neither a rule nor a class that is skipped hides them, in a whole crawl or most of one."""
+    for seed in range(12):
+        seen, truth = drawn(site(Random(seed)), seed, part)
+        assert lost(seen, truth, seed) == set()
 
 
 @pytest.mark.parametrize(
