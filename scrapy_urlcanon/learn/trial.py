@@ -346,8 +346,9 @@ class Trial:
         """Return the tally of those URLs only that have what all of its evidence has.
 
         One script answers for many things, ``?do=details`` and ``?do=list``. Where the candidate
-        makes URLs of the one kind one again and again, and never those of the other, though there
-        are so many that it should have, the other kind has shown nothing.
+        makes URLs of the one kind one again and again, and never those of the other, the other kind
+        has shown nothing: where it is another choice in the same place, or there are so many of it
+        that it should have.
         """
         scope = tally.scope
         if scope.condition or all(step.is_host_wide for step in self.candidate):
@@ -358,8 +359,12 @@ class Trial:
         inside, changed = self._within(scope, supporting)
         for condition in sorted(set.intersection(*conditions)) if conditions else ():
             narrow = scope._replace(condition=condition)
-            count = sum(map(narrow.holds, changed))
-            if narrow.is_expressible and _is_telling(len(inside), count, len(changed), thresholds):
+            outside = [source for source in changed if not narrow.holds(source)]
+            count = len(changed) - len(outside)
+            if narrow.is_expressible and (
+                _is_other_choice(condition, outside)
+                or _is_telling(len(inside), count, len(changed), thresholds)
+            ):
                 return self._tally(
                     narrow, [merge for merge in merges if narrow.holds(merge.target)]
                 )
@@ -387,6 +392,12 @@ class Trial:
                 holding.append(tally)
                 covered |= targets
         return sorted(holding, key=lambda tally: tally.scope)
+
+
+def _is_other_choice(param: str, others: Collection[Location]) -> bool:
+    """Tell whether URLs differ from those with a parameter by what else that one says in each."""
+    name = name_of(param)
+    return bool(others) and all(name in map(name_of, other.params) for other in others)
 
 
 def _is_telling(showing: int, count: int, of: int, thresholds: Thresholds) -> bool:

@@ -61,6 +61,18 @@ def seasons(draw):
             yield f"/team/{i}/season/{year}", f"team {i}" + f", {year}" * (draw.random() < 0.1)
 
 
+def actions(draw):
+    """Yield tickets on which the project makes no difference, and lists of each project."""
+    for i in range(150):
+        yield f"/bugs?do=details&id={i}", f"ticket {i}"
+        if draw.random() < 0.6:
+            yield f"/bugs?do=details&id={i}&project={i % 3}", f"ticket {i}"
+    for do in ("list", "roadmap", "top"):
+        yield f"/bugs?do={do}", do
+        for project in range(3):
+            yield f"/bugs?do={do}&project={project}", f"{do} {project}"
+
+
 def lost(seen, truth, seed):
     """Return the pages that a crawl in some order, under what was learned, would not fetch."""
     canonicalizer = Canonicalizer(rules(seen))
@@ -72,7 +84,7 @@ def lost(seen, truth, seed):
 
 
 @pytest.mark.parametrize("part", [0.7, 1.0])
-@pytest.mark.parametrize("site", [seasons])
+@pytest.mark.parametrize("site", [seasons, actions])
 def test_choice_that_matters_on_few_pages_loses_none(site, part):
     """Neither a rule nor a class that is skipped hides them, in a whole crawl or most of one."""
     for seed in range(12):
