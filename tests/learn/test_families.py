@@ -54,6 +54,14 @@ def partners(draw):
             yield f"/a/{i}?ref=p{partner}", content
 
 
+def tracker(draw):
+    """Yield tickets a tenth of which have a history."""
+    for i in range(200):
+        yield f"/ticket/{i}", f"ticket {i}"
+        yield f"/ticket/{i}?show=history", f"ticket {i}" + ", history" * (draw.random() < 0.1)
+        yield f"/ticket/{i}?show=comments", f"ticket {i}"
+
+
 def seasons(draw):
     """Yield teams a tenth of whose seasons have a page of their own."""
     for i in range(30):
@@ -84,7 +92,7 @@ def lost(seen, truth, seed):
 
 
 @pytest.mark.parametrize("part", [0.7, 1.0])
-@pytest.mark.parametrize("site", [seasons, actions])
+@pytest.mark.parametrize("site", [seasons, actions, tracker])
 def test_choice_that_matters_on_few_pages_loses_none(site, part):
     """Neither a rule nor a class that is skipped hides them, in a whole crawl or most of one."""
     for seed in range(12):

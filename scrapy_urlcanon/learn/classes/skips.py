@@ -8,6 +8,7 @@ content, redirects and declared canonicals, and then only for the class as a who
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import sqrt
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.canonicalizer.templates import Template, parse_template
 from scrapy_urlcanon.confidence import at_most, lower_bound
 from scrapy_urlcanon.exceptions import TemplateError
+from scrapy_urlcanon.learn.classes.derived import follow, way_to
 from scrapy_urlcanon.learn.classes.shapes import ANY_PATH, templates_of
 from scrapy_urlcanon.learn.evidence import worth
 from scrapy_urlcanon.learn.location import (
@@ -26,6 +28,7 @@ from scrapy_urlcanon.learn.location import (
     to_url,
 )
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
+from scrapy_urlcanon.learn.site import NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import LANGUAGE, NUMBER
 
 if TYPE_CHECKING:
@@ -54,7 +57,8 @@ _MANY = 6
 #: forum's topics move there are many more, whose posts are then found nowhere else.
 _USUAL_CHANGE = 0.003
 
-#: URLs that are declared and were not seen, for each that was.
+#: URLs that are declared and were not seen, for each that was; and pages of which no other URL was
+#: seen, though most of their class have it where another page is, for each of which one was.
 _MAX_CLAIMED = 4
 
 #: Pages that prior knowledge of a class is worth at least where its program is known: that the
@@ -220,15 +224,24 @@ class _Skips:
                     evidence,
                 )
 
+    def _others(self, found: _SkipClass) -> Iterator[tuple[int, list[Location]]]:
+        """Yield each page of a class, with the other URLs under which it is found."""
+        inside = found.members | self._skipped
+        for page, showing in found.pages.items():
+            yield (
+                page,
+                [
+                    other
+                    for other in self._by_page[page]
+                    if other not in inside and not any(is_no_better(other, one) for one in showing)
+                ],
+            )
+
     def _look(self, found: _SkipClass) -> _Look:
         look = _Look()
         inside = found.members | self._skipped
-        for page, showing in found.pages.items():
-            others = [
-                other
-                for other in self._by_page[page]
-                if other not in inside and not any(is_no_better(other, one) for one in showing)
-            ]
+        for page, others in self._others(found):
+            showing = found.pages[page]
             look.others[page] = len(others)
             if others:
                 look.examples.append((showing[0].url, min(others).url))
@@ -267,6 +280,8 @@ class _Skips:
             told = look.claimed | look.changed
             alone = {page for page, count in look.others.items() if not count} - told
             lost += len(alone)
+        else:
+            lost += self._displaced(found, look)
         hidden = sum(1 for page in alone if self._led(page, found))
         # Without the rewrites that lead to these the class may be skipped.
         if 0 < hidden < pages and self._thresholds.accept_alias(pages, lost - hidden):
@@ -338,6 +353,30 @@ class _Skips:
             return False
         self._share = share
         return True
+
+    def _displaced(self, found: _SkipClass, look: _Look) -> int:
+        """Return how many pages of a class are not where most of it has its other URL.
+
+        Where that is told from the URL, as the same without a parameter, and was seen to be another
+        page, it is no URL that the crawl has missed; unless one in five of such pages is found at
+        some other place, as posts are that stand on a later part of a topic.
+        """
+        ways = Counter(
+            way
+            for page, others in self._others(found)
+            for way in {way_to(other, one) for one in found.pages[page] for other in others}
+        )
+        way = min(ways, key=lambda way: (-ways[way], repr(way)), default=None)
+        if way is None or 2 * ways[way] <= sum(map(bool, look.others.values())):
+            return 0
+        alone = elsewhere = 0
+        for page in look.others.keys() - look.told:
+            urls = {follow(way, one) for one in found.pages[page]} & self._groups.pages.keys()
+            there = {shown for url in urls for shown in self._groups.pages_of(url)} - {NO_EVIDENCE}
+            if there and page not in there:
+                alone += not look.others[page]
+                elsewhere += look.others[page] > 0
+        return alone if alone > _MAX_CLAIMED * elsewhere else 0
 
     def _urls_outside(self, found: _SkipClass) -> Iterator[int]:
         """Yield of each page of a class how many URLs outside it were seen, before any rule."""
