@@ -17,7 +17,7 @@ from scrapy_urlcanon.learn.scope import ANY_VALUE
 from scrapy_urlcanon.learn.vocabulary import NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from scrapy_urlcanon.learn.candidates import Candidate
     from scrapy_urlcanon.learn.groups import Merge
@@ -42,6 +42,13 @@ _CHANGED = "changed"
 #: Fewer pairs of counter-examples with one value say nothing.
 _MIN_PAIRS = 3
 
+#: How often captures differ at most that should agree; of three URLs of which some differ about as
+#: many differ all.
+_MAX_RATE = 0.15
+
+#: Of two URLs that differ nothing tells whether others would agree.
+_PAIR = 2
+
 #: More pairs than so many need no sum, but so many standard errors.
 _MANY, _Z = 100, 2.0
 
@@ -60,7 +67,7 @@ def without_content(
         lost = merge.lost + len(merge.moved) - len(moved)
         found.append(merge._replace(moved=tuple(moved), lost=lost) if merge.moved else merge)
     names = frozenset[str]().union(*(step.drops for step in candidate))
-    if _CHANGED not in content and not _is_by_value(found, names):
+    if _CHANGED not in content and not _is_by_value(found, names) and not _is_by_page(found):
         return found
     # Nor do they tell how often captures differ that should agree.
     return [
@@ -117,6 +124,16 @@ def _is_by_value(merges: Sequence[Merge], names: Collection[str]) -> bool:
         return pairs > expected + _Z * sqrt(expected)
     fewer = sum(expected**n / factorial(n) for n in range(pairs))
     return 1.0 - exp(-expected) * fewer <= _MAX_CHANCE
+
+
+def _is_by_page(merges: Iterable[Merge]) -> bool:
+    """Tell whether counter-examples are pages of which each URL shows something else.
+
+    Where captures change one by one, two of three URLs seldom change, and the others agree.
+    """
+    odd = [merge for merge in merges if merge.changed and merge.unclear > _PAIR]
+    apart = sum(1 for merge in odd if not merge.pages)
+    return apart > 0 and 1.0 - at_most(apart - 1, len(odd), _MAX_RATE) <= _MAX_CHANCE
 
 
 def _marks(location: Location, changes: Collection[Location]) -> set[str]:

@@ -291,10 +291,14 @@ def _as_it_is(location: Location) -> Location:
 
 
 def _rate(clearest: Iterable[tuple[int, int]]) -> float:
-    """Return how often captures differ that should agree; 0 where too few tell."""
+    """Return how often captures differ that should agree; 0 where too few tell.
+
+    It is the mean by Jeffreys' prior: by that of Laplace, twice as many would differ where none was
+    seen to.
+    """
     for agreeing, moved in clearest:
         if agreeing >= MIN_AGREEING:
-            return (moved + 1) / (agreeing + moved + 2)
+            return (moved + 0.5) / (agreeing + moved + 1)
     return 0.0
 
 

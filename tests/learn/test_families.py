@@ -54,6 +54,15 @@ def partners(draw):
             yield f"/a/{i}?ref=p{partner}", content
 
 
+def colours(draw):
+    """Yield things a tenth of which say which colour was chosen."""
+    for i in range(150):
+        yield f"/thing/{i}", f"thing {i}"
+        matters = draw.random() < 0.1
+        for colour in draw.sample(("red", "blue", "green"), 2):
+            yield f"/thing/{i}?in={colour}", f"thing {i}" + f", {colour}" * matters
+
+
 def tracker(draw):
     """Yield tickets a tenth of which have a history."""
     for i in range(200):
@@ -92,7 +101,7 @@ def lost(seen, truth, seed):
 
 
 @pytest.mark.parametrize("part", [0.7, 1.0])
-@pytest.mark.parametrize("site", [seasons, actions, tracker])
+@pytest.mark.parametrize("site", [seasons, actions, tracker, colours])
 def test_choice_that_matters_on_few_pages_loses_none(site, part):
     """Neither a rule nor a class that is skipped hides them, in a whole crawl or most of one."""
     for seed in range(12):
