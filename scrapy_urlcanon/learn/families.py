@@ -54,18 +54,23 @@ def is_choice(candidate: Sequence[Operation], changes: Mapping[Location, Locatio
 def chance_of_luck(groups: Groups, candidate: Sequence[Operation], pages: int) -> float:
     """Return how probable it is that so many *pages* agree as do under the likeliest sibling.
 
-    It is 0 where the candidate does not replace words of the path by others, or where each sibling
-    is always right or always wrong. All siblings that are right at times count as tried.
+    It is 0 where the candidate replaces neither words of the path nor the host by another, or where
+    each sibling is always right or always wrong. All siblings that are right at times count as
+    tried.
     """
     segments, places = _places(candidate)
     new = candidate[0].shapes[1].partition("?")[0].split("/")
     own = frozenset(tuple(text[place] for place in places) for text in (segments, new))
-    if not places or any("{" in word for words in own for word in words):
+    hosts = candidate[0].hosts if len(candidate) == 1 else frozenset()
+    if hosts:
+        own = frozenset((host,) for host in hosts)
+    elif not places or any("{" in word for words in own for word in words):
         return 0.0
+    contexts = _by_host(groups) if hosts else _by_context(groups, len(segments), places)
     agree: Counter[frozenset[Words]] = Counter()
     differ: Counter[frozenset[Words]] = Counter()
-    for context, seen in _by_context(groups, len(segments), places).items():
-        is_here = all(
+    for context, seen in contexts.items():
+        is_here = hosts or all(
             "{" in s or not c or s == c for s, c in zip(segments, context[1], strict=True)
         )
         for one, other in combinations(sorted(seen)[:MAX_WORDS], 2):
@@ -99,4 +104,13 @@ def _by_context(
             parts[place] = ""
         context = host_of(location.address), tuple(parts), location.params
         found.setdefault(context, {})[words] = page
+    return found
+
+
+def _by_host(groups: Groups) -> dict[_Context, dict[Words, object]]:
+    """Return the pages of the hosts that have the same path and parameters."""
+    found: dict[_Context, dict[Words, object]] = {}
+    for ((_, host, path), params), page in groups.pages.items():
+        if page != NO_EVIDENCE:
+            found.setdefault(("", (path,), params), {})[host,] = page
     return found

@@ -93,6 +93,11 @@ class Operation(ABC):
         return "", ""
 
     @property
+    def hosts(self) -> frozenset[str]:
+        """The two hosts of which one becomes the other; empty where there are none."""
+        return frozenset()
+
+    @property
     def is_for_listings(self) -> bool:
         """Whether it drops the number of a part of a listing, or the order of one.
 

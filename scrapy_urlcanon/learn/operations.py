@@ -307,6 +307,10 @@ class AliasHost(_HostOperation):
         return {self.host: self.name}
 
     @property
+    def hosts(self) -> frozenset[str]:
+        return frozenset((self.host, self.name))
+
+    @property
     def handle(self) -> str:
         return self.host
 

@@ -90,6 +90,14 @@ def actions(draw):
             yield f"/bugs?do={do}&project={project}", f"{do} {project}"
 
 
+def tenants(draw):
+    """Yield tenants, each on a host of its own, few of whom wrote some pages themselves."""
+    for tenant in range(12):
+        for i in range(14):
+            own = f", {tenant}" * (draw.random() < 0.12)
+            yield f"http://c{tenant}.shop.example/doc/{i}", f"doc {i}{own}"
+
+
 def lost(seen, truth, seed):
     """Return the pages that a crawl in some order, under what was learned, would not fetch."""
     canonicalizer = Canonicalizer(rules(seen))
@@ -101,7 +109,7 @@ def lost(seen, truth, seed):
 
 
 @pytest.mark.parametrize("part", [0.7, 1.0])
-@pytest.mark.parametrize("site", [seasons, actions, tracker, colours])
+@pytest.mark.parametrize("site", [seasons, actions, tracker, colours, tenants])
 def test_choice_that_matters_on_few_pages_loses_none(site, part):
     """Neither a rule nor a class that is skipped hides them, in a whole crawl or most of one."""
     for seed in range(12):
