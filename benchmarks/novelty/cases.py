@@ -40,7 +40,7 @@ PROGRAMS = {
     "hyperkitty": 800,
 }
 """How many fetches each program is given."""
-UNSEEN = frozenset({"trac", "moinmoin", "machina", "gitweb", "hyperkitty"})
+UNSEEN = frozenset({"moinmoin", "machina", "gitweb", "hyperkitty"})
 """Programs that nobody looked at while the order was made."""
 
 
