@@ -12,6 +12,7 @@ from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
+from scrapy_urlcanon.confidence import MAX_FALSE
 from scrapy_urlcanon.learn.location import host_of
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 
@@ -77,7 +78,13 @@ def chance_of_luck(groups: Groups, candidate: Sequence[Operation], pages: int) -
             pair = frozenset((one, other))
             if not (is_here and pair == own):
                 (agree if seen[one] == seen[other] else differ)[pair] += 1
-    shares = [count / (count + differ[pair]) for pair, count in agree.items() if differ[pair]]
+    # Of two names of one host a few pages differ, which print their own address.
+    few = MAX_FALSE if hosts else 0.0
+    shares = [
+        count / (count + differ[pair])
+        for pair, count in agree.items()
+        if differ[pair] > few * (count + differ[pair])
+    ]
     return min(1.0, len(shares) * max(shares) ** pages) if shares else 0.0
 
 

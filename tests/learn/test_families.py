@@ -146,3 +146,15 @@ def test_language_of_a_path_stays():
     assert rules(both) == {}
     moved = [see(f"/{part}/page-{i}", f"page {i}") for i in range(12) for part in ("de", "at/de")]
     assert rules(moved) != {}
+
+
+def test_hosts_that_differ_on_few_pages_only_say_nothing_of_others():
+    """A third name of the host, which prints its own address on its forms, is no chance."""
+    hosts = [f"http://{name}.shop.example" for name in ("main", "new", "old")]
+    seen = [see(f"{host}/{i}", f"page {i}") for host in hosts for i in range(60)]
+    seen += [
+        see(f"{host}/form/{i}", f"form {i} of {host == hosts[2]}") for host in hosts for i in "123"
+    ]
+    assert rules(seen) == {
+        "shop.example": {"host_aliases": {"main.shop.example": "new.shop.example"}}
+    }
