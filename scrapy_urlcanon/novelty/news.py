@@ -23,8 +23,8 @@ _SHARE_OF_PAGE, _MOST_OF_PAGE = 0.1, 0.5
 _LEAST_WORDS: Final = 30
 _USUAL: Final = 300
 """What is usual is made of about so many numbers."""
-_HALF: Final = 2.0
-"""So many times what is usual is half of the most. With once, pages with three times the words of
+_HALF: Final = 4.0
+"""So many times what is usual is half of the most. With less, pages with three times the words of
 others were worth little more than these, and were not asked for again where the first of them
 brought nothing."""
 _LITTLE: Final = 0.1
@@ -119,7 +119,7 @@ class Usual:
 
     >>> usual = Usual()
     >>> round([usual.amount(number) for number in [100.0] * 50][-1], 3), usual.amount(0.0)
-    (0.333, 0.0)
+    (0.2, 0.0)
     >>> [usual.amount(1.0) for _ in range(500)][-1] < 0.02
     True
     """
@@ -129,7 +129,7 @@ class Usual:
         self.weight = 0.0
 
     def amount(self, number: float) -> float:
-        """Return how much *number* is, which is 0 or more; a third is what is usual."""
+        """Return how much *number* is, which is 0 or more; a fifth is what is usual."""
         if not number:
             return 0.0
         weight = min(1.0, number / self.mean) if self.weight >= _SOME else 1.0
