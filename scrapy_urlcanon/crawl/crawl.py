@@ -132,6 +132,12 @@ class Crawl:
             self._skipped = SkippedRequests(
                 crawler, self.canonicalizer, self.canonical_urls, self.stats, self._skip_places()
             )
+        elif self.settings.skip_places:
+            logger.warning(
+                "URLCANON_SKIP_PLACES has no effect: no rule skips anything. `learn --skip` writes "
+                "such rules so that they hold.",
+                extra={"spider": crawler.spider},
+            )
         if self.settings.clean_param:
             from scrapy_urlcanon.crawl.clean_param import CleanParamRules  # noqa: PLC0415
 

@@ -191,6 +191,16 @@ async def test_setting_that_names_no_such_file_is_an_error(crawl):
 
 
 @deferred_f_from_coro_f
+async def test_places_without_a_rule_that_skips_are_told(crawl, caplog):
+    """As where the rules are those of `learn` without `--skip`."""
+    known(p1="/a")
+    settings = {"URLCANON_SKIP_PLACES": "places"}
+    result = await crawl(site({"/": links("/?p=1")}, missing=200), settings)
+    assert result.hits == ["/", "/?p=1"]
+    assert "URLCANON_SKIP_PLACES has no effect: no rule skips anything." in caplog.text
+
+
+@deferred_f_from_coro_f
 async def test_pages_that_are_linked_by_their_short_links_only_are_fetched_with_what_was_learned(
     crawl,
 ):
