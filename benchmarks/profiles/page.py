@@ -42,6 +42,11 @@ _COST = """
 turn, and compares the CPU time. It reads all profiles at the first page, in some 0.1 s, and looks
 at up to five pages below each first directory of a host, 32 in all, and at nothing after.
 
+The table is from the state in which each of these pages was parsed once more, and all attributes
+of its elements were read. Timed apart, a page that is looked at took 1.2 ms then; in the document
+that the spider's selectors use anyway, of which only the elements are read that a sign is about, it
+takes 0.5 ms.
+
 """
 _ALONE = """
 
