@@ -11,10 +11,12 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, Any, Final
 
+from scrapy.utils.url import url_is_from_any_domain
+
 from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from scrapy import Request, Spider
 
 MARK_KEY: Final = "_urlcanon"
 """In ``request.meta``; plain data, so that any queue can store it."""
@@ -74,6 +76,18 @@ def is_unfiltered(request: Request) -> bool:
     """Tell whether *request* is not both dropped and recorded, as any other, by its fingerprint."""
     meta = request.meta
     return request.dont_filter or meta.get(DROP_KEY) is False or meta.get(RECORD_KEY) is False
+
+
+def leads_off_site(request: Request, url: str, spider: Spider | None) -> bool:
+    """Tell whether *url* is on no domain that *spider* allows, and that of *request* is on one.
+
+    Such a request would be refused before anybody could see that it was (Scrapy 2.19,
+    ``downloadermiddlewares/offsite.py``).
+    """
+    allowed = getattr(spider, "allowed_domains", None)
+    if not allowed or not url_is_from_any_domain(request.url, allowed):
+        return False
+    return not url_is_from_any_domain(url, allowed)
 
 
 def reason_for_own_fingerprint(request: Request) -> str | None:

@@ -12,6 +12,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     RESCUE,
     REWRITTEN,
     is_unfiltered,
+    leads_off_site,
     mark_of,
     marked,
 )
@@ -38,7 +39,7 @@ class SkippedRequests:
     Where it is known under which other URL a page is, a request for that takes the place of the
     skipped one, as if a redirect had been followed that nobody needs to fetch. If that brings
     nothing, the skipped URL is fetched after all, as any URL of a page that fails (see
-    :class:`.PageRequests`).
+    :class:`.PageRequests`); and so it is where the other one is on no domain of the spider's.
 
     :param places: knows where the pages are, if anything is known.
     """
@@ -66,7 +67,6 @@ class SkippedRequests:
         :raises IgnoreRequest: which the engine takes for an answer (Scrapy 2.19,
             ``core/engine.py``, ``_schedule_request``).
         """
-        del spider
         if is_unfiltered(request) or request.method not in {"GET", "HEAD"}:
             return
         mark = mark_of(request, RESCUE)
@@ -83,7 +83,7 @@ class SkippedRequests:
         if place is None:
             self._stats.inc(Stat.SKIPPED, template=skip.entry)
             raise IgnoreRequest(f"its page is always found elsewhere: {skip.entry}")
-        if not self._has_led_here(place, request):
+        if not self._has_led_here(place, request) and not leads_off_site(request, place, spider):
             self._stats.inc(Stat.SKIPPED, template=skip.entry)
             self._replace(request, place, skip)
             raise IgnoreRequest(f"its page is always found elsewhere: {place}")

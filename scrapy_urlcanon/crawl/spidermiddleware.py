@@ -9,13 +9,12 @@ from urllib.parse import urlsplit
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
-from scrapy.utils.url import url_is_from_any_domain
 
 from scrapy_urlcanon.canonicalizer.patterns import with_parents
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.crawl import Crawl
-from scrapy_urlcanon.crawl.own_requests import REWRITTEN, marked
+from scrapy_urlcanon.crawl.own_requests import REWRITTEN, leads_off_site, marked
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import PAGE_KEY, name_of
 from scrapy_urlcanon.crawl.stats import Stat
@@ -171,13 +170,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         canonical = self._canonical_urls.of(request)
         if canonical is None or canonical == request.url:
             return request
-        allowed = getattr(self.crawler.spider, "allowed_domains", None)
-        if (
-            allowed
-            and url_is_from_any_domain(request.url, allowed)
-            and not url_is_from_any_domain(canonical, allowed)
-        ):
-            # It would be refused before anybody could see that it was.
+        if leads_off_site(request, canonical, self.crawler.spider):
             return request
         self._stats.inc(Stat.REWRITTEN)
         return marked(request, REWRITTEN, canonical, original=request.url)

@@ -63,6 +63,7 @@ async def test_page_of_a_skipped_url_is_fetched_where_it_is_known(crawl, others)
 async def test_what_takes_the_place_of_a_skipped_url_is_a_request_as_it_was(crawl):
     """Its callback, its headers and its meta are those of the link."""
     known(p1="/a")
+    got = []
 
     class Linking(FollowSpider):
         def parse(self, _):
@@ -72,11 +73,12 @@ async def test_what_takes_the_place_of_a_skipped_url_is_a_request_as_it_was(craw
 
         def post(self, response, y):
             request = response.request
-            yield {"got": (request.url, request.meta["x"], y, request.headers["X-Z"])}
-            yield {"referer": request.headers["Referer"]}
+            headers = request.headers
+            got.append((request.url, request.meta["x"], y, headers["X-Z"], headers["Referer"]))
 
     result = await crawl(site({}, missing=200), RULES, spider=Linking)
     assert result.hits == ["/", "/a"]
+    assert got == [(f"{SITE}/a", 1, 2, b"3", f"{SITE}/".encode())]
 
 
 @pytest.mark.parametrize("failure", [page("gone", status=404), page("")])
@@ -124,7 +126,7 @@ async def test_place_that_is_skipped_itself_is_looked_up_in_its_turn(crawl):
 
 @deferred_f_from_coro_f
 async def test_places_go_by_what_the_spider_and_robots_txt_allow(crawl):
-    """A place on another domain is off-site, and one that is disallowed is not fetched."""
+    """None of them is fetched that is off-site or disallowed: the skipped URLs are."""
     known(p1="http://other.example/a", p2="/private/a", p3="/a")
 
     class Allowed(FollowSpider):
@@ -136,9 +138,31 @@ async def test_places_go_by_what_the_spider_and_robots_txt_allow(crawl):
     }
     settings = {**RULES, "ROBOTSTXT_OBEY": True}
     result = await crawl(site(pages, missing=200), settings, spider=Allowed)
-    assert not [hit for hit in result.hits if "other.example" in hit]
-    assert "/private/a" not in result.hits
-    assert "/a" in result.hits
+    assert sorted(result.hits) == ["/", "/?p=1", "/?p=2", "/a", "/robots.txt"]
+
+
+@pytest.mark.parametrize("first", ["/?p=1", "/a"])
+@deferred_f_from_coro_f
+async def test_callback_for_a_skipped_url_takes_the_page_from_no_other_one(crawl, first):
+    """Whichever of the two is asked for first."""
+    known(p1="/a")
+    got = []
+
+    class Linking(FollowSpider):
+        def parse(self, _):
+            by = {"/?p=1": self.short, "/a": self.long}
+            for url in sorted(by, key=first.__ne__):
+                yield Request(SITE + url, by[url])
+
+        def short(self, _):
+            got.append("short")
+
+        def long(self, _):
+            got.append("long")
+
+    settings = {**RULES, "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue"}
+    await crawl(site({}, missing=200), settings, spider=Linking)
+    assert sorted(got) == ["long", "short"]
 
 
 @deferred_f_from_coro_f

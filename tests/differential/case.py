@@ -15,6 +15,8 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from w3lib.url import canonicalize_url
 
+from scrapy_urlcanon import Canonicalizer
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -109,12 +111,20 @@ class Case:
     """Of both crawls; ``JOBDIR`` stands for a directory of each one's own."""
     plugin: dict[str, Any] = field(default_factory=dict)
     """Of the crawl with the plugin."""
+    places: dict[str, str] = field(default_factory=dict)
+    """What the plugin is told of URLs that are skipped: another one of the same page."""
     crawls: int = 1
     """Two: the second one has the HTTP cache that the first one filled."""
 
     def answer(self, url: str) -> Answer | None:
         """Return what *url* is to answer instead of its page."""
         return self.answers.get(key(url))
+
+    @property
+    def canonicalizer(self) -> Canonicalizer:
+        """That of the crawl with the plugin."""
+        rules = self.plugin.get("URLCANON_RULES") or self.plugin.get("URLCANON_SPIDER_RULES", {})
+        return Canonicalizer(rules, preset=self.plugin.get("URLCANON_PRESET", "safe"))
 
     @property
     def follows_redirects(self) -> bool:
@@ -138,6 +148,7 @@ class Case:
             yield from page.inline
             if page.canonical:
                 yield page.canonical
+        yield from self.places.values()
         for url, answer in self.answers.items():
             yield url
             target = redirect_target(url, answer)

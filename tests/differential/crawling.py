@@ -6,6 +6,7 @@ import asyncio
 import logging
 import traceback
 from collections import defaultdict
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,6 +20,7 @@ from twisted.internet.defer import Deferred
 from differential.case import MAX_REDIRECTS, Case, key
 from differential.server import Handler, Server
 from differential.spiders import Files, Interfering, Picky, PlainSpider, RuleSpider
+from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -161,6 +163,11 @@ def _settings(case: Case, directory: Path, *, plugin: bool) -> dict[str, Any]:
         for name in ("URLCANON_RECORD", "URLCANON_REPORT"):
             if settings.get(name):
                 settings[name] = str(directory / settings[name])
+        if case.places:
+            settings["URLCANON_SKIP_PLACES"] = str(directory / "places")
+            with closing(SkipPlaces(directory / "places")) as store:
+                canonical = case.canonicalizer.canonicalize
+                store.add({canonical(url): place for url, place in case.places.items()})
         settings.setdefault("ADDONS", {"scrapy_urlcanon.Addon": 500})
     return settings
 

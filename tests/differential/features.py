@@ -72,6 +72,7 @@ def _of_pages(case: Case) -> Iterator[str]:
         "allowed_domains": case.allowed_domains,
         "handle_httpstatus_list": case.handled,
         "delays": case.delays,
+        "skipped URLs whose page is known": case.places,
     }
     yield from (name for name, given in having.items() if given)
     for each in case.interferences:

@@ -84,8 +84,9 @@ _CHANCES = {
     "trap": 0.03,
     "alias": 0.15,
 }
-_ORDERED = 0.2
-"""The share of cases that are crawled by expected news."""
+_ADDED = {"order": 0.2, "places": 0.2}
+"""As above, each drawn of a source of its own: the sites of all seeds stay what they were."""
+_SKIPPED = "/short/"
 _SCRAPY_SETTINGS: dict[str, dict[str, Any]] = {
     "redirects off": {"REDIRECT_ENABLED": False},
     "concurrency": {"CONCURRENT_REQUESTS": 8},
@@ -118,7 +119,7 @@ _PLUGIN_SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-FEATURES = (*_CHANCES, "order")
+FEATURES = (*_CHANCES, *_ADDED)
 """What a case may have, by the names that :func:`generate` takes."""
 
 
@@ -131,9 +132,9 @@ class _Generator:
     def __init__(self, seed: int, always: tuple[str, ...]) -> None:
         self.random = Random(seed)
         self.has = {name for name, chance in _CHANCES.items() if self.random.random() < chance}
-        # Of a source of its own, so that the sites of all seeds stay what they were.
-        if Random(f"order {seed}").random() < _ORDERED:
-            self.has.add("order")
+        self.has |= {
+            name for name, chance in _ADDED.items() if Random(f"{name} {seed}").random() < chance
+        }
         self.has.update(always)
         names = self.random.sample(sorted(DECORATIONS), self.random.randint(1, 4))
         if not {"tracking_params", "www"} & set(names) or "trap" in self.has:
@@ -152,7 +153,19 @@ class _Generator:
             urls = [f"http://{HOST}/{name}"]
             urls += [self.decorated(urls[0]) for _ in range(self.random.randint(1, 4))]
             self.urls[name] = list(dict.fromkeys((*urls, canonicalizer.canonicalize(urls[-1]))))
+        self.places = self._places(seed) if "places" in self.has else {}
         self.callbacks = self._callbacks()
+
+    def _places(self, seed: int) -> dict[str, str]:
+        """Give some pages a URL that is skipped; return where the page of each is."""
+        random = Random(f"places {seed}")
+        self.rules = merged([self.rules, {"skip": [f"{_SKIPPED}{{id}}", f"{_SKIPPED}{{id}}/"]}])
+        places = {}
+        for name in random.sample(self.pages, len(self.pages) // 2 + 1):
+            skipped = f"http://{HOST}{_SKIPPED}{name}"
+            places[skipped] = random.choice(self.urls[name])
+            self.urls[name].append(skipped)
+        return places
 
     def decorated(self, url: str) -> str:
         for each in self.random.sample(
@@ -399,4 +412,4 @@ class _Generator:
         for name, values in _PLUGIN_SETTINGS.items():
             if name in has:
                 plugin |= values
-        return replace(case, plugin=plugin)
+        return replace(case, plugin=plugin, places=self.places)

@@ -35,7 +35,6 @@ from typing import TYPE_CHECKING
 
 from differential.case import CALLBACKS, identity
 from differential.crawling import Got, crawl_all
-from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
@@ -154,9 +153,7 @@ def unambiguous_pages(case: Case) -> dict[str, str]:
     """Return the one page that the URLs of each page show, where they show one."""
     urls = set(case.urls())
     if case.plugin.get("URLCANON_REWRITE"):
-        rules = case.plugin.get("URLCANON_RULES") or case.plugin.get("URLCANON_SPIDER_RULES", {})
-        canonicalizer = Canonicalizer(rules, preset=case.plugin.get("URLCANON_PRESET", "safe"))
-        urls |= {canonicalizer.canonicalize(url) for url in urls}
+        urls |= set(map(case.canonicalizer.canonicalize, urls))
     outcomes = defaultdict(set)
     for url in urls:
         name = identity(url)

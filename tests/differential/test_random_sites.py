@@ -24,11 +24,14 @@ async def test_nothing_is_lost(seed):
         )
 
 
-@pytest.mark.parametrize("seed", range(1000, 1020))
+@pytest.mark.parametrize(
+    ("seed", "feature"),
+    [(seed, feature) for feature in ("order", "places") for seed in range(1000, 1020)],
+)
 @deferred_f_from_coro_f
-async def test_nothing_is_lost_where_the_news_comes_first(seed):
-    """In whatever order what waits is fetched, the same pages get to the same callbacks."""
-    case = generate(seed, "order")
+async def test_nothing_is_lost_to_what_few_sites_have(seed, feature):
+    """Where the news comes first, and where it is known where the pages of skipped URLs are."""
+    case = generate(seed, feature)
     if (await judge(case)).failed:
         pytest.fail(
             f"Seed {seed}, as small as it goes:\n{await explained(case, tries=200)}", pytrace=False

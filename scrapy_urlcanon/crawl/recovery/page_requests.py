@@ -90,6 +90,8 @@ class PageRequests:
         self._settings = settings
         self._stats = stats
         self._is_whole = is_whole
+        # Then what stands for the very same URL may be for a callback that never asked for it.
+        self._changes_urls = bool(settings.rewrite or settings.skip_places)
         self._lives = make_lives(
             self._fetch,
             max_pages=settings.remembered_pages,
@@ -206,7 +208,7 @@ class PageRequests:
     def dropped(self, drop: Drop) -> None:
         """Keep the dropped request, or have it fetched where its page is missed."""
         request = drop.request
-        if drop.is_exact and is_plain(request) and not self._settings.rewrite:
+        if drop.is_exact and is_plain(request) and not self._changes_urls:
             # Nearly all drops: the very request that stands for its page.
             return
         self._sweep()
@@ -224,8 +226,8 @@ class PageRequests:
         if page is None:
             return
         variant = _original(request)
-        # Of a URL that was rewritten the very same one is not a duplicate without us.
-        if variant is not request or not drop.is_exact or self._settings.rewrite:
+        # What took the place of another URL would not make the very same one a duplicate.
+        if variant is not request or not drop.is_exact or self._changes_urls:
             self.offer(variant, page)
         sources = self.redirected_to(request)
         self._lives.redirected(page, callback, sources, is_exact=drop.is_exact)
