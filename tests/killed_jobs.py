@@ -8,12 +8,15 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Timer
 from urllib.parse import urljoin, urlsplit
 
 from loopback import Loopback, page, redirect
+
+from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
 
 ROOT = Path(__file__).parents[1]
 SPIDER = Path(__file__).parent / "soak" / "soaked_spider.py"
@@ -29,6 +32,10 @@ SETTINGS = {
     "LOG_LEVEL": "WARNING",
 }
 FIFO = "scrapy.squeues.PickleFifoDiskQueue"
+_SKIPPED = {
+    "URLCANON_RULES": {"site.example": {"drop_params": ["sid"], "skip": ["/old{id}"]}},
+    "URLCANON_SKIP_PLACES": "places",
+}
 OPTIONS = {
     "plain": {},
     "rewrite": {"URLCANON_REWRITE": True},
@@ -55,7 +62,9 @@ OPTIONS = {
         "RETRY_TIMES": 1,
         "SCHEDULER_DISK_QUEUE": FIFO,
     },
+    "skipped pages": _SKIPPED,
     "everything": {
+        **_SKIPPED,
         "URLCANON_REWRITE": True,
         "URLCANON_AUDIT": 0.3,
         "URLCANON_DECLARED_CANONICAL": True,
@@ -79,6 +88,8 @@ class Site:
         self._links: dict[str, list[str]] = {"/": []}
         self._dead: set[str] = set()
         self._targets: dict[str, str] = {}
+        self.places: dict[str, str] = {}
+        """Where the page of each URL that redirects is, by its canonical URL."""
         paths = ["/"]
         for n in range(size):
             path = f"/p{n}"
@@ -103,6 +114,10 @@ class Site:
         if self._random.random() < 0.15:
             source = f"/old{path[1:]}?sid=1"
             self._targets[source] = self._random.choice(urls[:3])
+            # Another one than it redirects to, and as often dead.
+            self.places[f"{START}old{path[1:]}"] = (
+                f"{START}{path[1:]}?sid={len(self.places) % 3 + 1}"
+            )
             urls.append(source)
         return urls
 
@@ -182,6 +197,9 @@ class Job:
 
     def run(self) -> Outcome:
         """Kill and resume the job, and let it end."""
+        if "URLCANON_SKIP_PLACES" in self._settings:
+            with closing(SkipPlaces(self._directory / "places")) as places:
+                places.add(self._site.places)
         with Loopback(self._respond) as server:
             for left in range(self._kills, -1, -1):
                 self._hits = 0

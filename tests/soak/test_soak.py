@@ -4,7 +4,9 @@ import pytest
 from killed_jobs import Job
 
 
-@pytest.mark.parametrize(("seed", "options"), [(2, "rewrite"), (11, "everything")])
+@pytest.mark.parametrize(
+    ("seed", "options"), [(2, "rewrite"), (11, "everything"), (3, "skipped pages")]
+)
 def test_killed_job_loses_no_page(tmp_path, seed, options):
     """After a kill at a random moment each callback gets what it would have got."""
     outcome = Job(tmp_path, seed, options, size=40).run()
