@@ -158,6 +158,7 @@ class Loop:
         if self._pages % self._every == 0:
             pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
             self.memory.append((self._pages, pages * 4096 / 2**20))
+            print(f"  {self._pages:,} pages", file=sys.stderr, flush=True)
 
 
 def crawl(part: str, pages: int, size: int, *, watched: bool = False) -> dict[str, Any]:
@@ -195,7 +196,7 @@ def run(part: str, pages: int, size: int, *options: str) -> dict[str, Any]:
     command += ["--pages", str(pages), "--size", str(size), *options]
     with tempfile.TemporaryDirectory() as directory:
         output = subprocess.run(
-            command, check=True, capture_output=True, text=True, cwd=directory
+            command, check=True, stdout=subprocess.PIPE, text=True, cwd=directory
         ).stdout
     result: dict[str, Any] = json.loads(output)
     return result
