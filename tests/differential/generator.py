@@ -84,7 +84,7 @@ _CHANCES = {
     "trap": 0.03,
     "alias": 0.15,
 }
-_ADDED = {"order": 0.2, "places": 0.2}
+_ADDED = {"order": 0.2, "places": 0.2, "compact set": 0.1, "disk set": 0.1}
 """As above, each drawn of a source of its own: the sites of all seeds stay what they were."""
 _SKIPPED = "/short/"
 _SCRAPY_SETTINGS: dict[str, dict[str, Any]] = {
@@ -112,6 +112,8 @@ _PLUGIN_SETTINGS: dict[str, dict[str, Any]] = {
         "URLCANON_ORDER": "novelty",
         "SCHEDULER_PRIORITY_QUEUE": "differential.spiders.NoveltyFromTheFirst",
     },
+    "compact set": {"URLCANON_SEEN_SET": "compact"},
+    "disk set": {"URLCANON_SEEN_SET": "disk"},
     "no add-on": {
         "ADDONS": {},
         "REQUEST_FINGERPRINTER_CLASS": "scrapy_urlcanon.RequestFingerprinter",
