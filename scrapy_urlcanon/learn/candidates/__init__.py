@@ -9,7 +9,7 @@ from scrapy_urlcanon.learn.location import reading_order
 from scrapy_urlcanon.learn.operation import Operation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
@@ -41,13 +41,22 @@ class Duplicates:
             # site.
             step = len(numbers) / MAX_PAGES
             numbers = [numbers[int(i * step)] for i in range(MAX_PAGES)]
-        self._numbers = numbers
+        self.clusters = [
+            (page, sorted(groups.forms(page), key=reading_order)[:MAX_URLS]) for page in numbers
+        ]
+        """The URLs of each page that are compared, in their order, with the page."""
 
-    def pairs(self) -> Iterator[tuple[int, Location, Location]]:
-        """Yield pairs of URLs of one page to compare, in their order, with the page."""
-        for page in self._numbers:
-            for one, other in pairs(sorted(self.groups.forms(page), key=reading_order)):
-                yield page, one, other
+    def pairs(
+        self, differing: Callable[[Location], object] | None = None
+    ) -> Iterator[tuple[int, Location, Location]]:
+        """Yield pairs of URLs of one page to compare, in their order, with the page.
+
+        :param differing: what two URLs must differ in, to leave out pages where all have the same.
+        """
+        for page, locations in self.clusters:
+            if differing is None or len(set(map(differing, locations))) > 1:
+                for one, other in combinations(locations, 2):
+                    yield page, one, other
 
 
 def pairs(locations: Sequence[Location]) -> Iterator[tuple[Location, Location]]:

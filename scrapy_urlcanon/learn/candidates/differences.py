@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.location import name_of
@@ -21,7 +23,7 @@ from scrapy_urlcanon.learn.operations import (
 from scrapy_urlcanon.learn.vocabulary import is_paging, is_protected, may_be_default
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from scrapy_urlcanon.learn.candidates import Candidate, Duplicates
     from scrapy_urlcanon.learn.location import Location
@@ -36,9 +38,23 @@ _INDEX_FILE = re.compile(r"[A-Za-z][\w-]{0,30}\.[A-Za-z]{2,5}", re.ASCII)
 
 def differing_options(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
     """Yield the candidates that the differences of URLs suggest, each with the page."""
-    for page, one, other in duplicates.pairs():
-        for candidate in differences(one, other):
-            yield candidate, page
+    for page, locations in duplicates.clusters:
+        # What most pairs suggest is what others of their page do.
+        yield from ((candidate, page) for candidate in set(_differences_among(locations)))
+
+
+def _differences_among(locations: Sequence[Location]) -> Iterator[Candidate]:
+    """Yield what would make some URLs of a page one, pair by pair."""
+    named = [(location, tuple(map(name_of, location.params))) for location in locations]
+    for (one, names), (other, others) in combinations(named, 2):
+        if names != others or one.address != other.address or len(set(names)) < len(names):
+            yield from differences(one, other)
+            continue
+        # As of two sessions: which parameters differ is all that there is to say.
+        columns = zip(names, one.params, other.params, strict=True)
+        differing = sorted([name for name, mine, theirs in columns if mine != theirs])
+        if len(differing) <= MAX_JOINT:
+            yield from _of_names((), tuple(differing))
 
 
 def differences(one: Location, other: Location) -> Iterator[Candidate]:
@@ -61,20 +77,29 @@ def differences(one: Location, other: Location) -> Iterator[Candidate]:
     names, values = _param_differences(one.params, other.params)
     if len(names) > MAX_JOINT:
         return
-    by_name: list[Operation] = [DropParam(name) for name in names if not is_protected(name)]
-    whole = len(by_name) == len(names)
-    for operation in (*outside, *by_name, *values):
+    yield from _of_names(tuple(outside), tuple(names))
+    for operation in values:
         yield (operation,)
-    for name in filter(is_paging, names):
-        yield (DropParam(name),)
-    if whole and len(outside) + len(by_name) > 1:
-        if len(by_name) > 1:
-            yield tuple(by_name)
-        if outside:
-            yield (*outside, *by_name)
     # That a listing begins where none is given has to be seen by itself.
     if (len(values) > 1 and not any(map(is_protected, names))) or (values and outside):
         yield (*outside, *values)
+
+
+@lru_cache(1024)
+def _of_names(outside: tuple[Operation, ...], names: tuple[str, ...]) -> tuple[Candidate, ...]:
+    """Return what makes two URLs one that differ in some names, and in what is outside the query.
+
+    A site has few of these differences, and a million pairs that have them.
+    """
+    by_name: list[Operation] = [DropParam(name) for name in names if not is_protected(name)]
+    found: list[Candidate] = [(operation,) for operation in (*outside, *by_name)]
+    found += [(DropParam(name),) for name in filter(is_paging, names)]
+    if len(by_name) == len(names) and len(outside) + len(by_name) > 1:
+        if len(by_name) > 1:
+            found.append(tuple(by_name))
+        if outside:
+            found.append((*outside, *by_name))
+    return tuple(found)
 
 
 def _host_differences(one: Location, other: Location) -> Iterator[Operation]:

@@ -69,7 +69,7 @@ def other_hosts(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
 
 def _on_two_hosts(duplicates: Duplicates) -> Iterator[tuple[int, Location, Location]]:
     """Yield URLs of one page that differ in host and path alone, in both orders."""
-    for page, one, other in duplicates.pairs():
+    for page, one, other in duplicates.pairs(lambda location: location.address.host):
         host, name = one.address.host, other.address.host
         if (
             host != name
