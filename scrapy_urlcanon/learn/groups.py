@@ -113,18 +113,14 @@ class Groups:
         page is the same for *any* value of what selects it, so that two of its URLs agree
         whatever a rule does to them.
         """
-        shapes = set()
-        forms: set[Location] = set()
-        for location in self.forms(page):
-            form = changes.get(location, location)
-            if form in forms:
-                continue
-            forms.add(form)
-            (_, host, path), params = form
-            shapes.add((host, NUMBER.sub("0", path), *map(name_of, params)))
-            if len(shapes) < len(forms):
-                return True
-        return False
+        forms = {changes.get(location, location) for location in self.forms(page)}
+        if len(forms) == 1:
+            return False
+        shapes = {
+            (host, NUMBER.sub("0", path), *map(name_of, params))
+            for (_, host, path), params in forms
+        }
+        return len(shapes) < len(forms)
 
     def index(self, handles: Collection[str]) -> None:
         """Make ready for operations with these handles, in one pass."""

@@ -89,7 +89,9 @@ class Miner:
         def form(location: Location) -> Location:
             if not location.address.scheme:
                 return location
-            return locate(rules.canonicalize(location.url))
+            url = location.url
+            canonical = rules.canonicalize(url)
+            return location if canonical == url else locate(canonical)
 
         self._start = form
         self._apply(form)
@@ -221,7 +223,8 @@ class Miner:
             operations = tuple(step.as_seen(changes) for step in operations)
         targets = set(changes.values())
         if len(targets) >= MIN_TARGETS:
-            seen = len(targets & self.groups.pages.keys() - self.groups.promised)
+            pages, promised = self.groups.pages, self.groups.promised
+            seen = sum(target in pages and target not in promised for target in targets)
             self.share_seen = max(self.share_seen, seen / len(targets))
         self._insert(Accepted(scope, operations, evidence))
         self.groups.apply(changes)

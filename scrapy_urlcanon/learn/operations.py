@@ -111,8 +111,13 @@ class DropParam(_NamedParameterOperation):
 
         ``assignedto=-1`` says nothing about ``assignedto=7``.
         """
-        seen = {p for source in changed for p in source.params if p.startswith(self.beginning)}
-        if len(seen) != 1 or not may_be_default(self.name, value := value_of(seen.pop())):
+        values = (p for source in changed for p in source.params if p.startswith(self.beginning))
+        seen = next(values, None)
+        if (
+            seen is None
+            or any(other != seen for other in values)
+            or not may_be_default(self.name, value := value_of(seen))
+        ):
             return self
         one = DropValue(self.name, value)
         return one if one.is_valid else self

@@ -182,24 +182,44 @@ class Trial:
         elsewhere, such as the name of an action, one URL with another value is enough.
         """
         names = [name for step in self.candidate if step.default is None for name in step.drops]
-        merges = [
-            merge for merge in self._merges if merge.pages and tally.scope.holds(merge.target)
-        ]
-        inside, changed = self._within(tally.scope, merges)
-        # What shows nothing, such as a slide show that needs scripts, is no evidence for its value.
-        inside = {source for source in inside if self._groups.pages[source] != NO_EVIDENCE}
-        params = {param for source in inside for param in source.params}
         matters = tally is not self.whole and self.whole.lost > 0
         for name in names:
-            values = [param for param in params if name_of(param) == name]
-            if len(values) != 1 or not may_be_default(name, value_of(values[0])):
+            value = self._only_value(name, tally.scope)
+            if value is None or not may_be_default(name, value_of(value)):
                 continue
-            showing = sum(values[0] in source.params for source in inside)
-            count = sum(values[0] in source.params for source in changed)
+            inside, changed = self._within(tally.scope, self._supporting(tally.scope))
+            showing = sum(value in source.params for source in inside if self._shows(source))
+            count = sum(value in source.params for source in changed)
             named = sum(name in map(name_of, source.params) for source in changed)
             if (matters and count < named) or _is_telling(showing, count, named, thresholds):
                 return True
         return False
+
+    def _only_value(self, name: str, scope: Scope) -> str | None:
+        """Return the one parameter of that name in all evidence in a scope; None if not one."""
+        found: str | None = None
+        beginning = name + "="
+        for merge in self._supporting(scope):
+            for source in merge.sources:
+                for param in source.params:
+                    if param != found and (param == name or param.startswith(beginning)):
+                        if source not in self.changes or not self._shows(source):
+                            break
+                        if found is not None:
+                            return None
+                        found = param
+        return found
+
+    def _shows(self, source: Location) -> bool:
+        """Tell whether a URL shows anything.
+
+        What does not, such as a slide show that needs scripts, is no evidence for its value.
+        """
+        return self._groups.pages[source] != NO_EVIDENCE
+
+    def _supporting(self, scope: Scope) -> Iterator[Merge]:
+        """Yield the merges within a scope that are evidence."""
+        return (merge for merge in self._merges if merge.pages and scope.holds(merge.target))
 
     def _within(
         self, scope: Scope, merges: Iterable[Merge]
@@ -276,8 +296,11 @@ class Trial:
     ) -> list[Tally]:
         """Return the widest scopes, from that of the tally down, in which the candidate holds."""
         whole = tally.scope.is_expressible and self._holds(tally, alternatives, thresholds)
+        is_clear = whole and not tally.lost
+        if is_clear and self._is_in_several_parts(merges, depth):
+            return [tally]
         parts = self._parts(merges, depth) if len(tally.pages) > 1 else {}
-        if whole and not tally.lost and not self._is_local(tally, parts):
+        if is_clear and not self._is_local(tally, parts):
             return [tally]
         tallies = {scope: self._tally(scope, found) for scope, found in parts.items()}
         tallies = {scope: part for scope, part in tallies.items() if part.pages}
@@ -293,6 +316,17 @@ class Trial:
             return chosen
         kept, lost = sum(part.merges for part in chosen), sum(part.lost for part in chosen)
         return chosen if kept >= 0.9 * tally.merges and lost <= tally.lost else [tally]
+
+    def _is_in_several_parts(self, merges: Iterable[Merge], depth: int) -> bool:
+        """Tell whether two parts of a scope have evidence, which the first few merges tell."""
+        first: Scope | None = None
+        for merge in merges:
+            scopes = self._scopes(merge) if merge.pages else ()
+            if len(scopes) > depth:
+                if first is not None and scopes[depth] != first:
+                    return True
+                first = scopes[depth]
+        return False
 
     def _parts(self, merges: Sequence[Merge], depth: int) -> dict[Scope, list[Merge]]:
         """Return the parts of a scope, ``depth`` steps below the domain, with their merges."""
@@ -353,11 +387,12 @@ class Trial:
         scope = tally.scope
         if scope.condition or all(step.is_host_wide for step in self.candidate):
             return tally
+        common_to_all = _common_conditions(self._supporting(scope))
+        if not common_to_all:
+            return tally
         merges = [merge for merge in self._merges if scope.holds(merge.target)]
-        supporting = [merge for merge in merges if merge.pages]
-        conditions = [set(_conditions(merge)) for merge in supporting]
-        inside, changed = self._within(scope, supporting)
-        for condition in sorted(set.intersection(*conditions)) if conditions else ():
+        inside, changed = self._within(scope, self._supporting(scope))
+        for condition in sorted(common_to_all):
             narrow = scope._replace(condition=condition)
             outside = [source for source in changed if not narrow.holds(source)]
             count = len(changed) - len(outside)
@@ -424,6 +459,17 @@ def _conditions(merge: Merge) -> Iterator[str]:
                 yield name_of(param) + ANY_VALUE
             else:
                 yield param
+
+
+def _common_conditions(merges: Iterable[Merge]) -> set[str]:
+    """Return the parameters of all URLs of all merges, as :func:`_conditions` yields them."""
+    found: set[str] | None = None
+    for merge in merges:
+        conditions = set(_conditions(merge))
+        found = conditions if found is None else found & conditions
+        if not found:
+            break
+    return found or set()
 
 
 def _example(merge: Merge, changes: dict[Location, Location]) -> tuple[str, str]:
