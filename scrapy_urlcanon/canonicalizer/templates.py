@@ -335,6 +335,10 @@ def parse_target(text: str, source: Template) -> Template:
 
 def _parse(text: str, kinds: Mapping[str, str]) -> Template:
     """Return the template *text*; *kinds* are the classes of names that it gives none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise TemplateError("it holds half of a surrogate pair") from None
     path, question_mark, query = text.partition("?")
     if not path.startswith("/"):
         raise TemplateError("a template begins with a slash: it is a path, without the host")

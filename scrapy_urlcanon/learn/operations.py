@@ -239,7 +239,7 @@ class DropPathParam(_PathOperation):
 
     @property
     def is_valid(self) -> bool:
-        return is_writable(unquote(self.name))
+        return super().is_valid and is_writable(unquote(self.name))
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,7 @@ def test_template_matches_parameters_in_any_order(template, path, found):
         ("/{a:digit}", "no such class: 'digit'; expected segment, digits, hex, slug, path"),
         ("/{a:digit}", "did you mean 'digits'?"),
         ("/{a:en|}", "no such class: 'en|'"),
+        ("/\udc80/{a}", "half of a surrogate pair"),
     ],
 )
 def test_template_that_cannot_be_used_is_refused_with_the_reason(template, reason):
