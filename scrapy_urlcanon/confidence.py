@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from array import array
 from functools import lru_cache
 from math import exp, lgamma, log
 from typing import TYPE_CHECKING, NamedTuple
@@ -55,12 +56,20 @@ def at_most(count: int, trials: int, probability: float) -> float:
     if probability >= 1.0:
         return 0.0
     yes, no = log(probability), log(1.0 - probability)
-    logs = [
-        lgamma(trials + 1) - lgamma(i + 1) - lgamma(trials - i + 1) + i * yes + (trials - i) * no
-        for i in range(count + 1)
-    ]
+    ways = _ways(count, trials)
+    logs = [way + i * yes + (trials - i) * no for i, way in enumerate(ways)]
     largest = max(logs)
     return exp(largest) * sum(exp(value - largest) for value in logs)
+
+
+@lru_cache(1)
+def _ways(count: int, trials: int) -> array[float]:
+    """Return the logarithms of in how many ways up to *count* of *trials* can be chosen.
+
+    A bound asks for them with forty probabilities, one after the other.
+    """
+    chosen = range(count + 1)
+    return array("d", (lgamma(trials + 1) - lgamma(i + 1) - lgamma(trials - i + 1) for i in chosen))
 
 
 class Outcome(enum.Enum):

@@ -111,7 +111,10 @@ class Thresholds:
             is_choice and changes.moved > self.moved * (pages + changes.moved)
         ):
             lost += changes.moved
-        if lower_bound(pages, lost, self.confidence) < self.precision:
+        # The bound is below the share itself, and takes long where both are many.
+        if pages < self.precision * (pages + lost) or (
+            lower_bound(pages, lost, self.confidence) < self.precision
+        ):
             return False
         if lost <= share * (pages + changes.blurred + lost):
             return True

@@ -14,10 +14,11 @@ from functools import cached_property
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.canonicalizer.templates import Template, parse_template
+from scrapy_urlcanon.canonicalizer.templates import parse_template
 from scrapy_urlcanon.confidence import at_most, lower_bound
 from scrapy_urlcanon.exceptions import TemplateError
 from scrapy_urlcanon.learn.classes.derived import follow, way_to
+from scrapy_urlcanon.learn.classes.index import TemplateIndex
 from scrapy_urlcanon.learn.classes.shapes import ANY_PATH, templates_of
 from scrapy_urlcanon.learn.evidence import worth
 from scrapy_urlcanon.learn.location import (
@@ -447,8 +448,7 @@ def is_no_better(other: Location, one: Location) -> bool:
 def _classes_of(likely: Iterable[Location], groups: Groups) -> list[_SkipClass]:
     """Return the classes that some URLs are in, with all their members."""
     classes: dict[tuple[str, str], _SkipClass] = {}
-    # By what all members have in common, so that few templates are matched with each URL.
-    shaped: dict[tuple[object, ...], list[tuple[Template, _SkipClass]]] = {}
+    index: TemplateIndex[_SkipClass] = TemplateIndex()
     for location in likely:
         host = host_of(location.address)
         for text in templates_of(location):
@@ -459,21 +459,11 @@ def _classes_of(likely: Iterable[Location], groups: Groups) -> list[_SkipClass]:
             except TemplateError:
                 continue  # URLs of strangers hold anything
             found = classes[host, text] = _SkipClass(host, text)
-            one, other = _outlines(location)
-            shaped.setdefault(other if ANY_PATH in text else one, []).append((template, found))
+            index.add(location, template, found)
     for location in sorted(groups.pages, key=reading_order) if classes else ():
         if location in groups.promised:
             continue
-        fitting = [pair for shape in _outlines(location) for pair in shaped.get(shape, ())]
-        for template, found in fitting:
+        for template, found in index.likely(location):
             if template.match(to_url(location)) is not None:
                 found.add(location, groups)
     return list(classes.values())
-
-
-def _outlines(location: Location) -> tuple[tuple[object, ...], tuple[object, ...]]:
-    """Return what the members of a class have in common, at one depth and at any."""
-    address, params = location
-    names = tuple(map(name_of, params))
-    host = host_of(address)
-    return (host, address.path.count("/"), *names), (host, *names)
