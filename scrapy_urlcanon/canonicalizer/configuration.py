@@ -80,6 +80,10 @@ class Configuration(NamedTuple):
     catalogue: Catalogue = CATALOGUE
     """The options that there are."""
 
+    def sets(self, option: str) -> bool:
+        """Tell whether any rule sets *option*, besides the preset."""
+        return any(option in rule_set.options for origin in self.origins for rule_set in origin)
+
     def without(self, entry: RuleEntry, domain: str) -> Self:
         """Return the configuration in which *entry* does nothing on *domain*.
 

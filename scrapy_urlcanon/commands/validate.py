@@ -137,9 +137,7 @@ def _check(
     urls: list[str] = []
     observations = _noting_urls(observations_of(arguments.observations, Counter()), urls)
     crawled = None
-    if any(
-        Skip.name in rule_set.options for origin in configuration.origins for rule_set in origin
-    ):
+    if configuration.sets(Skip.name):
         preset = settings.get(name_of("preset"), DEFAULT_PRESET)
         rules = load_configuration(preset, rules_files=[arguments.file])
         crawled = Crawled.of(Canonicalizer.from_configuration(rules), observations)

@@ -126,9 +126,8 @@ class Crawl:
         if self.settings.take_up:
             self._take_up(Path(self.settings.take_up))
         # The signals that these two listen to hold their receivers weakly.
-        origins = self.canonicalizer.configuration.origins
         # A receiver of its signal costs every request more than its fingerprint.
-        if any(Skip.name in rule_set.options for origin in origins for rule_set in origin):
+        if self.canonicalizer.configuration.sets(Skip.name):
             self._skipped = SkippedRequests(
                 crawler, self.canonicalizer, self.canonical_urls, self.stats, self._skip_places()
             )
