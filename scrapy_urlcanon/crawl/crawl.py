@@ -123,6 +123,8 @@ class Crawl:
             self._make_dropped(self.fingerprinter)
             if self.settings.seen and crawler.spider is not None:
                 self._make_earlier(crawler.spider, self.settings.seen, self.fingerprinter)
+        else:
+            self._hear_of_drops()
         if self.settings.take_up:
             self._take_up(Path(self.settings.take_up))
         # The signals that these two listen to hold their receivers weakly.
@@ -171,9 +173,6 @@ class Crawl:
 
         configuration = self.canonicalizer.configuration
         self.recorder = Recorder(self._crawler, self.settings, configuration, self.stats)
-        if not self.fingerprinter:
-            # Else it hears of drops with all others: one receiver of the signal less.
-            self._crawler.signals.connect(self.recorder.request_dropped, signals.request_dropped)
 
     def _make_safeguards(self, fingerprints: PageFingerprints) -> None:
         """Make what sees to it that no page is lost."""
@@ -345,7 +344,7 @@ class Crawl:
             self.first_urls.watch(self._crawler, self.fingerprinter, self._on_foreign_filter)
             self._keep_apart_what_is_stored()
         if self._shared:
-            suspend = self.audit.suspension.elsewhere if self.audit else self._suspend
+            suspend = self.audit.suspension.elsewhere if self.audit else self.rule_changes.suspend
             hear = self.audit.verdicts.heard if self.audit else None
             self._shared.begin(self.first_urls, self.canonical_urls.of, suspend, hear)
         if self.earlier:
@@ -365,11 +364,18 @@ class Crawl:
 
     # Who hears of what, in this order.
 
+    def _hear_of_drops(self) -> None:
+        """Have those hear of drops who need no attribution, where there is none."""
+        for part in (self.ordered and self.ordered.order, self.recorder):
+            if part:
+                self._crawler.signals.connect(part.request_dropped, signals.request_dropped)
+
     def _make_dropped(self, fingerprints: PageFingerprints) -> None:
         rescue = self.requests if self.settings.rescue else None
         audit = self.audit if self.settings.audit else None
         declared = self.declared_canonicals
-        listening = (rescue, audit, declared, self.recorder)
+        # Not from the signal, which takes longer for each receiver than most of these do.
+        listening = (self.ordered and self.ordered.order, rescue, audit, declared, self.recorder)
         self.dropped = DroppedDuplicates(
             self._crawler,
             self.canonicalizer,
@@ -419,9 +425,6 @@ class Crawl:
             self.fingerprinter.forget()
         if self.dropped:
             self.dropped.forget()
-
-    def _suspend(self, entry: RuleEntry, domain: str) -> None:
-        self.rule_changes.suspend(entry, domain)
 
     def _on_orphans(self, fingerprints: set[bytes]) -> None:
         if self._job_rules:

@@ -46,7 +46,7 @@ class Shared:
         self._rules = f"{frontier.prefix}rules"
         self._suspended = f"{frontier.prefix}suspended"
         self._known: set[bytes] = set()
-        self._suspend: Callable[[RuleEntry, str], None] | None = None
+        self._suspend: Callable[[RuleEntry, str], object] | None = None
         self._hear: Callable[[AuditedPair], None] | None = None
         self._verdicts = SharedVerdicts(frontier)
         self.shared_lives: SharedLives | None = None
@@ -86,7 +86,7 @@ class Shared:
         self,
         first_urls: FirstUrls,
         canonical_of: Callable[[Request], str | None],
-        suspend: Callable[[RuleEntry, str], None],
+        suspend: Callable[[RuleEntry, str], object],
         hear: Callable[[AuditedPair], None] | None,
     ) -> None:
         """Begin the crawl."""

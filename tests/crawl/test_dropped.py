@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 from loopback import page
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.request import request_from_dict
@@ -13,6 +13,7 @@ from scrapy.utils.test import get_crawler
 from sites import SITE, ClosedScheduler, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl import dropped
+from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.seen import seen_fingerprints
 
 RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
@@ -43,6 +44,24 @@ async def test_variants_are_dropped_and_credited_to_their_rules(crawl):
         "dropped/entry/tracking_params:utm_source": 1,
         "dropped/domain/site.example": 4,
     }
+
+
+def test_drop_is_heard_once_for_all_parts(tmp_path):
+    """For most parts a drop is over sooner than Scrapy's signal has found out how to call them."""
+    settings = {
+        "ADDONS": {"scrapy_urlcanon.Addon": 500},
+        "URLCANON_AUDIT": 1.0,
+        "URLCANON_DECLARED_CANONICAL": True,
+        "URLCANON_ORDER": "novelty",
+        "URLCANON_RECORD": str(tmp_path / "observations.sqlite"),
+    }
+    crawler = get_crawler(FollowSpider, settings)
+    request = Request(SITE)
+    heard = crawler.signals.send_catch_log(
+        signals.request_dropped, request=request, spider=crawler.spider
+    )
+    assert [receiver.__name__ for receiver, _ in heard] == ["request_dropped"]
+    Crawl.of(crawler).recorder.spider_closed()
 
 
 @deferred_f_from_coro_f

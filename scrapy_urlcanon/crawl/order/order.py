@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from attrs import define, field
-from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
@@ -29,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from scrapy import Request
-    from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.settings import CrawlSettings
 
 _COLD: Final = 16
@@ -140,9 +139,7 @@ class Order:
     :param on_outcome: is told of each.
     """
 
-    def __init__(
-        self, crawler: Crawler, settings: CrawlSettings, on_outcome: Callable[[Outcome], None]
-    ) -> None:
+    def __init__(self, settings: CrawlSettings, on_outcome: Callable[[Outcome], None]) -> None:
         self._on_outcome = on_outcome
         self._url_features = UrlFeatures()
         self._news = OnlineModel(prior=0.43)
@@ -167,7 +164,6 @@ class Order:
         self._young: deque[Fetched] = deque()
         # The share of pages that were new altogether, of late.
         self._all_new = 0.0
-        crawler.signals.connect(self.request_dropped, signals.request_dropped)
 
     @property
     def is_of_no_use(self) -> bool:
@@ -286,6 +282,10 @@ class Order:
         self._linked_by.pop(request)
         if "redirect_urls" in request.meta:
             self._learn(self._hops(request), 0.0)
+
+    def dropped(self, drop: Drop) -> None:
+        """Learn that a redirect led to *drop*."""
+        self.request_dropped(drop.request)
 
     def state(self) -> dict[str, Any]:
         """Return what was learned, as arrays."""

@@ -74,7 +74,7 @@ class OrderedCrawl:
         self._crawler = crawler
         self._stats = stats
         self._unwritten = unwritten
-        self.order = Order(crawler, settings, self._note)
+        self.order = Order(settings, self._note)
         self._kinds = Kinds()
         self._curve = Curve()
         self._deciles = Deciles()

@@ -27,7 +27,7 @@ class SharedCrawl(Protocol):
         self,
         first_urls: FirstUrls,
         canonical_of: Callable[[Request], str | None],
-        suspend: Callable[[RuleEntry, str], None],
+        suspend: Callable[[RuleEntry, str], object],
         hear: Callable[[AuditedPair], None] | None,
     ) -> None:
         """Begin the crawl.

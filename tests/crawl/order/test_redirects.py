@@ -3,15 +3,28 @@
 import pytest
 from loopback import page, redirect
 from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.request import RequestFingerprinter
 from trap_sites import words
 
 NOVELTY = {"URLCANON_ORDER": "novelty", "CONCURRENT_REQUESTS": 1}
 COUNT = 60
 
 
-@pytest.mark.parametrize("target", ["/", "/missing", "/article/{}"])
+class OtherFingerprinter:
+    """An add-on that puts another fingerprinter in the place of ours."""
+
+    def update_settings(self, settings):
+        settings.set("REQUEST_FINGERPRINTER_CLASS", RequestFingerprinter, "cmdline")
+
+
+OTHER = {"ADDONS": {"scrapy_urlcanon.Addon": 500, OtherFingerprinter: 600}}
+
+
+@pytest.mark.parametrize(
+    ("target", "settings"), [("/", {}), ("/missing", {}), ("/article/{}", {}), ("/", OTHER)]
+)
 @deferred_f_from_coro_f
-async def test_what_redirects_to_nothing_new_comes_last(crawl, target):
+async def test_what_redirects_to_nothing_new_comes_last(crawl, target, settings):
     """To a page that was had, to an error, or to what its own URL brings for half the fetches."""
 
     def respond(request):
@@ -26,7 +39,7 @@ async def test_what_redirects_to_nothing_new_comes_last(crawl, target):
             return page("missing", status=404)
         return page(words(request.target, 40))
 
-    result = await crawl(respond, NOVELTY)
+    result = await crawl(respond, {**NOVELTY, **settings})
     first = [hit for hit in result.hits[: COUNT + 25] if "essay" in hit]
     assert len(first) >= 0.8 * COUNT
     assert len({hit for hit in result.hits if hit.startswith("/go/")}) == COUNT
