@@ -11,6 +11,7 @@ from sites import links
 
 from scrapy_urlcanon.learn import learn
 from scrapy_urlcanon.learn.readers.store import read_store
+from scrapy_urlcanon.pages.page import Page
 
 STORE = "observations.sqlite"
 ON = {"URLCANON_RECORD": STORE}
@@ -78,6 +79,22 @@ async def test_second_visit_is_nobody_elses_business(crawl):
     assert result.figures["recorded"] == 31
     assert "record/revisited" not in result.figures
     assert not [name for name in result.figures if name.startswith(("rescue", "audit"))]
+
+
+@deferred_f_from_coro_f
+async def test_what_comes_again_byte_for_byte_is_not_read_again(crawl, monkeypatch):
+    """It shows what it showed: each of its numbers is content."""
+    read = []
+
+    def reading(url, *args, **kwargs):
+        read.append(url)
+        return Page(url, *args, **kwargs)
+
+    monkeypatch.setattr("scrapy_urlcanon.crawl.reading.Page", reading)
+    pages = {f"/{number}": page(f"page {number}") for number in range(30)}
+    result = await crawl(lambda request: pages.get(request.target) or links(*pages), ON)
+    assert len(read) == len(set(read)) == len(result.pages) == 31
+    assert len(result.hits) - len(result.pages) == result.figures["record/revisited"] > 0
 
 
 @pytest.mark.parametrize("settings", [{"URLCANON_RECORD_REVISITS": False}, {}])

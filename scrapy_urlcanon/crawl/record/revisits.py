@@ -14,7 +14,7 @@ from scrapy_urlcanon.crawl.own_requests import MARK_KEY, REVISIT, marked
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.settings import BROWSER_PAGE_KEY
 from scrapy_urlcanon.learn.captures import domain_of
-from scrapy_urlcanon.pages.signature import unpack
+from scrapy_urlcanon.pages.signature import hash64, unpack
 from scrapy_urlcanon.pages.visits import compare_visits
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class _Site(NamedTuple):
     """Which that is."""
     lines: bytes = b""
     """What it showed, as the store keeps it: a tenth of the room."""
+    body: int = 0
+    """A hash of its body."""
 
 
 class Revisits:
@@ -67,12 +69,12 @@ class Revisits:
         if pages < site.next:
             self._sites[domain] = site._replace(pages=pages)
             return
-        lines = page_of(response).signature.pack()
-        self._sites[domain] = _Site(pages, max(pages + 2, pages * 3 // 2), request, lines)
+        lines, body = page_of(response).signature.pack(), hash64(response.body)
+        self._sites[domain] = _Site(pages, max(pages + 2, pages * 3 // 2), request, lines, body)
         if site.request:
-            deferred_from_coro(self._fetch_again(domain, site.request, site.lines))
+            deferred_from_coro(self._fetch_again(domain, site.request, site.lines, site.body))
 
-    async def _fetch_again(self, domain: str, request: Request, lines: bytes) -> None:
+    async def _fetch_again(self, domain: str, request: Request, lines: bytes, body: int) -> None:
         again = marked(request, REVISIT)
         # Another answer than the page itself says nothing of it.
         again.meta.update(dont_cache=True, dont_retry=True, dont_redirect=True)
@@ -83,7 +85,9 @@ class Revisits:
             logger.debug("Cannot fetch %s again: %s", request.url, error)
             return
         if response.url == request.url and response.status == 200:  # noqa: PLR2004
-            now = page_of(response).signature.pack()
+            # The very same bytes are not read once more: they show the same.
+            is_same = hash64(response.body) == body
+            now = lines if is_same else page_of(response).signature.pack()
             visits = compare_visits(unpack(lines), unpack(now))
             if visits:
                 self._on_visits(domain, visits)
