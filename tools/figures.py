@@ -85,7 +85,7 @@ def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
     yield HOW, head, unseen(results("learn-prior"))
     head = ("sites", "halves of", "thresholds", *UNSEEN_COLUMNS)
     yield HOW, head, thresholds(results("learn-thresholds"))
-    head = ("captures that differ", "sites", "redundant URLs", "found", "wrong merges")
+    head = ("captures that differ", "sites", "redundant URLs", "found", "wrong merges", "rules")
     yield HOW, head, changes(results("learn-changes"))
     yield HOW, ("class of rules", "sites", "rules", "found", "wrong"), classes()
     head = ("halves swapped", "rewrites", "and skip", "and declared canonicals")
@@ -240,6 +240,7 @@ def changes(runs: Iterable[Any]) -> Iterator[Row]:
             f"{run['redundant']:,}",
             share(run["found"] / run["redundant"]),
             str(run["wrong"]),
+            str(run["rules"]),
         )
 
 

@@ -261,14 +261,15 @@ class SyntheticSite:
 
 def judged(
     seed: int, rows: int = 1000, changing: float = 0.0
-) -> tuple[Counter[str], Counter[str], int]:
+) -> tuple[Counter[str], Counter[str], int, int]:
     """Return what is learned from so many URLs of a site, judged on as many others.
 
-    The redundant URLs and those of them that were found, by the first word of their page, and the
-    wrong merges.
+    The redundant URLs and those of them that were found, by the first word of their page, the
+    wrong merges, and how many rules there are.
     """
     site = SyntheticSite(seed, changing=changing)
-    key = Rules(learn(site.observations(rows)).rules).key
+    rules = learn(site.observations(rows)).rules
+    key = Rules(rules).key
     contents: dict[str, set[str]] = {}
     keys: dict[str, list[str]] = {}
     for visit in site.visits(rows, salt=1):
@@ -280,19 +281,21 @@ def judged(
     for page, forms in keys.items():
         redundant[page.split()[0].rstrip("0123456789")] += len(forms) - 1
         found[page.split()[0].rstrip("0123456789")] += len(forms) - len(set(forms))
-    return redundant, found, sum(len(merged) - 1 for merged in contents.values())
+    wrong = sum(len(merged) - 1 for merged in contents.values())
+    return redundant, found, wrong, len(rules)
 
 
 def report(seeds: Iterable[int], changing: float = 0.0) -> dict[str, float]:
     """Print what is learned of some sites, and return it."""
     redundant: Counter[str] = Counter()
     found: Counter[str] = Counter()
-    wrong = sites = 0
+    wrong = sites = rules = 0
     for seed in seeds:
         counts = judged(seed, changing=changing)
         redundant += counts[0]
         found += counts[1]
         wrong += counts[2]
+        rules += counts[3]
         sites += 1
         if counts[2]:
             print(f"site {seed}: {counts[2]} wrong merges")
@@ -300,7 +303,7 @@ def report(seeds: Iterable[int], changing: float = 0.0) -> dict[str, float]:
         print(f"{kind:12}{redundant[kind]:8} redundant{found[kind] / redundant[kind]:8.1%} found")
     print(
         f"{sites} sites, {sites * 1000} URLs judged, {redundant.total()} redundant, "
-        f"{found.total() / redundant.total():.1%} found, {wrong} wrong merges"
+        f"{found.total() / redundant.total():.1%} found, {wrong} wrong merges, {rules} rules"
     )
     return {
         "changing": changing,
@@ -308,6 +311,7 @@ def report(seeds: Iterable[int], changing: float = 0.0) -> dict[str, float]:
         "redundant": redundant.total(),
         "found": found.total(),
         "wrong": wrong,
+        "rules": rules,
     }
 
 

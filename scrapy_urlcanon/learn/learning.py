@@ -16,6 +16,7 @@ from scrapy_urlcanon.learn.orders import rules_of_order
 from scrapy_urlcanon.learn.partitions import Partitions
 from scrapy_urlcanon.learn.places import with_places
 from scrapy_urlcanon.learn.results.accepted import rules_of, separators, valid
+from scrapy_urlcanon.learn.results.idle import without_idle
 from scrapy_urlcanon.learn.results.rule import Learned, LearnedRule, as_rules
 from scrapy_urlcanon.learn.results.union import unite
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
@@ -133,7 +134,7 @@ def learn_site(
         if not miner.take_back(led):
             break
     sinks, unsure_sinks = sink_rules(miner.groups, thresholds)
-    found = valid([*rules_of(site.domain, miner.accepted), *sinks, *skips])
+    found = valid([*rules_of(site.domain, without_idle(miner.accepted)), *sinks, *skips])
     rules = [
         *separators(site.semicolon_hosts, found),
         *rules_of_order(site.domain, site.reordered, thresholds.confidence),

@@ -342,7 +342,7 @@ def test_synthetic_sites_are_learned_without_a_wrong_merge():
 
 def totals(seed, changing=0.0):
     """Return the redundant URLs of a synthetic site, those that were found, and wrong merges."""
-    redundant, found, wrong = judged(seed, changing=changing)
+    redundant, found, wrong, _ = judged(seed, changing=changing)
     return redundant.total(), found.total(), wrong
 
 

@@ -1,0 +1,106 @@
+"""Rules that others make idle: the fewer a file has, the sooner it is read.
+
+What no page speaks against is accepted first, so that a value of a parameter may come before the
+parameter, and one depth of a prefix before all of them. Once the general rule is there, which few
+pages that changed had held up, the special one says nothing any more.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.location import locate
+from scrapy_urlcanon.learn.operations import RewriteTemplates
+from scrapy_urlcanon.learn.scope import ANY_VALUE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.results.accepted import Accepted
+
+_PLACE = re.compile(r"\{\w+(:digits|:path)?\}")
+
+
+def without_idle(accepted: Iterable[Accepted]) -> list[Accepted]:
+    """Return what was accepted, step by step, without the steps that all others make idle.
+
+    >>> from scrapy_urlcanon.learn.operations import DropParam, DropValue
+    >>> from scrapy_urlcanon.learn.results.accepted import Accepted
+    >>> from scrapy_urlcanon.learn.results.rule import Evidence
+    >>> from scrapy_urlcanon.learn.scope import Scope
+    >>> steps = DropValue("ref", "home"), DropParam("ref"), DropParam("id")
+    >>> rules = [Accepted(Scope("a.example"), (step,), Evidence(merges=4)) for step in steps]
+    >>> for rule in without_idle(rules):
+    ...     print(*rule.operations, rule.evidence.merges)
+    DropParam(name='ref') 8
+    DropParam(name='id') 4
+    """
+    steps = [
+        rule._replace(operations=(operation,)) for rule in accepted for operation in rule.operations
+    ]
+    number = 0
+    while number < len(steps):
+        rule, others = steps[number], steps[:number] + steps[number + 1 :]
+        heir = _heir(rule, others)
+        if heir is None:
+            number += 1
+            continue
+        saved = rule.evidence.merges + others[heir].evidence.merges
+        evidence = replace(others[heir].evidence, merges=saved)
+        others[heir] = others[heir]._replace(evidence=evidence)
+        steps = others
+    return steps
+
+
+def _heir(rule: Accepted, others: Sequence[Accepted]) -> int | None:
+    """Return which of the others does first what a rule does; None where they do not all of it."""
+    examples = list(_examples(rule))
+    if not examples or any(
+        rule.apply(example) == example
+        or _form(example, others) != _form(rule.apply(example), others)
+        for example in examples
+    ):
+        return None
+    changing = (n for n, other in enumerate(others) if other.apply(examples[0]) != examples[0])
+    return next(changing, None)
+
+
+def _form(location: Location, rules: Iterable[Accepted]) -> Location:
+    for rule in rules:
+        location = rule.apply(location)
+    return location
+
+
+def _examples(rule: Accepted) -> Iterator[Location]:
+    """Yield URLs that a rule changes, with nothing in them that another one asks for.
+
+    What is done to these is done to all that the rule changes. A place for paths is one for those
+    of any depth.
+    """
+    scope, (step,) = rule.scope, rule.operations
+    condition = scope.condition.replace(ANY_VALUE, "=anything")
+    if isinstance(step, RewriteTemplates):
+        for path in ("path", "path/of/any/depth"):
+            yield _located(scope.host, _filled(step.source, path), condition)
+    elif step.drops:
+        (name,) = step.drops
+        path = "".join(f"/{segment}" for segment in (*scope.segments, "anything"))
+        value = "anything" if step.default is None else step.default
+        yield _located(scope.host, f"{path}?{name}={value}", condition)
+
+
+def _filled(template: str, path: str) -> str:
+    """Return a text that fits a template, each place with another one."""
+    numbers = count(900001)
+    fillings = {":digits": "{}", ":path": "{}" + path, None: "any{}thing"}
+    return _PLACE.sub(lambda place: fillings[place[1]].format(next(numbers)), template)
+
+
+def _located(host: str, text: str, condition: str) -> Location:
+    has_query = "?" in text
+    condition = condition and ("&" if has_query else "?") + condition
+    return locate(f"http://{host}{text}{condition}")

@@ -1,0 +1,91 @@
+"""Rules that others make idle: which go, and that nothing is found or lost by it."""
+
+import pytest
+
+from benchmarks.learn.synthetic import SyntheticSite
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.learn import learn, learning
+from scrapy_urlcanon.learn.operations import (
+    DropParam,
+    DropValue,
+    KeepOnly,
+    RewriteTemplates,
+    StripTrailingSlash,
+)
+from scrapy_urlcanon.learn.results.accepted import Accepted
+from scrapy_urlcanon.learn.results.idle import without_idle
+from scrapy_urlcanon.learn.results.rule import Evidence, as_rules
+from scrapy_urlcanon.learn.scope import Scope
+
+SITE = Scope("shop.example")
+FORUM = Scope("shop.example", ("forum",))
+PRINT = RewriteTemplates("/print/{rest:path}", "/{rest}")
+
+
+@pytest.mark.parametrize(
+    ("special", "general"),
+    [
+        ((SITE, DropValue("ref", "home")), (SITE, DropParam("ref"))),
+        ((FORUM, DropParam("ref")), (SITE, DropParam("ref"))),
+        ((Scope("shop.example", (), "id=*"), DropParam("ref")), (SITE, DropParam("ref"))),
+        ((FORUM, DropParam("ref")), (FORUM, KeepOnly(("id",)))),
+        ((SITE, RewriteTemplates("/print/a/{x}", "/a/{x}")), (SITE, PRINT)),
+        (
+            (SITE, RewriteTemplates("/p/{n:digits}/{_s}-title", "/p/{n}/title")),
+            (SITE, RewriteTemplates("/p/{n:digits}/{_s}", "/p/{n}/-")),
+        ),
+        (
+            (SITE, RewriteTemplates("/p/{n:digits}/", "/p/{n}")),
+            (SITE, StripTrailingSlash()),
+        ),
+        ((SITE, RewriteTemplates("/a/{x}?v={_v}", "/a/{x}")), (SITE, DropParam("v"))),
+    ],
+)
+def test_special_rule_goes_where_a_general_one_does_the_same(special, general):
+    """Whichever was accepted first; and what it saved counts for the general one."""
+    for order in ([special, general], [general, special]):
+        left = without_idle(accepted(order))
+        assert [(rule.scope, *rule.operations) for rule in left] == [general]
+        assert left[0].evidence.merges == 6
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        [(FORUM, DropParam("ref")), (SITE, DropValue("ref", "home"))],
+        [(SITE, DropValue("ref", "home")), (FORUM, DropParam("ref"))],
+        [(SITE, PRINT), (SITE, RewriteTemplates("/print/{a}", "/{a}/text"))],
+        [(SITE, PRINT), (SITE, RewriteTemplates("/print/{_a}/{b}", "/print/-/{b}"))],
+        [
+            (SITE, RewriteTemplates("/p/{a:digits}", "/r/{a}")),
+            (SITE, RewriteTemplates("/p/{a}", "/q/{a}")),
+        ],
+        [(SITE, StripTrailingSlash()), (SITE, DropParam("a"))],
+    ],
+)
+def test_rule_that_does_more_than_the_others_stays(rules):
+    """That is one for further URLs, of another depth, or with another result."""
+    left = without_idle(accepted(rules))
+    assert [(rule.scope, *rule.operations) for rule in left] == rules
+
+
+def accepted(rules):
+    """Return the rules as accepted ones."""
+    return [Accepted(scope, (step,), Evidence(merges=3)) for scope, step in rules]
+
+
+def test_fewer_rules_say_the_same_of_each_url(monkeypatch):
+    """Where captures changed there are as many rules more, which go without any effect."""
+    before = after = 0
+    for seed in range(4):
+        site = SyntheticSite(seed, changing=0.03)
+        seen = list(site.observations(1000))
+        few = learn(seen).rules
+        with monkeypatch.context() as patch:
+            patch.setattr(learning, "without_idle", list)
+            many = learn(seen).rules
+        before, after = before + len(many), after + len(few)
+        one, other = (Canonicalizer(as_rules(rules)).canonicalize for rules in (few, many))
+        for visit in (visit for salt in range(2) for visit in site.visits(1000, salt=salt)):
+            assert one(visit.url) == other(visit.url)
+    assert after < 0.9 * before
