@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pickle
 from bisect import bisect_left, bisect_right, insort
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
-from zlib import crc32
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy.pqueues import DownloaderAwarePriorityQueue, ScrapyPriorityQueue
 
 from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.crawl.order import index
 from scrapy_urlcanon.crawl.order.lane import Lane, Room
 from scrapy_urlcanon.crawl.order.stores import DiskStore, MemoryStore, Store
 
@@ -22,10 +21,6 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.crawl.order.lane import State
     from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
-
-_INDEX: Final = "urlcanon.index"
-_STATE: Final = "scrapy_urlcanon.order"
-"""Stands first in what the scheduler stores of the queue; Scrapy's own queues refuse it."""
 
 
 class SiteQueue:
@@ -141,8 +136,8 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
         self._slots: list[str] = []
         self._last = ""
         super().__init__(crawler, downstream_queue_cls, key, start_queue_cls=start_queue_cls)
-        if startprios and startprios[0] == _STATE if isinstance(startprios, list) else False:
-            self._restore(startprios[1])
+        if index.is_of_order(startprios):
+            self._restore(startprios)
         elif startprios:
             self._take_over(startprios)
 
@@ -210,23 +205,18 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
             return super().close()
         self._disk.close()
         queues = cast("dict[str, SiteQueue]", self.pqueues)
-        data = pickle.dumps({slot: queue.state() for slot, queue in queues.items()}, protocol=4)
-        (self._directory / _INDEX).write_bytes(data)
+        waiting = {slot: queue.state() for slot, queue in queues.items()}
         self.pqueues.clear()
-        return [_STATE, crc32(data)]
+        return index.write(self._directory, waiting)
 
-    def _restore(self, checksum: int) -> None:
+    def _restore(self, stored: list[Any]) -> None:
         """Have wait what waited when the last run ended.
 
         :raises ValueError: if what it wrote down is not whole.
         """
         assert self._directory is not None  # noqa: S101 - only a stored queue has a state
         assert self._disk is not None  # noqa: S101
-        data = (self._directory / _INDEX).read_bytes()
-        if crc32(data) != checksum:
-            raise ValueError(f"{self._directory / _INDEX} is not what the last run wrote there")
-        # A job is trusted, as Scrapy's queue is.
-        for slot, state in pickle.loads(data).items():  # noqa: S301
+        for slot, state in index.read(self._directory, stored).items():
             queue = SiteQueue(self._crawl, self._store, self._room, slot)
             for number in queue.restore(state):
                 self._disk.restore(number)

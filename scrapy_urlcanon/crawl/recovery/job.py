@@ -16,6 +16,7 @@ from scrapy.core.scheduler import Scheduler
 from scrapy.utils.misc import load_object
 from scrapy.utils.request import request_from_dict
 
+from scrapy_urlcanon.crawl.order.index import problem_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, is_unfiltered, mark_of
 from scrapy_urlcanon.crawl.recovery.journal import OUTCOMES, Journal, Kind, Record
 from scrapy_urlcanon.crawl.recovery.page_requests import OF_ANOTHER_URL, callback_of
@@ -119,7 +120,8 @@ class JobRecovery:
         self._replayed: Request | None = None
         self._is_queue_whole = True
         self._is_resumed = False
-        self.was_killed = self._read()
+        self._is_queue_damaged = False
+        self.was_killed = self._read() or self._has_damaged_queue()
         """Whether the last run did not end in order: what it had not done is scheduled again."""
         if self.was_killed:
             # The scheduler reads them before the spider is opened.
@@ -344,6 +346,17 @@ class JobRecovery:
             )
         return True
 
+    def _has_damaged_queue(self) -> bool:
+        """Tell whether what waits can be taken from nowhere but the journal."""
+        problem = problem_of(self._directory / _QUEUE)
+        if problem:
+            logger.warning(
+                "What waits cannot be read: %(problem)s. It is taken from the journal.",
+                {"problem": problem},
+            )
+        self._is_queue_damaged = problem is not None
+        return self._is_queue_damaged
+
     def _note_begun(self, entry: Record) -> None:
         if entry.kind is Kind.BEGUN:
             self._begun_before.add(entry.fingerprint)
@@ -367,9 +380,14 @@ class JobRecovery:
             self._requests.offer_original(request)
         self._stats.set(Stat.JOB_RECOVERED, len(again))
         logger.warning(
-            "The job in JOBDIR was killed. %(done)d of its requests were done; %(again)d are "
-            "scheduled again.",
-            {"done": replay.done, "again": len(again)},
+            "The %(what)s. %(done)d of its requests were done; %(again)d are scheduled again.",
+            {
+                "what": "queue of the job in JOBDIR is made anew"
+                if self._is_queue_damaged
+                else "job in JOBDIR was killed",
+                "done": replay.done,
+                "again": len(again),
+            },
             extra={"spider": self._crawler.spider},
         )
 

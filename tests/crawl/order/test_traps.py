@@ -1,6 +1,7 @@
 """Crawls of sites with traps: the content comes before what says nothing new."""
 
 from collections import Counter
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -125,6 +126,32 @@ async def test_job_goes_on_where_it_was_stopped(crawl, before):
     whole = await crawl(respond_with(site), {}, start=[f"{site.host}/"])
     assert sorted({*first.hits, *second.hits}) == sorted(whole.hits)
     assert len(first.hits) + len(second.hits) == len(whole.hits)
+
+
+DAMAGES = {
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-9]),
+    "empty": lambda path: path.write_bytes(b""),
+    "gone": lambda path: path.unlink(),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [("urlcanon.index", each) for each in DAMAGES] + [("active.json", "cut")],
+)
+@deferred_f_from_coro_f
+async def test_job_whose_queue_is_damaged_is_taken_from_the_journal(crawl, caplog, name, damage):
+    """What waited is fetched, nothing that was had is fetched again, and it is said."""
+    site = small("shop")
+    job = {**NOVELTY, "JOBDIR": "job"}
+    start = [f"{site.host}/"]
+    first = await crawl(respond_with(site), {**job, "CLOSESPIDER_PAGECOUNT": 40}, start=start)
+    DAMAGES[damage](Path("job", "requests.queue", name))
+    second = await crawl(respond_with(site), job, start=[])
+    whole = await crawl(respond_with(site), {}, start=start)
+    assert sorted([*first.hits, *second.hits]) == sorted(whole.hits)
+    said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert any("taken from the journal" in each and name in each for each in said)
 
 
 @deferred_f_from_coro_f

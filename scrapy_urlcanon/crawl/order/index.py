@@ -1,0 +1,67 @@
+"""The file in which the queue of a job writes down what waits, and where."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scrapy_urlcanon.crawl.order.lane import State
+
+    Waiting = dict[str, dict[int, State]]
+    """What waits, by download slot and priority."""
+
+_FILE: Final = "urlcanon.index"
+_STATE: Final = "scrapy_urlcanon.order"
+"""Stands first in what the scheduler stores of the queue; Scrapy's own queues refuse it."""
+
+
+def write(directory: Path, waiting: Waiting) -> list[Any]:
+    """Write down what waits; return what the scheduler is to store."""
+    data = pickle.dumps(waiting, protocol=4)
+    (directory / _FILE).write_bytes(data)
+    return [_STATE, crc32(data)]
+
+
+def is_of_order(stored: object) -> bool:
+    """Tell whether what the scheduler stored is of a queue in this order."""
+    return isinstance(stored, list) and stored[:1] == [_STATE]
+
+
+def read(directory: Path, stored: list[Any]) -> Waiting:
+    """Return what was written down last.
+
+    :raises ValueError: if it is not whole.
+    :raises OSError: if it cannot be read.
+    """
+    # A job is trusted, as Scrapy's queue is.
+    found: Waiting = pickle.loads(_checked(directory, stored))  # noqa: S301
+    return found
+
+
+def problem_of(queue: Path) -> str | None:
+    """Say why what waits in a job cannot be read, or return None.
+
+    :param queue: the file in which the scheduler stored its state.
+    """
+    try:
+        stored = json.loads(queue.read_text(encoding="utf-8"))
+        if is_of_order(stored):
+            _checked(queue.parent, stored)
+    except FileNotFoundError as error:
+        # Of a job that never ended there is neither.
+        return str(error) if queue.exists() else None
+    except (OSError, ValueError) as error:
+        return f"{queue}: {error}"
+    return None
+
+
+def _checked(directory: Path, stored: list[Any]) -> bytes:
+    data = (directory / _FILE).read_bytes()
+    if crc32(data) != stored[1]:
+        raise ValueError(f"{directory / _FILE} is not what the last run wrote there")
+    return data
