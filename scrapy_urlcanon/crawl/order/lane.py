@@ -26,11 +26,11 @@ _RESCORED: Final = 2
 _SHARE_RESCORED: Final = 64
 """So many kinds are looked at for each request that is taken, on average. With 8 a shop with
 filters had 500 kinds after 20 fetches, and for 60 more the first product was not learned from."""
-_DISCOUNT: Final = 0.2
-"""What a page is worth that brings nothing itself and leads to nothing but news, where there is
+_DISCOUNT: Final = 0.1
+"""What a page is worth that brings nothing itself and leads to nothing but the best, where there is
 much of that anyway; where there is none it is worth 1."""
 _WEALTH: Final = 21
-"""Where so many pages wait that are all new, half of the way between the two."""
+"""Where so many pages wait that are as good as the best, half of the way between the two."""
 
 
 class Turn(Enum):
@@ -204,6 +204,9 @@ class Lane:
             self._order_by_age()
         expected = {key: self._expect(key) for key in classes}
         wealth = sum(expected[key][0] * len(each) for key, each in classes.items())
+        # In pages like the best there is, here or behind these: the scale of what is expected is
+        # that of the site, and where all bring little, a list of more of it is not worth more.
+        wealth /= max(map(max, expected.values()), default=1.0)
         discount = self._discount = _DISCOUNT + (1 - _DISCOUNT) / (1 + wealth / _WEALTH)
         for key, (news, lead) in expected.items():
             classes[key].score = news + discount * lead

@@ -142,3 +142,46 @@ async def test_old_evidence_decays(crawl):
     assert len(found) == 3 * TURN
     empty = [hit.startswith("/early/") and int(hit[7:]) >= TURN for hit in found]
     assert sum(empty[: 2 * TURN + 50]) <= 50 + TURN // 10
+
+
+LISTED, LISTS = 10, 60
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@deferred_f_from_coro_f
+async def test_lists_of_what_waits_in_plenty_come_after_it(crawl, seed):
+    """Each list has a line of each article and links the next two lists; all say something."""
+
+    def respond(request):
+        kind, _, number = request.target[1:].partition("/")
+        if kind == "article":
+            return page(words(f"{seed} {number}", 60))
+        number = int(number or 0)
+        lines = "".join(
+            f"<li><a href=/article/{n}>x</a> {words(f'lead {seed} {n}', 3)}"
+            for n in range(LISTED * number, LISTED * (number + 1))
+        )
+        further = [n for n in (2 * number + 1, 2 * number + 2) if n < LISTS]
+        return page(lines + "".join(f"<p><a href=/list/{n}>x</a>" for n in further))
+
+    hits = (await crawl(respond, {**NOVELTY, "CLOSESPIDER_PAGECOUNT": 200})).hits
+    assert sum("article" in hit for hit in hits[:200]) >= 160
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@deferred_f_from_coro_f
+async def test_kind_that_brings_little_is_not_tried_for_ever(crawl, seed):
+    """Each article links its form, which has a few words of its own, and three further articles."""
+
+    def respond(request):
+        kind, _, number = request.target[1:].partition("/")
+        if kind == "form":
+            return page(words(f"form {seed} {number}", 6))
+        number = int(number or 0)
+        links = "".join(
+            f"<p><a href=/article/{n}>x</a>" for n in range(3 * number + 1, 3 * number + 4)
+        )
+        return page(words(f"{seed} {number}", 60) + links + f"<p><a href=/form/{number}>x</a>")
+
+    hits = (await crawl(respond, {**NOVELTY, "CLOSESPIDER_PAGECOUNT": 400})).hits
+    assert sum("form" in hit for hit in hits[100:400]) <= 70
