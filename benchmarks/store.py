@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,8 @@ from results import conditions, say, table, write
 from safety import page_of
 
 from scrapy_urlcanon.learn.learning import learn
-from scrapy_urlcanon.learn.readers.store import read_store
+from scrapy_urlcanon.learn.processes import usable_processors
+from scrapy_urlcanon.learn.readers.store import Stores
 from scrapy_urlcanon.learn.store import ObservationStore
 from scrapy_urlcanon.pages.page import Page
 
@@ -78,9 +80,20 @@ def main() -> None:
     parser.add_argument("--learn", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.learn:
-        start = process_time()
-        learn(read_store(options.learn))
-        print(json.dumps([process_time() - start, most_memory()]))
+        start, jobs = perf_counter(), usable_processors()
+        learn(Stores([options.learn]), jobs=jobs)
+        elapsed = perf_counter() - start
+        # All processes were waited for by now.
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        print(
+            json.dumps(
+                [
+                    elapsed,
+                    process_time() + used.ru_utime + used.ru_stime,
+                    most_memory() + jobs * used.ru_maxrss / 1024,
+                ]
+            )
+        )
     else:
         measure(options.rows)
 
@@ -95,7 +108,7 @@ def measure(rows: int) -> dict[str, Any]:
         say("store: learning from it")
         command = [sys.executable, str(Path(__file__).resolve()), "--learn", str(path)]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    seconds, memory = json.loads(output)
+    seconds, processors, memory = json.loads(output)
     data = {
         "conditions": conditions(),
         "rows": rows,
@@ -103,6 +116,7 @@ def measure(rows: int) -> dict[str, Any]:
         "bytes a page": size,
         "bytes a variant": size_of_variant,
         "learning, s": seconds,
+        "learning, CPU s": processors,
         "learning, MB": memory,
     }
     cells = [
@@ -110,6 +124,7 @@ def measure(rows: int) -> dict[str, Any]:
         ["bytes a page", f"{size:,.0f}"],
         [f"bytes a row where {_VARIANTS} show a page", f"{size_of_variant:,.0f}"],
         ["learning, s", f"{seconds:.1f}"],
+        ["learning, s of all processors", f"{processors:.1f}"],
         ["learning, MB", f"{memory:.0f}"],
     ]
     write("store", data, [table([f"store of {rows:,} rows", ""], cells)])

@@ -111,6 +111,10 @@ class SpillError(LearnError):
     """The observations fit neither in memory nor in the directory for temporary files."""
 
 
+class ProcessError(LearnError):
+    """A process that was to learn of some domains ended before it had."""
+
+
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """Return ``; did you mean 'x'?`` for the name in *known* nearest to *name*, or "".
 

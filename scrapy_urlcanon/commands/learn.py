@@ -35,7 +35,9 @@ from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.learn import Thresholds, learn
 from scrapy_urlcanon.learn.captures import domain_of
 from scrapy_urlcanon.learn.learning import merge
-from scrapy_urlcanon.learn.readers import crawls_of
+from scrapy_urlcanon.learn.processes import usable_processors
+from scrapy_urlcanon.learn.readers import crawls_of, format_of
+from scrapy_urlcanon.learn.readers.store import Stores
 from scrapy_urlcanon.learn.results.in_force import combine
 from scrapy_urlcanon.learn.results.left_out import without_secrets
 from scrapy_urlcanon.learn.results.rules_file import LearnedFile, to_json, to_toml
@@ -127,6 +129,14 @@ there is no observation in any of them.
             help="learn about this registrable domain only; may be repeated",
         )
         parser.add_argument(
+            "--jobs",
+            type=int,
+            default=usable_processors(),
+            metavar="N",
+            help="learn of so many domains at once, each in a process of its own; what is learned "
+            "is the same (default: as many as there are processors to be used, %(default)s here)",
+        )
+        parser.add_argument(
             "--support",
             type=int,
             metavar="PAGES",
@@ -150,6 +160,7 @@ there is no observation in any of them.
 
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
         thresholds = _thresholds(arguments)
+        jobs = _jobs(arguments)
         domains = arguments.domains and [domain_of(f"http://{name}/") for name in arguments.domains]
         output: Path | None = arguments.output
         for path in (output, arguments.export_discarder, arguments.places):
@@ -169,6 +180,7 @@ there is no observation in any of them.
                     domains,
                     skipped,
                     preset=settings.get(name_of("preset"), DEFAULT_PRESET),
+                    jobs=jobs,
                 )
             if not learned.urls:
                 raise InputError(_nothing(domains, skipped))
@@ -223,6 +235,17 @@ def _thresholds(arguments: argparse.Namespace) -> Thresholds:
     bound = lower_bound(support, 0, confidence)
     # A skip, which nobody can check by looking at the URL, takes no less than it does else.
     return replace(thresholds, precision=bound, alias=max(bound, _DEFAULTS.alias))
+
+
+def _jobs(arguments: argparse.Namespace) -> int:
+    """Return how many processes are to learn at once.
+
+    :raises UsageError: if that is none.
+    """
+    jobs: int = arguments.jobs
+    if jobs < 1:
+        raise UsageError(f"--jobs: expected 1 process or more, got {jobs}", print_help=False)
+    return jobs
 
 
 def _rules_of(files: Sequence[str]) -> tuple[RuleInForce, ...]:
@@ -310,6 +333,7 @@ def _learn(
     skipped: Counter[str],
     *,
     preset: str,
+    jobs: int,
 ) -> Learned:
     console = Console(stderr=True)
     columns = (
@@ -335,13 +359,16 @@ def _learn(
             progress.update(learning, completed=done, total=count, detail=detail)
 
         return learn(
-            observations_of(inputs, skipped, read_on),
+            Stores(inputs, skipped)
+            if {format_of(path) for path in inputs} == {"store"}
+            else observations_of(inputs, skipped, read_on),
             thresholds=thresholds,
             domains=domains,
             in_force=in_force,
             preset=preset,
             prior_of=prior_of,
             progress=learn_on,
+            jobs=jobs,
         )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST
@@ -15,6 +17,8 @@ from scrapy_urlcanon.learn.miner import Miner
 from scrapy_urlcanon.learn.orders import rules_of_order
 from scrapy_urlcanon.learn.partitions import Partitions
 from scrapy_urlcanon.learn.places import with_places
+from scrapy_urlcanon.learn.processes import in_processes
+from scrapy_urlcanon.learn.readers.store import OtherDomainsError, Stores
 from scrapy_urlcanon.learn.results.accepted import rules_of, separators, valid
 from scrapy_urlcanon.learn.results.idle import without_idle
 from scrapy_urlcanon.learn.results.rule import Learned, LearnedRule, as_rules
@@ -22,12 +26,16 @@ from scrapy_urlcanon.learn.results.union import unite
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from scrapy_urlcanon.learn.evidence import Prior
     from scrapy_urlcanon.learn.observation import Observation
+    from scrapy_urlcanon.learn.partitions import Part
     from scrapy_urlcanon.learn.results.in_force import RuleInForce
     from scrapy_urlcanon.learn.site import Site
+
+#: Of fewer observations one process has learned by the time that others have begun.
+MIN_FOR_SEVERAL = 20_000
 
 
 def learn(
@@ -40,11 +48,13 @@ def learn(
     prior: Prior | None = None,
     prior_of: Callable[[Iterable[str]], Prior] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
+    jobs: int = 1,
 ) -> Learned:
     """Return the rules that a crawl's observations support, domain by domain.
 
     The observations are read once, in any order; of each some 200 bytes are held, and on disk
-    where they are more than half a million. The result depends on nothing but their set.
+    where they are more than half a million. Those of :class:`Stores`, which have each domain
+    together, are held for a few domains at a time. The result depends on nothing but their set.
 
     :param thresholds: how much evidence is enough.
     :param domains: registrable domains to look at; all where None.
@@ -55,8 +65,13 @@ def learn(
         rule is learned without one.
     :param prior_of: makes the *prior* of each domain of the URLs that were seen there.
     :param progress: called with each domain before it is learned from, and with "" at the end:
-        how many observations were learned from, and how many there are.
+        how many observations were learned from, and how many there are. Several processes say so
+        of what they are done with.
+    :param jobs: processes that learn at once, where there is enough for several; the other
+        parameters must then be such as can be pickled, and a script that calls this must be one
+        that can be imported (``if __name__ == "__main__":``).
     :raises SpillError: where there is no room on disk.
+    :raises ProcessError: where one of the processes was killed.
 
     >>> from scrapy_urlcanon.learn import Observation
     >>> pages = [Observation(f"http://shop.example/{i}", main_sha1=f"{i:040x}") for i in range(9)]
@@ -74,35 +89,107 @@ def learn(
     for rule in in_force:
         if domains is None or rule.domain in domains:
             rules.setdefault(rule.domain, []).append(rule)
-    everywhere = rules.get(ANY_HOST, ())
-    found: list[Learned] = []
-    done = 0
-    with Partitions(observations, domains) as partitions:
-        for captures in partitions:
-            for name in sorted(captures):
-                if progress is not None:
-                    progress(name, done, partitions.observations)
-                done += len(captures[name])
-                # Popped, because the captures of a domain and what is made of them would not fit
-                # side by side.
-                site = captures.pop(name).site(name)
-                here = rules.pop(name, ())
-                if prior_of is not None:
-                    prior = prior_of(location.url for location in site.locations)
-                found.append(
-                    learn_site(
-                        site,
-                        thresholds=thresholds,
-                        in_force=here,
-                        in_force_everywhere=everywhere,
-                        preset=preset,
-                        prior=prior,
-                    )
-                )
+    learner = _Learner(thresholds, rules, preset, prior, prior_of)
+    found: _Found | None = None
+    count = 0
+
+    def tell(name: str, done: int) -> None:
         if progress is not None:
-            progress("", done, partitions.observations)
-    found += [Learned(*unite((), (), here, thresholds)) for here in rules.values()]
-    return merge(found)
+            progress(name, done, count)
+
+    if isinstance(observations, Stores) and domains is None:
+        with suppress(OtherDomainsError):
+            parts = observations.parts()
+            count = sum(part.size for part in parts)
+            found = _found(parts, learner, tell, jobs)
+            observations.skipped.update(found.skipped)
+    if found is None:
+        with Partitions(observations, domains) as partitions:
+            count = partitions.observations
+            found = _found(partitions.parts(), learner, tell, jobs)
+    others = [here for name, here in rules.items() if name not in found.learned]
+    left = (Learned(*unite((), (), here, thresholds)) for here in others)
+    return merge([*found.learned.values(), *left])
+
+
+class _Learner(NamedTuple):
+    """What is known before the captures of any domain are."""
+
+    thresholds: Thresholds
+    in_force: Mapping[str, Sequence[RuleInForce]]
+    """By domain."""
+    preset: str | None
+    prior: Prior | None
+    prior_of: Callable[[Iterable[str]], Prior] | None
+
+    def learn(
+        self,
+        part: Part,
+        tell: Callable[[str, int], None] = lambda name, done: None,  # noqa: ARG005
+    ) -> _Found:
+        """Return what is learned of the domains of a part.
+
+        :param tell: called with each before, and with how many observations it was learned from.
+        """
+        skipped: Counter[str] = Counter()
+        captures = part.captures(skipped)
+        found: dict[str, Learned] = {}
+        done = 0
+        for name in sorted(captures):
+            tell(name, done)
+            done += len(captures[name])
+            # Popped, because the captures of a domain and what is made of them would not fit side
+            # by side.
+            site = captures.pop(name).site(name)
+            prior = self.prior
+            if self.prior_of is not None:
+                prior = self.prior_of(location.url for location in site.locations)
+            found[name] = learn_site(
+                site,
+                thresholds=self.thresholds,
+                in_force=self.in_force.get(name, ()),
+                in_force_everywhere=self.in_force.get(ANY_HOST, ()),
+                preset=self.preset,
+                prior=prior,
+            )
+        return _Found(found, done, skipped)
+
+
+class _Found(NamedTuple):
+    """What was learned of the domains of a part."""
+
+    learned: dict[str, Learned]
+    done: int
+    """Observations that it was learned from."""
+    skipped: Counter[str]
+
+
+def _found(
+    parts: Sequence[Part], learner: _Learner, tell: Callable[[str, int], None], jobs: int
+) -> _Found:
+    """Return what is learned of the domains of all parts."""
+    jobs = min(jobs, len(parts))
+    if sum(part.size for part in parts) < MIN_FOR_SEVERAL:
+        jobs = 1
+    learned: dict[str, Learned] = {}
+    skipped: Counter[str] = Counter()
+    done = 0
+    if jobs > 1:
+        # The largest ones first, that no process is left with one when the others are done.
+        ordered = sorted(parts, key=lambda part: -part.size)
+        results = in_processes(learner.learn, ordered, jobs)
+    else:
+        results = (
+            learner.learn(part, lambda name, more: tell(name, done + more)) for part in parts
+        )
+    for found in results:
+        learned.update(found.learned)
+        skipped.update(found.skipped)
+        done += found.done
+        if jobs > 1:
+            tell(next(reversed(found.learned), ""), done)
+    tell("", done)
+    return _Found(learned, done, skipped)
 
 
 def learn_site(

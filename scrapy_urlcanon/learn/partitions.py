@@ -6,14 +6,15 @@ import pickle
 import tempfile
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from zlib import crc32
 
 from scrapy_urlcanon.exceptions import SpillError
 from scrapy_urlcanon.learn.captures import by_domain
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections import Counter
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
     from typing_extensions import Self
@@ -30,6 +31,25 @@ MAX_HELD = 500_000
 PARTITIONS = 64
 
 
+#: Observations that a part has at least, but for the last one: of fewer, handing them over would
+#: take longer than learning from them.
+_ENOUGH = 4_000
+
+
+class Part(Protocol):
+    """Some domains, each with all that was captured of it; it can be pickled."""
+
+    @property
+    def size(self) -> int:
+        """How much there is to do, compared with others of its kind."""
+
+    def captures(self, skipped: Counter[str]) -> dict[str, Captures]:
+        """Return what was captured of each domain.
+
+        :param skipped: counts the rows that are no observations, by what is wrong with them.
+        """
+
+
 class Partitions:
     """Observations by domain, on disk where they are more than :data:`MAX_HELD`.
 
@@ -37,11 +57,13 @@ class Partitions:
     ``TMPDIR`` names, take about the room of the observations as text, and nobody else may read
     them.
 
+    >>> from collections import Counter
     >>> from scrapy_urlcanon.learn import Observation
     >>> urls = "http://b.example/", "http://a.example/", "http://www.a.example/"
     >>> with Partitions(map(Observation, urls)) as partitions:
-    ...     [(name, len(captures)) for part in partitions for name, captures in part.items()]
-    [('b.example', 1), ('a.example', 2)]
+    ...     for part in partitions.parts():
+    ...         print(part.size, list(part.captures(Counter())))
+    3 ['a.example', 'b.example']
     """
 
     def __init__(
@@ -85,17 +107,18 @@ class Partitions:
         if self._directory is not None:
             self._directory.cleanup()
 
-    def __iter__(self) -> Iterator[dict[str, Captures]]:
-        """Yield the captures by domain, each domain once and whole.
+    def parts(self) -> Sequence[Part]:
+        """Return the captures by domain, in parts, each domain in one of them and whole.
 
-        :raises SpillError: where they cannot be read back.
+        They are to be had once.
         """
         if not self._spilled:
-            yield self._held
-            return
-        for path in self._paths():
-            if path.exists():
-                yield _read(path)
+            names = {name: len(captures) for name, captures in sorted(self._held.items())}
+            return [
+                _Held(size, {name: self._held.pop(name) for name in part})
+                for size, part in in_parts(names)
+            ]
+        return [_Spilled(path.stat().st_size, path) for path in self._paths() if path.exists()]
 
     def _paths(self) -> list[Path]:
         if self._directory is None:
@@ -121,6 +144,50 @@ class Partitions:
                 f"{tempfile.gettempdir()}: no room for observations that do not fit in memory: "
                 f"{error.strerror or error} (TMPDIR names another directory)"
             ) from error
+
+
+def in_parts(sizes: Mapping[str, int]) -> Iterator[tuple[int, list[str]]]:
+    """Yield domains in their order, with their size: one that is large, or several that are not.
+
+    >>> list(in_parts({"a.example": 3_000, "b.example": 3_000, "c.example": 10}))
+    [(6000, ['a.example', 'b.example']), (10, ['c.example'])]
+    """
+    size, names = 0, []
+    for name, count in sizes.items():
+        size += count
+        names.append(name)
+        if size >= _ENOUGH:
+            yield size, names
+            size, names = 0, []
+    if names:
+        yield size, names
+
+
+class _Held(NamedTuple):
+    """Captures that fit in memory."""
+
+    size: int
+    held: dict[str, Captures]
+
+    def captures(self, skipped: Counter[str]) -> dict[str, Captures]:
+        """Return them, to be taken out one by one."""
+        del skipped
+        return self.held
+
+
+class _Spilled(NamedTuple):
+    """Captures in a file."""
+
+    size: int
+    path: Path
+
+    def captures(self, skipped: Counter[str]) -> dict[str, Captures]:
+        """Return them.
+
+        :raises SpillError: where they cannot be read back.
+        """
+        del skipped
+        return _read(self.path)
 
 
 def _read(path: Path) -> dict[str, Captures]:

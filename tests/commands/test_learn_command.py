@@ -378,6 +378,7 @@ def test_input_that_cannot_be_read_is_an_error(tmp_path, write, expected):
         (["-o", "absent/urlcanon.toml"], "absent: no such directory"),
         (["-o", "."], "expected a file"),
         (["-o", "observations.tsv"], "is an input, and would be overwritten"),
+        (["--jobs", "0"], "--jobs: expected 1 process or more"),
         (["--support", "0"], "--support: expected 1 page or more"),
         (["--confidence", "1"], "--confidence: expected a number between 0 and 1"),
         (["--lost", "1"], "--lost: expected a number from 0"),

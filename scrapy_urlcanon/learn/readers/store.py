@@ -6,14 +6,17 @@ import sqlite3
 from collections import Counter
 from contextlib import closing, contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.exceptions import ConfigurationError, InputError
+from scrapy_urlcanon.learn.captures import by_domain
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
+from scrapy_urlcanon.learn.partitions import in_parts
 from scrapy_urlcanon.learn.results.in_force import AuditedUrl, CrawlRecord, Credit, RuleInForce
 from scrapy_urlcanon.learn.store import SAME_URL, decompress, open_store
 from scrapy_urlcanon.pages.signature import (
@@ -29,8 +32,10 @@ from scrapy_urlcanon.rule_files.documents import parse_json
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from scrapy_urlcanon.learn.captures import Captures
+    from scrapy_urlcanon.learn.partitions import Part
 
 #: A site with fewer distinct texts has no boilerplate that could be told from its content.
 MIN_TEXTS = 5
@@ -91,27 +96,95 @@ def read_store(
             "SELECT DISTINCT domain FROM responses ORDER BY domain"
         ).fetchall()
         for (domain,) in domains:
-            texts = _Texts(connection, domain)
-            rows = connection.execute(
-                "SELECT url, status, bytes, raw_sha1, canonical, redirect, text "
-                "FROM seen WHERE domain = ? ORDER BY crawl, id",
-                (domain,),
-            )
-            for url, status, size, raw, canonical, redirect, text in rows:
-                fields = {
-                    "url": url,
-                    "status": status,
-                    "raw_sha1": raw.hex() if isinstance(raw, bytes) else raw,
-                    "bytes": size,
-                    "canonical": url if canonical == SAME_URL else canonical,
-                    "redirect": redirect,
-                }
-                try:
-                    yield Observation.from_fields(fields, said=texts.said(text))
-                except BadObservationError as error:
-                    skipped[error.reason] += 1
-                except ValueError:
-                    skipped["lines cut short"] += 1
+            yield from _of_domain(connection, domain, skipped)
+
+
+def _of_domain(
+    connection: sqlite3.Connection, domain: str, skipped: Counter[str]
+) -> Iterator[Observation]:
+    """Yield the observations of one domain."""
+    texts = _Texts(connection, domain)
+    rows = connection.execute(
+        "SELECT url, status, bytes, raw_sha1, canonical, redirect, text "
+        "FROM seen WHERE domain = ? ORDER BY crawl, id",
+        (domain,),
+    )
+    for url, status, size, raw, canonical, redirect, text in rows:
+        fields = {
+            "url": url,
+            "status": status,
+            "raw_sha1": raw.hex() if isinstance(raw, bytes) else raw,
+            "bytes": size,
+            "canonical": url if canonical == SAME_URL else canonical,
+            "redirect": redirect,
+        }
+        try:
+            yield Observation.from_fields(fields, said=texts.said(text))
+        except BadObservationError as error:
+            skipped[error.reason] += 1
+        except ValueError:
+            skipped["lines cut short"] += 1
+
+
+class OtherDomainsError(Exception):
+    """A URL in a store is of another domain than its row says, as by a newer list of suffixes."""
+
+
+class Stores:
+    """The observations of stores, each of which has the rows of a domain together.
+
+    So it can be learned from a few domains at a time, without all others.
+    """
+
+    def __init__(self, paths: Sequence[Path], skipped: Counter[str] | None = None) -> None:
+        self.paths = paths
+        self.skipped: Counter[str] = Counter() if skipped is None else skipped
+        """Rows that are no observations, by what is wrong with them."""
+
+    def __iter__(self) -> Iterator[Observation]:
+        """Yield all observations, store by store."""
+        return chain.from_iterable(read_store(path, self.skipped) for path in self.paths)
+
+    def parts(self) -> Sequence[Part]:
+        """Return the observations in parts, each domain in one of them and whole.
+
+        :raises OtherDomainsError: where a row has no domain.
+        """
+        sizes: Counter[str] = Counter()
+        for path in self.paths:
+            with _reading(path) as connection:
+                sizes.update(
+                    dict(connection.execute("SELECT domain, count(*) FROM responses GROUP BY 1"))
+                )
+        if not all(isinstance(name, str) for name in sizes):
+            raise OtherDomainsError
+        return [_PartOfStores(*part, self.paths) for part in in_parts(dict(sorted(sizes.items())))]
+
+
+class _PartOfStores(NamedTuple):
+    """What stores have of some domains."""
+
+    size: int
+    domains: Sequence[str]
+    paths: Sequence[Path]
+
+    def captures(self, skipped: Counter[str]) -> dict[str, Captures]:
+        """Return what was captured of each domain.
+
+        :raises OtherDomainsError: where a URL is not of the domain that it is written under, of
+            which another part may have more.
+        """
+        found: dict[str, Captures] = {}
+        for path in self.paths:
+            with _reading(path) as connection:
+                for domain in self.domains:
+                    captures = by_domain(_of_domain(connection, domain, skipped))
+                    if not captures.keys() <= {domain}:
+                        raise OtherDomainsError(domain)
+                    for name, more in captures.items():
+                        if found.setdefault(name, more) is not more:
+                            found[name].extend(more)
+        return found
 
 
 class _Texts:
