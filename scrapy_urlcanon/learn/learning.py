@@ -20,6 +20,7 @@ from scrapy_urlcanon.learn.places import with_places
 from scrapy_urlcanon.learn.processes import in_processes
 from scrapy_urlcanon.learn.readers.store import OtherDomainsError, Stores
 from scrapy_urlcanon.learn.results.accepted import rules_of, separators, valid
+from scrapy_urlcanon.learn.results.choices import in_few_lines
 from scrapy_urlcanon.learn.results.idle import without_idle
 from scrapy_urlcanon.learn.results.rule import Learned, LearnedRule, as_rules
 from scrapy_urlcanon.learn.results.union import unite
@@ -221,7 +222,13 @@ def learn_site(
         if not miner.take_back(led):
             break
     sinks, unsure_sinks = sink_rules(miner.groups, thresholds)
-    found = valid([*rules_of(site.domain, without_idle(miner.accepted)), *sinks, *skips])
+    found = valid(
+        [
+            *rules_of(site.domain, without_idle(miner.accepted)),
+            *sinks,
+            *in_few_lines(skips, in_force),
+        ]
+    )
     rules = [
         *separators(site.semicolon_hosts, found),
         *rules_of_order(site.domain, site.reordered, thresholds.confidence),

@@ -9,6 +9,7 @@ from scrapy_urlcanon.canonicalizer.names import glob_matcher
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.confidence import Outcome, lower_bound
 from scrapy_urlcanon.learn.results.accepted import valid
+from scrapy_urlcanon.learn.results.choices import texts_of
 from scrapy_urlcanon.learn.results.in_force import (
     WHOLE,
     RuleInForce,
@@ -76,6 +77,7 @@ def unite(
         rule
         for rule in again.values()
         if any(_covers(rule, old) for old in map(_refuted, refuted))
+        or any(_is_one_of(rule, old) for old in (*map(_refuted, refuted), *refused))
         or ("*" not in repr(rule.setting) and any(_covers(rule, old) for old in refused))
     ]
     new = {
@@ -114,7 +116,7 @@ def _refuted(rule: RuleInForce) -> LearnedRule:
 
 
 def _refused(rules: Iterable[LearnedRule]) -> Iterator[LearnedRule]:
-    """Yield the rules that *rules* take back: parameters to drop.
+    """Yield the rules that *rules* take back: parameters to drop, and classes to skip.
 
     With a glob in the same list they are its exceptions.
 
@@ -124,7 +126,7 @@ def _refused(rules: Iterable[LearnedRule]) -> Iterator[LearnedRule]:
     [['v']]
     """
     for rule in rules:
-        if rule.option == "drop_params" and entry_of(rule.setting).startswith("!"):
+        if rule.option in {"drop_params", "skip"} and entry_of(rule.setting).startswith("!"):
             yield replace(rule, setting=[entry_of(rule.setting)[1:]], kind="contradicted")
 
 
@@ -208,6 +210,9 @@ def _does_as_much(general: LearnedRule, special: LearnedRule) -> bool:
     if general.option == special.option:
         if general.setting == special.setting:
             return True
+        if _is_one_of(special, general):
+            # What is in force gives way to nothing that is not.
+            return general.was_in_force or not special.was_in_force
         return general.option == "drop_params" and _matches(
             entry_of(general.setting), entry_of(special.setting)
         )
@@ -220,6 +225,15 @@ def _does_as_much(general: LearnedRule, special: LearnedRule) -> bool:
             and not any(_matches(kept, name) for kept in general.setting)
         )
     return False
+
+
+def _is_one_of(special: LearnedRule, general: LearnedRule) -> bool:
+    """Tell whether one rule of ``skip`` says a part of what another one does."""
+    return (
+        general.option == special.option == "skip"
+        and general.key[0] == special.key[0]
+        and texts_of(entry_of(special.setting)) <= texts_of(entry_of(general.setting))
+    )
 
 
 def _matches(pattern: str, name: str) -> bool:

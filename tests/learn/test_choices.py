@@ -1,0 +1,60 @@
+"""Classes of URLs that differ in one word, in one line, and what learning again makes of it."""
+
+from hashlib import sha1
+
+from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.confidence import Outcome
+from scrapy_urlcanon.learn import Observation, RuleInForce, learn
+
+HOST = "http://wiki.example"
+WORDS = ["Building", "Context", "Testing"]
+CHOICE = "/wiki/{b:Building|Context|Testing}?old={a:digits}"
+
+
+def see(url, content):
+    return Observation(HOST + url, main_sha1=sha1(content.encode()).hexdigest())
+
+
+def sections(words):
+    """Return old versions that are found elsewhere, and those of one section that are not."""
+    found = [see(f"/wiki/Other?old={i}", f"Other {i}") for i in range(30)]
+    for word in words:
+        found += [see(f"/wiki/{word}?old={i}", f"{word} {i}") for i in range(8)]
+        found += [see(f"/{word.lower()}-{'abcdefgh'[i]}-text", f"{word} {i}") for i in range(8)]
+    return found
+
+
+def skips(words, in_force=()):
+    learned = learn(sections(words), in_force=in_force)
+    return [entry for rule in learned.rules if rule.option == "skip" for entry in rule.setting]
+
+
+def rule(entry, **fields):
+    return RuleInForce("wiki.example", "skip", [entry], **fields)
+
+
+def test_sections_of_one_form_are_one_line_that_says_no_more():
+    """Two are two lines; three are one, with the evidence of all."""
+    assert len(skips(WORDS[:2])) == 2
+    learned = learn(sections(WORDS))
+    (found,) = learned.rules
+    assert (found.setting, found.evidence.pages, found.evidence.merges) == ([CHOICE], 24, 24)
+    assert found.evidence.bound > 0.85
+    is_skipped = Canonicalizer(learned.as_rules()).skips
+    assert all(is_skipped(f"{HOST}/wiki/{word}?old=9") for word in WORDS)
+    assert not is_skipped(f"{HOST}/wiki/Other?old=9")
+
+
+def test_what_is_in_force_stays_as_it_is():
+    """A line is neither said again, nor gives way to a longer one that nobody turned on."""
+    assert skips(WORDS, [rule(CHOICE)]) == [CHOICE]
+    lines = [f"/wiki/{word}?old={{a:digits}}" for word in WORDS]
+    assert skips(WORDS, map(rule, lines)) == lines
+    assert skips([*WORDS, "Usage"], [rule(CHOICE)]) == [CHOICE, "/wiki/Usage?old={a:digits}"]
+    assert skips([*WORDS, "Usage"], map(rule, lines)) == [*lines, "/wiki/Usage?old={a:digits}"]
+
+
+def test_no_part_of_a_refuted_line_comes_back():
+    """Neither one of its words, nor all of them in a line of their own; nor the next time."""
+    for known in (rule(CHOICE, outcome=Outcome.FAILS), rule(f"!{CHOICE}")):
+        assert skips(WORDS, [known]) == skips(WORDS[:2], [known]) == [f"!{CHOICE}"]
