@@ -113,9 +113,9 @@ class Usual:
     than a short one without; but not in proportion, or a few very long ones were all that counts.
 
     Numbers below it count in it the less, the smaller they are: a thousand pages with three new
-    words each, as those of a trap have, do not make three words usual. All count by their roots:
-    beside an index of 38,000 words, which a reference has among its first pages, all others would
-    look as if they said next to nothing.
+    words each, as those of a trap have, do not make three words usual. All count by their roots,
+    and none as more than what is half of the most: beside an index of 38,000 words, which a
+    reference has among its first pages, all others would look as if they said next to nothing.
 
     >>> usual = Usual()
     >>> round([usual.amount(number) for number in [100.0] * 50][-1], 3), usual.amount(0.0)
@@ -135,7 +135,8 @@ class Usual:
         weight = min(1.0, number / self.mean) if self.weight >= _SOME else 1.0
         self.weight = min(self.weight + weight, _USUAL)
         root = sqrt(self.mean)
-        self.mean = (root + (sqrt(number) - root) * weight / self.weight) ** 2
+        counted = min(number, _HALF * self.mean) if self.mean else number
+        self.mean = (root + (sqrt(counted) - root) * weight / self.weight) ** 2
         return number / (number + _HALF * self.mean)
 
     def is_little(self, number: float) -> bool:

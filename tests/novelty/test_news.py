@@ -67,6 +67,14 @@ def test_one_page_as_long_as_all_others_does_not_make_them_little():
     assert not usual.is_little(100.0)
 
 
+def test_long_index_among_the_first_pages_counts_as_a_long_page():
+    """Right after it what is usual is still worth a fifth, and no unknown kind is worth more."""
+    usual = Usual()
+    for number in range(16):
+        usual.amount(38_000.0 if number == 5 else 300.0)
+    assert 0.16 < usual.amount(300.0) <= 0.2
+
+
 def test_what_is_usual_follows_a_site_of_short_pages():
     """A first page that is long does not make all others little."""
     usual = Usual()
