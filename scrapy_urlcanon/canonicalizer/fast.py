@@ -88,6 +88,10 @@ class FastPolicy:
             isinstance(rule, Fragment) and rule.value == "drop" for rule in rules
         )
         self._shaping = [rule for rule in rules if isinstance(rule, _SHAPING)]
+        # A pair is applied once to a URL, and what is done to parameters is done to each by itself.
+        self._settles_at_once = not self.path_rules and all(
+            rule.goes_by_path for rule in rules if isinstance(rule, RewritePath)
+        )
         self._last = [rule for rule in rules if isinstance(rule, RepeatedParams)]
         # What is for the URL as it was written leaves most as they are.
         written = {type(rule) for rule in rules if rule.as_written}
@@ -238,8 +242,8 @@ class FastPolicy:
             kept = self.query(changed_query) if changed_query else ""
             if kept is None:
                 return None
-            if kept == query and changed == path:
-                return path, query
+            if self._settles_at_once or (kept == query and changed == path):
+                return changed, kept
             path, query = changed, kept
         return None
 

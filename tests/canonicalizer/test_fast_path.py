@@ -86,6 +86,21 @@ RULES = {
         "localhost?sort": {"drop_params": ["sort"]},
         "localhost/index.php?id=1": {"keep_params": ["id"]},
     },
+    "pairs of paths alone": {
+        "*": {
+            "rewrite_path": [["/a/{slug}", "/{slug}"], ["/{a}-{b:digits}", "/{b}"]],
+            "param_case": "lower",
+            "lower_values": ["id", "sort"],
+            "drop_params": ["ref"],
+            "default_params": {"page": "1"},
+            "empty_params": "drop",
+        },
+        "example.com": {"rewrite_path": [["/{_x:a|b}/{rest:path}", "/{rest}"]]},
+        "com": {"query_separator": ";", "repeated_params": "drop"},
+        "localhost/a": {"drop_params": ["id"], "keep_params": ["sort", "a*"]},
+        "localhost?sort": {"drop_params": ["sort"]},
+        "a_b.example.org": {"subdomain_to_path": ["*"], "param_case": "keep"},
+    },
     "conditions on path and query": {
         "*?sort": {"empty_params": "drop"},
         "*?id=1*": {"drop_params": ["sort", "ref"]},

@@ -132,18 +132,19 @@ class RewritePath(Rule):
         super().__init__(options)
         self._rewrites = index_of(tuple(rewrite for rewrite, _ in self.value))
         self._layers = {rewrite.source.text: layer for rewrite, layer in self.value}
-        self._goes_by_path = not any(
+        self.goes_by_path = not any(
             rewrite.source.params or rewrite.target.params for rewrite, _ in self.value
         )
+        """Whether parameters make no difference to it, and it none to them."""
         self._last: Url | str | None = None
 
     def apply(self, url: Url) -> Url:
         # All options are applied until nothing changes, and so to what this one made before.
-        if self._last == (url.path if self._goes_by_path else url):
+        if self._last == (url.path if self.goes_by_path else url):
             return url
         for _, changed in self._rewrites.follow(url):
             url = changed
-        self._last = url.path if self._goes_by_path else url
+        self._last = url.path if self.goes_by_path else url
         return url
 
     def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
