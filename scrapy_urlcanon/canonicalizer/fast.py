@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache, partial
+from operator import methodcaller
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
@@ -28,7 +29,7 @@ from scrapy_urlcanon.canonicalizer.rules.fragment import Fragment
 from scrapy_urlcanon.canonicalizer.rules.nested_url import Amp, NestedUrl, UnwrapParams
 from scrapy_urlcanon.canonicalizer.rules.param_names import ParamCase
 from scrapy_urlcanon.canonicalizer.rules.param_values import LowerValues
-from scrapy_urlcanon.canonicalizer.rules.query import RepeatedParams, SortQuery
+from scrapy_urlcanon.canonicalizer.rules.query import EmptyParams, RepeatedParams, SortQuery
 from scrapy_urlcanon.canonicalizer.rules.separators import EscapedAmpersand, QuerySeparator
 from scrapy_urlcanon.canonicalizer.rules.signed import SIGNATURE_PARAMS, is_signed
 from scrapy_urlcanon.canonicalizer.rules.template import RewritePath
@@ -106,13 +107,15 @@ class FastPolicy:
         self.is_supported = all(
             isinstance(rule, _KNOWN) or rule.component == "authority" for rule in rules
         ) and (self.is_plain or not policy.as_scrapy)
-        # Scrapy sorts pairs, we sort text: of `a=` and `a-b=` another one comes first.
         self.unchanged_prefix = Prefix(self, None, not self.path_rules)
         """For all prefixes that are canonical: nearly all are, so none has one of its own."""
         self._spares_last = any(rule.spares_last for rule in self.parameter_rules)
-        self._sort_key = _pair if policy.as_scrapy else None
+        # Scrapy sorts pairs, we sort text: of `a=` and `a-b=` another one comes first.
+        self._sort_key = methodcaller("partition", "=") if policy.as_scrapy else None
         self._kept: set[str] = set()
         """Names of parameters that no rule drops, whatever their value."""
+        self._filled: set[str] = set()
+        """These, and those that a rule drops where they have no value, and never else."""
         self._signs: set[str] = set()
         """Names of parameters that a signed URL may be told by."""
         self._rules_for_value: dict[str, tuple[ParameterRule, ...] | None] = {}
@@ -124,8 +127,10 @@ class FastPolicy:
         """
         if self.parameter_rules:
             # Each parameter has one `=`.
-            names = query.replace("=", "&").split("&")[::2]
-            if not self._kept.issuperset(names):
+            names = (texts := query.replace("=", "&").split("&"))[::2]
+            if not self._kept.issuperset(names) and (
+                "" in texts or not self._filled.issuperset(names)
+            ):
                 pieces = self._without_dropped(query.split("&"), names)
                 if not pieces:
                     return None if pieces is None or self._spares(names) else ""
@@ -149,8 +154,8 @@ class FastPolicy:
     def _without_dropped(self, pieces: list[str], names: list[str]) -> list[str] | None:
         """Return which *pieces*, the parameters with *names*, are kept; None if it is signed."""
         if len(self._kept) + len(self._rules_for_value) >= _CACHED_NAMES:
-            self._kept.clear()
-            self._signs.clear()
+            for remembered in (self._kept, self._filled, self._signs):
+                remembered.clear()
             self._rules_for_value.clear()
         known, kept_names = self._rules_for_value, self._kept
         kept = []
@@ -180,6 +185,8 @@ class FastPolicy:
             if rule not in by_value
         )
         rules = None if is_dropped else by_value
+        if rules is not None and all(isinstance(rule, EmptyParams) for rule in rules):
+            self._filled.add(name)
         if rules == ():
             self._kept.add(name)
         else:
@@ -491,8 +498,3 @@ def _read_encoded(url: str, start: int) -> tuple[str, str] | None:
 def _with_path(url: Url, path: str, query: str) -> Url:
     pieces = tuple(query.split("&")) if query else None
     return made_of((*url[:4], path, pieces, None))
-
-
-def _pair(piece: str) -> tuple[str, str, str]:
-    """Return what Scrapy's canonicalization sorts a *piece* without escapes by."""
-    return piece.partition("=")
