@@ -201,8 +201,12 @@ class Canonicalizer:
         '/?p={id:digits}'
         """
         canonical = self.canonical_or_none(url)
-        cause = None if canonical is None else self.policy(canonical).skips(split(canonical))
+        cause = None if canonical is None else self.cause_of_skip(canonical)
         return cause and cause.entry
+
+    def cause_of_skip(self, canonical: str) -> Cause | None:
+        """Return why *canonical*, a canonical URL, is not fetched, or None."""
+        return self.policy(canonical).skips(split(canonical))
 
     def _settle(self, text: str, overrides: RuleSet | None, steps: list[Step]) -> str:
         """Apply the policy of the URL, and again, until it changes nothing.

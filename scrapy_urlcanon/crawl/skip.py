@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
-from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.own_requests import (
     RESCUE,
     REWRITTEN,
@@ -76,7 +75,7 @@ class SkippedRequests:
         canonical = self._canonical_urls.of(request)
         if canonical is None:
             return
-        skip = self._canonicalizer.policy(canonical).skips(split(canonical))
+        skip = self._canonicalizer.cause_of_skip(canonical)
         if skip is None:
             return
         place = self._places.of(canonical, self._canonicalizer) if self._places else None

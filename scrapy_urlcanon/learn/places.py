@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
-from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.learn.canonicals import declared_canonicals
 from scrapy_urlcanon.learn.captures import domain_of
 from scrapy_urlcanon.learn.classes.skips import is_no_better
@@ -150,7 +149,7 @@ class _Places:
         canonical = self._canonicalizer.canonical_or_none(location.url)
         if canonical is None:
             return None
-        cause = self._canonicalizer.policy(canonical).skips(split(canonical))
+        cause = self._canonicalizer.cause_of_skip(canonical)
         return cause and (canonical, cause)
 
     def _led_to(self, row: int) -> Location | None:

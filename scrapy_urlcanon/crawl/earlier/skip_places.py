@@ -6,7 +6,6 @@ import logging
 import sqlite3
 from typing import TYPE_CHECKING, Final
 
-from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
@@ -77,7 +76,7 @@ class SkipPlaces:
         for _ in range(_MAX_HOPS):
             place = self._at(canonical)
             found = place and canonicalizer.canonical_or_none(place)
-            if not found or not canonicalizer.policy(found).skips(split(found)):
+            if not found or not canonicalizer.cause_of_skip(found):
                 return place if found else None
             canonical = found
         return None
