@@ -1,46 +1,14 @@
 """Some of what the rules merge is fetched and compared while crawling."""
 
 import logging
-from collections import Counter
-from urllib.parse import parse_qsl
 
 import pytest
+from audited_shop import BOILERPLATE, RIGHT, SETTINGS, WRONG, audits, product, shop
 from loopback import Fault, Response, page, redirect
 from scrapy import Request
 from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links
-
-RIGHT = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
-WRONG = {"URLCANON_RULES": {"site.example": {"drop_params": ["id"]}}}
-SETTINGS = {
-    # So small a share that none but the first three of a rule are audited.
-    "URLCANON_AUDIT": 1e-9,
-    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
-    "CONCURRENT_REQUESTS": 1,
-}
-BOILERPLATE = " ".join(f"menu{n}" for n in range(200))
-
-
-def product(number, *, seed=0):
-    """Return a page whose words are mostly those of all pages; *seed* changes at each visit."""
-    return page(
-        f"<title>Product {number}</title><nav>{BOILERPLATE}</nav>"
-        f"<p>The product number{number} is made of material{number}.</p>"
-        f"<input type=hidden name=csrf value={seed:032x}><i>Printed at 12:{seed % 60:02}:00</i>"
-    )
-
-
-def shop(urls, answer):
-    """Return a site whose home page links *urls*, each of which gets what *answer* returns."""
-    home = links(*urls)
-    count = iter(range(1_000_000))
-    return lambda request: home if request.target == "/" else answer(request, next(count))
-
-
-def audits(figures):
-    """Return the figures of the audit that are no rates."""
-    return {k: v for k, v in figures.items() if k.startswith("audit") and "/rule/" not in k}
 
 
 @deferred_f_from_coro_f
@@ -403,57 +371,6 @@ async def test_url_that_a_wrong_entry_made_of_others_is_a_page(crawl, settings):
     assert sorted(found) == sorted(["/", "/more", "/p", *urls])
 
 
-@pytest.mark.parametrize("status", [429, 503])
-@deferred_f_from_coro_f
-async def test_page_that_is_answered_once_is_not_lost(crawl, status):
-    """What a server refuses to send again is no evidence, and the spider gets what there was."""
-    asked = Counter()
-
-    def answer(request, _):
-        asked[request.target] += 1
-        return product(request.query) if asked[request.target] == 1 else page("", status=status)
-
-    urls = [f"/p?id={n}" for n in range(12)]
-    settings = {**WRONG, **SETTINGS, "RETRY_ENABLED": False, "URLCANON_AUDIT": 1}
-    result = await crawl(shop(urls, answer), settings)
-    assert result.pages == sorted(["/", *urls])
-    assert all(asked[url] == 1 for url in urls[1:])
-    assert audits(result.figures) == {"audit/unjudged": 11}
-
-
-@deferred_f_from_coro_f
-async def test_variant_that_is_refused_again_and_again(crawl):
-    """One that could tell of another entry too is not asked for without end."""
-    asked = Counter()
-
-    def answer(request, _):
-        asked[request.target] += 1
-        return page("", status=503) if request.query else product(1)
-
-    urls = ["/p", "https://site.example/p", "/p?sid=1"]
-    settings = {**RIGHT, **SETTINGS, "RETRY_ENABLED": False, "URLCANON_AUDIT": 1}
-    settings["URLCANON_PRESET"] = "aggressive"
-    result = await crawl(shop(urls, answer), settings)
-    assert result.pages == ["/", "/p"]
-    assert 1 <= asked["/p?sid=1"] <= 5
-
-
-@deferred_f_from_coro_f
-async def test_variant_that_is_let_through_is_not_fetched_again(crawl):
-    """What an audit had of it is what the spider gets."""
-    asked = Counter()
-
-    def answer(request, _):
-        asked[request.target] += 1
-        # Of the first one nothing can be told, since the log-in form stands elsewhere too.
-        return product(request.query if request.query != "id=1" else "id=form")
-
-    urls = ["/a?id=form", "/b?id=form", "/c?id=form", *(f"/p?id={n}" for n in range(8))]
-    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS})
-    assert asked["/p?id=1"] == 1
-    assert f"{SITE}/p?id=1" in {item["url"] for item in result.items}
-
-
 @deferred_f_from_coro_f
 async def test_audits_keep_to_their_share_of_a_small_site(crawl):
     """Six right entries on pages that move: not a tenth more is fetched than there are pages."""
@@ -473,47 +390,3 @@ async def test_audits_keep_to_their_share_of_a_small_site(crawl):
     assert set(result.pages) >= {"/", *pages}
     assert len(result.hits) <= 1.1 * 101
     assert not [name for name in result.figures if "suspended" in name]
-
-
-@deferred_f_from_coro_f
-async def test_page_that_is_answered_once_comes_from_the_url_that_was(crawl):
-    """Of its URLs the one that an audit had an answer for stands for it, whatever came first."""
-    asked = Counter()
-
-    def answer(request, _):
-        number = request.query.partition("&")[0]
-        asked[number] += 1
-        if number == "id=1" and asked[number] > 1:
-            return page(chr(ord("a") + asked[number]) * 9)
-        found = product(number)
-        # This one is audited at once; /p?id=1 was dropped before it, and waits.
-        also = b'<a href="/p?id=1&amp;sid=1">link</a>' * (number == "id=0")
-        return Response(headers=found.headers, body=found.body + also)
-
-    urls = [f"/p?id={n}" for n in (0, *range(2, 8), 1)]
-    settings = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}}}
-    result = await crawl(shop(urls, answer), {**settings, **SETTINGS})
-    assert any("numberid=1 " in item["text"] for item in result.items)
-
-
-@deferred_f_from_coro_f
-async def test_third_page_that_is_answered_once_is_not_lost(crawl):
-    """What is fetched to tell two entries apart may be a page that the spider has not got."""
-    asked = Counter()
-    names = ("apples", "bees", "cats", "dogs", "emus", "foxes", "gnus", "hens")
-
-    def answer(request, _):
-        query = dict(parse_qsl(request.query))
-        name = names[int(query.get("id", 0))] + " in boxes" * ("v" in query)
-        asked[name] += 1
-        if name == "bees" and asked[name] > 1:
-            return page(chr(ord("a") + asked[name]) * 9)
-        found = product(name)
-        # The only link to it, on a page that comes once the entry is off.
-        also = b'<a href="/p?id=1&amp;sid=1">link</a>' * (name == "hens")
-        return Response(headers=found.headers, body=found.body + also)
-
-    urls = ["/p?id=0", "/p?id=1&v=2", *(f"/p?id={n}" for n in range(2, 8))]
-    settings = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "v", "sid"]}}}
-    result = await crawl(shop(urls, answer), {**settings, **SETTINGS})
-    assert any("numberbees is" in item["text"] for item in result.items)

@@ -1,0 +1,35 @@
+"""A shop whose rules are right or wrong, which the audit is to find out."""
+
+from loopback import page
+from sites import links
+
+RIGHT = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
+WRONG = {"URLCANON_RULES": {"site.example": {"drop_params": ["id"]}}}
+SETTINGS = {
+    # So small a share that none but the first three of a rule are audited.
+    "URLCANON_AUDIT": 1e-9,
+    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    "CONCURRENT_REQUESTS": 1,
+}
+BOILERPLATE = " ".join(f"menu{n}" for n in range(200))
+
+
+def product(number, *, seed=0):
+    """Return a page whose words are mostly those of all pages; *seed* changes at each visit."""
+    return page(
+        f"<title>Product {number}</title><nav>{BOILERPLATE}</nav>"
+        f"<p>The product number{number} is made of material{number}.</p>"
+        f"<input type=hidden name=csrf value={seed:032x}><i>Printed at 12:{seed % 60:02}:00</i>"
+    )
+
+
+def shop(urls, answer):
+    """Return a site whose home page links *urls*, each of which gets what *answer* returns."""
+    home = links(*urls)
+    count = iter(range(1_000_000))
+    return lambda request: home if request.target == "/" else answer(request, next(count))
+
+
+def audits(figures):
+    """Return the figures of the audit that are no rates."""
+    return {k: v for k, v in figures.items() if k.startswith("audit") and "/rule/" not in k}

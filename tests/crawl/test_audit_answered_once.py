@@ -1,0 +1,105 @@
+"""What a server answers once, or not at all, is not lost for an audit."""
+
+from collections import Counter
+from urllib.parse import parse_qsl
+
+import pytest
+from audited_shop import RIGHT, SETTINGS, WRONG, audits, product, shop
+from loopback import Response, page
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@deferred_f_from_coro_f
+async def test_page_that_is_answered_once_is_not_lost(crawl, status):
+    """What a server refuses to send again is no evidence, and the spider gets what there was."""
+    asked = Counter()
+
+    def answer(request, _):
+        asked[request.target] += 1
+        return product(request.query) if asked[request.target] == 1 else page("", status=status)
+
+    urls = [f"/p?id={n}" for n in range(12)]
+    settings = {**WRONG, **SETTINGS, "RETRY_ENABLED": False, "URLCANON_AUDIT": 1}
+    result = await crawl(shop(urls, answer), settings)
+    assert result.pages == sorted(["/", *urls])
+    assert all(asked[url] == 1 for url in urls[1:])
+    assert audits(result.figures) == {"audit/unjudged": 11}
+
+
+@deferred_f_from_coro_f
+async def test_variant_that_is_refused_again_and_again(crawl):
+    """One that could tell of another entry too is not asked for without end."""
+    asked = Counter()
+
+    def answer(request, _):
+        asked[request.target] += 1
+        return page("", status=503) if request.query else product(1)
+
+    urls = ["/p", "https://site.example/p", "/p?sid=1"]
+    settings = {**RIGHT, **SETTINGS, "RETRY_ENABLED": False, "URLCANON_AUDIT": 1}
+    settings["URLCANON_PRESET"] = "aggressive"
+    result = await crawl(shop(urls, answer), settings)
+    assert result.pages == ["/", "/p"]
+    assert 1 <= asked["/p?sid=1"] <= 5
+
+
+@deferred_f_from_coro_f
+async def test_variant_that_is_let_through_is_not_fetched_again(crawl):
+    """What an audit had of it is what the spider gets."""
+    asked = Counter()
+
+    def answer(request, _):
+        asked[request.target] += 1
+        # Of the first one nothing can be told, since the log-in form stands elsewhere too.
+        return product(request.query if request.query != "id=1" else "id=form")
+
+    urls = ["/a?id=form", "/b?id=form", "/c?id=form", *(f"/p?id={n}" for n in range(8))]
+    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS})
+    assert asked["/p?id=1"] == 1
+    assert f"{SITE}/p?id=1" in {item["url"] for item in result.items}
+
+
+@deferred_f_from_coro_f
+async def test_page_that_is_answered_once_comes_from_the_url_that_was(crawl):
+    """Of its URLs the one that an audit had an answer for stands for it, whatever came first."""
+    asked = Counter()
+
+    def answer(request, _):
+        number = request.query.partition("&")[0]
+        asked[number] += 1
+        if number == "id=1" and asked[number] > 1:
+            return page(chr(ord("a") + asked[number]) * 9)
+        found = product(number)
+        # This one is audited at once; /p?id=1 was dropped before it, and waits.
+        also = b'<a href="/p?id=1&amp;sid=1">link</a>' * (number == "id=0")
+        return Response(headers=found.headers, body=found.body + also)
+
+    urls = [f"/p?id={n}" for n in (0, *range(2, 8), 1)]
+    settings = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}}}
+    result = await crawl(shop(urls, answer), {**settings, **SETTINGS})
+    assert any("numberid=1 " in item["text"] for item in result.items)
+
+
+@deferred_f_from_coro_f
+async def test_third_page_that_is_answered_once_is_not_lost(crawl):
+    """What is fetched to tell two entries apart may be a page that the spider has not got."""
+    asked = Counter()
+    names = ("apples", "bees", "cats", "dogs", "emus", "foxes", "gnus", "hens")
+
+    def answer(request, _):
+        query = dict(parse_qsl(request.query))
+        name = names[int(query.get("id", 0))] + " in boxes" * ("v" in query)
+        asked[name] += 1
+        if name == "bees" and asked[name] > 1:
+            return page(chr(ord("a") + asked[name]) * 9)
+        found = product(name)
+        # The only link to it, on a page that comes once the entry is off.
+        also = b'<a href="/p?id=1&amp;sid=1">link</a>' * (name == "hens")
+        return Response(headers=found.headers, body=found.body + also)
+
+    urls = ["/p?id=0", "/p?id=1&v=2", *(f"/p?id={n}" for n in range(2, 8))]
+    settings = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "v", "sid"]}}}
+    result = await crawl(shop(urls, answer), {**settings, **SETTINGS})
+    assert any("numberbees is" in item["text"] for item in result.items)
