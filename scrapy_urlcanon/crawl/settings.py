@@ -357,7 +357,7 @@ class CrawlSettings:
     seen: str | None = _setting(_path_of_store, default=None)
     """The file of [the pages that earlier runs have got](earlier-runs.md), which are not fetched
     again; `%(name)s` is the name of the spider."""
-    skip_places: Any = _setting(_path_of_store, default=None)
+    skip_places: str | None = _setting(_path_of_store, default=None)
     """The file of `scrapy urlcanon learn --places`, which says [where the pages of skipped URLs
     are](learning.md#where-skipped-pages-are): those are fetched."""
     seen_by: str = _setting(_one_of(*_SEEN_BY), default=ITEM)
@@ -376,7 +376,7 @@ class CrawlSettings:
     new](order.md#when-it-is-done), which needs the order by novelty; with 0 it goes on."""
     left: Any = _setting(_path_of_store, default="urlcanon-left-%(name)s.jsonl")
     """Where to write the requests that are not fetched because of that."""
-    take_up: Any = _setting(_path_of_store, default=None)
+    take_up: str | None = _setting(_path_of_store, default=None)
     """Such a file of an earlier crawl, whose requests are scheduled first."""
     record_start: bool = _setting(_flag, default=False)
     """Record start requests as seen: a link to a start page is dropped, [and its callback with
