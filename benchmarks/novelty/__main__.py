@@ -9,8 +9,16 @@ from pathlib import Path
 from signal import SIGTERM, signal
 from typing import Any
 
-from benchmarks.novelty import measuring, page
-from benchmarks.novelty.cases import LEARNED, ORDERS, PROGRAMS, SEEDS, TRAPS, UNSEEN_SEEDS
+from benchmarks.novelty import measuring, page, shapes
+from benchmarks.novelty.cases import (
+    LEARNED,
+    ORDERS,
+    PROGRAMS,
+    SEEDS,
+    SHAPE_SEEDS,
+    TRAPS,
+    UNSEEN_SEEDS,
+)
 from benchmarks.programs import catalogue
 from benchmarks.programs.program import Unavailable
 
@@ -20,6 +28,7 @@ def main() -> int:
     parser.add_argument("--programs", nargs="*", choices=PROGRAMS, default=list(PROGRAMS))
     kinds = [each.kind for each in TRAPS]
     parser.add_argument("--traps", nargs="*", choices=kinds, default=kinds)
+    parser.add_argument("--shapes", nargs="*", choices=shapes.SHAPES, default=[*shapes.SHAPES])
     parser.add_argument("--orders", nargs="+", choices=ORDERS, default=list(ORDERS))
     parser.add_argument("--runs", type=int, default=2, help="of each program (2)")
     parser.add_argument("--limit", type=int, help="fetches of a program, instead of its own")
@@ -36,6 +45,11 @@ def main() -> int:
             orders = [order for order in options.orders if order != LEARNED]
             found = measuring.trap(each, seed, orders)
             keep(options.json, data, "traps", f"{each.kind} {seed}", found)
+    for kind in options.shapes:
+        for seed in SHAPE_SEEDS:
+            orders = [order for order in options.orders if order != LEARNED]
+            found = measuring.shape(kind, seed, orders)
+            keep(options.json, data, "shapes", f"{kind} {seed}", found)
     for name in options.programs:
         program = catalogue.PROGRAMS[name]
         try:

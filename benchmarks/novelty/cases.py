@@ -68,3 +68,9 @@ TRAPS = (
 SEEDS = (1, 2, 101)
 UNSEEN_SEEDS = (102,)
 """Seeds that nobody looked at while the order was made."""
+
+SHAPE_LIMIT = 400
+"""How many fetches each generated site of a common shape is given."""
+SHAPE_SEEDS = (1, 2, 3, 4, 5)
+SHARES = (10, 25, 50, 100)
+"""Of the fetches, in per cent: after so many the orders are compared."""

@@ -24,7 +24,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 
-from benchmarks.novelty import sites
+from benchmarks.novelty import shapes, sites
 from benchmarks.novelty.news import News
 
 if TYPE_CHECKING:
@@ -218,7 +218,10 @@ def generated(task: Task) -> list[sites.Site]:
     """Return the generated sites of a task."""
     if len(task.sites) > 1:
         return sites.hosts(*task.sites[0], len(task.sites))
-    return [sites.KINDS[kind](seed) for kind, seed in task.sites]
+    return [
+        shapes.site(kind, seed) if kind in shapes.SHAPES else sites.KINDS[kind](seed)
+        for kind, seed in task.sites
+    ]
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.novelty.cases import BREADTH, LEARNED, ORDERS, Trap
+from benchmarks.novelty.cases import BREADTH, LEARNED, ORDERS, SHAPE_LIMIT, SHARES, Trap
 from benchmarks.novelty.crawling import PLUGIN, Task, crawl
 from benchmarks.programs.program import CACHE
 
@@ -63,6 +63,17 @@ def trap(each: Trap, seed: int, orders: Iterable[str]) -> dict[str, Any]:
         task = with_settings(_trap_task(each, seed), ORDERS[order])
         found[order] = _figures(f"{each.kind}, seed {seed}, {order}", task, each.limit)
     return {"kind": each.kind, "seed": seed, "limit": each.limit, "aim": each.aim, "orders": found}
+
+
+def shape(kind: str, seed: int, orders: Iterable[str]) -> dict[str, Any]:
+    """Return the words of news that each order had after each share of the fetches."""
+    found = {}
+    for order in orders:
+        task = Task((f"http://{kind}.example/",), SHAPE_LIMIT, sites=((kind, seed),))
+        title = f"{kind}, seed {seed}, {order}"
+        figures = _figures(title, with_settings(task, ORDERS[order]), SHAPE_LIMIT)
+        found[order] = [figures["curve"][share * POINTS // 100] for share in SHARES]
+    return {"kind": kind, "seed": seed, "limit": SHAPE_LIMIT, "orders": found}
 
 
 def _trap_task(each: Trap, seed: int) -> Task:
