@@ -114,21 +114,24 @@ class Observation:
         """
         url = _url(fields.get("url"), required=True)
         canonical = fields.get("canonical")
-        said = said or cls(
-            url,
-            text_sha1=_digest(fields.get("text_sha1")),
-            title=_hash64(fields.get("title"), "title") or 0,
-            main_sha1=_digest(fields.get("main_sha1")),
-            simhash64=_hash64(fields.get("simhash64"), "simhash64"),
-        )
+        if said is None:
+            text_sha1, main_sha1 = (
+                _digest(fields.get("text_sha1")),
+                _digest(fields.get("main_sha1")),
+            )
+            title = _hash64(fields.get("title"), "title") or 0
+            simhash64 = _hash64(fields.get("simhash64"), "simhash64")
+        else:
+            text_sha1, main_sha1 = said.text_sha1, said.main_sha1
+            title, simhash64 = said.title, said.simhash64
         return cls(
             url=url,
             status=_number(fields.get("status"), "status", _LOWEST_STATUS, _HIGHEST_STATUS, 200),
             raw_sha1=_digest(fields.get("raw_sha1")),
-            text_sha1=said.text_sha1,
-            title=said.title,
-            main_sha1=said.main_sha1,
-            simhash64=said.simhash64,
+            text_sha1=text_sha1,
+            title=title,
+            main_sha1=main_sha1,
+            simhash64=simhash64,
             bytes=_number(fields.get("bytes"), "bytes", 0, MAX_BYTES, 0),
             # Most pages that declare one declare their own.
             canonical=url if canonical == url else _url(canonical),

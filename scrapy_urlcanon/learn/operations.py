@@ -437,11 +437,12 @@ class RewriteTemplates(Operation):
             )
         )
 
-    def apply(self, location: Location) -> Location:
-        # One of a hundred URLs fits; to take each apart for that was most of the time.
+    def _apply_once(self, location: Location) -> Location:
+        # One of a hundred URLs fits, and hardly any that was made of one; to take each apart for
+        # that was most of the time.
         if self._paths.fullmatch(location.address.path) is None:
             return location
-        return super().apply(location)
+        return super()._apply_once(location)
 
     def change(self, url: Url) -> Url:
         # The option would follow it up at once, which is done here anyway.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.templates import Template
     from scrapy_urlcanon.profiles.profile import Profile
 
+_END_OF_PATH = re.compile("[?#]")
 _ENOUGH_SHAPES = 2
 _ENOUGH_URLS = 5
 _MAX_URLS = 20_000
@@ -41,6 +43,10 @@ def told_by_urls(urls: Iterable[str], profiles: Iterable[Profile]) -> list[tuple
     for number, text in enumerate(urls):
         if number >= _MAX_URLS:
             break
+        path = _END_OF_PATH.split(text, maxsplit=1)[0]
+        # The path begins behind the authority, that of a URL of no known program nearly always.
+        if by_first.keys().isdisjoint(path.split("/")[3:]):
+            continue
         url = split(text)
         segments = url.path.split("/")
         for start in range(1, min(len(segments), _MAX_SEGMENTS + 1)):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -134,12 +135,17 @@ def suspected(urls: Iterable[str]) -> Iterator[Suspected]:
     for text in islice(urls, MAX_URLS):
         url = plain.canonical_or_none(text)
         if url is not None:
-            hosts.setdefault(split(url).host, []).append(url)
+            hosts.setdefault(_host_of(url.split("/", 3)[2]), []).append(url)
     for host, found in hosts.items():
         told = told_by_urls(found, our_profiles())
         parameters = Parameters(found if told else ())
         for profile, place in told:
             yield Suspected(profile, host, place, parameters)
+
+
+@lru_cache(1024)
+def _host_of(authority: str) -> str:
+    return split(f"http://{authority}/").host
 
 
 class Suspicions:
