@@ -266,7 +266,9 @@ def domain_of(url: str) -> str:
     >>> domain_of("http://www.example.co.uk:8080/x"), domain_of("http://10.0.0.1/")
     ('example.co.uk', '10.0.0.1')
     """
-    return _domain_of_authority(_END_OF_AUTHORITY.split(url.partition("://")[2], maxsplit=1)[0])
+    # Browsers, and the canonicalizer with them, take as many slashes before a host as there are.
+    rest = url.partition("://")[2].lstrip("/\\")
+    return _domain_of_authority(_END_OF_AUTHORITY.split(rest, maxsplit=1)[0])
 
 
 @lru_cache(maxsize=65536)

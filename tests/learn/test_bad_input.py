@@ -92,3 +92,11 @@ def test_observations_that_end_in_the_middle_are_read_up_to_there(tmp_path, pack
     skipped = Counter()
     assert learn(read(path, skipped)).as_rules() == {"shop.example": {"drop_params": ["sid"]}}
     assert skipped.total() == 1
+
+
+def test_backslash_before_a_host_is_a_slash_too():
+    r"""Browsers take ``http://\shop.example/`` for that host, and so its pages are learned from."""
+    odd = [see(f"http://\\shop.example/a?id={i}&sid=x{i}", f"page {i}") for i in range(12)]
+    learned = learn([*pages("/a?id={}"), *odd])
+    assert learned.domains == 1
+    assert learned.as_rules() == {"shop.example": {"drop_params": ["sid"]}}
