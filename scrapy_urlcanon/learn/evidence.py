@@ -7,6 +7,7 @@ from math import exp
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from scrapy_urlcanon.confidence import at_most, lower_bound
+from scrapy_urlcanon.learn.rates import NO_RATE, Rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,7 +94,7 @@ class Thresholds:
         lost: int,
         *,
         changes: Changes = NO_CHANGES,
-        rate: float = 0.0,
+        rate: Rate = NO_RATE,
         is_host: bool = False,
         is_choice: bool = False,
     ) -> bool:
@@ -106,8 +107,8 @@ class Thresholds:
             blame for what differs.
         """
         share = self.moved if is_host else self.lost
-        # What changes so often is content.
-        if changes.moved > self.restless * (changes.moved + changes.agreeing) or (
+        # What differs more often than captures do is content.
+        if self._is_restless(changes, rate) or (
             is_choice and changes.moved > self.moved * (pages + changes.moved)
         ):
             lost += changes.moved
@@ -123,8 +124,14 @@ class Thresholds:
             share > 0.0
             and not is_choice
             and hard <= share * (pages + hard)
-            and 1.0 - at_most(changes.changed - 1, changes.unclear, min(rate, self.restless))
+            and 1.0 - at_most(changes.changed - 1, changes.unclear, min(rate.mean, self.restless))
             >= self.chance
+        )
+
+    def _is_restless(self, changes: Changes, rate: Rate) -> bool:
+        moved, of = changes.moved, changes.moved + changes.agreeing
+        return moved > 0 and (
+            1.0 - at_most(moved - 1, of, min(rate.most, self.restless)) < self.chance
         )
 
     def accept_alias(self, pages: int, lost: int) -> bool:

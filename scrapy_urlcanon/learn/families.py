@@ -34,7 +34,7 @@ MAX_WORDS = 12
 
 
 def is_choice(candidate: Sequence[Operation], changes: Mapping[Location, Location]) -> bool:
-    """Tell whether a candidate replaces some of few words or numbers that are found on many pages.
+    """Tell whether a candidate replaces some of few words or numbers that many URLs have.
 
     That is a choice, such as a version, a section or a season. Any text beside the number of a
     page is a title.
@@ -49,7 +49,7 @@ def is_choice(candidate: Sequence[Operation], changes: Mapping[Location, Locatio
         for location in changes
         if places and len(parts := location.address.path.split("/")) == len(segments)
     }
-    return bool(words) and 2 * len(words) <= len(set(changes.values()))
+    return bool(words) and 2 * len(words) <= len(changes)
 
 
 def chance_of_luck(groups: Groups, candidate: Sequence[Operation], pages: int) -> float:

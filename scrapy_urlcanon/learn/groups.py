@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.learn.location import name_of
 from scrapy_urlcanon.learn.operation import apply_all, handles_of
+from scrapy_urlcanon.learn.rates import NO_RATE
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import NUMBER
 
@@ -73,7 +74,7 @@ class Groups:
         for location in self.promised:
             self.pages[location] = (promised or {})[location]
         several = {self.pages[location] for location in self.promised}
-        self.rate_of_change = 0.0
+        self.rate_of_change = NO_RATE
         """How often a capture shows what no other one of its page does, as far as is known."""
         self._handles: dict[str, list[Location]] = {}
         # Handles some of whose forms are no longer there.

@@ -17,6 +17,7 @@ from scrapy_urlcanon.learn.canonicals import declared_canonicals, promised_pages
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds, worth
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.location import locate
+from scrapy_urlcanon.learn.rates import ANY_RATE, Rates, Seen
 from scrapy_urlcanon.learn.results.accepted import Accepted
 from scrapy_urlcanon.learn.trial import Trial
 from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_number
@@ -39,9 +40,6 @@ MAX_CANDIDATES = 120
 
 #: Values of one parameter that are tried as its default.
 MAX_VALUES = 12
-
-#: URLs that agree with others, and tell how often a capture differs that should agree.
-MIN_AGREEING = 20
 
 #: What a rule must make of other URLs to tell by it how much of the site was seen.
 MIN_TARGETS = 20
@@ -74,9 +72,7 @@ class Miner:
         """What share of the URLs that lead to its pages the crawl has seen, by those that rules
         make of others; it has seen that many at least."""
         self._failed: dict[Candidate, Accepted] = {}
-        self._clearest = [(0, 0), (0, 0)]
-        """URLs that agree, and others that should, where most of them are to be seen: first those
-        that tell without bias how often a capture differs."""
+        self._rates = Rates(thresholds.confidence)
         self._start: Callable[[Location], Location] = _as_it_is
 
     def start_under(self, rules: Canonicalizer) -> None:
@@ -149,12 +145,11 @@ class Miner:
         # First those without any counter-example: what they explain is no longer there for a more
         # general one that explains it at a loss.
         accepted, flawed = False, []
-        self.groups.rate_of_change = 1.0  # not known before all have been tried
+        self.groups.rate_of_change = ANY_RATE
         for candidate in candidates:
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
             whole = trial.whole
-            seen = [(whole.trials, whole.moved), (whole.agreeing, whole.moved)]
-            self._clearest = list(map(max, self._clearest, seen))
+            self._rates.add(candidate, Seen(whole.trials, whole.agreeing, whole.moved))
             if self._accept_all(trial, self._flawless):
                 accepted = True
             elif not any(step.is_for_listings for step in candidate) and trial.accepted(
@@ -165,8 +160,8 @@ class Miner:
                 self._remember(trial)
             # It holds what it changes: a million URLs, and not beside those of the next one.
             del trial
-        self.groups.rate_of_change = _rate(self._clearest)
         for candidate in flawed:
+            self.groups.rate_of_change = self._rates.beside(candidate)
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
             if self._accept_all(trial, self.thresholds):
                 accepted = True
@@ -291,18 +286,6 @@ class Miner:
 
 def _as_it_is(location: Location) -> Location:
     return location
-
-
-def _rate(clearest: Iterable[tuple[int, int]]) -> float:
-    """Return how often captures differ that should agree; 0 where too few tell.
-
-    It is the mean by Jeffreys' prior: by that of Laplace, twice as many would differ where none was
-    seen to.
-    """
-    for agreeing, moved in clearest:
-        if agreeing >= MIN_AGREEING:
-            return (moved + 0.5) / (agreeing + moved + 1)
-    return 0.0
 
 
 def _values(candidate: Candidate) -> int:

@@ -83,6 +83,14 @@ class Operation(ABC):
         return frozenset()
 
     @property
+    def subjects(self) -> frozenset[str]:
+        """What it is about: the names of parameters, or else the option that it sets.
+
+        Where two operations share none, other URLs are evidence for each.
+        """
+        return self.drops or frozenset((self.option.name,))
+
+    @property
     def default(self) -> str | None:
         """The one value with which it drops a parameter; None where any will do."""
         return None

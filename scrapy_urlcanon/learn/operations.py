@@ -385,6 +385,11 @@ class RewriteTemplates(Operation):
         return rewrite  # type: ignore[no-any-return]
 
     @property
+    def subjects(self) -> frozenset[str]:
+        new = self.rewrite.target.params
+        return frozenset(self.rewrite.source.params) - new.keys() or super().subjects
+
+    @property
     def handle(self) -> str:
         """A parameter of the first template, its first or last segment, or their number."""
         for name in self.rewrite.source.params:

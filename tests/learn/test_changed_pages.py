@@ -68,15 +68,33 @@ def test_value_of_which_nothing_was_seen_is_no_evidence():
     }
 
 
+def moving(name, path, draw):
+    """Yield pages with two to four URLs each, of which a capture of ten differs."""
+    for i in range(150):
+        for value in range(draw.choice((2, 2, 3, 4))):
+            content = f"{i} {draw.random()}" if draw.random() < 0.1 else f"{path} {i}"
+            yield see(f"{path}/{i}?{name}={value}", content)
+
+
 def test_pages_that_move_and_have_few_urls_teach_the_rule():
     """Where a capture of ten differs, few of a page's four URLs are told from the others.
 
-    How often captures differ is not underestimated for that.
+    How often captures differ is not underestimated for that. Two parameters tell it of each other.
     """
-    draw = Random(1)
-    seen = [
-        see(f"/a/{i}?sid={sid}", f"{i} {draw.random()}" if draw.random() < 0.1 else f"page {i}")
-        for i in range(150)
-        for sid in range(draw.choice((2, 2, 3, 4)))
-    ]
-    assert rules(seen) == {"shop.example": {"drop_params": ["sid"]}}
+    for seed in range(5):
+        draw = Random(seed)
+        seen = [*moving("sid", "/a", draw), *moving("ref", "/b", draw)]
+        (found,) = rules(seen).values()
+        assert sorted(found["drop_params"]) == ["ref", "sid"]
+
+
+def test_parameter_alone_on_a_site_does_not_tell_how_often_captures_differ():
+    """That one URL of ten differs may be what it selects, if captures that agree are its own.
+
+    Beside another parameter under which all captures agree it is.
+    """
+    for seed in range(5):
+        seasons = [*moving("season", "/team", Random(seed))]
+        assert "season" not in str(rules(seasons))
+        still = [see(f"/b/{i}?ref={ref}", f"page {i}") for i in range(50) for ref in range(4)]
+        assert rules([*seasons, *still]) == {"shop.example": {"drop_params": ["ref"]}}

@@ -78,6 +78,29 @@ def seasons(draw):
             yield f"/team/{i}/season/{year}", f"team {i}" + f", {year}" * (draw.random() < 0.1)
 
 
+def seasons_by_parameter(draw):
+    """Yield teams a tenth of whose seasons, which a parameter chooses, have a page of their own."""
+    for i in range(draw.choice((20, 30, 50))):
+        for year in range(2010, 2020):
+            content = f"team {i}" + f", {year}" * (draw.random() < 0.1)
+            yield f"/team?id={i}&season={year}", content
+
+
+def months(draw):
+    """Yield calendars most of whose months have no event."""
+    for i in range(draw.choice((10, 20, 60))):
+        for month in range(1, 13):
+            content = f"calendar {i}" + f", {month}" * (draw.random() < 0.15)
+            yield f"/calendar/{i}?month={month}", content
+
+
+def years(draw):
+    """Yield few teams some of whose years have figures of their own."""
+    for i in range(draw.choice((5, 8, 15))):
+        for year in range(2015, 2024):
+            yield f"/figures/{i}/{year}", f"team {i}" + f", {year}" * (draw.random() < 0.1)
+
+
 def actions(draw):
     """Yield tickets on which the project makes no difference, and lists of each project."""
     for i in range(150):
@@ -109,7 +132,10 @@ def lost(seen, truth, seed):
 
 
 @pytest.mark.parametrize("part", [0.7, 1.0])
-@pytest.mark.parametrize("site", [seasons, actions, tracker, colours, tenants])
+@pytest.mark.parametrize(
+    "site",
+    [seasons, seasons_by_parameter, months, years, actions, tracker, colours, tenants],
+)
 def test_choice_that_matters_on_few_pages_loses_none(site, part):
     """Neither a rule nor a class that is skipped hides them, in a whole crawl or most of one."""
     for seed in range(12):
