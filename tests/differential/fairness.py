@@ -61,8 +61,10 @@ def _one_callback_for_each_url(case: Case) -> Case:
     def change(_, link):
         if link.method == "POST":
             return replace(link, callback="parse")
-        callback = callbacks.get(key(link.url), link.callback)
-        return link if link.callback == "start" else replace(link, callback=callback)
+        if link.callback == "start":
+            # Filtered, either this one or the link to it would be dropped.
+            return replace(link, dont_filter=link.dont_filter or key(link.url) in callbacks)
+        return replace(link, callback=callbacks.get(key(link.url), link.callback))
 
     return _map_links(case, change)
 

@@ -131,8 +131,11 @@ def promised(case: Case, off: Got) -> set[Pair]:
         for urls, callback in ((page.files, f"item of {pair[1]}"), (page.inline, "inline")):
             found |= {
                 (callback, unambiguous[name])
-                for name in map(identity, urls)
-                if name in unambiguous and (callback, unambiguous[name]) in off.pairs
+                for url in urls
+                if (name := identity(url)) in unambiguous
+                # Another URL of it may be what brought it, on a page that is not promised.
+                and case.shown(url) == unambiguous[name]
+                and (callback, unambiguous[name]) in off.pairs
             }
     return found
 
