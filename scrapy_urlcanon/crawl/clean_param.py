@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from scrapy import signals
 
+from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.redaction import shown_url
@@ -47,7 +48,7 @@ class CleanParamRules:
     def response_received(self, response: Response, request: Request) -> None:
         """Read *response* where it is the robots.txt of a site."""
         # Wherever a redirect leads, it is the robots.txt of the site that was asked.
-        url = request.meta.get("redirect_urls", [request.url])[0]
+        url = next(iter(sources_of(request)), request.url)
         if response.status != _OK or urlsplit(url).path != "/robots.txt":
             return
         # Few crawls ask for it, and all would wait for the import.

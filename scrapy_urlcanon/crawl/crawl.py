@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.earlier.pages import EarlierPages
     from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
-    from scrapy_urlcanon.crawl.linking_pages import LinkingPages
     from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
+    from scrapy_urlcanon.crawl.origins import LinkingPages
     from scrapy_urlcanon.crawl.record.recorder import Recorder
     from scrapy_urlcanon.crawl.recovery.job import JobRecovery
     from scrapy_urlcanon.crawl.recovery.shared import SharedCrawl
@@ -104,7 +104,7 @@ class Crawl:
         self.canonical_urls = CanonicalUrls(self.canonicalizer, self.stats)
         self.first_urls = FirstUrls()
         if self.settings.report:
-            from scrapy_urlcanon.crawl.linking_pages import LinkingPages  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.origins import LinkingPages  # noqa: PLC0415
 
             self.linking_pages = LinkingPages()
         self._make_order()

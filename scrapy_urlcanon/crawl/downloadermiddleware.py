@@ -9,6 +9,7 @@ from scrapy.http import TextResponse
 from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.crawl.origins import land, sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, REVISIT, mark_of
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import BROWSER_PAGE_KEY
@@ -74,7 +75,7 @@ class UrlCanonDownloaderMiddleware:
         if self._records_start and _is_redirected_start(request):
             record_as_seen(self._crawler, request)
         # A retry comes here again.
-        is_hop = "redirect_urls" in request.meta and "retry_times" not in request.meta
+        is_hop = sources_of(request) and "retry_times" not in request.meta
         if is_hop and self._fingerprinter and self._fingerprinter.is_redirect_to_itself(request):
             self._stats.inc(Stat.REDIRECT_HOPS)
         return self._audit.held.take(request) if self._audit else None
@@ -103,6 +104,7 @@ class UrlCanonDownloaderMiddleware:
 
         :raises IgnoreRequest: if it was an audit and the spider has that page.
         """
+        land(request)
         if mark_of(request, REVISIT):
             return response
         if self._software:
@@ -128,6 +130,7 @@ class UrlCanonDownloaderMiddleware:
 
         :raises IgnoreRequest: if it was an audit, which is not the spider's business.
         """
+        land(request)
         if mark_of(request, REVISIT):
             return
         if self._order:
@@ -155,5 +158,5 @@ class UrlCanonDownloaderMiddleware:
 
 def _is_redirected_start(request: Request) -> bool:
     """Tell whether a start request, which the dupefilter never saw, led here."""
-    meta = request.meta
-    return request.dont_filter and "redirect_urls" in meta and "is_start_request" in meta
+    is_start = request.dont_filter and "is_start_request" in request.meta
+    return is_start and bool(sources_of(request))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.first_urls import FirstUrls
-    from scrapy_urlcanon.crawl.linking_pages import LinkingPages
+    from scrapy_urlcanon.crawl.origins import LinkingPages
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)

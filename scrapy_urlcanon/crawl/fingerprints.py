@@ -10,6 +10,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
 
 from scrapy_urlcanon.crawl.canonical_urls import has_no_host
+from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY, reason_for_own_fingerprint, with_url
 from scrapy_urlcanon.crawl.settings import META_KEY, PAGE_KEY
 
@@ -145,13 +146,13 @@ class PageFingerprints:
 
     def is_redirect_to_itself(self, request: Request, canonical: str | None = None) -> bool:
         """Tell whether *request* follows a redirect to its own canonical form."""
-        if "redirect_urls" not in request.meta:
+        sources = sources_of(request)
+        if not sources:
             return False
         if canonical is None:
             canonical = self._canonical_urls.of(request)
         return canonical is not None and any(
-            self._canonical_urls.of(request, source) == canonical
-            for source in request.meta["redirect_urls"]
+            self._canonical_urls.of(request, source) == canonical for source in sources
         )
 
     def _of_url(self, request: Request, url: str) -> bytes:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.utils.url import url_is_from_any_domain
 
+from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def mark_of(request: Request, reason: str) -> dict[str, Any] | None:
     mark = request.meta.get(MARK_KEY)
     if not isinstance(mark, dict) or mark.get("reason") != reason:
         return None
-    urls = (request.url, *request.meta.get("redirect_urls", ()))
+    urls = (request.url, *sources_of(request))
     return mark if mark.get("url") in urls else None
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
+from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import (
     RESCUE,
     REWRITTEN,
@@ -95,7 +96,7 @@ class SkippedRequests:
     def _has_led_here(self, place: str, request: Request) -> bool:
         """Tell whether *place* is redirected to *request*: its page is here now."""
         of = self._canonical_urls.of
-        sources = request.meta.get("redirect_urls", ())
+        sources = sources_of(request)
         return bool(sources) and of(request, place) in {of(request, url) for url in sources}
 
     def _replace(self, request: Request, place: str, skip: Cause) -> None:

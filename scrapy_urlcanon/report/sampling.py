@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class SampledVariant:
         self.options: Any = drop.request.meta.get(META_KEY)
         """Those of its request alone."""
         self.linked_from = drop.linked_from
-        self.redirected_from = str((drop.request.meta.get("redirect_urls") or [""])[-1])
+        self.redirected_from = next(reversed(sources_of(drop.request)), "")
         self.entries = drop.entries
         """What made it a variant; later a rule of these may be suspended, or another one hold."""
         self.is_declared = DECLARED_CANONICAL in drop.rules

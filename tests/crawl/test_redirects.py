@@ -4,8 +4,11 @@ from collections import Counter
 
 import pytest
 from loopback import page, redirect
+from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, links, site
+
+from scrapy_urlcanon.crawl.origins import land, sources_of
 
 CACHE = {"HTTPCACHE_ENABLED": True, "HTTPCACHE_DIR": "cache"}
 
@@ -156,3 +159,25 @@ async def test_redirect_to_a_page_seen_elsewhere_is_dropped(crawl):
     )
     result = await crawl(respond, start=[f"{SITE}/start"])
     assert result.hits == ["/start", "/b", "/old"]
+
+
+def redirected(request, url):
+    """Return what Scrapy makes of *request* where it is redirected to *url*."""
+    urls = [*request.meta.get("redirect_urls", []), request.url]
+    return request.replace(url=url, meta={**request.meta, "redirect_urls": urls})
+
+
+def test_what_redirected_to_a_request_whose_meta_is_a_copy():
+    """Of one that a spider made only what happened since, also when it has come somewhere."""
+    first = redirected(redirected(Request(f"{SITE}/a"), f"{SITE}/b"), f"{SITE}/c")
+    land(first)
+    assert sources_of(first) == [f"{SITE}/a", f"{SITE}/b"]
+    of_spider = Request(f"{SITE}/d", meta=first.meta)
+    assert not sources_of(of_spider)
+    land(of_spider)
+    assert not sources_of(of_spider)
+    again = redirected(Request(f"{SITE}/e", meta=of_spider.meta), f"{SITE}/f")
+    assert sources_of(again) == [f"{SITE}/e"]
+    land(again)
+    assert sources_of(again) == [f"{SITE}/e"]
+    assert not sources_of(Request(f"{SITE}/a", meta=again.meta))

@@ -374,3 +374,23 @@ async def test_failure_is_cached_for_its_own_url(order, failure, is_start, rewri
         crawls=2,
     )
     await check(case, ("parse", "p1"), ("parse", "p2"))
+
+
+# What a spider copies.
+
+
+@deferred_f_from_coro_f
+async def test_meta_of_a_page_that_was_redirected(order):
+    """What a spider passes on of a response says nothing of where its own requests come from."""
+    case = Case(
+        pages={
+            "p0": Page(links=links("/p1?sid=2")),
+            "p1": Page(links=(*links("/p0", callback="parse_b", meta="all"), *links("/p2"))),
+            "p2": Page(links=links("/p1?sid=1", callback="parse_b")),
+        },
+        start=starts("/p0", callback="parse_b"),
+        answers={f"{SITE}/p1?sid=2": Answer(301, location=f"{SITE}/p1")},
+        plugin=SID,
+        settings=order,
+    )
+    await check(case, ("parse_b", "p1"))

@@ -17,6 +17,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from scrapy_urlcanon.canonicalizer.patterns import with_parents
 from scrapy_urlcanon.crawl.earlier.store import SeenPage, SeenPages, key_of_unknown
+from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
@@ -186,7 +187,7 @@ class EarlierPages:
             return
         page = self._fingerprints.page(request)
         urls = {page: request.url} if page else {}
-        for url in request.meta.get("redirect_urls", ()):
+        for url in sources_of(request):
             source = self._fingerprints.page(request, url)
             if source:
                 urls.setdefault(source, url)

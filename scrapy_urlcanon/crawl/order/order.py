@@ -16,6 +16,7 @@ from scrapy_urlcanon.crawl.order.lane import Turn
 from scrapy_urlcanon.crawl.order.links import Links, trust
 from scrapy_urlcanon.crawl.order.suspicions import SUSPECTED, Suspicions
 from scrapy_urlcanon.crawl.order.worth import NewItems, Output, Scaled
+from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.novelty.echoes import without_echoes
@@ -342,8 +343,7 @@ class Order:
 
     def _hops(self, request: Request) -> list[_Taken]:
         """Return what redirected to *request*."""
-        # A spider may have copied the meta: what is not on its way was learned before.
-        found = map(self._in_flight.pop, request.meta.get("redirect_urls", ()))
+        found = map(self._in_flight.pop, sources_of(request))
         return [taken for taken in found if taken]
 
     def _learn(self, taken: list[_Taken], share: float) -> None:

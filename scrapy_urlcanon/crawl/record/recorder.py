@@ -10,6 +10,7 @@ from scrapy import signals
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.record.revisits import Revisits
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
@@ -146,8 +147,8 @@ def _is_page(request: Request) -> bool:
 
 def _redirects(request: Request) -> Iterator[tuple[str, int, str]]:
     """Yield each redirect that led to *request*: from where, by which status, and to where."""
-    urls = request.meta.get("redirect_urls", [])
-    reasons = request.meta.get("redirect_reasons", [])
+    urls = sources_of(request)
+    reasons = request.meta.get("redirect_reasons", [])[-len(urls) :]
     for source, reason, target in zip(urls, reasons, [*urls[1:], request.url], strict=False):
         status = reason if isinstance(reason, int) else _META_REFRESH_STATUS
         if source.startswith(("http://", "https://")):

@@ -17,6 +17,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.request import request_from_dict
 
 from scrapy_urlcanon.crawl.order.index import problem_of
+from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, is_unfiltered, mark_of
 from scrapy_urlcanon.crawl.recovery.journal import OUTCOMES, Journal, Kind, Record
 from scrapy_urlcanon.crawl.recovery.page_requests import OF_ANOTHER_URL, callback_of
@@ -233,7 +234,7 @@ class JobRecovery:
         if page == fingerprint:
             page = b""
         self._add(Record(kind, fingerprint, page, callback, identity))
-        for url in request.meta.get("redirect_urls", ()):
+        for url in sources_of(request):
             source = self._fingerprints.page(request, url)
             if source and source != fingerprint:
                 identity = self._identity(request, url) if is_unfiltered(request) else b""

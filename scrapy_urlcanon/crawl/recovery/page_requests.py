@@ -11,6 +11,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.held_bytes import parts_of
+from scrapy_urlcanon.crawl.origins import LANDED_KEY, sources_of
 from scrapy_urlcanon.crawl.own_requests import (
     AUDIT,
     MARK_KEY,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 OF_ANOTHER_URL = frozenset(
     {
+        LANDED_KEY,
         MARK_KEY,
         "redirect_reasons",
         "redirect_times",
@@ -125,8 +127,7 @@ class PageRequests:
 
         With its method: what it was before a redirect changed it is not known.
         """
-        urls = request.meta.get("redirect_urls", ())
-        pages = (self._fingerprints.page(request, url) for url in urls)
+        pages = (self._fingerprints.page(request, url) for url in sources_of(request))
         return {page for page in pages if page}
 
     def is_had(self, page: bytes) -> bool:

@@ -1,0 +1,72 @@
+"""Where a request comes from: what redirected to it, and the page that linked it.
+
+Scrapy notes redirects in ``meta``, and there they stay: a spider that copies the meta of a response
+to its own requests (``meta=response.meta``) has them look as if they were redirected, from pages
+that have nothing to do with them. So it is noted beside them where redirects ended.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scrapy import Request
+    from scrapy.http import Response
+
+LANDED_KEY: Final = "_urlcanon_landed"
+"""In ``request.meta``: the URL at which redirects ended, and which of all that
+stand there these were, from and to. Plain data, as any queue can store it."""
+
+
+def land(request: Request) -> None:
+    """Note that what redirected to *request* ends there: no further redirect follows."""
+    count = len(request.meta.get("redirect_urls") or ())
+    if count:
+        request.meta[LANDED_KEY] = [request.url, count - len(sources_of(request)), count]
+
+
+def sources_of(request: Request) -> Sequence[str]:
+    """Return the URLs from which redirects led to *request*, the first one first.
+
+    >>> from scrapy import Request
+    >>> request = Request("http://a.example/b", meta={"redirect_urls": ["http://a.example/a"]})
+    >>> land(request)
+    >>> copied = Request("http://a.example/c", meta=request.meta)
+    >>> sources_of(request), sources_of(copied)
+    (['http://a.example/a'], [])
+    """
+    urls: Sequence[str] = request.meta.get("redirect_urls") or ()
+    if urls and LANDED_KEY in request.meta:
+        url, begin, end = request.meta[LANDED_KEY]
+        return urls[begin:end] if url == request.url else urls[end:]
+    return urls
+
+
+class LinkingPages:
+    """Remembers which page the callback had that made a request, as long as there is the request.
+
+    A dropped request itself tells little of it. Scrapy's ``RefererMiddleware`` sets ``Referer``
+    by then, but by its policy: nothing for a link from https to http, and perhaps but the origin
+    (``scrapy/spidermiddlewares/referer.py``). It is asked where nothing else is known: the spider's
+    own middlewares may have put another request in the place of that of the callback.
+    """
+
+    def __init__(self) -> None:
+        self._urls: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
+
+    def note(self, request: Request, response: Response) -> None:
+        """Note that a callback which had *response* made *request*."""
+        self._urls[request] = response.url
+
+    def of(self, request: Request) -> str:
+        """Return the URL of the page that linked *request*; empty where it is not known.
+
+        For a redirect too: what was redirected is not what was linked.
+        """
+        if sources_of(request):
+            return ""
+        header = request.headers.get("Referer") or b""
+        return self._urls.get(request) or header.decode("utf-8", errors="replace")
