@@ -1,8 +1,9 @@
 """What Redis does at once, so that a process that is killed leaves nothing half done.
 
 A request in a queue is its data with a score; of queues that are lists the score says nothing. One
-that is on its way, or waits, is ``<score> <data>``. Mappings that are bounded have two generations:
-when the younger one is full the older one is forgotten.
+that is on its way, or waits, is ``<score> <data>``. What a callback knows of a page is ``s`` for
+expected, ``h`` for had, ``m`` for missed, ``e`` for elsewhere and ``c`` for checked. Mappings that
+are bounded have two generations: when the younger one is full the older one is forgotten.
 """
 
 from __future__ import annotations
@@ -102,6 +103,10 @@ _WAITING = (
 local function settle(page, callback)
     return page .. ' ' .. callback
 end
+local function sent(before)
+    if before == 'e' or before == 'c' then return 'c' end
+    return 's'
+end
 local function send_next(prefix, page, callback, queue, kind, seen, lives, half, ttl)
     local waiting = prefix .. 'waiting:' .. page .. ':' .. callback
     while true do
@@ -114,7 +119,7 @@ local function send_next(prefix, page, callback, queue, kind, seen, lives, half,
         redis.call('HDEL', waiting, print)
         redis.call('DECR', prefix .. 'count')
         if redis.call('SADD', seen, print) == 1 then
-            put(lives, settle(page, callback), 's', half, ttl)
+            put(lives, settle(page, callback), sent(get(lives, settle(page, callback))), half, ttl)
             push(queue, kind, value)
             return 1
         end
@@ -141,9 +146,9 @@ local queue, seen, lives = unpack(KEYS)
 local prefix, kind, page, callback, print, value, most, half, ttl = unpack(ARGV)
 local state = get(lives, settle(page, callback))
 if state == 'h' then return 'had' end
-if state == 'm' or (not state and get(lives, page)) then
+if state == 'm' or state == 'e' or (not state and get(lives, page)) then
     if redis.call('SADD', seen, print) == 0 then return 'forgotten' end
-    put(lives, settle(page, callback), 's', half, ttl)
+    put(lives, settle(page, callback), sent(state), half, ttl)
     push(queue, kind, value)
     return 'fetched'
 end
@@ -167,23 +172,26 @@ OUTCOME: Final = (
 local queue, seen, lives = unpack(KEYS)
 local prefix, kind, page, callback, state, is_recorded, half, ttl = unpack(ARGV)
 local before = get(lives, settle(page, callback))
-if state == 'm' and before == 'h' then state = 'h' end
+if before == 'h' and (state == 'm' or state == 'e') then state = 'h' end
+if before == 'c' and state == 'e' then state = 'h' end
+if (before == 'c' or before == 'e') and state == 'm' then state = 'e' end
 if state == 'r' then state = 'm' end
 put(lives, settle(page, callback), state, half, ttl)
 if is_recorded == '1' and not get(lives, page) then put(lives, page, '1', half, ttl) end
 if state == 'h' then forget(prefix, page, callback) end
-local sent = 0
+local count = 0
 for _, other in ipairs(redis.call('SMEMBERS', prefix .. 'callbacks:' .. page)) do
     local known = get(lives, settle(page, other))
-    if (other == callback or get(lives, page)) and known ~= 'h' and known ~= 's' then
-        sent = sent + send_next(prefix, page, other, queue, kind, seen, lives, half, ttl)
+    local is_coming = known == 'h' or known == 's' or known == 'c'
+    if (other == callback or get(lives, page)) and not is_coming then
+        count = count + send_next(prefix, page, other, queue, kind, seen, lives, half, ttl)
     end
 end
 tidy(prefix, page)
 local sources = prefix .. 'sources:' .. page .. ':' .. callback
 local found = redis.call('HGETALL', sources)
 redis.call('DEL', sources)
-return {sent, state, found}
+return {count, state, found}
 """
 )
 """Take over what became of a page for a callback; queue what waits and has nothing to wait for."""
@@ -192,12 +200,13 @@ REDIRECTED: Final = (
     _GENERATIONS
     + """
 local lives = KEYS[1]
-local prefix, page, callback, source, is_exact, ttl = unpack(ARGV)
+local prefix, page, callback, source, is_same, ttl = unpack(ARGV)
 local state = get(lives, page .. ' ' .. callback)
 if state == 'h' or state == 'm' then return state end
+if state == 'e' or state == 'c' then return 'h' end
 if not state and get(lives, page) then return 'm' end
 local sources = prefix .. 'sources:' .. page .. ':' .. callback
-redis.call('HSET', sources, source, is_exact)
+redis.call('HSET', sources, source, is_same)
 redis.call('EXPIRE', sources, ttl)
 return 'w'
 """
@@ -208,12 +217,13 @@ IS_HAD: Final = (
     _GENERATIONS
     + """
 for n = 2, #ARGV do
-    if get(KEYS[1], ARGV[1] .. ' ' .. ARGV[n]) == 'h' then return 1 end
+    local state = get(KEYS[1], ARGV[1] .. ' ' .. ARGV[n])
+    if state == 'h' or state == 'e' or state == 'c' then return 1 end
 end
 return 0
 """
 )
-"""Say whether any of some callbacks has had a page."""
+"""Say whether any of some callbacks has had a page, or what it led to."""
 
 REMEMBER: Final = (
     _GENERATIONS
@@ -242,18 +252,18 @@ RELEASE: Final = (
     + """
 local queue, seen, lives = unpack(KEYS)
 local prefix, kind, half, ttl = unpack(ARGV)
-local sent = 0
+local count = 0
 for _, page in ipairs(redis.call('SMEMBERS', prefix .. 'pages')) do
     for _, callback in ipairs(redis.call('SMEMBERS', prefix .. 'callbacks:' .. page)) do
         if get(lives, settle(page, callback)) == 'h' then
             forget(prefix, page, callback)
         else
-            sent = sent + send_next(prefix, page, callback, queue, kind, seen, lives, half, ttl)
+            count = count + send_next(prefix, page, callback, queue, kind, seen, lives, half, ttl)
         end
     end
     tidy(prefix, page)
 end
-return sent
+return count
 """
 )
 """Queue one variant of each page that waits, where nothing is on its way any more."""

@@ -11,7 +11,7 @@ from scrapy_urlcanon.redis import scripts
 from scrapy_urlcanon.redis.frontier import KEPT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator
+    from collections.abc import Callable, Hashable, Iterator, Mapping
 
     from scrapy import Request
 
@@ -76,6 +76,13 @@ class SharedLives(PageLives["Request"]):
             self._unconfirmed.add((page, callback))
         return is_new
 
+    def led(self, page: bytes, callback: Hashable) -> bool:
+        """Note that a request for *page* led to another one, of which *callback* gets content."""
+        is_new = super().led(page, callback)
+        if is_new:
+            self._unconfirmed.add((page, callback))
+        return is_new
+
     def rename(self, page: bytes, new: bytes) -> None:
         """Let *page* be known as *new* here."""
         super().rename(page, new)
@@ -84,10 +91,13 @@ class SharedLives(PageLives["Request"]):
             self._unconfirmed.add((new, old[1]))
 
     def confirmed(self, page: bytes, callback: Hashable) -> None:
-        """Tell all that *callback* has had *page*, and did not raise."""
+        """Tell all that *callback* has had *page*, or what it led to, and did not raise."""
         self._unconfirmed.discard((page, callback))
-        if self.state(page, callback) is State.HAD:
+        state = self.state(page, callback)
+        if state is State.HAD:
             self._tell(page, callback, "h")
+        elif state is State.ELSEWHERE:
+            self._tell(page, callback, "e")
 
     def raised(self, page: bytes, callback: Hashable) -> None:
         """Note that *callback*, which got *page* for the first time, raised an exception."""
@@ -125,17 +135,15 @@ class SharedLives(PageLives["Request"]):
             super().got(page, callback)
         return _FATES[fate.decode()] if fate else Fate.WAITS
 
-    def redirected(
-        self, page: bytes, callback: Hashable, sources: Iterable[bytes], *, is_exact: bool = True
-    ) -> None:
+    def redirected(self, page: bytes, callback: Hashable, sources: Mapping[bytes, bool]) -> None:
         """Note that requests for *sources* led to *page*, where they were dropped."""
-        for source in sources:
+        for source, is_same in sources.items():
             if source == page:
                 self.ended(source, callback)
                 continue
-            state = self._redirected(page, callback, source, is_exact=is_exact)
+            state = self._redirected(page, callback, source, is_same=is_same)
             if state in {b"h", b"m"}:
-                self._share_fate(source, callback, is_had=state == b"h", is_exact=is_exact)
+                self._share_fate(source, callback, is_had=state == b"h", is_same=is_same)
 
     def release_all(self) -> int:
         """Queue one variant of each page that waits: nothing is on its way anywhere."""
@@ -149,9 +157,9 @@ class SharedLives(PageLives["Request"]):
         return is_had and (page, callback) not in self._unconfirmed
 
     def _redirected(
-        self, page: bytes, callback: Hashable, source: bytes, *, is_exact: bool
+        self, page: bytes, callback: Hashable, source: bytes, *, is_same: bool
     ) -> bytes:
-        arguments = (page.hex(), str(callback), source.hex(), int(is_exact), KEPT)
+        arguments = (page.hex(), str(callback), source.hex(), int(is_same), KEPT)
         try:
             state: bytes = self._frontier.run(
                 scripts.REDIRECTED, (self._frontier.lives,), (self._frontier.prefix, *arguments)
@@ -162,10 +170,10 @@ class SharedLives(PageLives["Request"]):
         return state
 
     def _share_fate(
-        self, source: bytes, callback: Hashable, *, is_had: bool, is_exact: bool
+        self, source: bytes, callback: Hashable, *, is_had: bool, is_same: bool
     ) -> None:
-        if is_had and (is_exact or State.MISSED in self._states(source)):
-            self.got(source, callback)
+        if is_had:
+            (self.got if is_same else self.led)(source, callback)
             self.confirmed(source, callback)
         else:
             self.ended(source, callback)
@@ -180,10 +188,10 @@ class SharedLives(PageLives["Request"]):
             return
         sent, state_now, sources = found
         self._on_sent(sent)
-        for source, is_exact in zip(sources[::2], sources[1::2], strict=True):
+        for source, is_same in zip(sources[::2], sources[1::2], strict=True):
             self._share_fate(
                 bytes.fromhex(source.decode()),
                 callback,
-                is_had=state_now == b"h",
-                is_exact=is_exact == b"1",
+                is_had=state_now != b"m",
+                is_same=is_same == b"1",
             )

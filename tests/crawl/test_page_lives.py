@@ -134,11 +134,11 @@ def test_redirect_shares_the_fate_of_its_target():
     crawl.lives.sent(PAGE, "parse")
     crawl.lives.sent(OTHER, "parse")
     crawl.drop("/page?2")
-    crawl.lives.redirected(OTHER, "parse", [PAGE])
+    crawl.lives.redirected(OTHER, "parse", {PAGE: True})
     assert crawl.lives.state(PAGE, "parse") is State.EXPECTED
     crawl.lives.ended(OTHER, "parse")
     assert crawl.urls == ["/page?2"]
-    crawl.lives.redirected(OTHER, "parse", [PAGE])
+    crawl.lives.redirected(OTHER, "parse", {PAGE: True})
     assert crawl.lives.state(PAGE, "parse") is State.MISSED
 
 
@@ -148,10 +148,54 @@ def test_pages_that_redirect_to_each_other_end(had):
     crawl = Fetched()
     for page, target in ((PAGE, OTHER), (OTHER, PAGE)):
         crawl.lives.sent(page, "parse")
-        crawl.lives.redirected(target, "parse", [page])
+        crawl.lives.redirected(target, "parse", {page: True})
     (crawl.lives.got if had else crawl.lives.ended)(PAGE, "parse")
     expected = State.HAD if had else State.MISSED
     assert [crawl.lives.state(page, "parse") for page in (PAGE, OTHER)] == [expected] * 2
+
+
+def test_page_whose_url_leads_elsewhere_is_asked_for_once_more():
+    """By another of its URLs: where that leads elsewhere too they all do."""
+    crawl = Fetched()
+    crawl.lives.sent(PAGE, "parse")
+    crawl.drop("/1")
+    crawl.lives.led(PAGE, "parse")
+    assert crawl.urls == []
+    crawl.lives.confirmed(PAGE, "parse")
+    assert crawl.urls == ["/1"]
+    assert crawl.drop("/2") is Fate.WAITS
+    crawl.lives.led(PAGE, "parse")
+    crawl.lives.confirmed(PAGE, "parse")
+    assert crawl.drop("/3") is Fate.FORGOTTEN
+    assert crawl.urls == ["/1"]
+    assert list(crawl.lives.waiting) == []
+
+
+def test_page_whose_url_leads_elsewhere_is_asked_for_until_it_is_known():
+    """A URL that fails says nothing of the others, whether they wait or come later."""
+    crawl = Fetched()
+    crawl.lives.sent(PAGE, "parse")
+    crawl.lives.sent(OTHER, "parse")
+    crawl.lives.got(OTHER, "parse")
+    crawl.lives.redirected(OTHER, "parse", {PAGE: False})
+    assert crawl.lives.is_had(PAGE)
+    assert [crawl.drop("/1"), crawl.drop("/2")] == [Fate.FETCHED, Fate.WAITS]
+    crawl.lives.ended(PAGE, "parse")
+    assert crawl.urls == ["/1", "/2"]
+    crawl.lives.ended(PAGE, "parse")
+    assert crawl.drop("/3") is Fate.FETCHED
+    assert crawl.lives.got(PAGE, "parse")
+    assert crawl.drop("/4") is Fate.FORGOTTEN
+
+
+def test_url_that_leads_elsewhere_twice_is_one():
+    """A job that was killed asks for it again: that says nothing of the others."""
+    crawl = Fetched()
+    for _ in range(2):
+        crawl.lives.sent(PAGE, "parse")
+        crawl.lives.led(PAGE, "parse")
+        crawl.lives.confirmed(PAGE, "parse")
+    assert crawl.drop("/1") is Fate.FETCHED
 
 
 def test_what_vanished_is_ended():
@@ -219,9 +263,14 @@ class Lives(RuleBasedStateMachine):
         assert fate is not Fate.FORGOTTEN or had or url in self.crawl.urls
         self.dropped.setdefault((page, callback), set()).add(url)
 
-    @rule(page=pages, source=pages, callback=callbacks)
-    def redirect(self, page, source, callback):
-        self.lives.redirected(page, callback, [source])
+    @rule(page=pages, source=pages, callback=callbacks, same=st.booleans())
+    def redirect(self, page, source, callback, same):
+        self.lives.redirected(page, callback, {source: same})
+
+    @rule(page=pages, callback=callbacks)
+    def lead(self, page, callback):
+        self.lives.led(page, callback)
+        self.lives.confirmed(page, callback)
 
     @rule()
     def idle(self):
@@ -234,7 +283,8 @@ class Lives(RuleBasedStateMachine):
             _, page, rest = url.split("/")
             page = page.encode()
             if page in self.sent:
-                assert self.lives.state(page, rest.partition("?")[0]) is State.EXPECTED
+                state = self.lives.state(page, rest.partition("?")[0])
+                assert state in {State.EXPECTED, State.CHECKED}
 
     @invariant()
     def what_is_neither_had_nor_expected_was_tried_in_every_way(self):

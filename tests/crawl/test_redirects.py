@@ -181,3 +181,20 @@ def test_what_redirected_to_a_request_whose_meta_is_a_copy():
     land(again)
     assert sources_of(again) == [f"{SITE}/e"]
     assert not sources_of(Request(f"{SITE}/a", meta=again.meta))
+
+
+@pytest.mark.parametrize(
+    ("target", "hits"), [("/other", 2), ("https://www.site.example/a/?sid={}", 1)]
+)
+@deferred_f_from_coro_f
+async def test_page_that_redirects_elsewhere_is_asked_for_twice(crawl, target, hits):
+    """Where the second URL leads there too the others are duplicates; to https one is enough."""
+    variants = [f"/a?sid={n}" for n in range(9)]
+    answers = {
+        f"{SITE}/": links(*variants),
+        f"{SITE}/other": page("Another page"),
+        **{SITE + url: redirect(target.format(n)) for n, url in enumerate(variants)},
+        **{target.format(n): page("The page") for n in range(9) if "https" in target},
+    }
+    result = await crawl(site(answers), {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}})
+    assert sum(url.startswith("/a?sid") for url in result.hits) == hits

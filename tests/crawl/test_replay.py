@@ -25,7 +25,8 @@ PAGES = {
     "/b?sid=1": links("/c?sid=1", "/a?sid=1"),
     "/b?sid=x": page("b"),
     "/old?sid=1": redirect("/e?sid=1"),
-    "/e?sid=1": links("/f?sid=1", "/f?sid=2"),
+    "/e?sid=1": links("/f?sid=1", "/f?sid=2", "/old?sid=2"),
+    "/old?sid=2": page("old"),
     "/f?sid=2": page("f"),
     "/c": page("c"),
     "/g?sid=1": page("g"),
@@ -113,7 +114,7 @@ async def test_kill_after_any_record(crawl, options, step, all_of_them):
     settings = {**JOB, **options}
     first = await crawl(site(PAGES), settings, spider=TwoCallbacks)
     expected = set(first.crawler.spider.errors)
-    assert len(expected) == 11
+    assert len(expected) == 12
     for records in cuts()[:: 1 if all_of_them else step]:
         written(records)
         result = await crawl(site(PAGES), settings, spider=TwoCallbacks)

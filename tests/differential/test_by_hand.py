@@ -394,3 +394,24 @@ async def test_meta_of_a_page_that_was_redirected(order):
         settings=order,
     )
     await check(case, ("parse_b", "p1"))
+
+
+# Redirects to other pages.
+
+
+@pytest.mark.parametrize("linked", ["on a page", "by a redirect"])
+@deferred_f_from_coro_f
+async def test_page_of_which_one_url_redirects_to_another_page(order, linked):
+    """That URL does not stand for the page, wherever another one of it is linked."""
+    redirects = {"/p1?sid=1": "/p3", "/p4": "/p1"}
+    case = Case(
+        pages={
+            "p0": Page(links=links("/p3", "/p1?sid=1", "/p2")),
+            "p2": Page(links=links("/p1" if linked == "on a page" else "/p4")),
+        },
+        start=starts("/p0"),
+        answers={f"{SITE}{url}": Answer(302, location=SITE + to) for url, to in redirects.items()},
+        plugin=SID,
+        settings=order,
+    )
+    await check(case, ("parse", "p1"))

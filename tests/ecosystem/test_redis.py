@@ -161,6 +161,29 @@ def test_variant_of_a_page_whose_callback_raised_is_queued(redis_server, new_liv
     assert lives.dropped(b"new", "parse", "/?sid=2", "2") is Fate.FETCHED
 
 
+def test_page_whose_url_leads_elsewhere_is_asked_for_once_more(redis_server, new_lives):
+    """By whichever process: where a second URL leads there too the others are duplicates."""
+
+    def lead(lives):
+        lives.sent(b"page", "parse")
+        lives.led(b"page", "parse")
+        lives.confirmed(b"page", "parse")
+
+    here, there = new_lives(), new_lives()
+    here.dropped(b"page", "parse", "/?sid=1", "1")
+    lead(here)
+    assert redis_server.client.lrange("queue", 0, -1) == [b"1"]
+    assert there.dropped(b"page", "parse", "/?sid=2", "2") is Fate.WAITS
+    assert there.is_had(b"page")
+    # It failed: that says nothing, and the next one has its turn.
+    there.sent(b"page", "parse")
+    there.ended(b"page", "parse")
+    assert redis_server.client.lrange("queue", 0, -1) == [b"2", b"1"]
+    lead(there)
+    for lives in (here, there):
+        assert lives.dropped(b"page", "parse", "/?sid=3", "3") is Fate.FORGOTTEN
+
+
 @deferred_f_from_coro_f
 async def test_other_rules_than_those_of_the_crawl(crawl, redis_server, caplog):
     """They are refused, taken back, or told, as URLCANON_JOB_RULES says."""

@@ -234,11 +234,13 @@ class JobRecovery:
         if page == fingerprint:
             page = b""
         self._add(Record(kind, fingerprint, page, callback, identity))
+        sources = self._requests.redirected_to(request)
         for url in sources_of(request):
             source = self._fingerprints.page(request, url)
             if source and source != fingerprint:
                 identity = self._identity(request, url) if is_unfiltered(request) else b""
-                self._add(Record(kind, source, b"", callback, identity))
+                of_source = Kind.LED if fetched and not sources[source] else kind
+                self._add(Record(of_source, source, b"", callback, identity))
 
     def spider_closed(self, spider: Spider) -> None:
         """Write down what waits, and that the run ended in order."""
@@ -366,8 +368,7 @@ class JobRecovery:
         """Restore the outcomes of earlier runs."""
         for entry in self._journal:
             if entry.kind in OUTCOMES:
-                page, fetched = entry.page or entry.fingerprint, entry.kind is Kind.FETCHED
-                self._requests.restore(page, entry.callback, fetched=fetched)
+                self._requests.restore(entry)
 
     def _schedule_undone(self, replay: Replay) -> None:
         """Schedule what was not done when the run was killed."""

@@ -43,9 +43,11 @@ class Kind(enum.IntEnum):
     """A dropped variant waits for its representative, at the end of a run."""
     MERGED = 7
     """What merged a dropped variant may yet prove wrong, at the end of a run."""
+    LED = 8
+    """The spider has got the page that another one redirects to, of which this is an outcome."""
 
 
-OUTCOMES = frozenset({Kind.FETCHED, Kind.FAILED})
+OUTCOMES = frozenset({Kind.FETCHED, Kind.FAILED, Kind.LED})
 _HAVE_REQUEST = {Kind.SCHEDULED, Kind.WAITING, Kind.MERGED}
 
 

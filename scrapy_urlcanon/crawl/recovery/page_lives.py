@@ -14,6 +14,8 @@ Rules
 3. A variant that is dropped is not given up while its callback has not had the page. It waits for
    what is on its way, and takes its place when that ends and brought nothing.
 4. What redirects to a page shares its fate: it is had when that is, and missed when that is.
+5. That one URL of a page redirects to another page does not say that all do. Until a second one of
+   them did, or brought the page, a variant that is dropped is fetched.
 
 States and events
 =================
@@ -45,8 +47,12 @@ class State(enum.Enum):
     """The callback got its content."""
     MISSED = 2
     """Every request for it that ended brought nothing."""
-    EXPECTED = 3
+    EXPECTED = 4
     """A request for it is on its way."""
+    ELSEWHERE = 3
+    """A request for it led to another page, of which the callback got the content."""
+    CHECKED = 5
+    """The same, and a request for another of its URLs is on its way."""
 
 
 class Event(enum.Enum):
@@ -54,8 +60,12 @@ class Event(enum.Enum):
 
     SENT = "sent"
     """A request for it is on its way."""
+    ASKED = "asked"
+    """A request for one of its variants is on its way, which waited or was dropped."""
     GOT = "got"
     """The callback gets content of it."""
+    LED = "led"
+    """A request for it led to another page, of which the callback gets content."""
     RAISED = "raised"
     """The callback that got it raised an exception."""
     ENDED = "ended"
@@ -70,30 +80,42 @@ class Fate(enum.Enum):
     FETCHED = "fetched"
 
 
+_WITHOUT_CONTENT = {
+    Event.SENT: State.EXPECTED,
+    Event.ASKED: State.EXPECTED,
+    Event.GOT: State.HAD,
+    Event.LED: State.ELSEWHERE,
+    Event.RAISED: State.MISSED,
+    Event.ENDED: State.MISSED,
+}
 TRANSITIONS: Mapping[State, Mapping[Event, State]] = {
-    State.UNKNOWN: {
-        Event.SENT: State.EXPECTED,
-        Event.GOT: State.HAD,
-        Event.RAISED: State.MISSED,
-        Event.ENDED: State.MISSED,
-    },
-    State.EXPECTED: {
-        Event.SENT: State.EXPECTED,
-        Event.GOT: State.HAD,
-        Event.RAISED: State.MISSED,
-        Event.ENDED: State.MISSED,
-    },
+    State.UNKNOWN: _WITHOUT_CONTENT,
+    State.EXPECTED: _WITHOUT_CONTENT,
+    State.MISSED: _WITHOUT_CONTENT,
     State.HAD: {
         Event.SENT: State.HAD,
+        Event.ASKED: State.HAD,
         Event.GOT: State.HAD,
+        Event.LED: State.HAD,
         Event.RAISED: State.MISSED,
         Event.ENDED: State.HAD,
     },
-    State.MISSED: {
-        Event.SENT: State.EXPECTED,
+    State.ELSEWHERE: {
+        # That may be the same URL again.
+        Event.SENT: State.ELSEWHERE,
+        Event.ASKED: State.CHECKED,
         Event.GOT: State.HAD,
+        Event.LED: State.ELSEWHERE,
         Event.RAISED: State.MISSED,
-        Event.ENDED: State.MISSED,
+        Event.ENDED: State.ELSEWHERE,
+    },
+    State.CHECKED: {
+        Event.SENT: State.CHECKED,
+        Event.ASKED: State.CHECKED,
+        Event.GOT: State.HAD,
+        Event.LED: State.HAD,
+        Event.RAISED: State.MISSED,
+        Event.ENDED: State.ELSEWHERE,
     },
 }
 """The state that each event leads to."""
@@ -104,11 +126,16 @@ DROPPED: Mapping[State, Fate] = {
     State.EXPECTED: Fate.WAITS,
     State.HAD: Fate.FORGOTTEN,
     State.MISSED: Fate.FETCHED,
+    State.ELSEWHERE: Fate.FETCHED,
+    State.CHECKED: Fate.WAITS,
 }
 """What becomes of a variant that is dropped, once the recorded request is or was on its way."""
 
 _BRINGS_NOTHING = frozenset({State.UNKNOWN, State.MISSED})
 """The states of a page that was asked for, in which nothing is on its way for the callback."""
+
+_CONTENT = frozenset({State.HAD, State.ELSEWHERE, State.CHECKED})
+"""The states in which the callback got content for having asked for the page."""
 
 R = TypeVar("R")
 
@@ -129,7 +156,8 @@ class _Waiting(Generic[R]):
         self.variants: dict[Hashable, dict[str, R]] = {}
         """The dropped requests by callback and URL, in the order in which they came."""
         self.sources: dict[tuple[bytes, Hashable], bool] = {}
-        """The pages that redirect here, each with its callback, and whether by the very URL."""
+        """The pages that redirect here, each with its callback, and whether that alone says that it
+        shares the fate."""
 
 
 class PageLives(Generic[R]):
@@ -174,6 +202,7 @@ class PageLives(Generic[R]):
         self._known: BoundedMapping[bytes, int] = BoundedMapping(max_pages)
         self._places: dict[Hashable, int] = {}
         self._on_their_way: dict[bytes, dict[Hashable, int]] = {}
+        self._checked: set[tuple[bytes, Hashable]] = set()
         self.sends = 0
         """How many requests were on their way so far: what tells the earlier from the later."""
         self._waiting: dict[bytes, _Waiting[R]] = {}
@@ -185,13 +214,14 @@ class PageLives(Generic[R]):
     def state(self, page: bytes, callback: Hashable) -> State:
         """Return what *callback* knows of *page*."""
         known = State((self._known.get(page) or 0) >> self._place(callback) & 3)
-        if known is not State.HAD and callback in self._on_their_way.get(page, ()):
-            return State.EXPECTED
-        return known
+        if known is State.ELSEWHERE:
+            return State.CHECKED if (page, callback) in self._checked else known
+        is_expected = known is not State.HAD and callback in self._on_their_way.get(page, ())
+        return State.EXPECTED if is_expected else known
 
     def is_had(self, page: bytes) -> bool:
-        """Tell whether any callback has had *page*."""
-        return State.HAD in self._states(page)
+        """Tell whether any callback has had *page*, or what it led to."""
+        return not _CONTENT.isdisjoint(self._states(page))
 
     def is_missed(self, page: bytes) -> bool:
         """Tell whether all that was sent for *page* ended, and brought nothing to anybody."""
@@ -223,6 +253,15 @@ class PageLives(Generic[R]):
         self._move(page, callback, Event.GOT)
         return is_new
 
+    def led(self, page: bytes, callback: Hashable) -> bool:
+        """Note that a request for *page* led to another one, of which *callback* gets content.
+
+        Return whether it has not had the page itself.
+        """
+        is_new = self.state(page, callback) is not State.HAD
+        self._move(page, callback, Event.LED)
+        return is_new
+
     def rename(self, page: bytes, new: bytes) -> None:
         """Let *page* be known as *new*, with what is on its way for it and what waits."""
         known = self._known.pop(page)
@@ -230,17 +269,28 @@ class PageLives(Generic[R]):
             self._known[new] = known
         if page in self._on_their_way:
             self._on_their_way[new] = self._on_their_way.pop(page)
+        for old in [pair for pair in self._checked if pair[0] == page]:
+            self._checked.remove(old)
+            self._checked.add((new, old[1]))
         if page in self._waiting:
             self._waiting[new] = self._waiting.pop(page)
             heappush(self._largest, (-self._waiting[new].size, new))
 
     def confirmed(self, page: bytes, callback: Hashable) -> None:
-        """Forget what waits for *page*, which *callback* got, and did not raise."""
+        """Settle what waits for *page*, whose content *callback* got, and did not raise.
+
+        It is forgotten; where another page was got one of it is fetched.
+        """
         waiting = self._waiting.get(page)
-        if waiting and self.state(page, callback) is State.HAD:
+        if waiting is None:
+            return
+        state = self.state(page, callback)
+        if state is State.HAD:
             for request in waiting.variants.pop(callback, {}).values():
                 self._release(waiting, request)
-            self._forget_if_empty(page, waiting)
+        elif state is State.ELSEWHERE and self._is_recorded(page):
+            self._send_next(page, callback, waiting)
+        self._forget_if_empty(page, waiting)
 
     def raised(self, page: bytes, callback: Hashable) -> None:
         """Note that *callback*, which got *page* for the first time, raised an exception."""
@@ -262,27 +312,23 @@ class PageLives(Generic[R]):
             return Fate.FORGOTTEN
         return fate
 
-    def redirected(
-        self, page: bytes, callback: Hashable, sources: Iterable[bytes], *, is_exact: bool = True
-    ) -> None:
+    def redirected(self, page: bytes, callback: Hashable, sources: Mapping[bytes, bool]) -> None:
         """Note that requests for *sources* led to *page*, where the duplicate filter dropped them.
 
         They share its fate. One that led back to where it came from brings nothing.
 
-        :param is_exact: whether they led to the very URL that was seen before. Another one may not
-            have led to the page, so that it takes a second one to say that it is had.
+        :param sources: and whether that alone says that they do: another URL of *page* than the one
+            that was seen before may not have led there.
         """
         state = self.state(page, callback)
-        for source in sources:
+        for source, is_same in sources.items():
             if source == page or (state in _BRINGS_NOTHING and self._is_recorded(page)):
                 self.ended(source, callback)
-            elif state is not State.HAD:
-                self._waiting_for(page).sources[source, callback] = is_exact
-            elif self._says_that_it_is_had(source, is_exact):
-                self.got(source, callback)
-                self.confirmed(source, callback)
+            elif state not in _CONTENT:
+                self._waiting_for(page).sources[source, callback] = is_same
             else:
-                self.ended(source, callback)
+                (self.got if is_same else self.led)(source, callback)
+                self.confirmed(source, callback)
 
     def end_all(self, sends: int) -> None:
         """End what is on its way and will not come: nothing is downloaded or scraped any more.
@@ -310,33 +356,32 @@ class PageLives(Generic[R]):
         first = page
         while moves:
             page, callback, event = moves.popleft()
-            state = self._set(page, callback, event)
+            self._set(page, callback, event)
             if page in self._waiting:
-                moves += self._settle(page, callback, state)
-            if page != first and event is Event.GOT:
+                moves += self._settle(page, callback, event)
+            if page != first and event in {Event.GOT, Event.LED}:
                 # It was had through another page: nothing can be taken back of it.
                 self.confirmed(page, callback)
 
     def _settle(
-        self, page: bytes, callback: Hashable, state: State
+        self, page: bytes, callback: Hashable, event: Event
     ) -> Iterator[tuple[bytes, Hashable, Event]]:
         """Send what waits and has nothing to wait for; yield the moves that follow."""
         waiting = self._waiting[page]
+        state = self.state(page, callback)
         # One for each callback: this one, where its request ended, and others, where it is now
         # known that they were dropped for a request which is not theirs.
         for other in tuple(waiting.variants) if self._is_recorded(page) else ():
-            if self.state(page, other) in _BRINGS_NOTHING:
+            # That one which led elsewhere did not raise is confirmed later.
+            is_settled = event is not Event.LED or other != callback
+            if is_settled and DROPPED[self.state(page, other)] is Fate.FETCHED:
                 self._send_next(page, other, waiting)
         if self.state(page, callback) is not State.EXPECTED:
             for source, name in [key for key in waiting.sources if key[1] == callback]:
-                is_exact = waiting.sources.pop((source, name))
-                is_had = state is State.HAD and self._says_that_it_is_had(source, is_exact)
-                yield source, name, Event.GOT if is_had else Event.ENDED
+                is_same = waiting.sources.pop((source, name))
+                had = Event.GOT if is_same else Event.LED
+                yield source, name, had if state in _CONTENT else Event.ENDED
         self._forget_if_empty(page, waiting)
-
-    def _says_that_it_is_had(self, source: bytes, is_exact: bool) -> bool:  # noqa: FBT001
-        """Tell whether a redirect from *source* to a page that is had says that it is had too."""
-        return is_exact or State.MISSED in self._states(source)
 
     def _forget_if_empty(self, page: bytes, waiting: _Waiting[R]) -> None:
         if not waiting.variants and not waiting.sources:
@@ -356,7 +401,7 @@ class PageLives(Generic[R]):
         """Have *request* fetched; return False where the scheduler had this very URL before."""
         if not self._fetch(page, request):
             return False
-        self._set(page, callback, Event.SENT)
+        self._set(page, callback, Event.ASKED)
         return True
 
     def _wait(self, page: bytes, callback: Hashable, url: str, request: R) -> None:
@@ -425,13 +470,16 @@ class PageLives(Generic[R]):
             place = self._places[callback] = _BITS + 2 * len(self._places)
         return place
 
-    def _set(self, page: bytes, callback: Hashable, event: Event) -> State:
-        """Move one state, and return it."""
+    def _set(self, page: bytes, callback: Hashable, event: Event) -> None:
+        """Move one state."""
         state = TRANSITIONS[self.state(page, callback)][event]
-        if event is Event.SENT:
+        if event in {Event.SENT, Event.ASKED}:
             self.sends += 1
             self._on_their_way.setdefault(page, {})[callback] = self.sends
-            return state
+            if state is State.CHECKED:
+                self._checked.add((page, callback))
+            return
+        self._checked.discard((page, callback))
         on_their_way = self._on_their_way.get(page)
         if on_their_way:
             on_their_way.pop(callback, None)
@@ -440,4 +488,3 @@ class PageLives(Generic[R]):
         place = self._place(callback)
         known = self._known.get(page) or 0
         self._known[page] = known & ~(3 << place) | state.value << place
-        return state

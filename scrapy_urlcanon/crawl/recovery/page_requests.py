@@ -23,18 +23,20 @@ from scrapy_urlcanon.crawl.own_requests import (
     marked,
     with_url,
 )
+from scrapy_urlcanon.crawl.recovery.journal import Kind
 from scrapy_urlcanon.crawl.recovery.page_lives import Fate, PageLives
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+    from scrapy_urlcanon.crawl.recovery.journal import Record
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
@@ -122,13 +124,21 @@ class PageRequests:
         """Return the page of *request*, under the rules of when it was sent."""
         return self._pages.get(request) or self._fingerprints.page(request)
 
-    def redirected_to(self, request: Request) -> set[bytes]:
+    def redirected_to(self, request: Request) -> dict[bytes, bool]:
         """Return the pages whose requests were redirected to *request*.
 
-        With its method: what it was before a redirect changed it is not known.
+        Each with whether from the same address, under another scheme or ``www``, or from the place
+        of the URL itself. With its method: what it was before a redirect changed it is not known.
         """
-        pages = (self._fingerprints.page(request, url) for url in sources_of(request))
-        return {page for page in pages if page}
+        mark = mark_of(request, REWRITTEN)
+        own = {_address(request.url)}
+        if mark and mark["original"] == request.url:
+            own.add(_address(mark["url"]))
+        pages = {
+            self._fingerprints.page(request, url): _address(url) in own
+            for url in sources_of(request)
+        }
+        return {page: is_same for page, is_same in pages.items() if page}
 
     def is_had(self, page: bytes) -> bool:
         """Tell whether any callback has had *page*."""
@@ -196,14 +206,14 @@ class PageRequests:
         if is_success and not response.body and request.method != "HEAD":
             return
         callback = self._callback(request)
-        pages = tuple(self._pages_of(request))
+        pages = self._pages_of(request)
         if self._depths is not None:
             # What it links counts from the least depth at which the page was linked.
             depths = [depth for page in pages if (depth := self._depths.get(page)) is not None]
             request.meta["depth"] = min([request.meta.get("depth", 0), *depths])
-        new = tuple(page for page in pages if self._lives.got(page, callback))
-        self._scraped[request] = new
-        if new and mark_of(request, RESCUE):
+        new = self._bring(pages, callback)
+        self._scraped[request] = tuple(new)
+        if any(map(pages.get, new)) and mark_of(request, RESCUE):
             self._stats.inc(Stat.RESCUED)
 
     def dropped(self, drop: Drop) -> None:
@@ -216,8 +226,7 @@ class PageRequests:
         callback = self._callback(request)
         if DECLARED_CANONICAL in drop.rules:
             # What stands for it is another page, which the spider has.
-            for source in self.redirected_to(request):
-                self._lives.got(source, callback)
+            self._bring(self.redirected_to(request), callback)
             return
         mark = mark_of(request, RESCUE) or mark_of(request, AUDIT)
         if mark and mark["url"] == request.url:
@@ -230,8 +239,10 @@ class PageRequests:
         # What took the place of another URL would not make the very same one a duplicate.
         if variant is not request or not drop.is_exact or self._changes_urls:
             self.offer(variant, page)
-        sources = self.redirected_to(request)
-        self._lives.redirected(page, callback, sources, is_exact=drop.is_exact)
+        sources = self.redirected_to(request).items()
+        self._lives.redirected(
+            page, callback, {source: is_same and drop.is_exact for source, is_same in sources}
+        )
 
     def offer(self, variant: Request, page: bytes | None = None) -> Fate | None:
         """Have *variant* wait for its page, or fetched if that is missed."""
@@ -253,18 +264,19 @@ class PageRequests:
     def got_before(self, request: Request) -> None:
         """Note that an earlier run has got the page of *request*: so is what redirected to it."""
         callback = self._callback(request)
-        for source in self.redirected_to(request):
-            self._lives.got(source, callback)
+        for source in self._bring(self.redirected_to(request), callback):
             self._lives.confirmed(source, callback)
 
     def is_delivered(self, request: Request) -> bool:
         """Tell whether the callback is at work on content that *request* brought."""
         return self._scraped.get(request) is not None
 
-    def restore(self, page: bytes, callback: str, *, fetched: bool) -> None:
-        """Note what became of *page* in an earlier run of the job."""
-        self._lives.sent(page, callback)
-        (self._lives.got if fetched else self._lives.ended)(page, callback)
+    def restore(self, outcome: Record) -> None:
+        """Note what became of a page in an earlier run of the job."""
+        page, lives = outcome.page or outcome.fingerprint, self._lives
+        lives.sent(page, outcome.callback)
+        moves = {Kind.FETCHED: lives.got, Kind.LED: lives.led, Kind.FAILED: lives.ended}
+        moves[outcome.kind](page, outcome.callback)
 
     @property
     def waiting(self) -> Iterator[Request]:
@@ -312,11 +324,23 @@ class PageRequests:
         for page in self._pages_of(request):
             self._lives.ended(page, callback)
 
-    def _pages_of(self, request: Request) -> Iterator[bytes]:
+    def _pages_of(self, request: Request) -> dict[bytes, bool]:
+        """Return the page of *request* and those that were redirected to it, as of the latter."""
         page = self.page(request)
-        if page:
-            yield page
-        yield from self.redirected_to(request) - {page}
+        sources = self.redirected_to(request)
+        return {**sources, page: True} if page else sources
+
+    def _bring(self, pages: Mapping[bytes, bool], callback: str) -> list[bytes]:
+        """Note that *callback* gets content for *pages*; return those that it had not had.
+
+        :param pages: and whether it is content of the page itself, as far as can be told.
+        """
+        lives = self._lives
+        return [
+            page
+            for page, is_own in pages.items()
+            if (lives.got if is_own else lives.led)(page, callback)
+        ]
 
     def _is_less_deep(self, page: bytes, request: Request) -> bool:
         """Note at which depth *page* is asked for; tell whether it was asked for deeper before."""
@@ -348,6 +372,12 @@ class PageRequests:
             return False
         self._stats.inc(Stat.RESCUE_SENT)
         return True
+
+
+def _address(url: str) -> str:
+    """Return *url* without what sites redirect to change: scheme, ``www``, a slash at the end."""
+    path, mark, query = url.partition("#")[0].partition("://")[2].partition("?")
+    return f"{path.removeprefix('www.').rstrip('/')}{mark}{query}"
 
 
 def is_plain(request: Request) -> bool:
