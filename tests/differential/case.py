@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin, urlsplit
 
+from protego import Protego
 from w3lib.url import canonicalize_url
 
 from scrapy_urlcanon import Canonicalizer
@@ -130,6 +131,14 @@ class Case:
     def follows_redirects(self) -> bool:
         """Whether the redirect middleware is on."""
         return bool(self.settings.get("REDIRECT_ENABLED", True))
+
+    def forbids(self, url: str) -> bool:
+        """Tell whether a robots.txt forbids *url*.
+
+        Of several requests that wait for that file Scrapy may let all but the first pass.
+        """
+        text = self.robots.get(urlsplit(url).hostname or "", "")
+        return not Protego.parse(text).can_fetch(url, "Scrapy")
 
     def links(self) -> Iterator[Link]:
         """Yield all requests that the spider may make but for media and inline downloads."""

@@ -24,6 +24,7 @@ def made_fair(case: Case) -> Case:
     case = _mirrors_of_one_callback(case)
     case = _finite(case)
     case = _no_trap_for_record_start(case)
+    case = _no_look_at_the_url_of_what_is_cached(case)
     return _one_depth_for_each_url(case)
 
 
@@ -148,7 +149,7 @@ def _mirrors_of_one_callback(case: Case) -> Case:
 
     def change(_, link):
         if link.mirror and (
-            callbacks.get(key(link.mirror), link.callback) != link.callback
+            callbacks.setdefault(key(link.mirror), link.callback) != link.callback
             or len(_reached(case, link.mirror, callbacks) | {link.callback}) > 1
             or link.method == "POST"
         ):
@@ -163,7 +164,9 @@ def _finite(case: Case) -> Case:
 
     def change(name, link):
         if name is not None and link.dont_filter:
-            ends = {identity(link.url), case.shown(link.url)} - {None}
+            # With the canonical URL a wrong rule may lead back.
+            urls = {link.url, case.canonicalizer.canonicalize(link.url)}
+            ends = {identity(link.url), *map(case.shown, urls)} - {None}
             if any(_number(end) <= _number(name) for end in ends):
                 return replace(link, dont_filter=False)
         return link
@@ -183,6 +186,14 @@ def _no_trap_for_record_start(case: Case) -> Case:
         return case
     plugin = {k: v for k, v in case.plugin.items() if k != "URLCANON_RECORD_START"}
     return replace(case, plugin=plugin)
+
+
+def _no_look_at_the_url_of_what_is_cached(case: Case) -> Case:
+    """Let nobody refuse a response for its URL: a cached one has that of a variant."""
+    if not case.settings.get("HTTPCACHE_ENABLED"):
+        return case
+    kept = tuple(each for each in case.interferences if each.where != "input")
+    return replace(case, interferences=kept)
 
 
 def _one_depth_for_each_url(case: Case) -> Case:

@@ -124,7 +124,8 @@ def promised(case: Case, off: Got) -> set[Pair]:
             continue
         found.add(pair)
         page = case.pages.get(pair[1])
-        if page is None:
+        # A CrawlSpider follows links behind its callback.
+        if page is None or (page.raises and case.spider == "crawl"):
             continue
         for link in page.links:
             to_follow += _pairs(link, case, off, unambiguous)
@@ -135,6 +136,7 @@ def promised(case: Case, off: Got) -> set[Pair]:
                 if (name := identity(url)) in unambiguous
                 # Another URL of it may be what brought it, on a page that is not promised.
                 and case.shown(url) == unambiguous[name]
+                and not case.forbids(url)
                 and (callback, unambiguous[name]) in off.pairs
             }
     return found
@@ -148,7 +150,7 @@ def _pairs(link: Link, case: Case, off: Got, unambiguous: dict[str, str]) -> lis
     return [
         (callback, name)
         for url in (link.url, link.mirror)
-        if name and url and name in off.pages_of(callback, url)
+        if name and url and not case.forbids(url) and name in off.pages_of(callback, url)
     ]
 
 
