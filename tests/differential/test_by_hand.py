@@ -415,3 +415,16 @@ async def test_page_of_which_one_url_redirects_to_another_page(order, linked):
         settings=order,
     )
     await check(case, ("parse", "p1"))
+
+
+@deferred_f_from_coro_f
+async def test_canonical_url_that_redirects_to_another_page(order):
+    """Linked beside the URL that was rewritten to it, it is no second opinion on that page."""
+    case = Case(
+        pages={"p0": Page(links=links("/p2", "/p1?sid=1", "/p1"))},
+        start=starts("/p0"),
+        answers={f"{SITE}/p1": Answer(302, location=f"{SITE}/p2")},
+        plugin=REWRITE,
+        settings=order,
+    )
+    await check(case, ("parse", "p1"))

@@ -292,6 +292,14 @@ class PageLives(Generic[R]):
             self._send_next(page, callback, waiting)
         self._forget_if_empty(page, waiting)
 
+    def withdraw(self, page: bytes, callback: Hashable, url: str) -> None:
+        """Have no request for *url* wait for *page*: such a one is on its way."""
+        waiting = self._waiting.get(page)
+        request = waiting and waiting.variants.get(callback, {}).pop(url, None)
+        if waiting and request:
+            self._release(waiting, request)
+            self._forget_if_empty(page, waiting)
+
     def raised(self, page: bytes, callback: Hashable) -> None:
         """Note that *callback*, which got *page* for the first time, raised an exception."""
         self._move(page, callback, Event.RAISED)

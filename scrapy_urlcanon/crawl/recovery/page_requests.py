@@ -172,6 +172,8 @@ class PageRequests:
         is_rewritten = mark is not None and mark["url"] == request.url
         is_recorded = not is_unfiltered(request) or is_rewritten or self._settings.record_start
         self._lives.sent(page, callback, is_recorded=is_recorded)
+        if self._changes_urls:
+            self._lives.withdraw(page, callback, request.url)
         if mark and is_rewritten and self._settings.rescue:
             # Whatever becomes of the canonical URL, the one that the page linked is there.
             self._lives.dropped(page, callback, mark["original"], _original(request))
