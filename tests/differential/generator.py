@@ -138,6 +138,9 @@ class _Generator:
             name for name, chance in _ADDED.items() if Random(f"{name} {seed}").random() < chance
         }
         self.has.update(always)
+        if "places" in self.has:
+            # A filter that asks no fingerprinter takes a place for a request of the spider's.
+            self.has.discard("own filter")
         names = self.random.sample(sorted(DECORATIONS), self.random.randint(1, 4))
         if not {"tracking_params", "www"} & set(names) or "trap" in self.has:
             names.append("drop_params")
