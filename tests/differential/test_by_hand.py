@@ -428,3 +428,18 @@ async def test_canonical_url_that_redirects_to_another_page(order):
         settings=order,
     )
     await check(case, ("parse", "p1"))
+
+
+@deferred_f_from_coro_f
+async def test_answer_without_content_is_no_page_to_compare_with(order):
+    """A callback downloads a variant that answers 304: audits of the others find no difference."""
+    case = Case(
+        pages={
+            "p0": Page(links=links("/p0?sid=1", "/p0?sid=2", "/p0"), inline=(f"{SITE}/p0?sid=3",))
+        },
+        start=starts("/p0?sid=4"),
+        answers={f"{SITE}/p0?sid=3": NOT_HAD["304"]},
+        plugin={**SID, "URLCANON_AUDIT": 1.0},
+        settings=order,
+    )
+    await check(case, ("parse", "p0"))

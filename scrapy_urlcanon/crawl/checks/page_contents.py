@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
+
+_SUCCESS = 2
 
 
 class PageContents:
@@ -66,10 +67,12 @@ class PageContents:
     def note(self, request: Request, response: Response) -> None:
         """Remember what a page shows, and each that was redirected to it.
 
-        What an audit fetches is none: it may be another page than that of its fingerprint.
+        What an audit fetches is none: it may be another page than that of its fingerprint. Nor is
+        what has no content, such as a 304.
         """
+        is_content = response.status // 100 == _SUCCESS and response.body
         page = self._requests.page(request)
-        if page is None or response.status >= HTTPStatus.BAD_REQUEST or mark_of(request, AUDIT):
+        if page is None or not is_content or mark_of(request, AUDIT):
             return
         content = self.read(response)
         if self._contents.get(page) is None:
