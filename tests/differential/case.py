@@ -168,9 +168,15 @@ class Case:
             if interference.other:
                 yield interference.other
 
+    @property
+    def _at_the_download(self) -> Iterator[Interference]:
+        """The interferences that say what a request gets; the others only refuse."""
+        wheres = {"request", "response", "exception"}
+        return (each for each in self.interferences if each.where in wheres)
+
     def next_hop(self, url: str) -> str | None:
         """Return where a request for *url* leads on to, by a redirect or a middleware."""
-        for each in self.interferences:
+        for each in self._at_the_download:
             if each.action == "request" and key(each.url) == key(url):
                 return each.other
         answer = self.answer(url)
@@ -190,7 +196,7 @@ class Case:
         else:
             return None
         answer = self.answer(url)
-        for each in self.interferences:
+        for each in self._at_the_download:
             if key(each.url) == key(url) and each.action == "page":
                 return identity(url)
         if answer is None or answer.times or answer.status in self.handled:

@@ -29,9 +29,12 @@ def made_fair(case: Case) -> Case:
 
 
 def _no_fault_longer_than_retries(case: Case) -> Case:
-    """Let each fault end before the retries of a chain of redirects do, or never."""
+    """Let each fault end before the retries of a chain of redirects do, or never.
+
+    A cache answers each retry with the fault.
+    """
     retries = case.settings.get("RETRY_TIMES", 0) * case.settings.get("RETRY_ENABLED", True)
-    if retries > _LONGEST:
+    if retries > _LONGEST and not case.settings.get("HTTPCACHE_ENABLED"):
         return case
     answers = {url: answer for url, answer in case.answers.items() if not answer.times}
     return replace(case, answers=answers)
