@@ -72,12 +72,13 @@ def unite(
         for key in [key for key, old in standing.items() if _is_otherwise(line, old)]:
             del standing[key]
         standing.setdefault(line.key, line)
+    wrong = list(map(_refuted, refuted))
     refused = list(_refused(standing.values()))
     doubtful = [
         rule
         for rule in again.values()
-        if any(_covers(rule, old) for old in map(_refuted, refuted))
-        or any(_is_one_of(rule, old) for old in (*map(_refuted, refuted), *refused))
+        if any(_covers(rule, old) for old in wrong)
+        or any(_is_one_of(rule, old) for old in (*wrong, *refused))
         or ("*" not in repr(rule.setting) and any(_covers(rule, old) for old in refused))
     ]
     new = {
