@@ -137,3 +137,19 @@ async def test_what_one_run_dropped_the_next_one_lets_through(crawl, is_killed):
     start = [Request(f"{SITE}/more", dont_filter=True)]
     second = await crawl(site({**pages, "/more": links(*q)}), settings, start=start)
     assert set(second.pages) == {"/more", p[1], *q}
+
+
+@deferred_f_from_coro_f
+async def test_error_that_the_spider_handles_is_no_page_in_the_next_run(crawl):
+    """Another URL of the page, which is linked then, is fetched."""
+
+    class Handling(FollowSpider):
+        handle_httpstatus_list = (404,)
+
+    pages = {"/": links("/a?sid=1")}
+    await crawl(site(pages), JOB, spider=Handling)
+    assert [each.kind for each in cuts()[-1]].count(Kind.LED) == 1
+    pages = {"/": links("/a?sid=2", "/a?sid=3"), "/a?sid=2": page("a")}
+    start = [Request(f"{SITE}/", dont_filter=True)]
+    result = await crawl(site(pages), JOB, spider=Handling, start=start)
+    assert result.pages == ["/", "/a?sid=2"]

@@ -221,6 +221,8 @@ class JobRecovery:
     def done(self, request: Request, *, fetched: bool) -> None:
         """Write down that nothing more comes of *request*."""
         kind = Kind.FETCHED if fetched else Kind.FAILED
+        if fetched and self._requests.got_error(request):
+            kind = Kind.LED
         fingerprint = self._fingerprints.fingerprint(request)
         callback = callback_of(request, self._crawler.spider)
         identity = b""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import signals
 from scrapy.http import Response
@@ -108,6 +109,7 @@ class PageRequests:
         # The requests whose responses the spider is at work on, each with the pages that its
         # callback got; None where it got nothing.
         self._scraped: dict[Request, tuple[bytes, ...] | None] = {}
+        self._got_errors: WeakSet[Request] = WeakSet()
         self._refused: Request | None = None
         # Where the depth is limited: the least depth at which each page was asked for.
         self._depths: BoundedMapping[bytes, int] | None = None
@@ -199,7 +201,7 @@ class PageRequests:
         """Note that a callback gets *response*.
 
         It has had the page if there is anything in it, or if the spider says that it handles what
-        is no success.
+        is no success. An error that it handles another URL of the page may not have.
         """
         request = response.request
         if request is None or not _is_for_the_spider(request):
@@ -209,6 +211,9 @@ class PageRequests:
             return
         callback = self._callback(request)
         pages = self._pages_of(request)
+        if response.status >= HTTPStatus.BAD_REQUEST:
+            pages = dict.fromkeys(pages, False)
+            self._got_errors.add(request)
         if self._depths is not None:
             # What it links counts from the least depth at which the page was linked.
             depths = [depth for page in pages if (depth := self._depths.get(page)) is not None]
@@ -272,6 +277,10 @@ class PageRequests:
     def is_delivered(self, request: Request) -> bool:
         """Tell whether the callback is at work on content that *request* brought."""
         return self._scraped.get(request) is not None
+
+    def got_error(self, request: Request) -> bool:
+        """Tell whether what *request* brought its callback is an error that it handles."""
+        return request in self._got_errors
 
     def restore(self, outcome: Record) -> None:
         """Note what became of a page in an earlier run of the job."""
