@@ -171,7 +171,7 @@ class PageLives(Generic[R]):
     <Fate.WAITS: 'left waiting'>
     >>> lives.ended(b"page", "parse")
     >>> fetched, lives.state(b"page", "parse")
-    (['the request'], <State.EXPECTED: 3>)
+    (['the request'], <State.EXPECTED: 4>)
     >>> lives.got(b"page", "parse")
     True
     >>> lives.state(b"page", "parse")
