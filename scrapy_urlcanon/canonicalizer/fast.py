@@ -14,15 +14,11 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache, partial
-from operator import methodcaller
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
-from scrapy_urlcanon.canonicalizer.percent_encoding import (
-    decode_query_text,
-    encode_path,
-    encode_query,
-)
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
+from scrapy_urlcanon.canonicalizer.reading import ENCODED_PATH, sort_pairs
 from scrapy_urlcanon.canonicalizer.rules.authority import SubdomainToPath
 from scrapy_urlcanon.canonicalizer.rules.base import ParameterRule, PathRule
 from scrapy_urlcanon.canonicalizer.rules.fragment import Fragment
@@ -36,6 +32,12 @@ from scrapy_urlcanon.canonicalizer.rules.template import RewritePath
 from scrapy_urlcanon.canonicalizer.url import Url, made_of
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
+try:
+    from scrapy_urlcanon.canonicalizer.compiled import are_named, encode_query, read, sort_query
+except ImportError:  # There was no C compiler to build it with.
+    from scrapy_urlcanon.canonicalizer.percent_encoding import encode_query
+    from scrapy_urlcanon.canonicalizer.reading import are_named, read, sort_query
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -46,15 +48,7 @@ _CACHED_POLICIES = 2_000
 _CACHED_NAMES = 10_000
 _MAX_PASSES = 4
 
-# A plain path: nothing in it is or needs to be encoded, and it has no parameters.
-_PATH_TEXT = r"A-Za-z0-9\-._~!$&'()*+,=:@/"
-_not_plain = re.compile(f"[^{_PATH_TEXT}]").search
-# Path, query and fragment that are to be encoded, but hold nothing that the URL parser
-# drops or refuses. In a path still nothing may need to be encoded that is not.
-_ENCODED_PATH = f"/[{_PATH_TEXT}%]*"
-_is_encoded_path = re.compile(_ENCODED_PATH).fullmatch
-_is_visible = re.compile(r"[!-~]*").fullmatch
-_encoded = re.compile(rf"({_ENCODED_PATH})?(?:\?([!-\"$-~]*))?(?:#[!-~]*)?").fullmatch
+_is_encoded_path = re.compile(ENCODED_PATH).fullmatch
 
 # Scheme and host that the host parser of the WHATWG URL standard leaves as they are: lower
 # case, no port, no userinfo, and a last label that cannot be a number. Nor may it have
@@ -84,7 +78,6 @@ class FastPolicy:
         ]
         self.path_rules = [rule for rule in rules if isinstance(rule, PathRule)]
         self.parameter_rules = [rule for rule in rules if isinstance(rule, ParameterRule)]
-        self.sorts = any(isinstance(rule, SortQuery) for rule in rules)
         self.drops_fragment = any(
             isinstance(rule, Fragment) and rule.value == "drop" for rule in rules
         )
@@ -110,8 +103,9 @@ class FastPolicy:
         self.unchanged_prefix = Prefix(self, None, not self.path_rules)
         """For all prefixes that are canonical: nearly all are, so none has one of its own."""
         self._spares_last = any(rule.spares_last for rule in self.parameter_rules)
-        # Scrapy sorts pairs, we sort text: of `a=` and `a-b=` another one comes first.
-        self._sort_key = methodcaller("partition", "=") if policy.as_scrapy else None
+        self._sort = None
+        if any(isinstance(rule, SortQuery) for rule in rules):
+            self._sort = sort_pairs if policy.as_scrapy else sort_query
         self._kept: set[str] = set()
         """Names of parameters that no rule drops, whatever their value."""
         self._filled: set[str] = set()
@@ -125,12 +119,10 @@ class FastPolicy:
 
         None where a parameter would be dropped from a signed URL: not all rules do that.
         """
-        if self.parameter_rules:
+        if self.parameter_rules and not are_named(query, self._kept):
             # Each parameter has one `=`.
             names = (texts := query.replace("=", "&").split("&"))[::2]
-            if not self._kept.issuperset(names) and (
-                "" in texts or not self._filled.issuperset(names)
-            ):
+            if "" in texts or not self._filled.issuperset(names):
                 pieces = self._without_dropped(query.split("&"), names)
                 if not pieces:
                     return None if pieces is None or self._spares(names) else ""
@@ -138,10 +130,8 @@ class FastPolicy:
         if "&" in query:
             if self._last:
                 query = "&".join(self._last[0].apply(_without_authority("/", query)).query or ())
-            if self.sorts:
-                pieces = query.split("&")
-                pieces.sort(key=self._sort_key)
-                query = "&".join(pieces)
+            if self._sort:
+                query = self._sort(query)
         return query
 
     def _spares(self, names: list[str]) -> bool:
@@ -325,39 +315,26 @@ class FastPath:
 
         Where nothing changes that is *url* itself, no copy of it.
         """
-        # Behind the slashes of the scheme there is at least one letter of a host.
-        start = url.find("/", 8)
-        if start < 0:
-            start = len(url)
-        text = url[:start]
+        plain = read(url)
+        if plain is None:
+            return None
+        path: str | None
+        if isinstance(plain, str):
+            text, path, query, is_spelled_so = plain, None, "", True
+        else:
+            text, path, query, is_spelled_so = plain
         prefix = self._prefixes.get(text)
         if prefix is None:
             prefix = None if text in self._prefixes else self._learn(text)
             if prefix is None:
                 return None
-        other = _not_plain(url, start)
-        if other is None and start < len(url):
-            if prefix.keeps_paths and "/." not in url:
+        if path is None:
+            if prefix.keeps_paths:
                 return url
-            path, query, is_spelled_so = url[start:], "", True
-        elif (
-            other and other[0] == "?" and other.start() > start and url.isascii() and "#" not in url
-        ):
-            path, _, written = url[start:].partition("?")
-            query = encode_query(written)
-            is_spelled_so = query == written != ""
-            if not (is_spelled_so or _is_visible(written)):
-                return None
-        else:
-            read = _read_encoded(url, start)
-            if read is None:
-                return None
-            is_spelled_so, (path, query) = False, read
-        if "/." in path:
-            return None
+            path = url[len(text) :]
         policy, before, _, settle = prefix
         if policy is None:
-            return settle and settle(url, start, path, query)
+            return settle and settle(url, len(text), path, query)
         if (not policy.drops_fragment and "#" in url) or (
             policy.as_scrapy and ("%" in url or not is_spelled_so)
         ):
@@ -481,18 +458,6 @@ def _base(prefix: str) -> Url | None:
     except UnparsableUrlError:
         return None
     return url if url.path == "/" else None
-
-
-def _read_encoded(url: str, start: int) -> tuple[str, str] | None:
-    """Return path and query of *url* in their one spelling."""
-    match = _encoded(url, start)
-    if match is None:
-        return None
-    path, query = match.groups()
-    return (
-        encode_path(path) if path and "%" in path else path or "/",
-        encode_query(query) if query else "",
-    )
 
 
 def _with_path(url: Url, path: str, query: str) -> Url:

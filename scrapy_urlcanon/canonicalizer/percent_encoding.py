@@ -41,11 +41,13 @@ _NOT_IN_FRAGMENT = re.compile(f"[^{_UNRESERVED}{_SUB_DELIMS}:@/?%]")
 
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 _KEPT_IN_PATH = frozenset("%/;?")
-_RAW_IN_PATH = {
-    f"%{byte:02X}": chr(byte)
+RAW_IN_PATH = frozenset(
+    byte
     for byte in range(0x21, 0x7F)
     if chr(byte) not in _KEPT_IN_PATH and not _NOT_IN_PATH.match(chr(byte))
-}
+)
+"""The bytes that are decoded in a path."""
+_RAW_IN_PATH = {f"%{byte:02X}": chr(byte) for byte in RAW_IN_PATH}
 
 
 def _escapes(bytes_: Iterable[int]) -> str:
@@ -62,18 +64,17 @@ def _escapes(bytes_: Iterable[int]) -> str:
 
 _ESCAPES_OR_UPPER = re.compile("(?:%[89A-F][0-9A-F])+|%..|[A-Z]+")
 
-_ENCODED_IN_PATH = _escapes(b for b in range(256) if f"%{b:02X}" not in _RAW_IN_PATH)
+_ENCODED_IN_PATH = _escapes(set(range(256)) - RAW_IN_PATH)
 _STRAY_PERCENT = re.compile(f"%(?!{_ENCODED_IN_PATH})")
 
 _is_canonical_path = re.compile(
     f"[{_UNRESERVED}{_SUB_DELIMS}:@/]*(?:%(?:{_ENCODED_IN_PATH})[{_UNRESERVED}{_SUB_DELIMS}:@/]*)*"
 ).fullmatch
 
-_PLAIN_IN_QUERY = f"{ascii_letters}{digits}-._~+".encode()
+PLAIN_IN_QUERY = f"{ascii_letters}{digits}-._~+".encode()
 # A plus sign stands for a space.
-_ENCODED_IN_QUERY = _escapes(
-    set(range(256)).difference(_PLAIN_IN_QUERY, b" ").union(b"+"),
-)
+ENCODED_IN_QUERY = frozenset(range(256)).difference(PLAIN_IN_QUERY, b" ").union(b"+")
+_ENCODED_IN_QUERY = _escapes(ENCODED_IN_QUERY)
 _ALL_BUT_SEPARATORS = bytes(byte for byte in range(256) if byte not in b"&=")
 _MOST_PARAMETERS = 100
 # To take bytes out is faster than to look for others with a regular expression.
@@ -175,7 +176,7 @@ def encode_query(query: str) -> str:
     'a%3Ab=c%3D~&d='
     """
     if query.isascii():
-        rest = query.encode().translate(None, _PLAIN_IN_QUERY)
+        rest = query.encode().translate(None, PLAIN_IN_QUERY)
         if rest in _ONE_EQUALS_SIGN_EACH:
             return query
         if b"%" in rest:

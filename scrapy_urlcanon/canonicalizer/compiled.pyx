@@ -1,0 +1,327 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, embedsignature=True
+"""What the fast path asks of each character of a URL, compiled.
+
+Each function gives what the one of its name in :mod:`.percent_encoding` or :mod:`.reading` gives,
+which are used where there was no C compiler to build this with. They read ASCII byte by byte, and
+leave other text to these.
+"""
+
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.string cimport memchr, memcmp
+
+from scrapy_urlcanon.canonicalizer import percent_encoding, reading
+
+cdef extern from "Python.h":
+    bint PyUnicode_IS_ASCII(object text)
+    const unsigned char* PyUnicode_1BYTE_DATA(object text)
+    str PyUnicode_Substring(object text, Py_ssize_t start, Py_ssize_t end)
+    str PyUnicode_DecodeASCII(const char* text, Py_ssize_t size, const char* errors)
+
+# What a character is, by bits.
+cdef enum:
+    IN_PATH = 1
+    IN_QUERY = 2
+    VISIBLE = 4
+    # What stays percent-encoded.
+    ENCODED_IN_PATH = 8
+    ENCODED_IN_QUERY = 16
+
+cdef unsigned char[256] KINDS
+cdef signed char[256] DIGITS
+cdef const char* HEX = b"0123456789ABCDEF"
+# Of a shorter text what is made of it fits on the stack.
+cdef enum:
+    SHORT = 512
+
+for _number in range(256):
+    KINDS[_number] = (
+        (IN_PATH if _number in percent_encoding.RAW_IN_PATH or _number in b"/;" else 0)
+        | (IN_QUERY if _number in percent_encoding.PLAIN_IN_QUERY else 0)
+        | (VISIBLE if 0x21 <= _number <= 0x7E else 0)
+        | (ENCODED_IN_PATH if _number not in percent_encoding.RAW_IN_PATH else 0)
+        | (ENCODED_IN_QUERY if _number in percent_encoding.ENCODED_IN_QUERY else 0)
+    )
+    DIGITS[_number] = b"0123456789ABCDEF".find(bytes([_number]).upper())
+
+
+cdef inline int _escaped(const unsigned char* text, Py_ssize_t left) noexcept:
+    """Return the byte of the escape that *text*, of which *left* bytes are left, begins with.
+
+    -1 where it begins with none.
+    """
+    if left < 3 or text[0] != b"%" or DIGITS[text[1]] < 0 or DIGITS[text[2]] < 0:
+        return -1
+    return DIGITS[text[1]] << 4 | DIGITS[text[2]]
+
+
+cdef inline bint _is_kept(const unsigned char* text, Py_ssize_t left, int kind) noexcept:
+    """Tell whether *text* begins with an escape of *kind* in capitals."""
+    cdef int escaped = _escaped(text, left)
+    return escaped >= 0 and KINDS[escaped] & kind and text[1] < b"a" and text[2] < b"a"
+
+
+cdef inline char* _put_escape(char* out, int number) noexcept:
+    out[0], out[1], out[2] = b"%", HEX[number >> 4], HEX[number & 15]
+    return out + 3
+
+
+cdef bint _is_path(const unsigned char* text, Py_ssize_t size) noexcept:
+    """Tell whether *text* is a path in its one spelling."""
+    cdef Py_ssize_t at = 0
+    while at < size:
+        if KINDS[text[at]] & IN_PATH:
+            at += 1
+        elif _is_kept(text + at, size - at, ENCODED_IN_PATH):
+            at += 3
+        else:
+            return False
+    return True
+
+
+cdef Py_ssize_t _put_path(const unsigned char* text, Py_ssize_t size, char* out) noexcept:
+    """Put the one spelling of the path *text* into *out*, up to what decoding makes an escape."""
+    cdef char* end = out
+    cdef Py_ssize_t at = 0
+    cdef int escaped
+    while at < size:
+        escaped = _escaped(text + at, size - at)
+        if escaped >= 0:
+            if KINDS[escaped] & ENCODED_IN_PATH:
+                end = _put_escape(end, escaped)
+            else:
+                end[0] = <char>escaped
+                end += 1
+            at += 3
+            continue
+        if KINDS[text[at]] & IN_PATH or text[at] == b"%":
+            end[0] = <char>text[at]
+            end += 1
+        else:
+            end = _put_escape(end, text[at])
+        at += 1
+    return end - out
+
+
+cdef Py_ssize_t _put_stray(const unsigned char* text, Py_ssize_t size, char* out) noexcept:
+    """Put *text* into *out*, with ``%25`` for each percent sign that starts no escape."""
+    cdef char* end = out
+    cdef Py_ssize_t at
+    for at in range(size):
+        if text[at] == b"%" and not _is_kept(text + at, size - at, ENCODED_IN_PATH):
+            end = _put_escape(end, b"%")
+        else:
+            end[0] = <char>text[at]
+            end += 1
+    return end - out
+
+
+cdef str _path(const unsigned char* text, Py_ssize_t size):
+    """Return the one spelling of the path *text*, which has another one."""
+    cdef char[6 * SHORT] short
+    # Each of the two steps makes at most three characters of one.
+    cdef char* out = short
+    if size > SHORT // 2:
+        out = <char*>PyMem_Malloc(12 * size)
+    cdef Py_ssize_t length
+    if out == NULL:
+        raise MemoryError
+    try:
+        length = _put_path(text, size, out)
+        if memchr(out, b"%", length) == NULL:
+            return PyUnicode_DecodeASCII(out, length, NULL)
+        size = _put_stray(<const unsigned char*>out, length, out + length)
+        return PyUnicode_DecodeASCII(out + length, size, NULL)
+    finally:
+        if out != short:
+            PyMem_Free(out)
+
+
+cdef bint _is_query(const unsigned char* text, Py_ssize_t size) noexcept:
+    """Tell whether *text* is a query in its one spelling, with at least one parameter."""
+    cdef Py_ssize_t at = 0
+    cdef int signs = 0
+    while at < size:
+        if KINDS[text[at]] & IN_QUERY:
+            at += 1
+        elif text[at] == b"=" and signs == 0:
+            signs = 1
+            at += 1
+        elif text[at] == b"&" and signs == 1:
+            signs = 0
+            at += 1
+        elif _is_kept(text + at, size - at, ENCODED_IN_QUERY):
+            at += 3
+        else:
+            return False
+    return signs == 1
+
+
+cdef Py_ssize_t _put_query(const unsigned char* text, Py_ssize_t size, char* out) noexcept:
+    """Put the one spelling of the query *text* into *out*, at most three characters for one."""
+    cdef char* end = out
+    cdef Py_ssize_t at = 0
+    cdef bint is_empty = True, has_sign = False
+    cdef int number
+    while at < size:
+        if text[at] == b"&":
+            if not is_empty:
+                if not has_sign:
+                    end[0] = b"="
+                    end += 1
+                end[0] = b"&"
+                end += 1
+            is_empty, has_sign = True, False
+            at += 1
+            continue
+        is_empty = False
+        number = text[at]
+        if number == b"=" and not has_sign:
+            has_sign = True
+            end[0] = b"="
+            end += 1
+            at += 1
+            continue
+        if number == b"%" and _escaped(text + at, size - at) >= 0:
+            number = _escaped(text + at, size - at)
+            at += 3
+            if number == b"+":
+                end = _put_escape(end, number)
+                continue
+        else:
+            at += 1
+        if KINDS[number] & IN_QUERY:
+            end[0] = <char>number
+            end += 1
+        elif number == b" ":
+            end[0] = b"+"
+            end += 1
+        else:
+            end = _put_escape(end, number)
+    if not is_empty:
+        if not has_sign:
+            end[0] = b"="
+            end += 1
+    elif end > out:
+        # What came last was empty.
+        end -= 1
+    return end - out
+
+
+cdef str _query(const unsigned char* text, Py_ssize_t size):
+    """Return the one spelling of the query *text*, which has another one."""
+    cdef char[3 * SHORT + 1] short
+    cdef char* out = short
+    if size > SHORT:
+        out = <char*>PyMem_Malloc(3 * size + 1)
+    if out == NULL:
+        raise MemoryError
+    try:
+        return PyUnicode_DecodeASCII(out, _put_query(text, size, out), NULL)
+    finally:
+        if out != short:
+            PyMem_Free(out)
+
+
+def encode_path(path):
+    if type(path) is not str or not PyUnicode_IS_ASCII(path):
+        return percent_encoding.encode_path(path)
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(path)
+    cdef Py_ssize_t size = len(path)
+    return path if _is_path(text, size) else _path(text, size)
+
+
+def encode_query(query):
+    if type(query) is not str or not PyUnicode_IS_ASCII(query):
+        return percent_encoding.encode_query(query)
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(query)
+    cdef Py_ssize_t size = len(query)
+    return query if _is_query(text, size) else _query(text, size)
+
+
+def are_named(query, set names not None):
+    if type(query) is not str or not PyUnicode_IS_ASCII(query):
+        return reading.are_named(query, names)
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(query)
+    cdef Py_ssize_t size = len(query), start = 0, sign
+    cdef const unsigned char* end
+    while True:
+        end = <const unsigned char*>memchr(text + start, b"=", size - start)
+        sign = size if end == NULL else end - text
+        if PyUnicode_Substring(query, start, sign) not in names:
+            return False
+        end = <const unsigned char*>memchr(text + sign, b"&", size - sign)
+        if end == NULL:
+            return True
+        start = end - text + 1
+
+
+def sort_query(query):
+    if type(query) is not str or not PyUnicode_IS_ASCII(query):
+        return reading.sort_query(query)
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(query)
+    cdef const unsigned char* end = text + len(query)
+    cdef const unsigned char* last = text
+    cdef const unsigned char* sign = <const unsigned char*>memchr(text, b"&", end - text)
+    cdef const unsigned char* next_sign
+    cdef Py_ssize_t last_size, size
+    cdef int order
+    while sign != NULL:
+        last_size = sign - last
+        sign += 1
+        next_sign = <const unsigned char*>memchr(sign, b"&", end - sign)
+        size = (end if next_sign == NULL else next_sign) - sign
+        order = memcmp(last, sign, min(last_size, size))
+        if order > 0 or (order == 0 and last_size > size):
+            return reading.sort_query(query)
+        last, sign = sign, next_sign
+    return query
+
+
+def read(url):
+    if type(url) is not str or not PyUnicode_IS_ASCII(url):
+        return reading.read(url)
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(url)
+    cdef Py_ssize_t size = len(url), start = 8
+    while start < size and text[start] != b"/":
+        start += 1
+    start = min(start, size)
+    cdef Py_ssize_t at = start, end_of_path, end
+    cdef bint is_spelled_so = True, has_dots = False
+    while at < size and (KINDS[text[at]] & IN_PATH or text[at] == b"%") and text[at] != b";":
+        if text[at] == b"%":
+            is_spelled_so = False
+        elif text[at] == b"." and text[at - 1] == b"/":
+            has_dots = True
+        at += 1
+    end_of_path = at
+    if at == size and start < size and is_spelled_so:
+        return None if has_dots else PyUnicode_Substring(url, 0, start)
+    if at < size and text[at] == b"?":
+        at += 1
+        while at < size and KINDS[text[at]] & VISIBLE and text[at] != b"#":
+            at += 1
+    end = at
+    if at < size and text[at] == b"#":
+        is_spelled_so = False
+        at += 1
+        while at < size and KINDS[text[at]] & VISIBLE:
+            at += 1
+    if at < size:
+        return None
+    path = "/" if end_of_path == start else PyUnicode_Substring(url, start, end_of_path)
+    if not is_spelled_so:
+        path = encode_path(path)
+        has_dots = "/." in path
+    if has_dots:
+        return None
+    text += end_of_path + 1
+    size = end - end_of_path - 1
+    if size <= 0:
+        query = ""
+        is_spelled_so = False
+    elif _is_query(text, size):
+        query = PyUnicode_Substring(url, end_of_path + 1, end)
+    else:
+        query = _query(text, size)
+        is_spelled_so = False
+    return PyUnicode_Substring(url, 0, start), path, query, is_spelled_so

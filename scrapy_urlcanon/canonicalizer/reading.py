@@ -1,0 +1,87 @@
+"""Takes plain URLs apart, and sorts what they ask for.
+
+What this and :mod:`.percent_encoding` do with each character is in ``compiled.pyx`` once more, for
+machines with a C compiler.
+"""
+
+from __future__ import annotations
+
+import re
+from operator import methodcaller
+
+from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path, encode_query
+
+# A plain path: nothing in it is or needs to be encoded, and it has no parameters.
+_PATH_TEXT = r"A-Za-z0-9\-._~!$&'()*+,=:@/"
+_not_plain = re.compile(f"[^{_PATH_TEXT}]").search
+# Path, query and fragment that are to be encoded, but hold nothing that the URL parser
+# drops or refuses. In a path still nothing may need to be encoded that is not.
+ENCODED_PATH = f"/[{_PATH_TEXT}%]*"
+_is_visible = re.compile(r"[!-~]*").fullmatch
+_pair = methodcaller("partition", "=")
+_encoded = re.compile(rf"({ENCODED_PATH})?(?:\?([!-\"$-~]*))?(?:#[!-~]*)?").fullmatch
+
+
+def read(url: str) -> str | tuple[str, str, str, bool] | None:
+    """Return what stands before the path of *url*, its path and its query.
+
+    These are in their one spelling; last comes whether *url* spells them so, and has no fragment.
+    What stands before the path comes alone where nothing but a path follows, spelled so. None is
+    for a URL that is not plain: what follows is not ASCII, has parameters in its path or dot
+    segments, or may be something that the URL parser drops or refuses.
+
+    >>> read("http://a.com/b"), read("http://a.com/b?c#d"), read("http://a.com/../b")
+    ('http://a.com', ('http://a.com', '/b', 'c=', False), None)
+    """
+    # Behind the slashes of the scheme there is at least one letter of a host.
+    start = url.find("/", 8)
+    if start < 0:
+        start = len(url)
+    before = url[:start]
+    other = _not_plain(url, start)
+    if other is None and start < len(url):
+        return None if "/." in url[start:] else before
+    if other and other[0] == "?" and other.start() > start and url.isascii() and "#" not in url:
+        path, _, written = url[start:].partition("?")
+        query = encode_query(written)
+        is_spelled_so = query == written != ""
+        if not (is_spelled_so or _is_visible(written)):
+            return None
+    else:
+        match = _encoded(url, start)
+        if match is None:
+            return None
+        path, query = encode_path(match[1] or "/"), encode_query(match[2] or "")
+        is_spelled_so = False
+    return None if "/." in path else (before, path, query, is_spelled_so)
+
+
+def are_named(query: str, names: set[str]) -> bool:
+    """Tell whether each parameter of *query*, which has one ``=`` each, has one of *names*.
+
+    >>> are_named("a=1&b=2", {"a", "b", "c"})
+    True
+    """
+    return names.issuperset(query.replace("=", "&").split("&")[::2])
+
+
+def sort_query(query: str) -> str:
+    """Return *query* with its parameters in the order of their texts.
+
+    >>> sort_query("b=1&a=2&a=1")
+    'a=1&a=2&b=1'
+    """
+    if "&" not in query:
+        return query
+    pieces = query.split("&")
+    pieces.sort()
+    return "&".join(pieces)
+
+
+def sort_pairs(query: str) -> str:
+    """Return *query* with its parameters in the order of their names and values, as in Scrapy.
+
+    >>> sort_pairs("a-b=&a="), sort_query("a-b=&a=")
+    ('a=&a-b=', 'a-b=&a=')
+    """
+    return "&".join(sorted(query.split("&"), key=_pair))

@@ -1,0 +1,124 @@
+"""What is compiled gives what the functions in Python give, and is not needed."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from canonicalizer.test_fast_path import TOKENS, urls
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_urlcanon.canonicalizer import percent_encoding, reading
+
+compiled = pytest.importorskip(
+    "scrapy_urlcanon.canonicalizer.compiled", reason="there was no C compiler to build it with"
+)
+
+CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "top100.txt.gz"
+FUNCTIONS = [
+    (compiled.encode_path, percent_encoding.encode_path),
+    (compiled.encode_query, percent_encoding.encode_query),
+    (compiled.sort_query, reading.sort_query),
+    (compiled.read, reading.read),
+]
+
+texts = st.one_of(
+    st.text(),
+    st.binary().map(bytes.hex).map("%".join),
+    st.lists(st.sampled_from([*TOKENS, "%%", "%3", "%41%", "%2541", "%252F"])).map("".join),
+    urls,
+)
+
+
+class Text(str):
+    """As texts of other libraries are, such as what lxml finds by XPath."""
+
+    __slots__ = ()
+
+
+def outcome(function, text):
+    """Return what *function* gives for *text*, or how it refuses half of a surrogate pair."""
+    try:
+        return function(text)
+    except UnicodeEncodeError as error:
+        return str(error)
+
+
+@given(texts)
+def test_compiled_functions_give_what_those_in_python_give(text):
+    """Whatever the text."""
+    for compiled_one, in_python in FUNCTIONS:
+        assert outcome(compiled_one, text) == outcome(in_python, text)
+        assert outcome(compiled_one, Text(text)) == outcome(in_python, text)
+
+
+@pytest.mark.parametrize(("compiled_one", "in_python"), FUNCTIONS)
+@pytest.mark.parametrize("length", [254, 255, 256, 257, 511, 512, 513, 100_000])
+@pytest.mark.parametrize("piece", ["%", "%%41", " ", "&", "=", "a", "%41", "%2f", "/a;", "?a&b"])
+def test_long_texts_are_read_as_short_ones(compiled_one, in_python, length, piece):
+    """Also those of which the result does not fit where that of a short one is made."""
+    text = (piece * length)[:length]
+    for whole in (text, f"http://a.com/{text}", f"http://a.com/?{text}"):
+        assert compiled_one(whole) == in_python(whole)
+
+
+@given(
+    st.lists(st.sampled_from(TOKENS[:-2])).map("".join),
+    st.sets(st.sampled_from(["", "id", "sort"])),
+)
+def test_names_are_found_as_in_python(text, names):
+    """Of a query in its one spelling, as they are asked for."""
+    query = percent_encoding.encode_query(text)
+    for each in (query, Text(query)):
+        assert compiled.are_named(each, names) == reading.are_named(query, names)
+
+
+def test_real_urls_are_read_as_in_python():
+    """All of the corpus: where they begin, their paths and their queries."""
+    if not CORPUS.exists():
+        pytest.skip(f"{CORPUS} is not there")
+    with gzip.open(CORPUS, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            url = line.rstrip("\n")
+            assert compiled.read(url) == reading.read(url)
+            for part in url.split("?", 1):
+                assert compiled.encode_path(part) == percent_encoding.encode_path(part)
+                query = compiled.encode_query(part)
+                assert query == percent_encoding.encode_query(part)
+                assert compiled.sort_query(query) == reading.sort_query(query)
+
+
+@pytest.mark.parametrize("url", ["http://a.com/b?a=1", "http://a.com/%7Eb?a=1&b=2"])
+def test_what_does_not_change_is_not_copied(url):
+    """So that hardly any URL takes memory twice."""
+    path, _, query = url[12:].partition("?")
+    assert compiled.encode_query(query) is query
+    assert compiled.sort_query(query) is query
+    assert compiled.encode_path(path.replace("%7E", "")) == path.replace("%7E", "")
+
+
+@pytest.mark.parametrize("value", [None, 1, b"http://a.com/"])
+def test_what_is_no_text_is_refused(value):
+    """As by the functions in Python."""
+    for compiled_one, _ in FUNCTIONS:
+        with pytest.raises((TypeError, AttributeError)):
+            compiled_one(value)
+
+
+def test_nothing_else_is_needed():
+    """Where it could not be built, canonical URLs are the same."""
+    program = (
+        "import sys; sys.modules['scrapy_urlcanon.canonicalizer.compiled'] = None\n"
+        "from scrapy_urlcanon import canonicalize\n"
+        "from scrapy_urlcanon.canonicalizer import fast\n"
+        "assert fast.read.__module__ == 'scrapy_urlcanon.canonicalizer.reading'\n"
+        "print(canonicalize('http://example.com/%7ea?b=1&a=/&utm_source=x#top'))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "http://example.com/~a?a=%2F&b=1\n"
