@@ -25,6 +25,8 @@ cdef enum:
     # What stays percent-encoded.
     ENCODED_IN_PATH = 8
     ENCODED_IN_QUERY = 16
+    IN_HOST = 32
+    LOWER = 64
 
 cdef unsigned char[256] KINDS
 cdef signed char[256] DIGITS
@@ -39,6 +41,8 @@ for _number in range(256):
         | (IN_QUERY if _number in percent_encoding.PLAIN_IN_QUERY else 0)
         | (VISIBLE if 0x21 <= _number <= 0x7E else 0)
         | (ENCODED_IN_PATH if _number not in percent_encoding.RAW_IN_PATH else 0)
+        | (IN_HOST if _number in b"abcdefghijklmnopqrstuvwxyz0123456789-_." else 0)
+        | (LOWER if _number in b"abcdefghijklmnopqrstuvwxyz" else 0)
         | (ENCODED_IN_QUERY if _number in percent_encoding.ENCODED_IN_QUERY else 0)
     )
     DIGITS[_number] = b"0123456789ABCDEF".find(bytes([_number]).upper())
@@ -236,6 +240,35 @@ def encode_query(query):
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(query)
     cdef Py_ssize_t size = len(query)
     return query if _is_query(text, size) else _query(text, size)
+
+
+def plain_host(prefix):
+    if type(prefix) is not str or not PyUnicode_IS_ASCII(prefix):
+        return reading.plain_host(prefix)
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(prefix)
+    cdef Py_ssize_t size = len(prefix), start, at
+    if size >= 8 and memcmp(text, b"http://", 7) == 0:
+        start = 7
+    elif size >= 9 and memcmp(text, b"https://", 8) == 0:
+        start = 8
+    else:
+        return None
+    if text[start] == b".":
+        return None
+    # A last label that is not all letters could be a number.
+    at = size
+    while at > start and KINDS[text[at - 1]] & LOWER:
+        at -= 1
+    if at == size or (at > start and text[at - 1] != b"."):
+        return None
+    for at in range(start, at):
+        if (
+            not KINDS[text[at]] & IN_HOST
+            or (text[at] == b"." and text[at + 1] == b".")
+            or (text[at] == b"x" and memcmp(text + at, b"xn--", min(4, size - at)) == 0)
+        ):
+            return None
+    return PyUnicode_Substring(prefix, start, size)
 
 
 def are_named(query, set names not None):

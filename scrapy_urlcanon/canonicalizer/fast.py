@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
 from scrapy_urlcanon.canonicalizer.reading import ENCODED_PATH, sort_pairs
-from scrapy_urlcanon.canonicalizer.rules.authority import SubdomainToPath
+from scrapy_urlcanon.canonicalizer.rules.authority import (
+    Port,
+    Scheme,
+    SubdomainToPath,
+    Userinfo,
+    Www,
+)
 from scrapy_urlcanon.canonicalizer.rules.base import ParameterRule, PathRule
 from scrapy_urlcanon.canonicalizer.rules.fragment import Fragment
 from scrapy_urlcanon.canonicalizer.rules.nested_url import Amp, NestedUrl, UnwrapParams
@@ -33,10 +39,16 @@ from scrapy_urlcanon.canonicalizer.url import Url, made_of
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 try:
-    from scrapy_urlcanon.canonicalizer.compiled import are_named, encode_query, read, sort_query
+    from scrapy_urlcanon.canonicalizer.compiled import (
+        are_named,
+        encode_query,
+        plain_host,
+        read,
+        sort_query,
+    )
 except ImportError:  # There was no C compiler to build it with.
     from scrapy_urlcanon.canonicalizer.percent_encoding import encode_query
-    from scrapy_urlcanon.canonicalizer.reading import are_named, read, sort_query
+    from scrapy_urlcanon.canonicalizer.reading import are_named, plain_host, read, sort_query
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,14 +62,10 @@ _MAX_PASSES = 4
 
 _is_encoded_path = re.compile(ENCODED_PATH).fullmatch
 
-# Scheme and host that the host parser of the WHATWG URL standard leaves as they are: lower
-# case, no port, no userinfo, and a last label that cannot be a number. Nor may it have
-# empty labels or Punycode.
-_plain_prefix = re.compile(r"https?://((?:[a-z0-9_\-][a-z0-9_\-.]*\.)?[a-z]+)").fullmatch
-
-
 # In the order in which they apply, before all that drops parameters.
 _SHAPING = (ParamCase, LowerValues, RewritePath)
+# What they do depends on nothing that a later one changes, and is the same again.
+_SETTLING_AUTHORITY = (Port, Scheme, Userinfo, Www)
 _KNOWN = (
     *(PathRule, ParameterRule, SortQuery, RepeatedParams, Fragment, SubdomainToPath, *_SHAPING),
     *(Amp, NestedUrl, UnwrapParams, EscapedAmpersand, QuerySeparator),
@@ -76,6 +84,9 @@ class FastPolicy:
             for rule in rules
             if rule.component == "authority" or isinstance(rule, SubdomainToPath)
         ]
+        self._settles_authority_at_once = all(
+            isinstance(rule, _SETTLING_AUTHORITY) for rule in self.authority_rules
+        )
         self.path_rules = [rule for rule in rules if isinstance(rule, PathRule)]
         self.parameter_rules = [rule for rule in rules if isinstance(rule, ParameterRule)]
         self.drops_fragment = any(
@@ -250,8 +261,8 @@ class FastPolicy:
             changed = url
             for rule in self.authority_rules:
                 changed = rule.apply(changed)
-            if changed is url or changed == url:
-                return url
+            if self._settles_authority_at_once or changed == url:
+                return changed
             url = changed
         return None
 
@@ -400,20 +411,20 @@ class FastPath:
         return prefix
 
     def _parse(self, text: str) -> Prefix | None:
-        plain_host = _plain_host(text)
-        base = None if plain_host else _base(text)
-        host = plain_host or (base and base.host)
+        plain = plain_host(text)
+        base = None if plain else _base(text)
+        host = plain or (base and base.host)
         if host is None:
             return None
         only = self._policies.for_host(host).only
         policy = self._fast_policy(only) if only else None
         if policy:
-            if not policy.is_supported or (policy.as_scrapy and plain_host is None):
+            if not policy.is_supported or (policy.as_scrapy and plain is None):
                 return None
-            if plain_host and policy.is_plain and not policy.authority_rules:
+            if plain and policy.is_plain and not policy.authority_rules:
                 return policy.unchanged_prefix
         if base is None:
-            base = Url(text.partition(":")[0], None, host, None, "/", None, None)
+            base = made_of((text.partition(":")[0], None, host, None, "/", None, None))
         if policy is None:
             return Prefix(None, None, keeps_paths=False, settle=partial(self._conditional, base))
         canonical = policy.authority(base)
@@ -443,12 +454,6 @@ def _may_be_amp(host: str) -> bool:
 
 def _without_authority(path: str, query: str) -> Url:
     return made_of(("", None, "", None, path, tuple(query.split("&")) if query else None, None))
-
-
-def _plain_host(prefix: str) -> str | None:
-    """Return the host of *prefix*, where the host parser leaves it as it is."""
-    match = _plain_prefix(prefix)
-    return None if match is None or ".." in prefix or "xn--" in prefix else match[1]
 
 
 def _base(prefix: str) -> Url | None:

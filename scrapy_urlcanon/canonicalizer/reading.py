@@ -18,6 +18,10 @@ _not_plain = re.compile(f"[^{_PATH_TEXT}]").search
 # drops or refuses. In a path still nothing may need to be encoded that is not.
 ENCODED_PATH = f"/[{_PATH_TEXT}%]*"
 _is_visible = re.compile(r"[!-~]*").fullmatch
+# Scheme and host that the host parser of the WHATWG URL standard leaves as they are: lower
+# case, no port, no userinfo, and a last label that cannot be a number. Nor may it have
+# empty labels or Punycode.
+_plain_prefix = re.compile(r"https?://((?:[a-z0-9_\-][a-z0-9_\-.]*\.)?[a-z]+)").fullmatch
 _pair = methodcaller("partition", "=")
 _encoded = re.compile(rf"({ENCODED_PATH})?(?:\?([!-\"$-~]*))?(?:#[!-~]*)?").fullmatch
 
@@ -54,6 +58,16 @@ def read(url: str) -> str | tuple[str, str, str, bool] | None:
         path, query = encode_path(match[1] or "/"), encode_query(match[2] or "")
         is_spelled_so = False
     return None if "/." in path else (before, path, query, is_spelled_so)
+
+
+def plain_host(prefix: str) -> str | None:
+    """Return the host of *prefix*, scheme and host, where the host parser leaves it as it is.
+
+    >>> plain_host("http://a.com"), plain_host("http://A.com"), plain_host("http://1.1")
+    ('a.com', None, None)
+    """
+    match = _plain_prefix(prefix)
+    return None if match is None or ".." in prefix or "xn--" in prefix else match[1]
 
 
 def are_named(query: str, names: set[str]) -> bool:

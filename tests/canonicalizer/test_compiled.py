@@ -24,6 +24,7 @@ FUNCTIONS = [
     (compiled.encode_query, percent_encoding.encode_query),
     (compiled.sort_query, reading.sort_query),
     (compiled.read, reading.read),
+    (compiled.plain_host, reading.plain_host),
 ]
 
 texts = st.one_of(
@@ -31,6 +32,8 @@ texts = st.one_of(
     st.binary().map(bytes.hex).map("%".join),
     st.lists(st.sampled_from([*TOKENS, "%%", "%3", "%41%", "%2541", "%252F"])).map("".join),
     urls,
+    urls.map(lambda url: url[: url.find("/", 8)]),
+    st.from_regex(r"https?://[a-z0-9_.\-]{0,9}(xn--)?\.?[a-z]{0,3}", fullmatch=True),
 )
 
 
@@ -85,6 +88,8 @@ def test_real_urls_are_read_as_in_python():
         for line in lines:
             url = line.rstrip("\n")
             assert compiled.read(url) == reading.read(url)
+            before = url[: url.find("/", 8)]
+            assert compiled.plain_host(before) == reading.plain_host(before)
             for part in url.split("?", 1):
                 assert compiled.encode_path(part) == percent_encoding.encode_path(part)
                 query = compiled.encode_query(part)

@@ -10,7 +10,7 @@ from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.names import NameMatcher
 from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain, start_of_domain
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Presets, Rule, distinct
-from scrapy_urlcanon.canonicalizer.url import Url
+from scrapy_urlcanon.canonicalizer.url import Url, made_of
 from scrapy_urlcanon.canonicalizer.values import Choice, HostMap, NameList
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Scheme(Rule):
     keeps = (Example("https", "http://example.com:8080/", "http://example.com:8080/"),)
 
     def apply(self, url: Url) -> Url:
-        return url if url.port or url.scheme == self.value else Url(self.value, *url[1:])
+        return url if url.port or url.scheme == self.value else made_of((self.value, *url[1:]))
 
 
 class Www(Rule):
