@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.exceptions import InputError
@@ -20,7 +19,7 @@ MAGIC = b"PAR1"
 #: Rows in memory; those of a row group are compressed until then.
 _ROWS = 10_000
 
-_COLUMNS = [field.name for field in fields(Observation)]
+_COLUMNS = Observation._fields
 
 
 def read_parquet(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
