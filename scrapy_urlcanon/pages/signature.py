@@ -155,15 +155,16 @@ class Signature(NamedTuple):
         is told by its numbers too. The digest is empty where nothing is left; the simhash None
         where too little is.
         """
+        masked, exact, steady, noise = boilerplate
         own: list[tuple[int, int]] = []
         numbers: list[tuple[int, int]] = []
         doubtful: list[tuple[int, int]] = []
         for shape, line, count in zip(*self.lines.columns, strict=True):
-            if line in boilerplate.exact or shape in boilerplate.noise:
+            if line in exact or shape in noise:
                 continue
-            if shape in boilerplate.steady:
+            if shape in steady:
                 numbers.append((line, count))
-            elif shape in boilerplate.masked:
+            elif shape in masked:
                 doubtful.append((line, count))
             else:
                 own.append((line, count))
@@ -172,14 +173,14 @@ class Signature(NamedTuple):
         lines = own + numbers
         if not lines:
             return "", None
-        digest = digest_of(line for line, _ in lines).hex()
+        digest = digest_of([line for line, _ in lines]).hex()
         # Each line once: what every row of a listing repeats ("by", "last post", a date) would
         # outvote all that tells one listing from another.
         words = dict(lines)
         if sum(words.values()) < MIN_WORDS:
             return digest, None
         # Near simhashes stay near with the same numbers, and become far ones with others.
-        told = int.from_bytes(digest_of(line for line, _ in numbers)[:8], "big") if numbers else 0
+        told = int.from_bytes(digest_of([line for line, _ in numbers])[:8], "big") if numbers else 0
         return digest, simhash(_features(words)) ^ told
 
     def pack(self) -> bytes:
