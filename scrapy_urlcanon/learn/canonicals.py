@@ -35,8 +35,8 @@ def way_of(source: Location, target: Location) -> Hashable:
     >>> one == way_of(locate(home + "?p=2"), locate(home + "y/"))
     True
     """
-    gone = tuple(sorted({name_of(p) for p in source.params} - {name_of(p) for p in target.params}))
-    new = tuple(sorted({name_of(p) for p in target.params} - {name_of(p) for p in source.params}))
+    mine, theirs = ({*map(name_of, location.params)} for location in (source, target))
+    gone, new = tuple(sorted(mine - theirs)), tuple(sorted(theirs - mine))
     same_host = source.address[:2] == target.address[:2]
     if source.address.path == target.address.path:
         return (same_host, gone, new, "same path")
@@ -129,6 +129,8 @@ class DeclaredCanonicals:
 
         Then it may serve as evidence.
         """
+        if not self._seen:
+            return False
         right, wrong = self._seen.get(way_of(source, target), (0, 0))
         return right > 1 and not wrong and not is_implausible(source, target)
 

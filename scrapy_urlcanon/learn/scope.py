@@ -12,10 +12,10 @@ from scrapy_urlcanon.canonicalizer.patterns import (
     parse_pattern,
 )
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
-from scrapy_urlcanon.learn.location import host_of, readable
+from scrapy_urlcanon.learn.location import Address, host_of, readable
 
 if TYPE_CHECKING:
-    from scrapy_urlcanon.learn.location import Address, Location
+    from scrapy_urlcanon.learn.location import Location
 
 #: Segments of the path that a scope may name. Deeper ones single out pages, not sections.
 MAX_DEPTH = 3
@@ -45,10 +45,10 @@ class Scope(NamedTuple):
 
     def holds(self, location: Location) -> bool:
         """Tell whether the URL is within the scope, as its pattern does."""
-        address = location.address
+        scheme, host, path = location.address
         return (
-            includes_host(self.host, host_of(address))
-            and includes_path("".join(f"/{segment}" for segment in self.segments), address.path)
+            _includes(self.host, scheme, host)
+            and (not self.segments or includes_path("/" + "/".join(self.segments), path))
             and (not self.condition or self._is_met(location.params))
         )
 
@@ -101,6 +101,12 @@ def scopes_of(domain: str, address: Address) -> tuple[Scope, ...]:
         return _scopes_of(domain, host, segments)
     # The deepest ones are too many to be shared.
     return *_scopes_of(domain, host, segments[:-1]), Scope(host, segments)
+
+
+@lru_cache(4096)
+def _includes(host: str, scheme: str, other: str) -> bool:
+    """Tell whether a scope is for the host of an address, one of the few that a site has."""
+    return includes_host(host, host_of(Address(scheme, other, "/")))
 
 
 @lru_cache(4096)

@@ -46,15 +46,17 @@ def differing_options(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]
 def _differences_among(locations: Sequence[Location]) -> Iterator[Candidate]:
     """Yield what would make some URLs of a page one, pair by pair."""
     named = [(location, tuple(map(name_of, location.params))) for location in locations]
+    known: set[tuple[str, ...]] = set()
     for (one, names), (other, others) in combinations(named, 2):
         if names != others or one.address != other.address or len(set(names)) < len(names):
             yield from differences(one, other)
             continue
         # As of two sessions: which parameters differ is all that there is to say.
         columns = zip(names, one.params, other.params, strict=True)
-        differing = sorted([name for name, mine, theirs in columns if mine != theirs])
-        if len(differing) <= MAX_JOINT:
-            yield from _of_names((), tuple(differing))
+        differing = tuple([name for name, mine, theirs in columns if mine != theirs])
+        if len(differing) <= MAX_JOINT and differing not in known:
+            known.add(differing)
+            yield from _of_names((), tuple(sorted(differing)))
 
 
 def differences(one: Location, other: Location) -> Iterator[Candidate]:

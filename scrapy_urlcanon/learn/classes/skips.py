@@ -175,9 +175,12 @@ class _Skips:
         site = groups.site
         self._prior = prior
         self._groups, self._thresholds, self._form = groups, thresholds, form
+        relations = site.declared, site.redirects
+        # Variants declare the same.
+        forms = {to: form(to) for to in {to for relation in relations for to in relation.values()}}
         declared = {
-            site.locations[row]: form(target)
-            for relation in (site.declared, site.redirects)
+            site.locations[row]: forms[target]
+            for relation in relations
             for row, target in relation.items()
         }
         self._declared = {source: to for source, to in declared.items() if source != to}
