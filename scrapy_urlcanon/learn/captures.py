@@ -17,7 +17,7 @@ from scrapy_urlcanon.learn.site import NO_EVIDENCE, Site
 from scrapy_urlcanon.pages.same_page import SIMHASH_BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.learn.observation import Observation
 
@@ -28,7 +28,8 @@ _HAS_MAIN, _HAS_SIMHASH, _IS_CANONICAL = 1, 2, 4
 DECLARED_BITS = 8
 
 _NEAR_TARGETS = 1_000
-_END_OF_AUTHORITY = re.compile(r"[/?#\\]")
+# Browsers, and the canonicalizer with them, take as many slashes before a host as there are.
+_AUTHORITY = re.compile(r"://[/\\]*([^/?#\\]*)")
 
 
 class Captures:
@@ -87,8 +88,6 @@ class Captures:
 
         A URL that the canonicalizer cannot parse is left out: no rule touches it.
         """
-        texts: dict[str, str] = {}
-        addresses: dict[Address, Address] = {}
         urls, ends = bytes(self._urls), self._ends
         self._urls, self._ends = bytearray(), array("Q")
 
@@ -104,7 +103,7 @@ class Captures:
             else frozenset()
         )
         locations: list[Location] = []
-        shares = texts.setdefault
+        located = _Locations(semicolons)
         evidence = array("l")
         seen: dict[Location, int] = {}
         declared: dict[int, Location] = {}
@@ -113,37 +112,35 @@ class Captures:
         spellings: dict[int, dict[bytes, int]] = {}
         # Variants, which stand side by side, declare the same.
         target_of = lru_cache(_NEAR_TARGETS)(locate)
+        before, location = b"", None
         for number in order:
-            address, params = locate(url_of(number).decode("utf-8", "surrogatepass"), semicolons)
-            if not address.scheme:
+            text = url_of(number)
+            if text != before:
+                before, location = text, located.of(text)
+            if location is None:
                 continue
-            location = Location(
-                addresses.setdefault(address, address),
-                tuple([shares(param, param) for param in params]),
-            )
             row = seen.setdefault(location, len(locations))
             if row == len(locations):
                 locations.append(location)
                 evidence.append(number)
             else:
-                text = url_of(number)
-                if len(params) > 1 and (row in spellings or text != url_of(evidence[row])):
+                if len(location.params) > 1 and (row in spellings or text != url_of(evidence[row])):
                     known = spellings.setdefault(row, {url_of(evidence[row]): evidence[row]})
                     known[text] = min(number, known.get(text, number), key=self._weight)
                 evidence[row] = min(evidence[row], number, key=self._weight)
             if self._flags[number] & _IS_CANONICAL:
                 canonical.add(row)
             for urls_of, targets in ((self._canonical, declared), (self._redirect, redirects)):
-                target = target_of(urls_of[number], semicolons) if number in urls_of else location
+                target = target_of(urls_of[number], semicolons) if number in urls_of else None
                 # Where captures disagree, any fixed choice will do.
-                if target.address.scheme and target != location:
+                if target and target.address.scheme and target != location:
                     targets[row] = max(targets.get(row, target), target)
         reordered = [
             pair
             for row, known in spellings.items()
             for pair in self._reordered(host_of(locations[row].address), known)
         ]
-        del addresses, texts, urls, ends, order, url_of, spellings
+        del located, urls, ends, order, url_of, spellings
         pages = self._pages(evidence)
         self._join_declared(pages, evidence, declared, seen)
         del seen
@@ -234,6 +231,27 @@ class Captures:
                     pages[row] = numbers_of[first(page)]
 
 
+class _Locations:
+    """Takes the URLs of a domain apart; what several of them have is in memory once."""
+
+    def __init__(self, semicolon_hosts: Container[str]) -> None:
+        self._semicolon_hosts = semicolon_hosts
+        self._addresses: dict[Address, Address] = {}
+        self._params: dict[str, tuple[str]] = {}
+
+    def of(self, url: bytes) -> Location | None:
+        """Return a URL, taken apart; None where the canonicalizer cannot parse it."""
+        text = url.decode("utf-8", "surrogatepass")
+        address, params = locate(text, self._semicolon_hosts)
+        if not address.scheme:
+            return None
+        shared = [self._params.setdefault(param, (param,)) for param in params]
+        return Location(
+            self._addresses.setdefault(address, address),
+            shared[0] if len(shared) == 1 else tuple([param for (param,) in shared]),
+        )
+
+
 def site_of(domain: str, observations: Iterable[Observation]) -> Site:
     """Return the site that a domain's observations describe."""
     captures = Captures()
@@ -266,9 +284,8 @@ def domain_of(url: str) -> str:
     >>> domain_of("http://www.example.co.uk:8080/x"), domain_of("http://10.0.0.1/")
     ('example.co.uk', '10.0.0.1')
     """
-    # Browsers, and the canonicalizer with them, take as many slashes before a host as there are.
-    rest = url.partition("://")[2].lstrip("/\\")
-    return _domain_of_authority(_END_OF_AUTHORITY.split(rest, maxsplit=1)[0])
+    found = _AUTHORITY.search(url)
+    return _domain_of_authority(found[1] if found else "")
 
 
 @lru_cache(maxsize=65536)
