@@ -298,17 +298,36 @@ def simhash(features: Iterable[int]) -> int:
     >>> simhash([1, 2, 3]) == simhash([3, 2, 1])
     True
     """
-    data = b"".join(map(xxh3_64_digest, map(_PACK_FEATURE, features)))
-    count = len(data) // _SIZE
-    masks = [int.from_bytes(bytes([1 << bit]) * count, "big") for bit in range(8)]
-    found = 0
-    for byte in range(_SIZE):
-        # One byte of each as one number: a column of bits is what a mask leaves of it.
-        column = int.from_bytes(data[byte::_SIZE], "big")
-        for bit, mask in enumerate(masks, 8 * (_SIZE - 1 - byte)):
-            if (column & mask).bit_count() > count // 2:
-                found |= 1 << bit
-    return found
+    return _in_most(b"".join(map(xxh3_64_digest, map(_PACK_FEATURE, features))))
+
+
+def _in_most(hashes: bytes) -> int:
+    """Return the bits that more than half of some numbers have, which stand side by side.
+
+    All 64 bits are counted at once. ``sums[i]`` has the binary digit *i* of the count of each bit
+    in each number; one half of the numbers is added to the other, until a single one is left.
+    """
+    count = left = len(hashes) // _SIZE
+    sums = [int.from_bytes(hashes, "big")]
+    while left > 1:
+        left = (left + 1) // 2
+        width = 8 * _SIZE * left
+        low = (1 << width) - 1
+        carry, added = 0, []
+        for digit in sums:
+            one, other = digit & low, digit >> width
+            differing = one ^ other
+            added.append(differing ^ carry)
+            carry = (one & other) | (differing & carry)
+        sums = [*added, carry]
+    more, equal = 0, _ALL
+    for place, digit in reversed([*enumerate(sums)]):
+        if count // 2 >> place & 1:
+            equal &= digit
+        else:
+            more |= equal & digit
+            equal &= ~digit
+    return more
 
 
 def steady(text: bytes, date: str) -> bytes:

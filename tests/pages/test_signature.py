@@ -4,7 +4,10 @@ import gc
 import struct
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from lxml import etree
+from xxhash import xxh3_64_intdigest
 
 from scrapy_urlcanon.pages.canonical_link import declared_canonical
 from scrapy_urlcanon.pages.markup import folded_lines, parse, text_of
@@ -143,6 +146,16 @@ def test_simhash_is_near_for_near_texts():
     assert (simhash(features) ^ near).bit_count() <= 4
     assert (simhash(features) ^ other).bit_count() > 16
     assert simhash(features) == simhash(features[::-1])
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=40), st.integers(0, 40))
+def test_simhash_has_the_bits_of_most_features(features, repeated):
+    """A bit is set where the digests of more than half of the features have it, of any number."""
+    features += features[:1] * repeated
+    digests = [xxh3_64_intdigest(struct.pack("<Q", feature)) for feature in features]
+    counts = [sum(digest >> bit & 1 for digest in digests) for bit in range(64)]
+    most = sum((2 * count > len(digests)) << bit for bit, count in enumerate(counts))
+    assert simhash(features) == most
 
 
 def test_rows_of_a_listing_do_not_outvote_its_entries():
