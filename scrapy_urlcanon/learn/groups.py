@@ -64,8 +64,10 @@ class Groups:
         self.site = site
         self.pages: dict[Location, tuple[int, ...] | int] = {}
         """Page under each form; a tuple where URLs of several pages have become one form."""
+        # One object for each number, not one for each URL.
+        numbers = [*range(len(site.sizes)), NO_EVIDENCE]
         for location, page in zip(site.locations, site.pages, strict=True):
-            self.pages[location] = page
+            self.pages[location] = numbers[page]
         self.promised = {
             location
             for location in promised or ()
@@ -182,11 +184,14 @@ class Groups:
         for source, target in changes.items():
             targets.setdefault(target, []).append(source)
         found = []
-        for target, sources in targets.items():
+        while targets:
+            # Let go of one by one: of a large site they take as much as what is made of them.
+            target, sources = targets.popitem()
             if target in self.pages and target not in changes:
                 sources.append(target)
             if len(sources) > 1:
                 found.append(self._merge(target, sources))
+        found.reverse()
         return found
 
     def _merge(self, target: Location, sources: list[Location]) -> Merge:
@@ -298,6 +303,8 @@ class Groups:
 
 
 def _union(one: tuple[int, ...] | int, other: tuple[int, ...] | int) -> tuple[int, ...] | int:
+    if one == other:
+        return one
     both = {*_as_tuple(one), *_as_tuple(other)} - {NO_EVIDENCE}
     if not both:
         return NO_EVIDENCE

@@ -112,7 +112,7 @@ class Trial:
         self._fitted = sum(step.is_fitted for step in candidate)
         self._is_choice = is_choice(candidate, self.changes)
         self._blurred: dict[int, bool] = {}
-        self._scopes_of: dict[Location, tuple[Scope, ...]] = {}
+        self._depths: dict[Location, int] = {}
         self.whole = self._tally(scope or Scope(groups.site.domain), self._merges)
 
     def _joint(self, merge: Merge) -> Merge:
@@ -321,35 +321,40 @@ class Trial:
         """Tell whether two parts of a scope have evidence, which the first few merges tell."""
         first: Scope | None = None
         for merge in merges:
-            scopes = self._scopes(merge) if merge.pages else ()
-            if len(scopes) > depth:
-                if first is not None and scopes[depth] != first:
+            scope = self._scope(merge, depth) if merge.pages else None
+            if scope is not None:
+                if first is not None and scope != first:
                     return True
-                first = scopes[depth]
+                first = scope
         return False
 
     def _parts(self, merges: Sequence[Merge], depth: int) -> dict[Scope, list[Merge]]:
         """Return the parts of a scope, ``depth`` steps below the domain, with their merges."""
         parts: dict[Scope, list[Merge]] = {}
         for merge in merges:
-            scopes = self._scopes(merge)
-            if len(scopes) > depth:
-                parts.setdefault(scopes[depth], []).append(merge)
+            scope = self._scope(merge, depth)
+            if scope is not None:
+                parts.setdefault(scope, []).append(merge)
                 if len(parts) > MAX_PARTS:
                     return {}
         return parts
 
-    def _scopes(self, merge: Merge) -> tuple[Scope, ...]:
-        """Return the scopes that hold all URLs which the candidate changes, the widest first."""
-        known = self._scopes_of.get(merge.target)
-        if known is not None:
-            return known
-        found: tuple[Scope, ...] | None = None
-        for address in {source.address for source in merge.sources if source in self.changes}:
-            scopes = scopes_of(self._groups.site.domain, address)
-            found = scopes if found is None else found[: common(found, scopes)]
-        known = self._scopes_of[merge.target] = found or ()
-        return known
+    def _scope(self, merge: Merge, depth: int) -> Scope | None:
+        """Return the scope that holds all URLs which the candidate changes, so far from the widest.
+
+        None where they have none in common that is as narrow.
+        """
+        addresses = (source.address for source in merge.sources if source in self.changes)
+        domain, first = self._groups.site.domain, next(addresses)
+        # How many scopes they have in common, and not which: these take half a kB for each merge.
+        known = self._depths.get(merge.target)
+        if known is None:
+            scopes = scopes_of(domain, first)
+            known = len(scopes)
+            for address in {*addresses} - {first}:
+                known = min(known, common(scopes, scopes_of(domain, address)))
+            self._depths[merge.target] = known
+        return scopes_of(domain, first)[depth] if depth < known else None
 
     def _holds(self, tally: Tally, alternatives: int, thresholds: Thresholds) -> bool:
         pages, lost = tally.support(thresholds) - self._fitted, tally.lost
