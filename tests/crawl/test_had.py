@@ -55,14 +55,50 @@ async def test_error_that_the_spider_handles(crawl):
 @pytest.mark.parametrize("handled", [False, True])
 @deferred_f_from_coro_f
 async def test_redirect_that_is_not_followed_is_no_page(crawl, handled):
-    """With REDIRECT_ENABLED off a redirect brings a page only where the spider handles it."""
+    """With REDIRECT_ENABLED off another URL is fetched, also where the spider gets the redirect."""
     pages = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=1": redirect("/b"), "/a?sid=2": page("a")}
 
     class Spider(FollowSpider):
         handle_httpstatus_list = (301,) if handled else ()
 
     result = await crawl(site(pages), {**RULES, "REDIRECT_ENABLED": False}, spider=Spider)
-    assert result.pages == (["/", "/a?sid=1"] if handled else ["/", "/a?sid=2"])
+    assert result.pages == ["/", *(["/a?sid=1"] if handled else []), "/a?sid=2"]
+
+
+class ByHand(FollowSpider):
+    """Gets redirects, and follows them itself."""
+
+    handle_httpstatus_list = (301, 302)
+
+    def parse(self, response):
+        if response.status == 200:
+            yield from super().parse(response)
+        elif response.headers["Location"] != b"http://[":
+            yield response.follow(response.headers["Location"].decode())
+
+
+@pytest.mark.parametrize("options", [{}, {"URLCANON_REWRITE": True}], ids=["", "rewrite"])
+@deferred_f_from_coro_f
+async def test_redirect_that_the_spider_follows_itself(crawl, options):
+    """Where it leads to other URLs of the page these are fetched, one after the other."""
+    hops = {"/a?sid=1": "/a?sid=2", "/a?sid=2": "/a/?sid=3", "/a/?sid=3": "/a/"}
+    rules = {"URLCANON_RULES": {"*": {"drop_params": ["sid"], "trailing_slash": "strip"}}}
+    pages = {url: redirect(to, status=302) for url, to in hops.items()}
+    pages |= {"/": links("/a?sid=1"), "/a": redirect("/a?sid=1"), "/a/": links("/b")}
+    result = await crawl(
+        site({**pages, "/b": page("b")}), {**RULES, **rules, **options}, spider=ByHand
+    )
+    assert result.pages == ["/", "/a/", "/b"]
+
+
+@pytest.mark.parametrize("where", ["/a?sid=1", "/a?sid=2", "http://["])
+@deferred_f_from_coro_f
+async def test_redirect_to_the_page_itself_that_the_spider_follows_ends(crawl, where):
+    """A redirect to itself, a loop, and one to nowhere end, and another URL has the page."""
+    pages = {"/": links("/a?sid=1", "/a?sid=3"), "/a?sid=1": redirect(where)}
+    pages |= {"/a?sid=2": redirect("/a?sid=1"), "/a?sid=3": page("a")}
+    result = await crawl(site(pages), RULES, spider=ByHand)
+    assert result.pages == ["/", "/a?sid=3"]
 
 
 @deferred_f_from_coro_f

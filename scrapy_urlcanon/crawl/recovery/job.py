@@ -221,7 +221,7 @@ class JobRecovery:
     def done(self, request: Request, *, fetched: bool) -> None:
         """Write down that nothing more comes of *request*."""
         kind = Kind.FETCHED if fetched else Kind.FAILED
-        if fetched and self._requests.got_error(request):
+        if fetched and self._requests.got_no_success(request):
             kind = Kind.LED
         fingerprint = self._fingerprints.fingerprint(request)
         callback = callback_of(request, self._crawler.spider)

@@ -44,7 +44,7 @@ class Kind(enum.IntEnum):
     MERGED = 7
     """What merged a dropped variant may yet prove wrong, at the end of a run."""
     LED = 8
-    """The spider has got what a URL of the page led to: another page, or an error it handles."""
+    """The spider has got what a URL of the page led to: another page, or what it handles itself."""
 
 
 OUTCOMES = frozenset({Kind.FETCHED, Kind.FAILED, Kind.LED})

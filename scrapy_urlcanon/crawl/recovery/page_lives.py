@@ -14,9 +14,9 @@ Rules
 3. A variant that is dropped is not given up while its callback has not had the page. It waits for
    what is on its way, and takes its place when that ends and brought nothing.
 4. What redirects to a page shares its fate: it is had when that is, and missed when that is.
-5. That one URL of a page redirects to another page, or answers with an error that the spider
-   handles, does not say that all do. Until a second one of them did, or brought the page, a variant
-   that is dropped is fetched.
+5. That one URL of a page redirects to another page, or answers with an error or a redirect that the
+   spider handles, does not say that all do. Until a second one of them did, or brought the page, a
+   variant that is dropped is fetched.
 
 States and events
 =================
@@ -51,7 +51,7 @@ class State(enum.Enum):
     EXPECTED = 4
     """A request for it is on its way."""
     ELSEWHERE = 3
-    """A request for it led to another page, or to an error, and that is what the callback got."""
+    """A request for it led to another page, an error or a redirect, which is what it got."""
     CHECKED = 5
     """The same, and a request for another of its URLs is on its way."""
 
@@ -66,7 +66,7 @@ class Event(enum.Enum):
     GOT = "got"
     """The callback gets content of it."""
     LED = "led"
-    """A request for it led to another page, or to an error, and that is what the callback gets."""
+    """A request for it led to another page, an error or a redirect, which is what it gets."""
     RAISED = "raised"
     """The callback that got it raised an exception."""
     ENDED = "ended"

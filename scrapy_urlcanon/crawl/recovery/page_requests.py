@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import signals
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
+from w3lib.url import safe_url_string
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.held_bytes import parts_of
@@ -109,7 +111,7 @@ class PageRequests:
         # The requests whose responses the spider is at work on, each with the pages that its
         # callback got; None where it got nothing.
         self._scraped: dict[Request, tuple[bytes, ...] | None] = {}
-        self._got_errors: WeakSet[Request] = WeakSet()
+        self._no_successes: WeakSet[Request] = WeakSet()
         self._refused: Request | None = None
         # Where the depth is limited: the least depth at which each page was asked for.
         self._depths: BoundedMapping[bytes, int] | None = None
@@ -200,8 +202,9 @@ class PageRequests:
     def delivered(self, response: Response) -> None:
         """Note that a callback gets *response*.
 
-        It has had the page if there is anything in it, or if the spider says that it handles what
-        is no success. An error that it handles another URL of the page may not have.
+        It has had the page if there is anything in it. What is no success, and the spider says that
+        it handles, another URL of the page may not have; and a redirect to another of its URLs,
+        which the spider follows itself, is nothing of the page yet.
         """
         request = response.request
         if request is None or not _is_for_the_spider(request):
@@ -211,9 +214,11 @@ class PageRequests:
             return
         callback = self._callback(request)
         pages = self._pages_of(request)
-        if response.status >= HTTPStatus.BAD_REQUEST:
+        if not is_success:
+            if self._page_at_location(request, response) in pages:
+                return
             pages = dict.fromkeys(pages, False)
-            self._got_errors.add(request)
+            self._no_successes.add(request)
         if self._depths is not None:
             # What it links counts from the least depth at which the page was linked.
             depths = [depth for page in pages if (depth := self._depths.get(page)) is not None]
@@ -278,9 +283,9 @@ class PageRequests:
         """Tell whether the callback is at work on content that *request* brought."""
         return self._scraped.get(request) is not None
 
-    def got_error(self, request: Request) -> bool:
-        """Tell whether what *request* brought its callback is an error that it handles."""
-        return request in self._got_errors
+    def got_no_success(self, request: Request) -> bool:
+        """Tell whether what *request* brought its callback is an error or redirect it handles."""
+        return request in self._no_successes
 
     def restore(self, outcome: Record) -> None:
         """Note what became of a page in an earlier run of the job."""
@@ -340,6 +345,17 @@ class PageRequests:
         page = self.page(request)
         sources = self.redirected_to(request)
         return {**sources, page: True} if page else sources
+
+    def _page_at_location(self, request: Request, response: Response) -> bytes | None:
+        """Return the page to which *response* redirects, if it does."""
+        location = response.headers.get("Location")
+        if location is None or response.status >= HTTPStatus.BAD_REQUEST:
+            return None
+        try:
+            url = urljoin(response.url, safe_url_string(location))
+        except ValueError:
+            return None
+        return self._fingerprints.page(request, url)
 
     def _bring(self, pages: Mapping[bytes, bool], callback: str) -> list[bytes]:
         """Note that *callback* gets content for *pages*; return those that it had not had.
