@@ -1,5 +1,6 @@
 """What counts as had, and by whom: what got to a callback, and to no other one."""
 
+from functools import partial
 from typing import ClassVar
 
 import pytest
@@ -150,6 +151,73 @@ async def test_second_callback_gets_its_page(crawl):
     result = await crawl(site(pages), RULES, spider=Two)
     assert result.pages == ["/", "/a?sid=1", "/later"]
     assert got == ["/a?sid=2", "/a?sid=4"]
+
+
+def logged_in(callback):
+    """Wrap *callback*, as spiders do, and do not say what it is."""
+
+    def wrapper(self, response):
+        return callback(self, response)
+
+    return wrapper
+
+
+class Callbacks(FollowSpider):
+    """Asks for two URLs of one page with two callbacks, made in some way."""
+
+    callbacks = None
+    got = ()
+
+    def parse(self, response):
+        yield {"url": response.url, "text": ""}
+        for number, callback in enumerate(type(self).callbacks(self)):
+            yield response.follow(f"/a?sid={number}", callback)
+
+    def one(self, response, **_):
+        self.got.append(("one", response.url.removeprefix(SITE)))
+
+    def other(self, response, **_):
+        self.got.append(("other", response.url.removeprefix(SITE)))
+
+    wrapped_one = logged_in(one)
+    wrapped_other = logged_in(other)
+
+
+CALLBACKS = {
+    "partial": lambda self: [partial(self.one, a=1), partial(self.other, a=1)],
+    "lambda": lambda self: [lambda r: self.one(r), lambda r: self.other(r)],  # noqa: PLW0108
+    "decorated": lambda self: [self.wrapped_one, self.wrapped_other],
+}
+
+
+@pytest.mark.parametrize("kind", CALLBACKS)
+@deferred_f_from_coro_f
+async def test_second_callback_of_any_kind_gets_its_page(crawl, kind):
+    """Bound to arguments, a lambda, or decorated: two callbacks are two."""
+
+    class Spider(Callbacks):
+        callbacks = CALLBACKS[kind]
+        got: ClassVar = []
+
+    pages = {"/": page("home"), "/a?sid=0": page("a"), "/a?sid=1": page("a")}
+    await crawl(site(pages), RULES, spider=Spider)
+    assert sorted(Spider.got) == [("one", "/a?sid=0"), ("other", "/a?sid=1")]
+
+
+@deferred_f_from_coro_f
+async def test_callback_bound_to_other_arguments_is_the_same(crawl):
+    """As with other `cb_kwargs`, or it would get each page once for each link."""
+
+    class Spider(Callbacks):
+        got: ClassVar = []
+
+        def callbacks(self):
+            bound = [partial(self.one, a=number) for number in range(2)]
+            return bound + [lambda r, n=number: self.other(r, n=n) for number in range(2)]
+
+    pages = {"/": page("home"), **{f"/a?sid={n}": page("a") for n in range(4)}}
+    await crawl(site(pages), RULES, spider=Spider)
+    assert sorted(Spider.got) == [("one", "/a?sid=0"), ("other", "/a?sid=2")]
 
 
 @deferred_f_from_coro_f

@@ -28,7 +28,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     with_url,
 )
 from scrapy_urlcanon.crawl.reading import page_of
-from scrapy_urlcanon.crawl.recovery.page_requests import callback_of
+from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import (
     DECLARED_CANONICAL,

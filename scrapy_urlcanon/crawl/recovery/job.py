@@ -19,8 +19,9 @@ from scrapy.utils.request import request_from_dict
 from scrapy_urlcanon.crawl.order.index import problem_of
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, is_unfiltered, mark_of
+from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.journal import OUTCOMES, Journal, Kind, Record
-from scrapy_urlcanon.crawl.recovery.page_requests import OF_ANOTHER_URL, callback_of
+from scrapy_urlcanon.crawl.recovery.page_requests import OF_ANOTHER_URL
 from scrapy_urlcanon.crawl.recovery.replay import Replay
 from scrapy_urlcanon.crawl.seen import record_as_seen, scheduler_of
 from scrapy_urlcanon.crawl.seen_sets.stored import count_in, files_in

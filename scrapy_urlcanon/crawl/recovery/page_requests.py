@@ -26,6 +26,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     marked,
     with_url,
 )
+from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.journal import Kind
 from scrapy_urlcanon.crawl.recovery.page_lives import Fate, PageLives
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DELTAFETCH
@@ -34,7 +35,7 @@ from scrapy_urlcanon.crawl.stats import Stat
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.crawl.dropped import Drop
@@ -56,17 +57,6 @@ OF_ANOTHER_URL = frozenset(
 )
 """Keys of the meta of a request that say nothing of what it was made of."""
 _NOT_PLAIN = frozenset({MARK_KEY, "redirect_urls"})
-
-
-def callback_of(request: Request, spider: Spider | None) -> str:
-    """Return the name of what of *spider* a response to *request* is for.
-
-    A ``CrawlSpider`` has one for each of its rules. The same in the next run of a job.
-    """
-    callback = request.callback or getattr(spider, "parse", None)
-    name = getattr(callback, "__qualname__", None) or type(callback).__qualname__
-    rule = request.meta.get("rule")
-    return name if rule is None else f"{name}, rule {rule}"
 
 
 class PageRequests:

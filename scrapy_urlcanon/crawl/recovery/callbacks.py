@@ -1,0 +1,56 @@
+"""What of a spider a request is for, by a name that is the same in the next run of a job."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+
+_LOCAL = ".<locals>."
+
+
+def callback_of(request: Request, spider: Spider | None) -> str:
+    """Return the name of what of *spider* a response to *request* is for.
+
+    A ``CrawlSpider`` has one for each of its rules. What is bound to arguments is for what it is
+    bound to, as with ``cb_kwargs``.
+    """
+    callback = request.callback or getattr(spider, "parse", None)
+    name = getattr(callback, "__qualname__", "")
+    if not name or _LOCAL in name:
+        name = _name_of_other(callback)
+    rule = request.meta.get("rule")
+    return name if rule is None else f"{name}, rule {rule}"
+
+
+def _name_of_other(callback: Any) -> str:
+    """Return the name of *callback*, which is no plain method: what tells it from others.
+
+    Of a method that a decorator wrapped it is the name under which its class has it. All lambdas of
+    a function have one name.
+
+    >>> from scrapy import Request, Spider
+    >>> def callbacks(self):
+    ...     return [lambda response: self.parse(response), lambda response: self.find(response)]
+    >>> names = [callback_of(Request("data:,", each), None) for each in callbacks(Spider("a"))]
+    >>> names[0] == names[1]
+    False
+    """
+    while isinstance(callback, partial):
+        callback = callback.func
+    name: str = getattr(callback, "__qualname__", None) or type(callback).__qualname__
+    if _LOCAL not in name:
+        return name
+    function = getattr(callback, "__func__", None)
+    if function is not None:
+        for owner in type(callback.__self__).__mro__:
+            for attribute, value in vars(owner).items():
+                if value is function:
+                    return f"{owner.__qualname__}.{attribute}"
+    code = getattr(function or callback, "__code__", None)
+    if code is None:
+        return name
+    return f"{name} {code.co_firstlineno} {crc32(code.co_code + repr(code.co_names).encode())}"
