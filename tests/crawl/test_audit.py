@@ -114,6 +114,33 @@ async def test_one_page_that_changed_suspends_nothing(crawl):
     assert result.figures["audit/rule/drop_params:sid/site.example/another"] == 1
 
 
+@pytest.mark.parametrize("again", ["a copy of the request", "another with its meta"])
+@deferred_f_from_coro_f
+async def test_page_that_an_audit_brought_is_asked_for_again(crawl, again):
+    """What a callback makes of the request or of its meta is its own, and no audit."""
+    got = []
+
+    class Asking(FollowSpider):
+        def parse(self, response):
+            yield from super().parse(response)
+            if response.url == f"{SITE}/p?sid=50":
+                if again == "a copy of the request":
+                    yield response.request.replace(callback=self.again, dont_filter=True)
+                else:
+                    meta = response.meta
+                    yield Request(response.url, self.again, meta=meta, dont_filter=True)
+
+        def again(self, response):
+            got.append(response.url.removeprefix(SITE))
+
+    urls = [f"/p?sid={n}" for n in range(100)]
+    respond = shop(urls, lambda request, _: product(7 if request.query == "sid=50" else 1))
+    result = await crawl(respond, {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1}, spider=Asking)
+    assert result.pages == ["/", "/p?sid=0", "/p?sid=50"]
+    assert got == ["/p?sid=50"]
+    assert audits(result.figures) == {"audited": 99, "audit/false_merge": 1}
+
+
 @deferred_f_from_coro_f
 async def test_soft_404_is_no_equality(crawl):
     """That two URLs give what all missing pages give does not speak for the rule."""

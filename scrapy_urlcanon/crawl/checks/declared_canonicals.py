@@ -20,10 +20,8 @@ from scrapy_urlcanon.crawl.checks.link_labels import LinkLabels
 from scrapy_urlcanon.crawl.dropped import Drop
 from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.own_requests import (
-    AUDIT,
     RELEASED,
     is_unfiltered,
-    mark_of,
     marked,
     with_url,
 )
@@ -172,7 +170,7 @@ class DeclaredCanonicalPages:
             or response.status != HTTPStatus.OK
             or request.method != "GET"
             or not _OWN_RULES.isdisjoint(request.meta)
-            or mark_of(request, AUDIT)
+            or self._requests.of_audit(request)
         ):
             return
         page = self._requests.page(request)

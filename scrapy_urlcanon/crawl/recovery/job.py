@@ -18,7 +18,7 @@ from scrapy.utils.request import request_from_dict
 
 from scrapy_urlcanon.crawl.order.index import problem_of
 from scrapy_urlcanon.crawl.origins import sources_of
-from scrapy_urlcanon.crawl.own_requests import AUDIT, is_unfiltered, mark_of
+from scrapy_urlcanon.crawl.own_requests import is_unfiltered
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.journal import OUTCOMES, Journal, Kind, Record
 from scrapy_urlcanon.crawl.recovery.page_requests import OF_ANOTHER_URL
@@ -229,9 +229,10 @@ class JobRecovery:
         identity = b""
         if is_unfiltered(request):
             identity = self._identities.get(request) or self._identity(request)
-        if mark_of(request, AUDIT):
+        of_audit = self._requests.of_audit(request)
+        if of_audit:
             # It says nothing of what the callback has had of the page.
-            self._add(Record(kind, fingerprint, b"", callback, identity))
+            self._add(Record(kind, of_audit, b"", callback, identity))
             return
         page = self._requests.page(request) or b""
         if page == fingerprint:

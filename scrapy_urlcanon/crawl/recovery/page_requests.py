@@ -102,6 +102,8 @@ class PageRequests:
         # callback got; None where it got nothing.
         self._scraped: dict[Request, tuple[bytes, ...] | None] = {}
         self._no_successes: WeakSet[Request] = WeakSet()
+        # Those that the spider got, each with its fingerprint.
+        self._audits: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         self._refused: Request | None = None
         # Where the depth is limited: the least depth at which each page was asked for.
         self._depths: BoundedMapping[bytes, int] | None = None
@@ -197,6 +199,11 @@ class PageRequests:
         which the spider follows itself, is nothing of the page yet.
         """
         request = response.request
+        if request is not None and mark_of(request, AUDIT):
+            # What the spider makes of its meta, for the same URL perhaps, is no audit.
+            self._audits[request] = self._fingerprints.fingerprint(request)
+            del request.meta[MARK_KEY]
+            return
         if request is None or not _is_for_the_spider(request):
             return
         is_success = response.status // 100 == 2  # noqa: PLR2004
@@ -272,6 +279,14 @@ class PageRequests:
     def is_delivered(self, request: Request) -> bool:
         """Tell whether the callback is at work on content that *request* brought."""
         return self._scraped.get(request) is not None
+
+    def of_audit(self, request: Request) -> bytes | None:
+        """Return the fingerprint of *request* if it is an audit; its response may be delivered."""
+        return (
+            self._fingerprints.fingerprint(request)
+            if mark_of(request, AUDIT)
+            else self._audits.get(request)
+        )
 
     def got_no_success(self, request: Request) -> bool:
         """Tell whether what *request* brought its callback is an error or redirect it handles."""
