@@ -118,7 +118,8 @@ class KnownSoftware:
         """Note that *request* goes to the downloader."""
         authority = authority_of(request.url)
         host = self._hosts.get(authority)
-        if host is _DONE:
+        if host is _DONE or not authority:
+            # No site is at the URL of a file, or at one that is its own page (``data:``).
             return
         if host is None:
             host = self._hosts[authority] = _Host()
