@@ -25,7 +25,7 @@ from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.base import Action, check_output, not_written, shown
 from scrapy_urlcanon.commands.learned_rules import show_learned
-from scrapy_urlcanon.commands.observations import observations_of
+from scrapy_urlcanon.commands.observations import nothing_of, observations_of
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
@@ -183,7 +183,7 @@ there is no observation in any of them.
                     jobs=jobs,
                 )
             if not learned.urls:
-                raise InputError(_nothing(domains, skipped))
+                raise InputError(nothing_of(domains, skipped))
         except LearnError as error:
             print(visible_lines(str(error)), file=sys.stderr)  # noqa: T201
             return 1
@@ -370,14 +370,3 @@ def _learn(
             progress=learn_on,
             jobs=jobs,
         )
-
-
-def _nothing(domains: Sequence[str] | None, skipped: Counter[str]) -> str:
-    message = "no observation to learn from"
-    if domains:
-        message += f" of {', '.join(domains)}"
-    if skipped:
-        message += "; skipped: " + ", ".join(
-            f"{count:,} {reason}" for reason, count in skipped.most_common()
-        )
-    return message

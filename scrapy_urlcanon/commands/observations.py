@@ -39,3 +39,15 @@ def observations_of(
                 progress(number, count)
             yield observation
         progress(number + 1, count)
+
+
+def nothing_of(domains: Sequence[str] | None, skipped: Counter[str]) -> str:
+    """Say that there was no observation, of *domains* if they are given, and what there was."""
+    message = "no observation to learn from"
+    if domains:
+        message += f" of {', '.join(domains)}"
+    if skipped:
+        message += "; skipped: " + ", ".join(
+            f"{count:,} {reason}" for reason, count in skipped.most_common()
+        )
+    return message

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.commands.base import Action
-from scrapy_urlcanon.commands.observations import observations_of
-from scrapy_urlcanon.exceptions import LearnError, ReportError
+from scrapy_urlcanon.commands.observations import nothing_of, observations_of
+from scrapy_urlcanon.exceptions import InputError, LearnError, ReportError
 from scrapy_urlcanon.novelty.kinds import Kinds
 from scrapy_urlcanon.redaction import visible
 from scrapy_urlcanon.report.json_form import read_report
@@ -66,12 +66,16 @@ def _of_report(path: Path) -> Iterator[TrapRow]:
 def _of_store(path: Path) -> Iterator[TrapRow]:
     kinds = Kinds()
     seen = set()
-    for observation in observations_of([path], Counter()):
+    skipped: Counter[str] = Counter()
+    observation = None
+    for observation in observations_of([path], skipped):
         if observation.redirect:
             continue
         content = observation.main_sha1 or observation.text_sha1 or observation.raw_sha1
         is_new = observation.status // 100 == _SUCCESS and content not in seen
         seen.add(content)
         kinds.note(observation.url, 0, 0, has_news=is_new)
+    if observation is None:
+        raise InputError(f"{path}: {nothing_of(None, skipped)}")
     for trap in kinds.traps():
         yield TrapRow(trap.kind, trap.fetches, trap.new, trap.setting)

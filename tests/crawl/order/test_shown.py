@@ -92,3 +92,12 @@ def test_command_finds_the_trap_of_a_store(tmp_path):
     store.close()
     shown = urlcanon("traps", "crawl.sqlite", cwd=tmp_path)
     assert '"a.example": {"skip": ["/login?to={q0}"]},' in shown.stdout
+
+
+def test_command_says_that_there_is_nothing_in_a_file(tmp_path):
+    """That what is no observation shows no trap says nothing of the crawl."""
+    (tmp_path / "items.jsonl").write_text('{"price": 1}\n' * 3)
+    shown = urlcanon("traps", "items.jsonl", cwd=tmp_path)
+    assert shown.returncode == 2
+    assert shown.stdout == ""
+    assert "items.jsonl: no observation to learn from; skipped: 3 no URL" in shown.stderr
