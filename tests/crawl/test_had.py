@@ -92,6 +92,22 @@ async def test_redirect_that_the_spider_follows_itself(crawl, options):
     assert result.pages == ["/", "/a/", "/b"]
 
 
+@deferred_f_from_coro_f
+async def test_redirects_to_nowhere_that_the_spider_handles(crawl):
+    """They are no page, however many URLs of it have one."""
+    dead = {f"/a?sid={n}": Response(302) for n in range(3)}
+    pages = {"/": links(*dead, "/a?sid=3"), **dead, "/a?sid=3": page("a")}
+
+    class Handling(FollowSpider):
+        handle_httpstatus_list = (302,)
+
+        def parse(self, response):
+            return super().parse(response) if response.status == 200 else ()
+
+    result = await crawl(site(pages), RULES, spider=Handling)
+    assert result.pages == ["/", "/a?sid=3"]
+
+
 @pytest.mark.parametrize("where", ["/a?sid=1", "/a?sid=2", "http://["])
 @deferred_f_from_coro_f
 async def test_redirect_to_the_page_itself_that_the_spider_follows_ends(crawl, where):

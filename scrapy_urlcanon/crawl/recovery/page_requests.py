@@ -195,8 +195,8 @@ class PageRequests:
         """Note that a callback gets *response*.
 
         It has had the page if there is anything in it. What is no success, and the spider says that
-        it handles, another URL of the page may not have; and a redirect to another of its URLs,
-        which the spider follows itself, is nothing of the page yet.
+        it handles, another URL of the page may not have; and a redirect to no other page, which it
+        may follow itself, is nothing of it yet.
         """
         request = response.request
         if request is not None and mark_of(request, AUDIT):
@@ -212,7 +212,8 @@ class PageRequests:
         callback = self._callback(request)
         pages = self._pages_of(request)
         if not is_success:
-            if self._page_at_location(request, response) in pages:
+            is_redirect = response.status < HTTPStatus.BAD_REQUEST
+            if is_redirect and self._page_at_location(request, response) in {None, *pages}:
                 return
             pages = dict.fromkeys(pages, False)
             self._no_successes.add(request)
@@ -352,9 +353,9 @@ class PageRequests:
         return {**sources, page: True} if page else sources
 
     def _page_at_location(self, request: Request, response: Response) -> bytes | None:
-        """Return the page to which *response* redirects, if it does."""
+        """Return the page to which *response* redirects, if it does to any."""
         location = response.headers.get("Location")
-        if location is None or response.status >= HTTPStatus.BAD_REQUEST:
+        if not location:
             return None
         try:
             url = urljoin(response.url, safe_url_string(location))
