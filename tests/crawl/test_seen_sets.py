@@ -16,9 +16,10 @@ from killed_jobs import Job
 from loopback import page
 from scrapy import Spider
 from scrapy.core.scheduler import Scheduler
+from scrapy.exceptions import CloseSpider
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
-from sites import links, site
+from sites import SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl.seen_sets import disk
 from scrapy_urlcanon.crawl.seen_sets.base import COMPACT_FILE, DISK_FILE
@@ -147,6 +148,26 @@ async def test_job_that_is_resumed(crawl, kind):
         second = await crawl(site(PAGES), settings)
         # The start request is sent again in each run.
         assert set(second.hits) <= {"/"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@deferred_f_from_coro_f
+async def test_job_that_is_stopped_while_a_variant_waits(crawl, kind, caplog):
+    """Its end is written down, and the next run takes it for no kill."""
+
+    class Ending(FollowSpider):
+        def parse(self, response):
+            if response.url == f"{SITE}/a":
+                raise CloseSpider
+            return super().parse(response)
+
+    settings = {**RULES, "JOBDIR": "job", "URLCANON_SEEN_SET": kind, "URLCANON_REWRITE": True}
+    pages = {"/": links("/a?sid=1", "/b"), "/a": page("a"), "/b": page("b")}
+    first = await crawl(site(pages), settings, spider=Ending)
+    assert "/a" in first.hits
+    second = await crawl(site(pages), settings, spider=Ending)
+    assert "job/recovered" not in second.figures
+    assert not [record for record in caplog.records if record.exc_info]
 
 
 @deferred_f_from_coro_f
