@@ -14,7 +14,13 @@ from scrapy_urlcanon.canonicalizer.patterns import with_parents
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.crawl import Crawl
-from scrapy_urlcanon.crawl.own_requests import REWRITTEN, leads_off_site, marked
+from scrapy_urlcanon.crawl.own_requests import (
+    RESCUE,
+    REWRITTEN,
+    leads_off_site,
+    mark_of,
+    marked,
+)
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import PAGE_KEY, name_of
 from scrapy_urlcanon.crawl.stats import Stat
@@ -161,8 +167,9 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
 
         A signature is of the URL as it is: any change would make it invalid.
         """
-        is_named = PAGE_KEY in request.meta
-        if is_named or request.method not in {"GET", "HEAD"} or not self._rewrites(request.url):
+        # Of a copy of what takes its place the canonical URL has failed.
+        is_own = PAGE_KEY in request.meta or mark_of(request, RESCUE)
+        if is_own or request.method not in {"GET", "HEAD"} or not self._rewrites(request.url):
             return request
         if is_signed(split(request.url).query or ()):
             self._stats.inc(Stat.REWRITE_SIGNED)
