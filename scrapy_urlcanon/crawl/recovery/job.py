@@ -22,7 +22,7 @@ from scrapy_urlcanon.crawl.own_requests import is_unfiltered
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.journal import OUTCOMES, Journal, Kind, Record
 from scrapy_urlcanon.crawl.recovery.page_requests import OF_ANOTHER_URL
-from scrapy_urlcanon.crawl.recovery.replay import Replay
+from scrapy_urlcanon.crawl.recovery.replay import Replay, is_retry
 from scrapy_urlcanon.crawl.seen import record_as_seen, scheduler_of
 from scrapy_urlcanon.crawl.seen_sets.stored import count_in, files_in
 from scrapy_urlcanon.crawl.stats import Stat
@@ -48,6 +48,10 @@ _QUEUE = Path("requests.queue", "active.json")
 # What is put there while a request is on its way.
 _ADDED_TO_META = OF_ANOTHER_URL | {
     "_auth_proxy",
+    "_dont_cache",
+    "_scheme_proxy",
+    "cache_timestamp",
+    "cached_response",
     "download_latency",
     "download_slot",
     "download_timeout",
@@ -194,7 +198,11 @@ class JobRecovery:
 
     def request_scheduled(self, request: Request) -> None:
         """Write down that *request* goes to the scheduler."""
-        if request is self._replayed or not self._add_request(Kind.SCHEDULED, request):
+        identity = b""
+        if is_retry(request) and request in self._outputs:
+            # A callback made it, whose page is done without it.
+            identity = self._identity(request)
+        if request is self._replayed or not self._add_request(Kind.SCHEDULED, request, identity):
             # What cannot be written down has to be yielded again: its response is not done.
             return
         output = self._outputs.pop(request, None)
@@ -261,11 +269,11 @@ class JobRecovery:
 
     # What is written.
 
-    def _add_request(self, kind: Kind, request: Request) -> bool:
+    def _add_request(self, kind: Kind, request: Request, identity: bytes = b"") -> bool:
         try:
-            data = request.to_dict(spider=self._crawler.spider)
+            data = _without_empty(request.to_dict(spider=self._crawler.spider))
             fingerprint = self._fingerprints.fingerprint(request)
-            return self._add(Record(kind, fingerprint, request=_without_empty(data)))
+            return self._add(Record(kind, fingerprint, identity=identity, request=data))
         except ValueError:
             # Scrapy keeps such a request in memory, and says so.
             self._stats.inc(Stat.JOB_UNSERIALIZABLE)

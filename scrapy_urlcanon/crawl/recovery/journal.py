@@ -61,7 +61,8 @@ class Record(NamedTuple):
     callback: str = ""
     """For what of the spider the page was, as :func:`.callback_of` names it."""
     identity: bytes = b""
-    """Of a request with ``dont_filter``: which of those for the page it was."""
+    """Of a request with ``dont_filter`` that ended: which of those for the page it was. Of one that
+    is scheduled: the same, where it is a retry that a callback made."""
     request: dict[str, Any] | None = None
     """As :meth:`scrapy.Request.to_dict` gives it, without what is empty."""
 

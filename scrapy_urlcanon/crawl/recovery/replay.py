@@ -70,10 +70,10 @@ class Replay:
         for record, request in self._scheduled():
             identity = self._identity_of(request)
             is_first = record.fingerprint not in passed
-            is_retry = _is_retry(request) and identity in identities
+            repeats = _repeats(record, request) and identity in identities
             identities.add(identity)
             if is_unfiltered(request):
-                is_done = self._unfiltered_done[identity] > 0 and not is_retry
+                is_done = self._unfiltered_done[identity] > 0 and not repeats
                 self._unfiltered_done[identity] -= is_done
             else:
                 passed.add(record.fingerprint)
@@ -90,15 +90,16 @@ class Replay:
                 self.rewritten.append(request)
             # A retry repeats what stands before it. An audit has lost what it was to be
             # compared with.
-            if not (is_done or is_retry or mark_of(request, AUDIT)):
+            if not (is_done or repeats or mark_of(request, AUDIT)):
                 yield request
 
     def _count_done(self) -> None:
         unfiltered: Counter[bytes] = Counter()
         identities: set[bytes] = set()
-        for _, request in self._scheduled():
+        for record, request in self._scheduled():
             identity = self._identity_of(request)
-            if is_unfiltered(request) and not (_is_retry(request) and identity in identities):
+            repeats = _repeats(record, request) and identity in identities
+            if is_unfiltered(request) and not repeats:
                 unfiltered[identity] += 1
             identities.add(identity)
         for record in self._records:
@@ -119,5 +120,11 @@ class Replay:
                     yield record, request
 
 
-def _is_retry(request: Request) -> bool:
+def is_retry(request: Request) -> bool:
+    """Tell whether *request* repeats another one, as Scrapy's retries do."""
     return request.dont_filter and "retry_times" in request.meta
+
+
+def _repeats(record: Record, request: Request) -> bool:
+    """Tell whether *request* may repeat one that has no end of its own, and no callback made it."""
+    return is_retry(request) and not record.identity
