@@ -53,7 +53,7 @@ class Answer:
     refresh: str = ""
     """Where a ``<meta http-equiv=refresh>`` leads to."""
     body: str = "error"
-    """``page``, ``error``, ``empty``, or the name of a page that stands for many."""
+    """``page``, ``error``, ``empty``, ``captcha``, or the name of a page that stands for many."""
     reset: bool = False
     """Whether the connection is reset."""
     times: int = 0
@@ -107,6 +107,9 @@ class Case:
     """``plain`` or ``crawl``, with a rule for each callback."""
     handled: tuple[int, ...] = ()
     """The spider's ``handle_httpstatus_list``."""
+    habits: tuple[str, ...] = ()
+    """What else the spider does: it ``follows`` redirects itself, ``retries`` what is a captcha,
+    its callbacks are ``lambdas`` or ``partials``, or it ``sleeps`` between its requests."""
     allowed_domains: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
     """Of both crawls; ``JOBDIR`` stands for a directory of each one's own."""
@@ -116,6 +119,11 @@ class Case:
     """What the plugin is told of URLs that are skipped: another one of the same page."""
     crawls: int = 1
     """Two: the second one has the HTTP cache that the first one filled."""
+    end: str = ""
+    """How the first run of the job with the plugin ends, which is then resumed: ``stop``, in order,
+    or ``kill``."""
+    end_after: int = 0
+    """After how many requests."""
 
     def answer(self, url: str) -> Answer | None:
         """Return what *url* is to answer instead of its page."""
@@ -130,7 +138,11 @@ class Case:
     @property
     def follows_redirects(self) -> bool:
         """Whether the redirect middleware is on."""
-        return bool(self.settings.get("REDIRECT_ENABLED", True))
+        return bool(self.settings.get("REDIRECT_ENABLED", True)) or "follows" in self.habits
+
+    def shows_page(self, answer: Answer) -> bool:
+        """Tell whether *answer* has the page since the spider handles its status."""
+        return answer.status in self.handled and "follows" not in self.habits
 
     def forbids(self, url: str) -> bool:
         """Tell whether a robots.txt forbids *url*.
@@ -180,7 +192,7 @@ class Case:
             if each.action == "request" and key(each.url) == key(url):
                 return each.other
         answer = self.answer(url)
-        if answer is None or answer.times or answer.status in self.handled:
+        if answer is None or answer.times or self.shows_page(answer):
             return None
         return redirect_target(url, answer, follows=self.follows_redirects)
 
@@ -199,7 +211,7 @@ class Case:
         for each in self._at_the_download:
             if key(each.url) == key(url) and each.action == "page":
                 return identity(url)
-        if answer is None or answer.times or answer.status in self.handled:
+        if answer is None or answer.times or self.shows_page(answer):
             return identity(url)
         if answer.reset or answer.status != 200 or answer.body == "empty":
             return None

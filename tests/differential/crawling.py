@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import shutil
 import traceback
 from collections import defaultdict
 from contextlib import closing
@@ -112,13 +113,46 @@ async def crawl_all(case: Case, *, plugin: bool) -> list[Got]:
     """Crawl *case* as often as it says, in one directory; return what each crawl got."""
     server = Server(case)
     with TemporaryDirectory() as directory:
+        if plugin and case.end:
+            return [await _crawl_in_two_runs(case, server, Path(directory))]
         return [
-            await _crawl(case, server, Path(directory), plugin=plugin) for _ in range(case.crawls)
+            await _crawl(case, server, Path(directory), Got(), plugin=plugin)
+            for _ in range(case.crawls)
         ]
 
 
-async def _crawl(case: Case, server: Server, directory: Path, *, plugin: bool) -> Got:
-    got = Got()
+async def _crawl_in_two_runs(case: Case, server: Server, directory: Path) -> Got:
+    """Crawl with the plugin, end it as the case says, and resume it; return what both got.
+
+    Whatever a killed process does after that is not seen by the next run, nor is what it gets: that
+    one has the directory of the job as it was then.
+    """
+    got, ended = Got(), asyncio.Event()
+
+    def end(crawler: Crawler) -> None:
+        if case.end == "kill":
+            shutil.copytree(directory / "job", directory / "killed")
+            crawler.spider.got = Got()
+        ended.set()
+
+    server.on_hit = {len(server.hits) + case.end_after: end}
+    await _crawl(case, server, directory, got, plugin=True, ended=ended)
+    server.on_hit = {}
+    if case.end == "kill" and ended.is_set():
+        shutil.rmtree(directory / "job")
+        (directory / "killed").rename(directory / "job")
+    return await _crawl(case, server, directory, got, plugin=True)
+
+
+async def _crawl(
+    case: Case,
+    server: Server,
+    directory: Path,
+    got: Got,
+    *,
+    plugin: bool,
+    ended: asyncio.Event | None = None,
+) -> Got:
     settings = _settings(case, directory, plugin=plugin)
     spider = RuleSpider if case.spider == "crawl" else PlainSpider
     crawler = Crawler(spider, settings)
@@ -127,6 +161,7 @@ async def _crawl(case: Case, server: Server, directory: Path, *, plugin: bool) -
     logging.getLogger().addHandler(errors)
     logging.disable(logging.WARNING)
     before = len(server.hits)
+    stopping = asyncio.ensure_future(_stop(crawler, ended)) if ended else None
     try:
         crawl = crawler.crawl(case=case, server=server, got=got)
         await asyncio.wait_for(_future(crawl), _SECONDS)
@@ -134,12 +169,19 @@ async def _crawl(case: Case, server: Server, directory: Path, *, plugin: bool) -
         got.errors.append("The crawl does not end.")
         await crawler.stop_async()
     finally:
+        if stopping:
+            stopping.cancel()
         logging.disable(logging.NOTSET)
         logging.getLogger().removeHandler(errors)
     if server.is_endless:
         got.errors.append("The crawl makes too many requests.")
-    got.hits = server.hits[before:]
+    got.hits += server.hits[before:]
     return got
+
+
+async def _stop(crawler: Crawler, ended: asyncio.Event) -> None:
+    await ended.wait()
+    await crawler.stop_async()
 
 
 def _future(crawl: Any) -> Any:
@@ -160,7 +202,7 @@ def _settings(case: Case, directory: Path, *, plugin: bool) -> dict[str, Any]:
         settings["FILES_STORE"] = "memory://files"
     if plugin:
         settings.update(case.plugin)
-        for name in ("URLCANON_RECORD", "URLCANON_REPORT"):
+        for name in ("URLCANON_RECORD", "URLCANON_REPORT", "URLCANON_SEEN"):
             if settings.get(name):
                 settings[name] = str(directory / settings[name])
         if case.places:

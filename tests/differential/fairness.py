@@ -16,6 +16,7 @@ _LONGEST = MAX_REDIRECTS - 1
 
 def made_fair(case: Case) -> Case:
     """Return *case* without what would let two fair crawls of it differ."""
+    case = _no_captcha_that_is_not_retried(case)
     case = _no_fault_longer_than_retries(case)
     case = _one_callback_for_each_url(case)
     case = _redirects_within_a_callback(case)
@@ -26,6 +27,14 @@ def made_fair(case: Case) -> Case:
     case = _no_trap_for_record_start(case)
     case = _no_look_at_the_url_of_what_is_cached(case)
     return _one_depth_for_each_url(case)
+
+
+def _no_captcha_that_is_not_retried(case: Case) -> Case:
+    """Show no spider a captcha that takes it for the page."""
+    if "retries" in case.habits:
+        return case
+    answers = {url: each for url, each in case.answers.items() if each.body != "captcha"}
+    return replace(case, answers=answers)
 
 
 def _no_fault_longer_than_retries(case: Case) -> Case:

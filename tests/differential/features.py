@@ -75,6 +75,9 @@ def _of_pages(case: Case) -> Iterator[str]:
         "skipped URLs whose page is known": case.places,
     }
     yield from (name for name, given in having.items() if given)
+    yield from (f"spider {habit}" for habit in case.habits)
+    if case.end:
+        yield f"job: {case.end}"
     for each in case.interferences:
         yield f"middleware, {each.where}: {each.action}"
 

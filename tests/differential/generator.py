@@ -84,9 +84,40 @@ _CHANCES = {
     "trap": 0.03,
     "alias": 0.15,
 }
-_ADDED = {"order": 0.2, "places": 0.2, "compact set": 0.1, "disk set": 0.1}
+_ADDED = {
+    "order": 0.2,
+    "places": 0.2,
+    "compact set": 0.1,
+    "disk set": 0.1,
+    "seen": 0.1,
+    "follows": 0.1,
+    "retries": 0.15,
+    "lambdas": 0.05,
+    "partials": 0.05,
+    "sleeps": 0.1,
+    "stop": 0.1,
+    "kill": 0.1,
+}
 """As above, each drawn of a source of its own: the sites of all seeds stay what they were."""
 _SKIPPED = "/short/"
+_HABITS = ("follows", "retries", "lambdas", "partials", "sleeps")
+_REDIRECTS = (301, 302, 303, 307, 308)
+_NOT_WITH = {
+    # A filter that asks no fingerprinter takes a place for a request of the spider's.
+    "places": {"own filter"},
+    # Of these spiders the callbacks are those of rules.
+    "crawl spider": {*_HABITS},
+    # Of a file, or of what a callback downloads, nobody sees that it is a captcha; and to a limit
+    # of depth what a callback retries is a link more.
+    "retries": {"files", "inline", "depth"},
+    # A redirect that is followed there is a link more.
+    "follows": {"depth", "handled"},
+    # What a job cannot store ends with its run, and so do downloads and files in the pipeline.
+    "kill": {"lambdas", "partials", "stop", "inline", "files", "own filter", "no add-on"},
+    "stop": {"lambdas", "partials", "inline", "files", "own filter", "no add-on"},
+    # The second crawl has what the first one got.
+    "cache": {"seen"},
+}
 _SCRAPY_SETTINGS: dict[str, dict[str, Any]] = {
     "redirects off": {"REDIRECT_ENABLED": False},
     "concurrency": {"CONCURRENT_REQUESTS": 8},
@@ -112,6 +143,7 @@ _PLUGIN_SETTINGS: dict[str, dict[str, Any]] = {
         "URLCANON_ORDER": "novelty",
         "SCHEDULER_PRIORITY_QUEUE": "differential.spiders.NoveltyFromTheFirst",
     },
+    "seen": {"URLCANON_SEEN": "earlier.db", "URLCANON_SEEN_BY": "response"},
     "compact set": {"URLCANON_SEEN_SET": "compact"},
     "disk set": {"URLCANON_SEEN_SET": "disk"},
     "no add-on": {
@@ -132,15 +164,16 @@ def generate(seed: int, *always: str) -> Case:
 
 class _Generator:
     def __init__(self, seed: int, always: tuple[str, ...]) -> None:
+        self.seed = seed
         self.random = Random(seed)
         self.has = {name for name, chance in _CHANCES.items() if self.random.random() < chance}
         self.has |= {
             name for name, chance in _ADDED.items() if Random(f"{name} {seed}").random() < chance
         }
         self.has.update(always)
-        if "places" in self.has:
-            # A filter that asks no fingerprinter takes a place for a request of the spider's.
-            self.has.discard("own filter")
+        for name, others in _NOT_WITH.items():
+            if name in self.has:
+                self.has -= others
         names = self.random.sample(sorted(DECORATIONS), self.random.randint(1, 4))
         if not {"tracking_params", "www"} & set(names) or "trap" in self.has:
             names.append("drop_params")
@@ -325,6 +358,8 @@ class _Generator:
             choices.append(Answer(refresh=self.url(name)))
         if "temporary" in has:
             choices += _TEMPORARY
+        if "retries" in has:
+            choices += [Answer(body="captcha", times=times) for times in (1, 2)]
         if "soft" in has:
             choices.append(Answer(body=random.choice(_SOFT)))
         return choices
@@ -375,12 +410,20 @@ class _Generator:
         handled: tuple[int, ...] = ()
         if "handled" in has:
             handled = random.choice(((404,), (301, 302), (500, 503, 410)))
-        return replace(case, interferences=tuple(interferences), spider=spider, handled=handled)
+        if "follows" in has:
+            handled = _REDIRECTS
+        return replace(
+            case,
+            interferences=tuple(interferences),
+            spider=spider,
+            handled=handled,
+            habits=tuple(name for name in _HABITS if name in has),
+        )
 
     def _with_scrapy(self, case: Case) -> Case:
         random, has = self.random, self.has
         settings = dict(case.settings)
-        if "temporary" in has:
+        if has & {"temporary", "retries"}:
             settings["RETRY_TIMES"] = 5
         elif random.random() < 0.2:
             settings["RETRY_ENABLED"] = False
@@ -394,8 +437,16 @@ class _Generator:
                 settings["HTTPCACHE_POLICY"] = "scrapy.extensions.httpcache.RFC2616Policy"
             if random.random() < 0.2:
                 settings["HTTPCACHE_STORAGE"] = "scrapy.extensions.httpcache.DbmCacheStorage"
-        crawls = 2 if "cache" in has and "job" not in has else 1
-        return replace(case, settings=settings, crawls=crawls)
+        end = next((name for name in ("kill", "stop") if name in has), "")
+        if end:
+            settings["JOBDIR"] = True
+        return replace(
+            case,
+            settings=settings,
+            crawls=2 if "cache" in has and "JOBDIR" not in settings else 1,
+            end=end,
+            end_after=Random(f"end {self.seed}").randint(1, 20) if end else 0,
+        )
 
     def _with_plugin(self, case: Case) -> Case:
         random, has = self.random, self.has
@@ -412,7 +463,7 @@ class _Generator:
             plugin["URLCANON_AUDIT"] = random.choice((0.2, 1.0))
         if "declared" in has and random.random() < 0.8:
             plugin["URLCANON_DECLARED_CANONICAL"] = True
-        if "job" in has and random.random() < 0.3:
+        if "job" in has and random.random() < 0.3 and not case.end:
             plugin["URLCANON_JOB_JOURNAL"] = False
         for name, values in _PLUGIN_SETTINGS.items():
             if name in has:

@@ -16,7 +16,10 @@ from twisted.internet.task import deferLater
 from differential.case import Answer, Page, identity, key
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request
+    from scrapy.crawler import Crawler
 
     from differential.case import Case
 
@@ -34,14 +37,18 @@ class Server:
         """What was asked for, in order."""
         self.is_endless = False
         """Whether that was too much."""
+        self.on_hit: dict[int, Callable[[Crawler], None]] = {}
+        """What is called before the answer to the request of a number, with who asked for it."""
 
-    def respond(self, request: Request) -> Response:
-        """Answer *request*.
+    def respond(self, request: Request, crawler: Crawler) -> Response:
+        """Answer *request* of *crawler*.
 
         :raises OSError: if the connection is to be reset.
         """
         url = request.url
         self.hits.append(url)
+        if len(self.hits) in self.on_hit:
+            self.on_hit.pop(len(self.hits))(crawler)
         if len(self.hits) > _LIMIT:
             self.is_endless = True
             raise IgnoreRequest
@@ -64,7 +71,7 @@ def reply(case: Case, request: Request, answer: Answer | None) -> Response:
     name = identity(request.url)
     if answer is None:
         answer = Answer(body="page") if name else Answer(404)
-    elif answer.status in case.handled:
+    elif case.shows_page(answer):
         answer = Answer(answer.status, answer.location, body="page")
     if answer.reset:
         raise ConnectionResetError
@@ -105,4 +112,4 @@ class Handler(BaseDownloadHandler):
         delay = spider.case.delays.get(key(request.url))
         if delay:
             await maybe_deferred_to_future(deferLater(reactor, delay, lambda: None))
-        return spider.server.respond(request)
+        return spider.server.respond(request, self.crawler)

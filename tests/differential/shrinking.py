@@ -13,6 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _DEFAULT = Link("")
+_PARTS = (
+    "answers",
+    "settings",
+    "plugin",
+    "robots",
+    "delays",
+    "interferences",
+    "start",
+    "handled",
+    "allowed_domains",
+    "habits",
+)
 
 
 async def shrunk(case: Case, *, tries: int = 600) -> Case:
@@ -50,12 +62,10 @@ def _nth(cases: Iterator[Case], position: int) -> Case | None:
 def _without_parts(case: Case) -> Iterator[Case]:
     for name in list(case.pages)[::-1]:
         yield _without_page(case, name)
-    if case.crawls > 1:
-        yield replace(case, crawls=1)
-    for attribute in ("answers", "settings", "plugin", "robots", "delays"):
-        for fewer in _fewer(getattr(case, attribute)):
-            yield replace(case, **{attribute: fewer})
-    for attribute in ("interferences", "start", "handled", "allowed_domains"):
+    for attribute, value in (("crawls", 1), ("end", "")):
+        if getattr(case, attribute) != value:
+            yield replace(case, **{attribute: value})
+    for attribute in _PARTS:
         for fewer in _fewer(getattr(case, attribute)):
             yield replace(case, **{attribute: fewer})
     for name, page in case.pages.items():

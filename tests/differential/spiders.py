@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy import Request, Spider
+from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.dupefilters import BaseDupeFilter
 from scrapy.exceptions import IgnoreRequest
 from scrapy.linkextractors import LinkExtractor
@@ -13,7 +16,16 @@ from scrapy.pipelines.files import FilesPipeline
 from scrapy.spiders import CrawlSpider, Rule
 from scrapy.utils.request import RequestFingerprinter, fingerprint
 
-from differential.case import CALLBACKS, Answer, Case, Interference, Link, Page, key
+from differential.case import (
+    CALLBACKS,
+    Answer,
+    Case,
+    Interference,
+    Link,
+    Page,
+    key,
+    redirect_target,
+)
 from differential.server import Server, reply
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.order.lane import Turn
@@ -77,7 +89,7 @@ class Taking:
             meta["urlcanon"] = link.rules
         return Request(
             link.url,
-            None if link.callback == "start" else getattr(self, link.callback),
+            None if link.callback == "start" else self.callback(link.callback),
             method=link.method,
             body=b"q=1" if link.method == "POST" else b"",
             dont_filter=link.dont_filter,
@@ -85,6 +97,19 @@ class Taking:
             errback=self.failed if link.mirror else None,
             meta=meta,
         )
+
+    def callback(self, name: str) -> Any:
+        """Return the callback of this *name*, as the case has them."""
+        if "lambdas" in self.case.habits:
+            # Each of its own, which a loop would not make.
+            lambdas = {
+                "parse": lambda response: self.parse(response),  # noqa: PLW0108
+                "parse_b": lambda response: self.parse_b(response),  # noqa: PLW0108
+                "parse_c": lambda response: self.parse_c(response),  # noqa: PLW0108
+            }
+            return lambdas[name]
+        callback = getattr(self, name)
+        return partial(callback) if "partials" in self.case.habits else callback
 
     def failed(self, failure):
         """Ask for the page at its other URL."""
@@ -119,10 +144,26 @@ class PlainSpider(Taking, Spider):
     name = "differential"
 
     def _parse_as(self, response, callback):
+        habits = self.case.habits
+        if "follows" in habits and response.status in self.case.handled:
+            return self._followed(response, callback)
+        if "retries" in habits and shown(response) == "captcha":
+            retry = get_retry_request(response.request, spider=self, reason="captcha")
+            return [retry] if retry else []
         page = self.take(response, callback)
         if page is None:
             return ()
-        return self._with_downloads(response, page) if page.inline else self.output(response, page)
+        if page.inline or "sleeps" in habits:
+            return self._with_downloads(response, page)
+        return self.output(response, page)
+
+    def _followed(self, response, callback):
+        location = response.headers.get("Location", b"").decode()
+        target = redirect_target(response.url, Answer(response.status, location))
+        if target:
+            request = self.request(Link(target, callback), response)
+            request.meta["origin"] = response.meta["origin"]
+            yield request
 
     async def _with_downloads(self, response, page):
         for url in page.inline:
@@ -134,6 +175,8 @@ class PlainSpider(Taking, Spider):
             if name and answer.status == 200:
                 self.got.add("inline", name, url)
         for each in self.output(response, page):
+            if "sleeps" in self.case.habits:
+                await asyncio.sleep(0.001)
             yield each
 
     def parse(self, response):

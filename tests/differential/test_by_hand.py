@@ -330,6 +330,20 @@ async def test_canonical_url_that_does_not_reach_the_callback(order, reason, is_
     await check(case, ("parse", "p1"), ("parse", "p2"))
 
 
+@deferred_f_from_coro_f
+async def test_linked_url_that_is_asked_for_again(order):
+    """A callback that retries what came in the place of a failed canonical URL gets that again."""
+    case = Case(
+        pages={"p0": Page(links=links("/p1?sid=1"))},
+        start=starts("/p0"),
+        answers={f"{SITE}/p1": Answer(404), f"{SITE}/p1?sid=1": Answer(body="captcha", times=2)},
+        habits=("retries",),
+        plugin=REWRITE,
+        settings={**order, "RETRY_TIMES": 5},
+    )
+    await check(case, ("parse", "p1"))
+
+
 @pytest.mark.parametrize("is_start", [False, True], ids=["filtered", "start"])
 @deferred_f_from_coro_f
 async def test_canonical_host_that_is_not_allowed(order, is_start):

@@ -26,11 +26,16 @@ async def test_nothing_is_lost(seed):
 
 @pytest.mark.parametrize(
     ("seed", "feature"),
-    [(seed, feature) for feature in ("order", "places") for seed in range(1000, 1020)],
+    [(seed, feature) for feature in ("order", "places") for seed in range(1000, 1020)]
+    + [
+        (seed, feature)
+        for feature in ("follows", "retries", "stop", "kill")
+        for seed in range(1020, 1030)
+    ],
 )
 @deferred_f_from_coro_f
 async def test_nothing_is_lost_to_what_few_sites_have(seed, feature):
-    """Where the news comes first, and where it is known where the pages of skipped URLs are."""
+    """Where the news comes first, skipped URLs are known, a spider follows, or a job is killed."""
     case = generate(seed, feature)
     if (await judge(case)).failed:
         pytest.fail(
