@@ -266,6 +266,9 @@ async def test_http_cache_does_not_answer_the_audit(crawl, run):
 
 
 ODD = {
+    "10 MB": Response(
+        headers=(("Content-Type", "text/html"),), body=b"<p>as many words as a line has" * 330_000
+    ),
     "100 MB": Response(headers=(("Content-Type", "text/html"),), body=b"<p>x" * 25_000_000),
     "not text": Response(headers=(("Content-Type", "image/png"),), body=bytes(range(256)) * 100),
     "wrong encoding": Response(
@@ -279,6 +282,7 @@ ODD = {
     "XML": Response(headers=(("Content-Type", "text/xml"),), body=b"<a>text"),
     "JSON": Response(headers=(("Content-Type", "application/json"),), body=b'{"a": [1, 2'),
 }
+LONG = pytest.param("100 MB", marks=pytest.mark.long)
 
 
 class FirstPage(FollowSpider):
@@ -290,7 +294,7 @@ class FirstPage(FollowSpider):
             yield from response.follow_all(css="a")
 
 
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("name", [*(name for name in ODD if name != LONG.values[0]), LONG])
 @deferred_f_from_coro_f
 async def test_odd_responses_are_compared(crawl, name):
     """Equal bytes are one page, whatever they are."""
@@ -301,7 +305,7 @@ async def test_odd_responses_are_compared(crawl, name):
     assert "log_count/ERROR" not in result.stats
 
 
-@pytest.mark.parametrize("name", ["100 MB", "not text"])
+@pytest.mark.parametrize("name", ["10 MB", LONG, "not text"])
 @deferred_f_from_coro_f
 async def test_what_cannot_be_judged_is_passed_on_and_counted(crawl, name):
     """Where bytes differ and there is no text to compare, the spider gets both."""

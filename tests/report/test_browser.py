@@ -297,8 +297,15 @@ def test_paper_is_filled(show, audited, kind):
     assert sheets < 1.15 * whole / height + 1
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (PHONE, "dark"),
+        (DESKTOP, "light"),
+        pytest.param(PHONE, "light", marks=pytest.mark.long),
+        pytest.param(DESKTOP, "dark", marks=pytest.mark.long),
+    ],
+)
 def test_page_fits_and_is_accessible(show, shop, width, scheme):
     """No sideways scrolling, and axe finds no fault: contrast, names, order, roles."""
     axe = pytest.importorskip("axe_core_python", reason="needs axe-core-python")
