@@ -252,9 +252,9 @@ class _Texts:
                 continue
             if len(self._lines) < _KNOWN_LINES:
                 self._lines[text] = lines
-            shapes = {*lines.columns[0]}
+            shapes = frozenset(lines.columns[0])
             # 64 bits tell ten thousand texts apart.
-            key = hash(frozenset(shapes - noise))
+            key = hash(shapes - noise if noise else shapes)
             if key not in told:
                 told.add(key)
                 masked.update(shapes)
