@@ -11,7 +11,7 @@ from lxml import etree  # type: ignore[import-untyped]
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MEDIA = ("img", "source", "video", "audio", "iframe", "embed", "object")
+_MEDIA = ("img", "source", "video", "audio", "iframe", "frame", "embed", "object")
 _UNSEEN = ("script", "style", "noscript", "template", "svg")
 _BLOCKS = (
     *("address", "article", "aside", "blockquote", "br", "dd", "div", "dl", "dt", "fieldset"),
@@ -93,6 +93,15 @@ def _embedded_by(element: etree._Element) -> str:
             return str(address)
     # One image in several sizes: "small.jpg 1x, large.jpg 2x".
     return str(element.get("srcset", "")).strip().partition(" ")[0]
+
+
+def scripts_of(document: etree._Element) -> str:
+    """Return the scripts that stand in *document*, and the data for them.
+
+    >>> scripts_of(parse("<title>App</title><script src=a.js></script><script>id = 1</script>"))
+    'id = 1'
+    """
+    return "\n".join(filter(None, (element.text for element in document.iter("script"))))
 
 
 def text_of(document: etree._Element) -> str:

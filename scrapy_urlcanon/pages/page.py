@@ -7,7 +7,14 @@ from hashlib import sha1
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from scrapy_urlcanon.pages.canonical_link import declared_canonical, other_addresses
-from scrapy_urlcanon.pages.markup import folded_lines, media_of, parse, text_of, title_of
+from scrapy_urlcanon.pages.markup import (
+    folded_lines,
+    media_of,
+    parse,
+    scripts_of,
+    text_of,
+    title_of,
+)
 from scrapy_urlcanon.pages.same_page import PageDigest, title_line
 from scrapy_urlcanon.pages.signature import (
     MAX_LINES,
@@ -36,6 +43,8 @@ class _Reading(NamedTuple):
     text: bytes
     """The lines, in UTF-8."""
     media: tuple[bytes, ...]
+    scripts: bytes = b""
+    """Those that make the page, where a reader of the markup sees nothing but its title."""
 
 
 _NOTHING = _Reading("", b"", ())
@@ -106,13 +115,13 @@ class Page:
     @cached_property
     def lines(self) -> Lines:
         """What is kept of each line of its text and of all that it embeds; nothing of no text."""
-        _, text, media = self._reading
+        _, text, media, _ = self._reading
         return lines_of(text, media)
 
     @property
     def legible_lines(self) -> Iterator[tuple[str, Line]]:
         """The text of its title and of each of :attr:`lines`, beside what is kept of it."""
-        title, text, media = self._reading
+        title, text, media, _ = self._reading
         if title:
             yield title, title_line(title)
         lines = text.split(b"\n") if text else []
@@ -122,18 +131,21 @@ class Page:
     @property
     def is_text(self) -> bool:
         """Whether there is any text to compare."""
-        return any(self._reading)
+        return any(self._reading[:3])
 
     @cached_property
     def signature(self) -> Signature:
         """What a store keeps of it.
 
-        What cannot be read is its own only line: no boilerplate, no near-duplicates.
+        What cannot be read, or is made by a script, is its own only line: no boilerplate, no
+        near-duplicates.
         """
         raw = sha1(self.body[:MAX_BODY], usedforsecurity=False).hexdigest()
-        if not self.is_text:
-            exact = hash64(raw.encode())
-            return Signature(raw, RAW + raw, 0, Lines([exact], [exact], [1]))
+        scripts = self._reading.scripts
+        if scripts or not self.is_text:
+            main = sha1(scripts, usedforsecurity=False).hexdigest() if scripts else raw
+            exact = hash64(main.encode())
+            return Signature(raw, RAW + main, self._title_hash, Lines([exact], [exact], [1]))
         digest = RAW + raw
         if self._kind != "plain":
             digest = sha1(self._reading.text, usedforsecurity=False).hexdigest()
@@ -144,8 +156,8 @@ class Page:
         """What there is to compare of it with another page of the crawl."""
         if not self.is_text:
             return PageDigest.of_bytes(self.body)
-        title, text, media = self._reading
-        return PageDigest.of_text(title, b"\n".join((text, *media)), self.lines)
+        title, text, media, scripts = self._reading
+        return PageDigest.of_text(title, b"\n".join((text, *media)), self.lines, scripts)
 
     @cached_property
     def _reading(self) -> _Reading:
@@ -157,11 +169,11 @@ class Page:
         if document is None:
             return _NOTHING
         title = steady(title_of(document).encode("utf-8", "surrogatepass"), self._date)
-        return _Reading(
-            title.decode("utf-8", "surrogatepass"),
-            steady(folded_lines(text_of(document)), self._date),
-            tuple(source.encode("utf-8", "surrogatepass") for source in media_of(document)),
-        )
+        text = steady(folded_lines(text_of(document)), self._date)
+        media = tuple(source.encode("utf-8", "surrogatepass") for source in media_of(document))
+        is_empty = text in {b"", title} and not media
+        scripts = scripts_of(document).encode("utf-8", "surrogatepass") if is_empty else b""
+        return _Reading(title.decode("utf-8", "surrogatepass"), text, media, scripts)
 
     def _document(self) -> etree._Element | None:
         if self._tree is None or self._source is None or len(self._source) == MAX_BODY:

@@ -73,6 +73,8 @@ class PageDigest(NamedTuple):
     """A sample of its lines (:func:`sampled_lines`); None where it is no text, or not known."""
     title_shape: int = 0
     """64-bit hash of the title with every number made ``0``."""
+    unread: bytes = b""
+    """Of what a script makes a page of that shows nothing but its title; empty of any other."""
 
     @classmethod
     def of_bytes(cls, body: bytes) -> Self:
@@ -80,10 +82,11 @@ class PageDigest(NamedTuple):
         return cls(blake2b(body, digest_size=20).digest())
 
     @classmethod
-    def of_text(cls, title: str, text: bytes, lines: Lines) -> Self:
+    def of_text(cls, title: str, text: bytes, lines: Lines, scripts: bytes = b"") -> Self:
         """Return what there is to compare of a *text* and of its *title*.
 
         :param lines: what is kept of the lines of the text.
+        :param scripts: what they make the page of, where there is no text.
         """
         masked, exact, _ = lines.columns
         hashes = [
@@ -101,6 +104,7 @@ class PageDigest(NamedTuple):
             array("I", sketch).tobytes(),
             lines=array("Q", sample).tobytes(),
             title_shape=named.masked,
+            unread=blake2b(scripts, digest_size=20).digest() if scripts else b"",
         )
 
 
@@ -143,10 +147,15 @@ def same_page(one: PageDigest, other: PageDigest) -> bool | None:
     >>> same_page(page, digest("<title>A</title><p>Quite another"))
     False
     >>> same_page(PageDigest.of_bytes(b"PNG 1"), PageDigest.of_bytes(b"PNG 2"))
+
+    Two with no text but one title are one where their scripts are, too:
+
+    >>> made_by_script = digest("<title>App</title><script>show({id: 1})</script>")
+    >>> same_page(made_by_script, digest("<title>App</title><script>show({id: 2})</script>"))
     """
     has_one_title = one.title == other.title
     if one.digest and one.digest == other.digest and has_one_title:
-        return True
+        return True if one.unread == other.unread else None
     # A page that could not be found may have all of its site's words around it, and not the title.
     if one.sketch is not None and other.sketch is not None:
         return has_one_title and similarity(one.sketch, other.sketch) >= SHARED_PAIRS

@@ -209,7 +209,7 @@ class Noise:
         self, one: PageDigest, other: PageDigest, changed: Container[int] = frozenset()
     ) -> bool:
         """Tell whether all that two pages differ in is noise, of the site or what *changed*."""
-        if one.lines is None or other.lines is None:
+        if one.lines is None or other.lines is None or _hide_what_differs(one, other):
             return False
         mine, my_limit = sampled_lines(one)
         theirs, their_limit = sampled_lines(other)
@@ -341,11 +341,10 @@ class Comparison:
 
     def _judge(self) -> Judgement | Side:
         variant = self._variants[-1]
-        if same_page(self.reference, variant.digest) or self._noise.explains(
-            self.reference, variant.digest, self._changed
-        ):
+        is_same = same_page(self.reference, variant.digest)
+        if is_same or self._noise.explains(self.reference, variant.digest, self._changed):
             return Judgement(Verdict.SAME)
-        if self.reference.lines is None or variant.digest.lines is None:
+        if is_same is None:
             return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
         return self._judge_with_control(variant) if self._kept else Side.KEPT
 
@@ -354,7 +353,9 @@ class Comparison:
         if not own:
             is_like_it = _share(self._kept[-1].lines, variant.lines) >= _RECOGNIZED
             reason = "" if is_like_it else "it shows nothing of its own"
-            return Judgement(Verdict.SAME if is_like_it else Verdict.CANNOT_TELL, reason)
+            if _hide_what_differs(self.reference, variant.digest):
+                reason = NO_TEXT
+            return Judgement(Verdict.CANNOT_TELL if reason else Verdict.SAME, reason)
         if any(same_page(kept.digest, variant.digest) for kept in self._kept):
             return Judgement(Verdict.SAME)
         if len(self._variants) == 1:
@@ -448,6 +449,11 @@ NO_TEXT = "there is no text to compare"
 CHANGED = "the kept page differs from itself"
 RESTLESS = "it differs from itself"
 SHARED = "several pages show what it shows"
+
+
+def _hide_what_differs(one: PageDigest, other: PageDigest) -> bool:
+    """Tell whether two pages differ in the scripts that make them, and have no text."""
+    return bool(one.unread and other.unread) and one.unread != other.unread
 
 
 def _by_shape(lines: Iterable[tuple[int, int]]) -> dict[int, set[int]]:

@@ -46,6 +46,7 @@ PAIRS = {
     "a film": ("<video><source src=/1.mp4></video>", "<video><source src=/2.mp4></video>", False),
     "a sound": ("<audio src=/1.mp3></audio>", "<audio src=/2.mp3></audio>", False),
     "a film of another site": ("<iframe src=//v.example/1>", "<iframe src=//v.example/2>", False),
+    "a frame": ("<frameset><frame src=/1.html>", "<frameset><frame src=/2.html>", False),
     "an object": ("<object data=/1.swf></object>", "<object data=/2.swf></object>", False),
     "a button about the page": (
         "<iframe src='//s.example/like?href=1'></iframe>",
@@ -54,6 +55,16 @@ PAIRS = {
     ),
     "the time of an image": ("<img src=/a.jpg?1>", "<img src=/a.jpg?2>", True),
     "a script": ("<p>a<script>b</script>", "<p>a<script>c</script>", True),
+    "a page that a script makes": (
+        "<title>a</title><div></div><script>show({id: 1})</script>",
+        "<title>a</title><div></div><script>show({id: 2})</script>",
+        False,
+    ),
+    "a page that one script makes": (
+        "<title>a</title><div></div><script>show({id: 1})</script>",
+        "<title>a</title><div> </div><script>show({id: 1})</script>",
+        True,
+    ),
 }
 
 
