@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from hashlib import sha1
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
 
@@ -15,7 +16,8 @@ from scrapy_urlcanon.crawl.own_requests import MARK_KEY, reason_for_own_fingerpr
 from scrapy_urlcanon.crawl.settings import META_KEY, PAGE_KEY
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from collections.abc import Mapping
+
     from scrapy.utils.request import RequestFingerprinterProtocol
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
@@ -121,6 +123,18 @@ class PageFingerprints:
         fingerprint = self._of_url(request, canonical)
         self._first_urls.note(fingerprint, request.url, canonical)
         return fingerprint
+
+    def restore(self, fingerprint: bytes, url: str, meta: Mapping[str, Any]) -> None:
+        """Note that in an earlier run *url* was the first one under *fingerprint*."""
+        if _SPECIAL_META.isdisjoint(meta):
+            canonical = self._fast_canonical(url) or self._canonicalizer.canonical_or_none(url)
+            is_own = has_no_host(url)
+        else:
+            request = Request(url, meta=dict(meta))
+            canonical = self._canonical_urls.of(request)
+            is_own = self.reason_for_own_fingerprint(request, canonical or "") is not None
+        if canonical is not None and canonical != url and not is_own:
+            self._first_urls.know(fingerprint, url)
 
     def page(self, request: Request, url: str | None = None) -> bytes | None:
         """Return the fingerprint that the requests for the page of *request* share.

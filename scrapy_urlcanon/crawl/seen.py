@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
 
-_FILTER_KEYS = frozenset({DROP_KEY, RECORD_KEY})
+FILTER_KEYS = frozenset({DROP_KEY, RECORD_KEY})
 
 
 def record_as_seen(crawler: Crawler, request: Request) -> bool | None:
@@ -41,7 +41,7 @@ def obey_meta(crawler: Crawler) -> None:
 
     def request_seen(request: Request) -> bool:
         meta = request.meta
-        if _FILTER_KEYS.isdisjoint(meta):
+        if FILTER_KEYS.isdisjoint(meta):
             return see(request)
         if meta.get(RECORD_KEY) is not False:
             is_seen = see(request)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from loopback import Loopback, page, redirect
+from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, links, site
 from trap_sites import words
@@ -273,3 +274,28 @@ async def test_failure_outlives_an_orderly_stop(crawl):
     later = {"/later": links("/b?sid=2"), "/b?sid=2": page("b")}
     second = await crawl(site(later), settings, start=(f"{SITE}/later",))
     assert second.pages == ["/b?sid=2", "/later"]
+
+
+@pytest.mark.parametrize("url", ["/a", "/a?sid=2"])
+@deferred_f_from_coro_f
+async def test_page_whose_first_url_failed_in_an_earlier_run(crawl, url):
+    """Its canonical URL, which the next run finds, is another URL than that one too."""
+    settings = {"JOBDIR": "job", "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
+    await crawl(site({"/": links("/a?sid=1")}), settings)
+    start = [Request(f"{SITE}/more", dont_filter=True)]
+    result = await crawl(site({"/more": links(url), url: page("a")}), settings, start=start)
+    assert result.pages == sorted([url, "/more"])
+
+
+@deferred_f_from_coro_f
+async def test_depth_of_a_page_is_known_in_the_next_run(crawl):
+    """Linked there less deep it is fetched again, as in one run: its links are within the limit."""
+    settings = {"JOBDIR": "job", "DEPTH_LIMIT": 2}
+    settings["URLCANON_RULES"] = {"site.example": {"drop_params": ["sid"]}}
+    pages = {"/": links("/b"), "/b": links("/a?sid=1"), "/a?sid=1": links("/c")}
+    first = await crawl(site(pages), settings)
+    assert "/c" not in first.hits
+    pages = {"/more": links("/a?sid=2"), "/a?sid=2": links("/c"), "/c": page("c")}
+    start = [Request(f"{SITE}/more", dont_filter=True)]
+    result = await crawl(site(pages), settings, start=start)
+    assert result.pages == ["/a?sid=2", "/c", "/more"]

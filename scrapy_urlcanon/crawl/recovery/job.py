@@ -23,7 +23,7 @@ from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.journal import OUTCOMES, Journal, Kind, Record
 from scrapy_urlcanon.crawl.recovery.page_requests import OF_ANOTHER_URL
 from scrapy_urlcanon.crawl.recovery.replay import Replay, is_retry
-from scrapy_urlcanon.crawl.seen import record_as_seen, scheduler_of
+from scrapy_urlcanon.crawl.seen import FILTER_KEYS, record_as_seen, scheduler_of
 from scrapy_urlcanon.crawl.seen_sets.stored import count_in, files_in
 from scrapy_urlcanon.crawl.stats import Stat
 
@@ -377,10 +377,17 @@ class JobRecovery:
             self._begun_before.add(entry.fingerprint)
 
     def _settle(self) -> None:
-        """Restore the outcomes of earlier runs."""
+        """Restore the outcomes of earlier runs, and which URL of each page came first."""
+        depths: dict[bytes, int] = {}
         for entry in self._journal:
+            fingerprint, scheduled = entry.fingerprint, entry.request
             if entry.kind in OUTCOMES:
-                self._requests.restore(entry)
+                self._requests.restore(entry, depths.get(fingerprint))
+            elif entry.kind is Kind.SCHEDULED and scheduled and fingerprint not in depths:
+                meta = scheduled.get("meta") or {}
+                if not scheduled.get("dont_filter") and FILTER_KEYS.isdisjoint(meta):
+                    self._fingerprints.restore(fingerprint, scheduled["url"], meta)
+                    depths[fingerprint] = meta.get("depth", 0)
 
     def _schedule_undone(self, replay: Replay) -> None:
         """Schedule what was not done when the run was killed."""

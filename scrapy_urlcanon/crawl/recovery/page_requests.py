@@ -293,9 +293,14 @@ class PageRequests:
         """Tell whether what *request* brought its callback is an error or redirect it handles."""
         return request in self._no_successes
 
-    def restore(self, outcome: Record) -> None:
-        """Note what became of a page in an earlier run of the job."""
+    def restore(self, outcome: Record, depth: int | None) -> None:
+        """Note what became of a page in an earlier run of the job.
+
+        :param depth: that at which it was asked for, if it is known.
+        """
         page, lives = outcome.page or outcome.fingerprint, self._lives
+        if depth is not None:
+            self._note_depth(page, depth)
         lives.sent(page, outcome.callback)
         moves = {Kind.FETCHED: lives.got, Kind.LED: lives.led, Kind.FAILED: lives.ended}
         moves[outcome.kind](page, outcome.callback)
@@ -377,9 +382,11 @@ class PageRequests:
 
     def _is_less_deep(self, page: bytes, request: Request) -> bool:
         """Note at which depth *page* is asked for; tell whether it was asked for deeper before."""
+        return self._note_depth(page, request.meta.get("depth", 0))
+
+    def _note_depth(self, page: bytes, depth: int) -> bool:
         if self._depths is None:
             return False
-        depth = request.meta.get("depth", 0)
         before = self._depths.get(page)
         if before is None or depth < before:
             self._depths[page] = depth
