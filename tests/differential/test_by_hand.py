@@ -331,6 +331,23 @@ async def test_canonical_url_that_does_not_reach_the_callback(order, reason, is_
 
 
 @deferred_f_from_coro_f
+async def test_linked_url_that_a_callback_downloads(order):
+    """Where the canonical URL fails that settles nothing for what asked for the linked one."""
+    case = Case(
+        pages={
+            "p0": Page(links=(*links("/p2", priority=1), *links("/p1?sid=1"))),
+            "p2": Page(inline=(f"{SITE}/p1?sid=1",)),
+        },
+        start=starts("/p0"),
+        answers={f"{SITE}/p1": Answer(404)},
+        delays={f"{SITE}/p1": 0.05, f"{SITE}/p2": 0.01},
+        plugin=REWRITE,
+        settings={**order, "CONCURRENT_REQUESTS": 8},
+    )
+    await check(case, ("parse", "p1"), ("inline", "p1"))
+
+
+@deferred_f_from_coro_f
 async def test_linked_url_that_is_asked_for_again(order):
     """A callback that retries what came in the place of a failed canonical URL gets that again."""
     case = Case(

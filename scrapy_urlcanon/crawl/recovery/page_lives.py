@@ -294,7 +294,7 @@ class PageLives(Generic[R]):
         self._forget_if_empty(page, waiting)
 
     def withdraw(self, page: bytes, callback: Hashable, url: str) -> None:
-        """Have no request for *url* wait for *page*: such a one is on its way."""
+        """Have no request for *url* wait for *page*: such a one has ended."""
         waiting = self._waiting.get(page)
         request = waiting and waiting.variants.get(callback, {}).pop(url, None)
         if waiting and request:

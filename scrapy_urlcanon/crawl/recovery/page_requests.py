@@ -33,7 +33,7 @@ from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -168,8 +168,6 @@ class PageRequests:
         is_rewritten = mark is not None and mark["url"] == request.url
         is_recorded = not is_unfiltered(request) or is_rewritten or self._settings.record_start
         self._lives.sent(page, callback, is_recorded=is_recorded)
-        if self._changes_urls:
-            self._lives.withdraw(page, callback, request.url)
         if mark and is_rewritten and self._settings.rescue:
             # Whatever becomes of the canonical URL, the one that the page linked is there.
             self._lives.dropped(page, callback, mark["original"], _original(request))
@@ -221,6 +219,7 @@ class PageRequests:
             # What it links counts from the least depth at which the page was linked.
             depths = [depth for page in pages if (depth := self._depths.get(page)) is not None]
             request.meta["depth"] = min([request.meta.get("depth", 0), *depths])
+        self._withdraw(request, (request.url, *sources_of(request)), callback)
         new = self._bring(pages, callback)
         self._scraped[request] = tuple(new)
         if any(map(pages.get, new)) and mark_of(request, RESCUE):
@@ -249,6 +248,7 @@ class PageRequests:
         # What took the place of another URL would not make the very same one a duplicate.
         if variant is not request or not drop.is_exact or self._changes_urls:
             self.offer(variant, page)
+        self._withdraw(request, sources_of(request), callback)
         sources = self.redirected_to(request).items()
         self._lives.redirected(
             page, callback, {source: is_same and drop.is_exact for source, is_same in sources}
@@ -348,8 +348,17 @@ class PageRequests:
 
     def _end(self, request: Request) -> None:
         callback = self._callback(request)
+        self._withdraw(request, (request.url, *sources_of(request)), callback)
         for page in self._pages_of(request):
             self._lives.ended(page, callback)
+
+    def _withdraw(self, request: Request, urls: Iterable[str], callback: str) -> None:
+        """Have no other request for *urls*, those of *request*, wait: what came of it is known."""
+        if self._changes_urls:
+            for url in urls:
+                page = self._fingerprints.page(request, url)
+                if page:
+                    self._lives.withdraw(page, callback, url)
 
     def _pages_of(self, request: Request) -> dict[bytes, bool]:
         """Return the page of *request* and those that were redirected to it, as of the latter."""
