@@ -98,7 +98,7 @@ _ADDED = {
     "stop": 0.1,
     "kill": 0.1,
 }
-"""As above, each drawn of a source of its own: the sites of all seeds stay what they were."""
+"""As above, each drawn of a source of its own: seeds that draw none make the sites they made."""
 _SKIPPED = "/short/"
 _HABITS = ("follows", "retries", "lambdas", "partials", "sleeps")
 _REDIRECTS = (301, 302, 303, 307, 308)
