@@ -1,13 +1,11 @@
 """Builds what is compiled; all else stands in ``setup.cfg``."""
 
 from Cython.Build import cythonize
-from setuptools import Extension, setup
+from setuptools import setup
 
-# Where it cannot be built, the functions in Python are used that it stands for.
-_COMPILED = Extension(
-    "scrapy_urlcanon.canonicalizer.compiled",
-    ["scrapy_urlcanon/canonicalizer/compiled.pyx"],
-    optional=True,
-)
+_EXTENSIONS = cythonize("scrapy_urlcanon/canonicalizer/compiled.pyx")
+for extension in _EXTENSIONS:
+    # Where it cannot be built, the functions in Python are used that it stands for.
+    extension.optional = True
 
-setup(ext_modules=cythonize([_COMPILED]))
+setup(ext_modules=_EXTENSIONS)

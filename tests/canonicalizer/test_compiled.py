@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from canonicalizer.test_fast_path import TOKENS, urls
@@ -18,7 +21,8 @@ compiled = pytest.importorskip(
     "scrapy_urlcanon.canonicalizer.compiled", reason="there was no C compiler to build it with"
 )
 
-CORPUS = Path(__file__).parents[3] / "shared" / "corpora" / "top100.txt.gz"
+ROOT = Path(__file__).parents[2]
+CORPUS = ROOT.parent / "shared" / "corpora" / "top100.txt.gz"
 FUNCTIONS = [
     (compiled.encode_path, percent_encoding.encode_path),
     (compiled.encode_query, percent_encoding.encode_query),
@@ -127,3 +131,23 @@ def test_nothing_else_is_needed():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout == "http://example.com/~a?a=%2F&b=1\n"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("compiler", [None, "/bin/false"])
+def test_package_is_built_with_and_without_a_compiler(compiler, tmp_path):
+    """It has what is compiled in it, or does without."""
+    ignored = shutil.ignore_patterns("*.so", "*.c", "build", "*.egg-info", "__pycache__")
+    for name in ("setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    shutil.copytree(ROOT / "scrapy_urlcanon", tmp_path / "scrapy_urlcanon", ignore=ignored)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir=out", "."],
+        cwd=tmp_path,
+        env=os.environ | ({"CC": compiler} if compiler else {}),
+        check=True,
+    )
+    (wheel,) = (tmp_path / "out").glob("*.whl")
+    names = ZipFile(wheel).namelist()
+    assert "scrapy_urlcanon/canonicalizer/reading.py" in names
+    assert any(name.endswith((".so", ".pyd")) for name in names) == (compiler is None)
