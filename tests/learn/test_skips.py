@@ -204,3 +204,30 @@ def test_orders_of_a_listing_are_no_class_of_short_links():
     """A view in an order is not skipped: it is another page once the listing has two entries."""
     views = [see(f"/list?u={i}&sort=views", f"{i}") for i in range(60)]
     assert skipped([*views, *(see(slug(i), f"{i}") for i in range(60))]) == []
+
+
+def views(draw):
+    """Yield topics, each with links to the next topic and to what is unread, its last part."""
+    parts = [draw.choice((1, 1, 1, 1, 2)) for _ in range(150)]
+    for topic in range(150):
+        link = f"/viewtopic.php?t={topic}"
+        for part in range(parts[topic]):
+            yield link + f"&start={part * 15}" * (part > 0), f"topic {topic} {part}"
+        yield link + "&view=next", f"topic {min(topic + 1, 149)} 0"
+        yield link + "&view=unread", f"topic {topic} {parts[topic] - 1}"
+
+
+@pytest.mark.parametrize("share", [0.7, 1.0])
+def test_view_of_another_thing_is_no_better_place(share):
+    """That a topic is found from the one before is no reason to skip it, and that view as well."""
+    for seed in range(12):
+        truth = {HOST + path: content for path, content in views(Random(seed))}
+        seen = [
+            see(url, content)
+            for url, content in truth.items()
+            if Random(f"{seed} {url}").random() < share
+        ]
+        is_skipped = Canonicalizer(learn(seen).as_rules()).skips
+        assert {content for url, content in truth.items() if not is_skipped(url)} == {
+            *truth.values()
+        }

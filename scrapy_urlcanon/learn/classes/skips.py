@@ -429,19 +429,19 @@ class _Skips:
 def is_no_better(other: Location, one: Location) -> bool:
     """Tell whether a URL is no better place to look than another one.
 
-    That is a longer form of a path, the same URL with further parameters, one that differs in
-    nothing but a choice between words, and one without the language of the path: what is not
-    translated now may be tomorrow.
+    That is a longer form of a path, a URL with the same parameters and further ones, one that
+    differs in nothing but a choice between words, and one without the language of the path: what is
+    not translated now may be tomorrow.
     """
     segments = set(one.address.path.split("/")) - set(other.address.path.split("/"))
     if any(map(LANGUAGE.fullmatch, segments)):
         return True
-    if one.address == other.address and set(one.params) < set(other.params):
-        return True
-    if one.address == other.address and set(map(name_of, one.params)) == set(
-        map(name_of, other.params)
-    ):
-        return not any(NUMBER.search(param) for param in set(one.params) ^ set(other.params))
+    if one.address == other.address:
+        names, others = (set(map(name_of, url.params)) for url in (one, other))
+        if names < others:
+            return True  # a view of this thing or of another one: `?t=7` and `?t=6&view=next`
+        if names == others:
+            return not any(NUMBER.search(param) for param in set(one.params) ^ set(other.params))
     path = one.address.path.rstrip("/")
     if one.params or not path:
         return False
