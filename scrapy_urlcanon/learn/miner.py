@@ -163,7 +163,8 @@ class Miner:
         for candidate in flawed:
             self.groups.rate_of_change = self._rates.beside(candidate)
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
-            if self._accept_all(trial, self.thresholds):
+            is_choice = self.groups.rate_of_change.is_alone and self._has_default(candidate)
+            if not is_choice and self._accept_all(trial, self.thresholds):
                 accepted = True
             else:
                 self._remember(trial)
@@ -182,6 +183,19 @@ class Miner:
             return False
         (name,) = step.drops
         return len(self.groups.values_of(name)) > MAX_VALUES
+
+    def _has_default(self, candidate: Candidate) -> bool:
+        """Tell whether a parameter of which a candidate drops a value has another default already.
+
+        A second one is as good, but where nothing else tells how often captures change what speaks
+        against it is the choice that the parameter makes.
+        """
+        values = {step.drops: step.default for step in candidate if step.default is not None}
+        return any(
+            step.default is not None and values.get(step.drops, step.default) != step.default
+            for accepted in self.accepted
+            for step in accepted.operations
+        )
 
     def _accept_all(self, trial: Trial, thresholds: Thresholds) -> bool:
         tallies = trial.accepted(thresholds)

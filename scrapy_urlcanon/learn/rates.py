@@ -29,6 +29,8 @@ class Rate(NamedTuple):
     """What is expected; 0 where nothing tells."""
     most: float = _USUAL
     """What the URLs that other candidates make one leave possible."""
+    is_alone: bool = False
+    """Whether no other candidate tells."""
 
 
 NO_RATE = Rate()
@@ -76,9 +78,9 @@ class Rates:
         most = min(bounds, default=_USUAL)
         agreeing, moved = max(_clear(self._seen.values()), default=(0, 0))
         if not agreeing:
-            return Rate(0.0, most)
+            return Rate(0.0, most, is_alone=True)
         mean = (moved + (_PRIOR if bounds else _PRIOR_ALONE)) / (agreeing + moved + 1)
-        return Rate(min(mean, most), most)
+        return Rate(min(mean, most), most, is_alone=not bounds)
 
 
 def _about(candidate: Sequence[Operation]) -> frozenset[str]:
