@@ -43,12 +43,25 @@ class Rewrite:
     _from_query: frozenset[str] = field(init=False, repr=False)
     """The names of what is found in parameters."""
 
+    _format: str | None = field(init=False, repr=False)
+    """What becomes the new path with what is found; None where some of it is spelled otherwise."""
+
     may_lead_to_itself: bool = field(init=False, repr=False)
     """Whether what it made may have the shape again that it looks for."""
 
     @_from_query.default
     def _names_in_query(self) -> frozenset[str]:
         return frozenset(place.name for place in self.source.places_of_params)
+
+    @_format.default
+    def _format_of_path(self) -> str | None:
+        shape = self.target.path
+        if any(place.name in self._from_query for place in shape.places):
+            return None
+        return "".join(
+            f"%({part.name})s" if isinstance(part, Place) else part.replace("%", "%%")
+            for part in shape.parts
+        )
 
     @may_lead_to_itself.default
     def _may_lead_to_itself(self) -> bool:
@@ -71,8 +84,8 @@ class Rewrite:
         match = self.source.match(url)
         if match is None:
             return url
-        path = self._fill(self.target.path, match.found, into_query=False)
-        if path is None or not _is_normalized(path):
+        path = self.path_of(match.found)
+        if path is None:
             return url
         params = self.target.params
         if not params:
@@ -86,6 +99,14 @@ class Rewrite:
                 return url
             query.append(f"{name}={value}")
         return made_of((*url[:4], path, tuple(query) or None, url.fragment))
+
+    def path_of(self, found: Mapping[str, str]) -> str | None:
+        """Return the path in its new shape, or None where what was *found* cannot stand in it."""
+        if self._format is None:
+            path = self._fill(self.target.path, found, into_query=False)
+        else:
+            path = self._format % found
+        return path if path is not None and _is_normalized(path) else None
 
     def _fill(
         self, shape: TextTemplate, found: Mapping[str, str], *, into_query: bool

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from string import ascii_letters, digits, hexdigits
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -73,6 +73,12 @@ class Place(NamedTuple):
 
     def __str__(self) -> str:
         return f"{{{self.name}}}" if self.kind == SEGMENT else f"{{{self.name}:{self.kind}}}"
+
+    @property
+    def expression(self) -> str:
+        """The regular expression of the texts that it takes, as a group of its name."""
+        texts = "|".join(map(re.escape, self.choices)) or f"[{re.escape(self.characters)}]+"
+        return f"(?P<{self.name}>{texts})"
 
     def takes(self, text: str) -> bool:
         """Tell whether *text* can stand in this place."""
@@ -160,6 +166,23 @@ class TextTemplate:
         """
         return _may_begin_alike(self.parts[0], shape.parts[0]) and _may_end_alike(
             self.parts[-1], shape.parts[-1]
+        )
+
+    @cached_property
+    def expression(self) -> re.Pattern[str]:
+        """What finds the same as :meth:`match`, with the places by name.
+
+        To compile it takes as long as some hundred matches; with one reading of a text there is
+        nothing to go back for, so that it takes linear time too.
+
+        >>> shape = TextTemplate(["/a/", place("id", "digits", str), ".html"])
+        >>> shape.expression.fullmatch("/a/12.html").groupdict()
+        {'id': '12'}
+        """
+        return re.compile(
+            "".join(
+                re.escape(part) if isinstance(part, str) else part.expression for part in self.parts
+            )
         )
 
     def match(self, text: str) -> dict[str, str] | None:

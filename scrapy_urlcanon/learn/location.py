@@ -169,7 +169,8 @@ def with_path(location: Location, path: str) -> Location:
     """Return a URL with another path, normalized where that is necessary."""
     if not is_normal_path(path):
         return locate(str(to_url(location)._replace(path=path)))
-    return Location(location.address._replace(path=path), location.params)
+    scheme, host, _ = location.address
+    return Location(Address(scheme, host, path), location.params)
 
 
 def is_normal_path(path: str) -> bool:

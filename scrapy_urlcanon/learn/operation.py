@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.url import Url
 
 _LAYER = Layer("learning")
-_MAX_PASSES = 10  # as in the canonicalizer
+
+#: As in the canonicalizer.
+MAX_PASSES = 10
 
 ANY = "any"
 """The mark that all URLs bear."""
@@ -133,7 +135,7 @@ class Operation(ABC):
         As in the canonicalizer, it is applied again until nothing changes any more.
         """
         changed = location
-        for _ in range(_MAX_PASSES):
+        for _ in range(MAX_PASSES):
             before, changed = changed, self._apply_once(changed)
             if changed is before:
                 return changed

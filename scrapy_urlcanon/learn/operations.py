@@ -17,18 +17,17 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
 from scrapy_urlcanon.canonicalizer.rules import authority, path, query
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.rules.template import RewritePath
-from scrapy_urlcanon.canonicalizer.templates import PATH
 from scrapy_urlcanon.learn.location import (
     Address,
     Location,
     value_of,
     with_path,
 )
-from scrapy_urlcanon.learn.operation import ANY, REPEATED, Operation
+from scrapy_urlcanon.learn.operation import ANY, MAX_PASSES, REPEATED, Operation
 from scrapy_urlcanon.learn.vocabulary import PART_OF_LISTING, is_ordering, may_be_default
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from scrapy_urlcanon.canonicalizer.rewrites import Rewrite
     from scrapy_urlcanon.canonicalizer.rules import ParameterRule
@@ -37,9 +36,6 @@ if TYPE_CHECKING:
 
 
 _QUERY_NAME = re.compile("[?&]([^=&?]+)=")
-
-#: What places of these classes take at most.
-_TAKES = {"digits": "[0-9]+", PATH: ".+"}
 
 
 def _is_said(text: str) -> bool:
@@ -433,19 +429,30 @@ class RewriteTemplates(Operation):
         return RewriteTemplates(*(step.on_path(path) + mark + query for path, mark, query in texts))
 
     @cached_property
-    def _paths(self) -> re.Pattern[str]:
-        """What a path looks like that the first template may fit, and next to all of them."""
-        return re.compile(
-            "".join(
-                re.escape(part) if isinstance(part, str) else _TAKES.get(part.kind, "[^/]+")
-                for part in self.rewrite.source.path.parts
-            )
-        )
+    def _fit(self) -> Callable[[str], re.Match[str] | None]:
+        """What tells whether a path fits the first template.
+
+        One of a hundred does, and hardly any that was made of one; to take each URL apart for that
+        was most of the time.
+        """
+        return self.rewrite.source.path.expression.fullmatch
+
+    def apply(self, location: Location) -> Location:
+        if not cast("RewritePath", self.rule).goes_by_path:
+            return super().apply(location)
+        # As there, without a URL for each step.
+        path = location.address.path
+        for _ in range(MAX_PASSES):
+            match = self._fit(path)
+            new = match and self.rewrite.path_of(match.groupdict())
+            if new is None or new == path:
+                is_as_before = path == location.address.path
+                return location if is_as_before else with_path(location, path)
+            path = new
+        return location
 
     def _apply_once(self, location: Location) -> Location:
-        # One of a hundred URLs fits, and hardly any that was made of one; to take each apart for
-        # that was most of the time.
-        if self._paths.fullmatch(location.address.path) is None:
+        if self._fit(location.address.path) is None:
             return location
         return super()._apply_once(location)
 

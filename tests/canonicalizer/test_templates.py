@@ -1,5 +1,6 @@
 """Templates: what they match, what they are refused for, and that nothing is lost by them."""
 
+from time import process_time
 from urllib.parse import quote_plus
 
 import pytest
@@ -414,6 +415,33 @@ def test_a_shape_that_texts_of_another_one_have_is_not_ruled_out(shapes, found):
     url = _filled(one, found)
     if one.match(url) and other.match(url):
         assert one.path.may_have(other.path)
+
+
+@given(_SOURCES, st.fixed_dictionaries({"x": _TEXTS, "y": _TEXTS}), _SOURCES)
+def test_expression_of_a_shape_finds_what_the_shape_does(source, found, other):
+    """In texts of that shape, and in others."""
+    shape = parse_template(source).path
+    for path in (_filled(parse_template(text), found).path for text in (source, other)):
+        match = shape.expression.fullmatch(path)
+        assert (match and match.groupdict()) == shape.match(path)
+
+
+@pytest.mark.parametrize("unit", ["a", "1", "-", "a-", "1-", "/", "/a", "/1", "-1.html", "/a/1-"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "/{x}/b/{y:digits}-",
+        "/{x}-{y:digits}.html",
+        "/{x:path}/{y:digits}-{z:digits}/c",
+        "/a{x}-{y:en|de}",
+    ],
+)
+def test_expression_of_a_shape_takes_linear_time(source, unit):
+    """On what nearly fits; what goes back and forth takes many seconds."""
+    path = "/" + unit * (200_000 // len(unit)) + "!"
+    start = process_time()
+    assert parse_template(source).path.expression.fullmatch(path) is None
+    assert process_time() - start < 1.0
 
 
 @given(
