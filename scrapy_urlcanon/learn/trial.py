@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import combinations
+from operator import ne
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.confidence import lower_bound
-from scrapy_urlcanon.learn.candidates import common, pairs
+from scrapy_urlcanon.learn.candidates import MAX_URLS, common
 from scrapy_urlcanon.learn.contradictions import without_content
 from scrapy_urlcanon.learn.evidence import Changes
 from scrapy_urlcanon.learn.families import chance_of_luck, is_choice
@@ -102,6 +103,9 @@ class Trial:
         self.known = known
         self.changes = groups.affected(candidate, scope)
         self._groups = groups
+        # Of the steps together, for what is to speak for all of them.
+        self._dropped = frozenset[str]().union(*(step.drops for step in candidate))
+        self._fewer = list(combinations(candidate, len(candidate) - 1))
         merges = groups.merges(self.changes)
         is_joint = len(candidate) > 1 and not any(step.speaks_alone for step in candidate)
         merges = without_content(merges, self.changes, candidate)
@@ -127,24 +131,27 @@ class Trial:
                 if page in showing:
                     showing[page].append(source)
         pages = tuple(
-            page
-            for page, sources in showing.items()
-            if any(self._takes_all_steps(one, other) for one, other in pairs(sources))
+            page for page, sources in showing.items() if self._show_all_steps(sources[:MAX_URLS])
         )
         return merge._replace(pages=pages)
 
-    def _takes_all_steps(self, one: Location, other: Location) -> bool:
-        """Tell whether two URLs are made one by all steps together and by no fewer.
+    def _show_all_steps(self, sources: Iterable[Location]) -> bool:
+        """Tell whether some two URLs are made one by all steps together and by no fewer.
 
         Where each has a parameter that the other has not, the two may be two words for one thing,
         such as ``?hide=guests`` and ``?show=members``: the URL without either is another page.
         """
-        names = frozenset[str]().union(*(step.drops for step in self.candidate))
-        mine, theirs = ({name_of(param) for param in url.params} & names for url in (one, other))
-        if not (mine <= theirs or theirs <= mine):
-            return False
-        fewer = combinations(self.candidate, len(self.candidate) - 1)
-        return all(apply_all(steps, one) != apply_all(steps, other) for steps in fewer)
+        before: list[tuple[frozenset[str], list[Location]]] = []
+        for source in sources:
+            mine = self._dropped.intersection(map(name_of, source.params))
+            forms = [apply_all(steps, source) for steps in self._fewer]
+            if any(
+                (mine <= theirs or theirs <= mine) and all(map(ne, forms, others))
+                for theirs, others in before
+            ):
+                return True
+            before.append((mine, forms))
+        return False
 
     def accepted(self, thresholds: Thresholds) -> list[Tally]:
         """Return the widest scopes within which the candidate holds."""

@@ -59,11 +59,6 @@ class Duplicates:
                     yield page, one, other
 
 
-def pairs(locations: Sequence[Location]) -> Iterator[tuple[Location, Location]]:
-    """Yield pairs of URLs to compare: all of a small cluster, the first ones of a larger one."""
-    yield from combinations(locations[:MAX_URLS], 2)
-
-
 def collect(proposals: Iterable[tuple[Candidate, int]]) -> dict[Candidate, set[int]]:
     """Return the candidates, each with the pages that suggest it."""
     found: dict[Candidate, set[int]] = {}
