@@ -11,7 +11,7 @@ from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.learn.canonicals import declared_canonicals
 from scrapy_urlcanon.learn.captures import domain_of
-from scrapy_urlcanon.learn.classes.skips import is_no_better
+from scrapy_urlcanon.learn.classes.elsewhere import Shown
 from scrapy_urlcanon.learn.results.rule import as_rules
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 
@@ -178,4 +178,4 @@ class _Places:
     def _other(self, location: Location, others: list[int]) -> Location | None:
         """Return the first URL among the *others* of a page that is a better place to look."""
         candidates = (self._site.locations[row] for row in others[:_MAX_LOOKED_AT])
-        return next((each for each in candidates if not is_no_better(each, location)), None)
+        return next(filter(Shown([location]).has_better, candidates), None)

@@ -1,4 +1,4 @@
-"""What it costs to try a candidate, counted and not timed: calls of functions, for each URL."""
+"""What learning costs, counted and not timed: calls of functions, for each URL."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from counting import counting
 
 from scrapy_urlcanon.learn import Observation
 from scrapy_urlcanon.learn.captures import site_of
+from scrapy_urlcanon.learn.classes.skips import skip_rules
+from scrapy_urlcanon.learn.evidence import Thresholds
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.operations import DropParam, RewriteTemplates
 from scrapy_urlcanon.learn.trial import Trial
@@ -55,5 +57,26 @@ def test_each_url_is_changed_once_for_what_steps_show_together():
         Trial(groups, steps, [])
         with counting() as counter:
             Trial(groups, steps, [])
+        calls.append(counter.calls)
+    assert calls[1] < 2.4 * calls[0]
+
+
+def test_form_to_log_in_under_many_urls_costs_as_much_as_it_has():
+    """Not as much as it has pairs of URLs of two classes."""
+    calls = []
+    for count in (100, 200):
+        forms = [
+            f"http://a.example/post?mode={mode}&t={i}"
+            for mode in ("reply", "quote")
+            for i in range(count)
+        ]
+        topics = [f"http://a.example/topic?t={i}" for i in range(20)]
+        # A few of the class are not the form, and found elsewhere; one is found nowhere else.
+        open_ones = [f"http://a.example/post?mode=reply&t={1000 + i}" for i in range(5)]
+        pages = dict.fromkeys(forms, 1) | {url: 100 + i for i, url in enumerate(topics)}
+        pages |= {url: 100 + i for i, url in enumerate(open_ones[:4])} | {open_ones[4]: 99}
+        groups = groups_of(pages, pages.__getitem__)
+        with counting() as counter:
+            skip_rules(groups, Thresholds(), lambda location: location)
         calls.append(counter.calls)
     assert calls[1] < 2.4 * calls[0]

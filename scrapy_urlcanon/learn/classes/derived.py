@@ -6,13 +6,14 @@ belongs to: it is made of texts and numbers of the one URL, and of some that are
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from scrapy_urlcanon.learn.location import Location
 from scrapy_urlcanon.learn.vocabulary import NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from scrapy_urlcanon.learn.location import Address
 
@@ -37,6 +38,38 @@ def way_to(other: Location, one: Location) -> Way:
         tuple([_piece(segment, places) for segment in address.path.split("/")]),
         tuple([_piece(param, places) for param in params]),
     )
+
+
+def way_of_most(pages: Iterable[tuple[Sequence[Location], Sequence[Location]]]) -> Way | None:
+    """Return how other URLs come of those of a class, for most of the pages; None if for no way.
+
+    :param pages: of each its URLs in the class, and others, at least one.
+
+    A page that has thousands of either has millions of pairs. But what holds for most of the pages
+    holds for some of any half of them: with the pairs of that half which has the fewest it is only
+    to look for those ways.
+    """
+    ordered = sorted(pages, key=lambda page: len(page[0]) * len(page[1]))
+    count: Counter[Way] = Counter()
+    half = (len(ordered) + 1) // 2
+    for urls, others in ordered[:half]:
+        count.update({way_to(other, one) for one in urls for other in others})
+    for done, (urls, others) in enumerate(ordered[half:], half):
+        left, there = len(ordered) - done, set(others)
+        count.update(
+            [
+                way
+                for way, seen in count.items()
+                if 2 * (seen + left) > len(ordered) and _leads(way, urls, there)
+            ]
+        )
+    way = min(count, key=lambda way: (-count[way], repr(way)), default=None)
+    return None if way is None or 2 * count[way] <= len(ordered) else way
+
+
+def _leads(way: Way, urls: Iterable[Location], there: Container[Location]) -> bool:
+    """Tell whether one of the other URLs comes of one of these in a way, and that is how."""
+    return any((other := follow(way, one)) in there and way_to(other, one) == way for one in urls)
 
 
 def follow(way: Way, one: Location) -> Location:

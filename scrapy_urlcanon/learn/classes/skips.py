@@ -8,7 +8,6 @@ content, redirects and declared canonicals, and then only for the class as a who
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import sqrt
@@ -17,20 +16,19 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.canonicalizer.templates import parse_template
 from scrapy_urlcanon.confidence import at_most, lower_bound
 from scrapy_urlcanon.exceptions import TemplateError
-from scrapy_urlcanon.learn.classes.derived import follow, way_to
+from scrapy_urlcanon.learn.classes.derived import follow, way_of_most
+from scrapy_urlcanon.learn.classes.elsewhere import Shown
 from scrapy_urlcanon.learn.classes.index import TemplateIndex
 from scrapy_urlcanon.learn.classes.shapes import ANY_PATH, templates_of
 from scrapy_urlcanon.learn.evidence import worth
 from scrapy_urlcanon.learn.location import (
     Location,
     host_of,
-    name_of,
     reading_order,
     to_url,
 )
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
-from scrapy_urlcanon.learn.vocabulary import LANGUAGE, NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -232,12 +230,13 @@ class _Skips:
         """Yield each page of a class, with the other URLs under which it is found."""
         inside = found.members | self._skipped
         for page, showing in found.pages.items():
+            shown = Shown(showing)
             yield (
                 page,
                 [
                     other
                     for other in self._by_page[page]
-                    if other not in inside and not any(is_no_better(other, one) for one in showing)
+                    if other not in inside and shown.has_better(other)
                 ],
             )
 
@@ -365,16 +364,15 @@ class _Skips:
         page, it is no URL that the crawl has missed; unless one in five of such pages is found at
         some other place, as posts are that stand on a later part of a topic.
         """
-        ways = Counter(
-            way
-            for page, others in self._others(found)
-            for way in {way_to(other, one) for one in found.pages[page] for other in others}
-        )
-        way = min(ways, key=lambda way: (-ways[way], repr(way)), default=None)
-        if way is None or 2 * ways[way] <= sum(map(bool, look.others.values())):
+        untold = look.others.keys() - look.told
+        if all(look.others[page] for page in untold):
+            return 0
+        pages = ((found.pages[page], others) for page, others in self._others(found) if others)
+        way = way_of_most(pages)
+        if way is None:
             return 0
         alone = elsewhere = 0
-        for page in look.others.keys() - look.told:
+        for page in untold:
             urls = {follow(way, one) for one in found.pages[page]} & self._groups.pages.keys()
             there = {shown for url in urls for shown in self._groups.pages_of(url)} - {NO_EVIDENCE}
             if there and page not in there:
@@ -386,12 +384,9 @@ class _Skips:
         """Yield of each page of a class how many URLs outside it were seen, before any rule."""
         inside = found.members | self._skipped
         for page, showing in found.pages.items():
+            shown = Shown(showing)
             forms = [self._form(location) for location in self._urls[page]]
-            yield sum(
-                1
-                for form in forms
-                if form not in inside and not any(is_no_better(form, one) for one in showing)
-            )
+            yield sum(1 for form in forms if form not in inside and shown.has_better(form))
 
     @cached_property
     def _urls(self) -> dict[int, list[Location]]:
@@ -424,28 +419,6 @@ class _Skips:
             ),
             default=0.0,
         )
-
-
-def is_no_better(other: Location, one: Location) -> bool:
-    """Tell whether a URL is no better place to look than another one.
-
-    That is a longer form of a path, a URL with the same parameters and further ones, one that
-    differs in nothing but a choice between words, and one without the language of the path: what is
-    not translated now may be tomorrow.
-    """
-    segments = set(one.address.path.split("/")) - set(other.address.path.split("/"))
-    if any(map(LANGUAGE.fullmatch, segments)):
-        return True
-    if one.address == other.address:
-        names, others = (set(map(name_of, url.params)) for url in (one, other))
-        if names < others:
-            return True  # a view of this thing or of another one: `?t=7` and `?t=6&view=next`
-        if names == others:
-            return not any(NUMBER.search(param) for param in set(one.params) ^ set(other.params))
-    path = one.address.path.rstrip("/")
-    if one.params or not path:
-        return False
-    return f"{other.address.path}/".startswith(f"{path}/")
 
 
 def _classes_of(likely: Iterable[Location], groups: Groups) -> list[_SkipClass]:

@@ -1,0 +1,67 @@
+"""Which other URL of a page is a better place to look for it, and which is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.learn.location import name_of
+from scrapy_urlcanon.learn.vocabulary import LANGUAGE, NUMBER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from scrapy_urlcanon.learn.location import Address, Location
+
+
+class Shown:
+    """URLs of one page, some thousands of them where it is a form to log in.
+
+    No better place to look than one of them is a longer form of its path, a URL with the same
+    parameters and further ones, one that differs in nothing but a choice between words, and one
+    without the language of the path: what is not translated now may be tomorrow.
+
+    >>> from scrapy_urlcanon.learn.location import locate
+    >>> shown = Shown(map(locate, ["http://a.example/p?id=7&tab=a", "http://a.example/q"]))
+    >>> better = ["http://a.example/p?id=8&tab=a", "http://a.example/p?id=7", "http://a.example/"]
+    >>> [shown.has_better(locate(url)) for url in better]
+    [True, True, True]
+    >>> worse = ["http://a.example/p?id=7&tab=b", "http://a.example/p?id=8&tab=a&x=1"]
+    >>> [shown.has_better(locate(url)) for url in [*worse, "http://a.example/q/more"]]
+    [False, False, False]
+    """
+
+    def __init__(self, urls: Iterable[Location]) -> None:
+        self._languages: set[str] = set()
+        self._paths: set[str] = set()
+        # The parameters that have numbers, by address and by the names of all.
+        self._by_names: dict[Address, dict[frozenset[str], set[frozenset[str]]]] = {}
+        for address, params in urls:
+            self._languages.update(filter(LANGUAGE.fullmatch, address.path.split("/")))
+            path = address.path.rstrip("/")
+            if path and not params:
+                self._paths.add(path)
+            by_names = self._by_names.setdefault(address, {})
+            names = frozenset(map(name_of, params))
+            by_names.setdefault(names, set()).add(frozenset(filter(NUMBER.search, params)))
+
+    def has_better(self, other: Location) -> bool:
+        """Tell whether another URL is a better place to look than each of these."""
+        path = other.address.path
+        if self._languages and not self._languages.issubset(path.split("/")):
+            return False
+        return not self._is_longer(path + "/") and not self._is_of_more_or_other_words(other)
+
+    def _is_longer(self, path: str) -> bool:
+        end = path.find("/", 1)
+        while self._paths and end > 0:
+            if path[:end] in self._paths:
+                return True
+            end = path.find("/", end + 1)
+        return False
+
+    def _is_of_more_or_other_words(self, other: Location) -> bool:
+        names = frozenset(map(name_of, other.params))
+        by_names = self._by_names.get(other.address, {})
+        if any(fewer < names for fewer in by_names):
+            return True  # a view of this thing or of another one: `?t=7` and `?t=6&view=next`
+        return frozenset(filter(NUMBER.search, other.params)) in by_names.get(names, ())
