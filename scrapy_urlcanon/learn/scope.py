@@ -94,13 +94,22 @@ def scopes_of(domain: str, address: Address) -> tuple[Scope, ...]:
     ['example.com', 'www.example.com', 'www.example.com/a/', 'www.example.com/a/b.html']
     """
     host = host_of(address)
-    segments = tuple(address.path.split("/", MAX_DEPTH + 1)[1 : MAX_DEPTH + 1])
+    segments = tuple(_first_segments(address.path))
     if "" in segments:
         segments = segments[: segments.index("")]
     if len(segments) < MAX_DEPTH:
         return _scopes_of(domain, host, segments)
     # The deepest ones are too many to be shared.
     return *_scopes_of(domain, host, segments[:-1]), Scope(host, segments)
+
+
+def beginning_of(address: Address) -> tuple[str, ...]:
+    """Return what tells the scopes of an address from those of others of the site."""
+    return address.scheme, address.host, *_first_segments(address.path)
+
+
+def _first_segments(path: str) -> list[str]:
+    return path.split("/", MAX_DEPTH + 1)[1 : MAX_DEPTH + 1]
 
 
 @lru_cache(4096)

@@ -16,7 +16,7 @@ from scrapy_urlcanon.learn.families import chance_of_luck, is_choice
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
 from scrapy_urlcanon.learn.operation import apply_all
 from scrapy_urlcanon.learn.results.rule import Evidence
-from scrapy_urlcanon.learn.scope import ANY_VALUE, Scope, scopes_of
+from scrapy_urlcanon.learn.scope import ANY_VALUE, Scope, beginning_of, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import (
     is_identifier,
@@ -351,17 +351,20 @@ class Trial:
 
         None where they have none in common that is as narrow.
         """
+        known = self._depths.get(merge.target)
+        if known is not None and depth >= known:
+            return None
         addresses = (source.address for source in merge.sources if source in self.changes)
         domain, first = self._groups.site.domain, next(addresses)
+        scopes = scopes_of(domain, first)
         # How many scopes they have in common, and not which: these take half a kB for each merge.
-        known = self._depths.get(merge.target)
         if known is None:
-            scopes = scopes_of(domain, first)
             known = len(scopes)
-            for address in {*addresses} - {first}:
+            # Most begin alike, and are in the same ones.
+            for address in {beginning_of(address): address for address in addresses}.values():
                 known = min(known, common(scopes, scopes_of(domain, address)))
             self._depths[merge.target] = known
-        return scopes_of(domain, first)[depth] if depth < known else None
+        return scopes[depth] if depth < known else None
 
     def _holds(self, tally: Tally, alternatives: int, thresholds: Thresholds) -> bool:
         pages, lost = tally.support(thresholds) - self._fitted, tally.lost

@@ -11,6 +11,7 @@ from scrapy_urlcanon.learn.classes.skips import skip_rules
 from scrapy_urlcanon.learn.evidence import Thresholds
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.operations import DropParam, RewriteTemplates
+from scrapy_urlcanon.learn.scope import scopes_of
 from scrapy_urlcanon.learn.trial import Trial
 
 
@@ -80,3 +81,23 @@ def test_form_to_log_in_under_many_urls_costs_as_much_as_it_has():
             skip_rules(groups, Thresholds(), lambda location: location)
         calls.append(counter.calls)
     assert calls[1] < 2.4 * calls[0]
+
+
+def test_scopes_are_looked_for_once_for_urls_that_begin_alike(monkeypatch):
+    """However many of them become one."""
+    asked = []
+
+    def counted(domain, address):
+        asked.append(address)
+        return scopes_of(domain, address)
+
+    monkeypatch.setattr("scrapy_urlcanon.learn.trial.scopes_of", counted)
+    numbers = []
+    for count in (4, 16):
+        urls = [f"http://a.example/b/{i % 9}/c/{i}/{n}" for i in range(40) for n in range(count)]
+        groups = groups_of(urls, lambda url: int(url.split("/")[6]))
+        step = RewriteTemplates("/b/{a:digits}/c/{d:digits}/{_n:digits}", "/b/{a}/c/{d}")
+        asked.clear()
+        assert Trial(groups, (step,), range(40)).accepted(Thresholds())
+        numbers.append(len(asked))
+    assert numbers[0] == numbers[1]
