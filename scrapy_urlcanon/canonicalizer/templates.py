@@ -18,8 +18,8 @@ class         characters
 ``en|de|fr``  one of these texts
 ============= ===============================================================
 
-No regular expressions: a template that more than one reading of a text could fit is
-refused, and with one reading the places are found from the two ends of the text inwards,
+Nobody writes regular expressions: a template that more than one reading of a text could fit
+is refused, and with one reading the places are found from the two ends of the text inwards,
 without ever going back. So the time is linear in the text, whatever the text.
 """
 
