@@ -174,10 +174,12 @@ def sampled_lines(page: PageDigest) -> tuple[dict[int, set[int]], int]:
 
     All lines of the page whose hash without numbers is below that are in it.
     """
+    if page.lines is None:
+        return {}, 0
     lines: dict[int, set[int]] = {}
-    for hashes in array("Q", page.lines or b""):
+    for hashes in array("Q", page.lines):
         lines.setdefault(hashes >> 32, set()).add(hashes & _LOW)
-    is_whole = len(page.lines or b"") < 8 * SAMPLED_LINES
+    is_whole = len(page.lines) < 8 * SAMPLED_LINES
     return lines, 1 << 32 if is_whole else max(lines)
 
 

@@ -3,7 +3,8 @@
 What differs between two fetches of one URL is noise: a counter, a rotating block, a token. So a
 page that looks different is not called another one before the page that it is compared with was
 fetched a second time, and then the page itself. What it shows each time, and the other never, is
-its own. A page is another one if it has something of its own that would be lost with it.
+its own. A page is another one if it has something of its own that would be lost with it. A file
+that is no text, or has too much of it, has that where both fetches of each are the same.
 
 The audit and ``validate`` fetch what a :class:`Comparison` asks for.
 """
@@ -12,17 +13,16 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote, urlsplit
 
 from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.same_page import PageDigest, same_page, sampled_lines
+from scrapy_urlcanon.pages.shown import echoes, without
 
 if TYPE_CHECKING:
     from collections.abc import Container, Hashable, Iterable, Mapping
 
-    from scrapy_urlcanon.pages.page import Page
+    from scrapy_urlcanon.pages.shown import Shown
 
 _SHOWN_LINES = 5
 _RECOGNIZED = 0.35
@@ -35,8 +35,6 @@ _ROTATED, _ROTATED_SHARE = 6, 0.9
 """What so many pages show, and less than this share of all, is noise on a site where so many of
 such lines went or came, and this share of those that stood on pages that were fetched twice."""
 _REMEMBERED_LINES = 20_000
-_LONG_VALUE = 8
-"""From how many characters on a value of the query that a page repeats is an echo of its URL."""
 MOST_FETCHES = 3
 """How often each URL is fetched at most: where no more is a page's own than what comes and goes,
 and where what comes is not the page, as from a server that now and then asks who is there."""
@@ -84,30 +82,6 @@ class Judgement(NamedTuple):
     def text(self) -> str:
         """The verdict as a reader would say it."""
         return f"{self.verdict.value}: {self.reason}" if self.reason else self.verdict.value
-
-
-class Shown:
-    """What one response showed, line by line.
-
-    :param digest: without lines where its text is not to be read.
-    """
-
-    def __init__(self, page: Page, digest: PageDigest) -> None:
-        self.digest = digest
-        self.texts: dict[tuple[int, int], str] = {}
-        """Each line by its hashes, without numbers and exact; none where there is no text."""
-        if self.digest.lines is not None:
-            for text, line in page.legible_lines:
-                self.texts[line.masked & 0xFFFFFFFF, line.exact & 0xFFFFFFFF] = text
-
-    def has(self, own: frozenset[tuple[int, int]]) -> bool:
-        """Tell whether it shows most of the lines that are another page's *own*."""
-        return 2 * sum(line in self.texts for line in own) > len(own)
-
-    @cached_property
-    def lines(self) -> dict[int, set[int]]:
-        """The exact hashes of the lines by those without numbers."""
-        return _by_shape(self.texts)
 
 
 class Noise:
@@ -233,6 +207,7 @@ class Comparison:
     """Compares a variant with the page that stands for it, and says what to fetch for that.
 
     >>> from scrapy_urlcanon.pages.page import Page
+    >>> from scrapy_urlcanon.pages.shown import Shown
     >>> def shown(html):
     ...     page = Page("http://a.example/", b"", f"<title>T</title><p>Some text<p>{html}")
     ...     return Shown(page, page.digest)
@@ -290,6 +265,12 @@ class Comparison:
         return judgement
 
     def _add(self, side: Side, shown: Shown) -> Judgement | Side:
+        before = self.reference
+        if side is Side.VARIANT:
+            before = self._variants[0].digest if self._variants else shown.digest
+        if _are_other_files(before, shown.digest):
+            # It is made anew at each visit.
+            return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
         self._noise.saw(self._page, shown.lines)
         if side is Side.KEPT:
             if not self._is_itself(shown):
@@ -320,6 +301,13 @@ class Comparison:
         return side
 
     @property
+    def is_of_files(self) -> bool:
+        """Whether what is compared is no text on one side at least, or too much of it."""
+        return self.reference.lines is None or (
+            bool(self._variants) and self._variants[0].digest.lines is None
+        )
+
+    @property
     def has_control(self) -> bool:
         """Whether the kept page was fetched a second time, and was itself."""
         return bool(self._kept)
@@ -344,7 +332,7 @@ class Comparison:
         is_same = same_page(self.reference, variant.digest)
         if is_same or self._noise.explains(self.reference, variant.digest, self._changed):
             return Judgement(Verdict.SAME)
-        if is_same is None:
+        if is_same is None and not self.is_of_files:
             return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
         return self._judge_with_control(variant) if self._kept else Side.KEPT
 
@@ -353,7 +341,7 @@ class Comparison:
         if not own:
             is_like_it = _share(self._kept[-1].lines, variant.lines) >= _RECOGNIZED
             reason = "" if is_like_it else "it shows nothing of its own"
-            if _hide_what_differs(self.reference, variant.digest):
+            if self.is_of_files or _hide_what_differs(self.reference, variant.digest):
                 reason = NO_TEXT
             return Judgement(Verdict.CANNOT_TELL if reason else Verdict.SAME, reason)
         if any(same_page(kept.digest, variant.digest) for kept in self._kept):
@@ -423,9 +411,9 @@ class Comparison:
         mine: tuple[str, ...] = (variant_url,)
         theirs: tuple[str, ...] = (kept_url,)
         if len(known) >= _ECHOING_LINES:
-            mine, theirs = _echoes(variant_url, kept_url), _echoes(kept_url, variant_url)
-        plain = {_without(theirs, text) for shown in self._kept for text in shown.texts.values()}
-        return frozenset(line for line in own if _without(mine, first[line]) not in plain)
+            mine, theirs = echoes(variant_url, kept_url), echoes(kept_url, variant_url)
+        plain = {without(theirs, text) for shown in self._kept for text in shown.texts.values()}
+        return frozenset(line for line in own if without(mine, first[line]) not in plain)
 
     def _shows(self, line: tuple[int, int]) -> bool:
         return self._is_noise(line[0]) or any(line in shown.texts for shown in self._variants)
@@ -456,11 +444,9 @@ def _hide_what_differs(one: PageDigest, other: PageDigest) -> bool:
     return bool(one.unread and other.unread) and one.unread != other.unread
 
 
-def _by_shape(lines: Iterable[tuple[int, int]]) -> dict[int, set[int]]:
-    found: dict[int, set[int]] = {}
-    for shape, exact in lines:
-        found.setdefault(shape, set()).add(exact)
-    return found
+def _are_other_files(one: PageDigest, other: PageDigest) -> bool:
+    """Tell whether neither is text that is read, and they differ."""
+    return one.lines is None and other.lines is None and one.digest != other.digest
 
 
 def _share(
@@ -473,22 +459,3 @@ def _share(
 
 def _some(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(text for text, _ in zip(texts, range(_SHOWN_LINES), strict=False))
-
-
-def _echoes(url: str, other: str) -> tuple[str, ...]:
-    """Return what of *url*, and not of the *other* one, a page may repeat: the longest first."""
-    parts = urlsplit(url)
-    values = {piece.partition("=")[2] for piece in parts.query.split("&")}
-    others = {piece.partition("=")[2] for piece in urlsplit(other).query.split("&")}
-    long_values = {value for value in values - others if len(value) >= _LONG_VALUE}
-    relative = f"{parts.path}?{parts.query}" if parts.query else parts.path
-    found = {url, *long_values, *map(unquote, long_values)}
-    if len(relative) > 1:
-        found.add(relative)
-    return tuple(sorted(found, key=len, reverse=True))
-
-
-def _without(echoes: Iterable[str], text: str) -> str:
-    for echo in echoes:
-        text = text.replace(echo, "")
-    return " ".join(text.split())

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.explanation import Step
     from scrapy_urlcanon.canonicalizer.layers import Layer
     from scrapy_urlcanon.canonicalizer.values import Setting
-    from scrapy_urlcanon.pages.verdict import Shown
+    from scrapy_urlcanon.pages.shown import Shown
 
 
 @define

@@ -11,7 +11,8 @@ from scrapy import Request, Spider
 from scrapy_urlcanon.canonicalizer.rules import Skip
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.reading import page_of
-from scrapy_urlcanon.pages.verdict import Comparison, Judgement, Shown, Side, Verdict
+from scrapy_urlcanon.pages.shown import Shown
+from scrapy_urlcanon.pages.verdict import Comparison, Judgement, Side, Verdict
 from scrapy_urlcanon.redaction import shown_url
 
 if TYPE_CHECKING:

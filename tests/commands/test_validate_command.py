@@ -44,6 +44,11 @@ def respond(request):
         return page("gone", status=404) if "=1" in request.query else Response(fault=Fault.RESET)
     if request.path == "/login":
         return page(f"<p>Please log in. {WORDS}")
+    if request.path.startswith(("/image", "/photo", "/print")):
+        number = request.query if request.path == "/photo" else request.path
+        made = time.perf_counter_ns() if request.path.startswith("/print") else ""
+        body = b"\x89PNG\x01" + f"{number} {made}".encode()
+        return Response(headers=(("Content-Type", "image/png"),), body=body)
     if request.path.startswith("/moved/") and not request.path.endswith("/"):
         return redirect(f"{request.path}/")
     listed = request.query.partition("&sid=")[0]
@@ -92,6 +97,27 @@ def test_wrong_rule_is_refuted_with_an_example(validate):
     assert f"{SITE}/list" in lines
     # Each of the four pages, and each once more: what differs between two fetches is noise.
     assert len(hits) == 4 + 4
+
+
+def test_files_are_told_by_their_bytes(validate, tmp_path):
+    """A rule over images holds or fails as any; what is made anew at each visit tells nothing."""
+    (tmp_path / "files.toml").write_text(
+        '["site.example"]\ndrop_params = ["version", "number", "copy"]\n'
+    )
+    urls = [f"/image/{number}?version={number}" for number in range(20)]
+    urls += [f"/photo?number={number}" for number in range(20)]
+    urls += [f"/print/{number}?copy={number}" for number in range(20)]
+    result, lines, hits = validate(urls, file="files.toml")
+    assert result.returncode == 1
+    for option, expected in (
+        ("version", "holds 10 of 10 right"),
+        ("number", "fails 0 of 2 right"),
+        ("copy", "open 0 of 0 right, 20 not comparable"),
+    ):
+        (line,) = [line for line in lines if f"drop_params {option} " in line]
+        assert line.startswith(expected)
+    # Each of the photos twice, and the kept one once more, for two servers that take turns.
+    assert len([hit for hit in hits if hit.startswith("/photo")]) == 2 * 5
 
 
 def test_page_that_many_urls_share_proves_nothing(validate):

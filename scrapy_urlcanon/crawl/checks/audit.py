@@ -35,6 +35,7 @@ from scrapy_urlcanon.pages.verdict import (
     MOST_FETCHES,
     NO_TEXT,
     RESTLESS,
+    SHARED,
     Comparison,
     Judgement,
     Side,
@@ -60,7 +61,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
     from scrapy_urlcanon.pages.same_page import PageDigest
-    from scrapy_urlcanon.pages.verdict import Noise, Shown
+    from scrapy_urlcanon.pages.shown import Shown
+    from scrapy_urlcanon.pages.verdict import Noise
 
 _MOST_FETCHES = 8
 """After so many fetches one variant is not worth more."""
@@ -348,7 +350,7 @@ class Audit:
         """Take over a verdict, and return whether the spider is to get the variant."""
         drop, entries = trial.drop, trial.merge.entries
         if judgement.verdict is not Verdict.ANOTHER:
-            trial.is_got = judgement.reason == NO_TEXT
+            trial.is_got = judgement.reason == NO_TEXT and trial.fetches == 1
             self._conclude(trial, entries, judgement)
             return trial.is_got
         trial.is_got = self._sample.sites.of(drop.domain).is_new(trial.page, judgement)
@@ -442,8 +444,9 @@ class Audit:
         if judgement.verdict is Verdict.SAME or trial.is_got:
             return
         self.held.hold(url, trial.response)
-        if trial.is_refused and trial.response:
-            # It looks different, and there will be no control: the spider is to have it.
+        is_file = trial.comparison.is_of_files and judgement.reason != SHARED
+        if (trial.is_refused or is_file) and trial.response:
+            # It looks different, and no control says more: the spider is to have it.
             self._crawler.engine.crawl(marked(drop.request, RELEASED))
             return
         self._variants.remember(drop)

@@ -55,7 +55,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.stats import CrawlStats
     from scrapy_urlcanon.pages.page import Page
     from scrapy_urlcanon.pages.same_page import PageDigest
-    from scrapy_urlcanon.pages.verdict import Judgement, Shown
+    from scrapy_urlcanon.pages.shown import Shown
+    from scrapy_urlcanon.pages.verdict import Judgement
 
 logger = logging.getLogger(__name__)
 

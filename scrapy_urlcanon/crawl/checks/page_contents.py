@@ -9,7 +9,7 @@ from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.same_page import PageDigest
-from scrapy_urlcanon.pages.verdict import Shown
+from scrapy_urlcanon.pages.shown import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
