@@ -157,7 +157,7 @@ class Page:
         if not self.is_text:
             return PageDigest.of_bytes(self.body)
         title, text, media, scripts = self._reading
-        return PageDigest.of_text(title, b"\n".join((text, *media)), self.lines, scripts)
+        return PageDigest.of_text(title, b"\n".join((text, *media)), self.lines, scripts, media)
 
     @cached_property
     def _reading(self) -> _Reading:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xxhash import xxh32_intdigest
 
-from scrapy_urlcanon.pages.signature import Line, digest_of, line_of
+from scrapy_urlcanon.pages.signature import Line, digest_of, hash64, line_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -75,6 +75,8 @@ class PageDigest(NamedTuple):
     """64-bit hash of the title with every number made ``0``."""
     unread: bytes = b""
     """Of what a script makes a page of that shows nothing but its title; empty of any other."""
+    media: int = 0
+    """64-bit hash of the addresses of all that it embeds; 0 where there is none."""
 
     @classmethod
     def of_bytes(cls, body: bytes) -> Self:
@@ -82,11 +84,19 @@ class PageDigest(NamedTuple):
         return cls(blake2b(body, digest_size=20).digest())
 
     @classmethod
-    def of_text(cls, title: str, text: bytes, lines: Lines, scripts: bytes = b"") -> Self:
+    def of_text(
+        cls,
+        title: str,
+        text: bytes,
+        lines: Lines,
+        scripts: bytes = b"",
+        media: tuple[bytes, ...] = (),
+    ) -> Self:
         """Return what there is to compare of a *text* and of its *title*.
 
         :param lines: what is kept of the lines of the text.
         :param scripts: what they make the page of, where there is no text.
+        :param media: the addresses of what is embedded, which the lines are of too.
         """
         masked, exact, _ = lines.columns
         hashes = [
@@ -105,6 +115,7 @@ class PageDigest(NamedTuple):
             lines=array("Q", sample).tobytes(),
             title_shape=named.masked,
             unread=blake2b(scripts, digest_size=20).digest() if scripts else b"",
+            media=hash64(b"\n".join(sorted({*media}))) if media else 0,
         )
 
 

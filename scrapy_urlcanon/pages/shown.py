@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from scrapy_urlcanon.pages.signature import hash64
+from scrapy_urlcanon.pages.signature import hash64, hash_of_medium
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -47,6 +47,15 @@ class Shown:
     def has(self, own: frozenset[tuple[int, int]]) -> bool:
         """Tell whether it shows most of the lines that are another page's *own*."""
         return 2 * sum(line in self.texts for line in own) > len(own)
+
+    @cached_property
+    def media(self) -> frozenset[tuple[int, int]]:
+        """Those lines that are addresses of what it embeds."""
+        return frozenset(
+            line
+            for line, text in self.texts.items()
+            if line[1] == hash_of_medium(text.encode("utf-8", "surrogatepass")) & _LOW
+        )
 
     @cached_property
     def lines(self) -> dict[int, set[int]]:

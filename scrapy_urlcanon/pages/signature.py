@@ -380,8 +380,13 @@ def lines_of(text: bytes, media: Iterable[bytes] = ()) -> Lines:
         exact += map(hash64, lines)
         shapes += exact if masked == lower else map(hash64, masked.split(b"\n"))
         words += [size // _SIZE_OF_A_WORD + 1 for size in map(len, lines)]
-    of_media = [hash64(b"\0" + source) for source in media]
+    of_media = [*map(hash_of_medium, media)]
     return Lines(shapes + of_media, exact + of_media, words + [1] * len(of_media))
+
+
+def hash_of_medium(source: bytes) -> int:
+    """Return the hash that stands for the address of what a page embeds: that of no text."""
+    return hash64(b"\0" + source)
 
 
 _line = partial(tuple.__new__, Line)

@@ -247,6 +247,8 @@ class Comparison:
         self._variants: list[Shown] = []
         self._failures: Counter[Side] = Counter()
         self._changed: set[int] = set()
+        self._is_near = False
+        """Whether the variant is nearly what the kept page is, but may embed something else."""
         self._came = 0
         """How many lines without a number one fetch of a URL had and another one not, at most."""
 
@@ -258,6 +260,7 @@ class Comparison:
             return self.failed(side, SHARED)
         judgement = self._add(side, shown)
         is_same = isinstance(judgement, Judgement) and judgement.verdict is Verdict.SAME
+        is_same = is_same or self._is_near
         common = self._common
         is_shared = common.has_several_pages if is_same else common.has_several_paths
         if side is Side.VARIANT and is_shared(shown.digest):
@@ -292,6 +295,8 @@ class Comparison:
 
         :param reason: why, in a few words.
         """
+        if self._is_near:
+            return Judgement(Verdict.SAME)
         self._failures[side] += 1
         is_first = side is Side.VARIANT and not self._variants
         # A page that never was itself is not worth as much as one that was.
@@ -331,10 +336,25 @@ class Comparison:
         variant = self._variants[-1]
         is_same = same_page(self.reference, variant.digest)
         if is_same or self._noise.explains(self.reference, variant.digest, self._changed):
-            return Judgement(Verdict.SAME)
+            self._is_near = self._may_embed_others(variant)
+            if not self._is_near:
+                return Judgement(Verdict.SAME)
         if is_same is None and not self.is_of_files:
             return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
         return self._judge_with_control(variant) if self._kept else Side.KEPT
+
+    def _may_embed_others(self, variant: Shown) -> bool:
+        """Tell whether it may embed what no other page does, in the place of what the kept one has.
+
+        Text is another matter: a trail, a greeting or what is related may be what the dropped
+        parameter is about, and the page the same.
+        """
+        if variant.digest.media == self.reference.media:
+            return False
+        return any(
+            shape not in self._lines and not self._is_noise(shape)
+            for shape, _ in self._alone(variant.media)
+        )
 
     def _judge_with_control(self, variant: Shown) -> Judgement | Side:
         own = self._own()
@@ -344,7 +364,8 @@ class Comparison:
             if self.is_of_files or _hide_what_differs(self.reference, variant.digest):
                 reason = NO_TEXT
             return Judgement(Verdict.CANNOT_TELL if reason else Verdict.SAME, reason)
-        if any(same_page(kept.digest, variant.digest) for kept in self._kept):
+        is_like_it = any(same_page(kept.digest, variant.digest) for kept in self._kept)
+        if (self._is_near or is_like_it) and not self._embeds_others(variant, own):
             return Judgement(Verdict.SAME)
         if len(self._variants) == 1:
             # Of two servers that take turns one may have answered for each URL.
@@ -378,6 +399,12 @@ class Comparison:
             own,
             lacking,
         )
+
+    def _embeds_others(self, variant: Shown, own: frozenset[tuple[int, int]]) -> bool:
+        """Tell whether all that one page embeds and the other does not is nowhere else."""
+        mine = variant.media & own
+        theirs = {line for line in self._kept[-1].media if not self._shows(line)}
+        return bool(mine and theirs) and len(self._alone(mine | theirs)) == len(mine | theirs)
 
     def _alone(self, lines: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return those of *lines* that no other page is known to have."""

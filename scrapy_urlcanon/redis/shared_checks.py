@@ -110,7 +110,7 @@ def _encoded(content: PageDigest) -> str:
 
 
 def _decoded(text: bytes) -> PageDigest:
-    digest, title, sketch, simhash, lines, title_shape, unread = json.loads(text)
+    digest, title, sketch, simhash, lines, title_shape, unread, media = json.loads(text)
     return PageDigest(
         b64decode(digest),
         title,
@@ -119,4 +119,5 @@ def _decoded(text: bytes) -> PageDigest:
         None if lines is None else b64decode(lines),
         title_shape,
         b64decode(unread),
+        media,
     )

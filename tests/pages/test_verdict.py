@@ -1,6 +1,7 @@
 """Verdicts over pairs of URLs, from what was fetched of each."""
 
 import random
+from collections import Counter
 from itertools import count
 
 import pytest
@@ -226,3 +227,52 @@ def test_page_with_a_line_of_its_own_is_another_one():
     kept, variant = (shown(f"Owls<p>{text}") for text in ("menu of all", "Sold out<p>Print"))
     result, _ = verdict_of(lambda _: kept, lambda _: variant, noise)
     assert result.verdict is Verdict.ANOTHER
+
+
+FRAME = "".join(f"<p>{one}{two} stands and leads on" for one in "abcdefgh" for two in "ijklmnop")
+
+
+def test_little_that_is_embedded_each_time_tells_two_pages():
+    """A film in the place of another is content, however much else two pages share."""
+    films = (f"{FRAME}<iframe src=/films/{number}></iframe>" for number in (12, 13))
+    fetch = [lambda _, film=film: shown(film) for film in films]
+    result, fetched = verdict_of(*fetch)
+    assert result.verdict is Verdict.ANOTHER
+    assert (result.only_variant, result.only_kept) == (("/films/13",), ("/films/12",))
+    assert fetched == [Side.VARIANT, Side.KEPT, Side.KEPT, Side.VARIANT]
+
+
+@pytest.mark.parametrize("refused", [Side.KEPT, Side.VARIANT])
+def test_little_of_which_there_is_no_control_is_the_same_page(refused):
+    """Where the server sends something else when it is asked again nothing says that it is content.
+
+    So it was before, and a site that asks who is there is not asked more often.
+    """
+    asked = Counter()
+
+    def fetch(side, number):
+        asked[side] += 1
+        is_first = asked[side] == 1
+        if side is refused and not is_first:
+            return shown("Robot?", "Who are you?")
+        return shown(f"{FRAME}<iframe src=/films/{number}></iframe>")
+
+    result, _ = verdict_of(lambda _: fetch(Side.KEPT, 1), lambda _: fetch(Side.VARIANT, 2))
+    assert result.verdict is Verdict.SAME
+
+
+OF_ITS_WAY = {
+    "where it is": ("<p>Home / Sale / Red shoes", "<p>Home / New / Red shoes"),
+    "which one it is": ("<p>Result 3 of 57", "<p>Result 4 of 57"),
+    "a greeting": ("", "<p>Welcome, reader of the news"),
+    "a film more": ("", "<iframe src=/films/12></iframe>"),
+}
+
+
+@pytest.mark.parametrize("name", OF_ITS_WAY)
+def test_little_that_says_how_a_page_was_reached_tells_no_two(name):
+    """A rule that drops the way to a page is right, whatever the page says of it."""
+    fetch = [
+        lambda _, side=side: shown(f"{FRAME}<h1>Shoes</h1>{side}") for side in OF_ITS_WAY[name]
+    ]
+    assert verdict_of(*fetch)[0].verdict is Verdict.SAME

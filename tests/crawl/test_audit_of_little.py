@@ -1,0 +1,106 @@
+"""Pages that differ in little: in what they embed, or in what they say of the way to them."""
+
+from random import Random
+
+import pytest
+from audited_shop import RIGHT, SETTINGS, WRONG, audits
+from loopback import page
+from scrapy.utils.defer import deferred_f_from_coro_f
+
+NAMES = [Random(number).randbytes(4).hex() for number in range(60)]
+
+
+def frame(size):
+    """Return *size* lines that all pages of a site have."""
+    return "".join(f"<p>{NAMES[n % 60]} and {NAMES[n // 2 % 60]}, line {n}" for n in range(size))
+
+
+def shop(urls, answer):
+    """Return a site whose home page links *urls* by what is on them."""
+    links = (f'<li><a href="{url}">The {NAMES[n % 60]} shoes</a>' for n, url in enumerate(urls))
+    home = page("".join(links))
+    count = iter(range(1_000_000))
+    return lambda request: home if request.target == "/" else answer(request, next(count))
+
+
+MEDIA = {
+    "image": "<img src=/photos/{}.jpg>",
+    "image that a script loads": "<img src=/blank.gif data-src=/photos/{}.jpg>",
+    "film": "<iframe src=/films/{}></iframe>",
+}
+MOVES = {
+    "nothing": lambda _: "",
+    "a counter": lambda count: f"<p>Visit number {count}",
+    "a sentence": lambda count: f"<p>Today {NAMES[count % 50]} {NAMES[count % 37]} is best",
+    "a token": lambda count: f"<p>Token {Random(count).randbytes(8).hex()}",
+    "an advertisement": lambda count: f"<img src=/ads/{count % 11}.jpg>",
+}
+
+
+@pytest.mark.parametrize("size", [70, 200])
+@pytest.mark.parametrize("moves", MOVES)
+@pytest.mark.parametrize("medium", MEDIA)
+@deferred_f_from_coro_f
+async def test_wrong_rule_over_pages_that_embed_something_else(crawl, medium, moves, size):
+    """One image in a long frame is a page: its URL shows it each time, and no other page has it."""
+    urls = [f"/p?id={n}" for n in range(60)]
+
+    def answer(request, count):
+        shown = MEDIA[medium].format(request.query[3:])
+        return page(f"<title>Shop</title>{frame(size)}{shown}{MOVES[moves](count)}")
+
+    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS})
+    assert result.pages == sorted(["/", *urls])
+    assert len(result.hits) <= 61 + 9
+
+
+@pytest.mark.parametrize("moves", MOVES)
+@deferred_f_from_coro_f
+async def test_right_rule_over_pages_that_embed_something_of_their_own(crawl, moves):
+    """What is embedded by every fetch of both URLs tells no two pages."""
+    urls = [f"/p{n}?sid={m}" for n in range(30) for m in range(3)]
+
+    def answer(request, count):
+        shown = MEDIA["image"].format(request.path[2:])
+        return page(f"<title>Shop</title>{frame(200)}{shown}{MOVES[moves](count)}")
+
+    settings = {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 0.1}
+    result = await crawl(shop(urls, answer), settings)
+    assert result.pages == sorted(["/", *(f"/p{n}?sid=0" for n in range(30))])
+    assert len(result.hits) <= 31 + 6
+
+
+WAYS = {
+    "a greeting": lambda _, way: f"<p>Welcome, readers of {NAMES[way]}",
+    "a trail": lambda n, way: (
+        f"<p>Home / Shop / {NAMES[way]} / {NAMES[way + 5]} / {NAMES[n]} shoes"
+    ),
+    "a list of the trail": lambda n, way: f"<li>Home<li>{NAMES[way]}<li>The {NAMES[n]} shoes",
+    "a place among others": lambda _, way: f"<p>Result {way} of 57",
+    "what follows": lambda n, way: f"<p>Next: The {NAMES[(n * 7 + way * 11) % 60]} shoes",
+    "what is related": lambda n, way: "".join(
+        f"<img src=/photos/{(n * 7 + way * 11 + k) % 60}.jpg>" for k in range(3)
+    ),
+    # As of a cache that has a copy for each URL.
+    "a sentence": lambda n, way: (
+        f"<p>Today {NAMES[way * n % 50]} {NAMES[way * 3 + n % 37]} is best"
+    ),
+    "a counter": lambda n, way: f"<p>Visit number {n * 31 + way * 1000}",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@deferred_f_from_coro_f
+async def test_right_rule_over_pages_that_say_how_they_were_reached(crawl, way):
+    """What a page says of the way to it, at each fetch of a URL, makes no two of it."""
+    urls = [f"/p{n}?sid={m}" for m in range(5) for n in range(60)]
+
+    def answer(request, _):
+        number, sid = int(request.path[2:]), int(request.query[4:])
+        own = f"<h1>The {NAMES[number]} shoes</h1><img src=/photos/{number}.jpg>"
+        return page(f"<title>Shop</title>{frame(150)}{own}{WAYS[way](number, sid)}")
+
+    settings = {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 0.2}
+    result = await crawl(shop(urls, answer), settings)
+    assert not any("suspended" in figure for figure in audits(result.figures))
+    assert len(result.pages) <= 62
