@@ -59,6 +59,8 @@ REPORT_FORMATS: Final = {
 
 By its path, as :data:`.addon.REPORT`: settings are checked where no report is imported.
 """
+_NO_PATH: Final = (False, "", "0", "false", "False", "none", "None")
+"""What a command line may have for no path; a file of such a name is ``./False``."""
 _JOB_RULES: Final = ("warn", "error", "keep")
 _ORDERS: Final = ("novelty",)
 ITEM, TEXT, _ = _SEEN_BY = ("item", "text", "response")
@@ -173,11 +175,18 @@ def _rules(name: str, value: Any) -> Any:
 
 
 def _paths(name: str, value: Any) -> tuple[Any, ...]:
+    if value in _NO_PATH:
+        return ()
     if isinstance(value, str):
-        return tuple(value.split(",")) if value else ()
+        value = value.split(",")
     if isinstance(value, (list, tuple)):
-        return tuple(value)
+        return tuple(_at_home(path) if isinstance(path, str) else path for path in value)
     raise _expected(name, "a list of paths", value)
+
+
+def _at_home(path: str | os.PathLike[str]) -> str:
+    """Return *path* with what ``~`` stands for: no shell has done that in a setting."""
+    return str(os.path.expanduser(os.fspath(path)))  # noqa: PTH111 - a path that may not exist
 
 
 def _any(name: str, value: Any) -> Any:
@@ -222,11 +231,13 @@ def _sites(name: str, value: Any) -> bool | frozenset[str]:
 
 
 def _path_of_store(name: str, value: Any) -> str | None:
-    if value == "":
-        return None
-    if not isinstance(value, (str, os.PathLike)):
+    return None if value in _NO_PATH else _path_of_file(name, value)
+
+
+def _path_of_file(name: str, value: Any) -> str:
+    if not isinstance(value, (str, os.PathLike)) or value in (*_NO_PATH, "true", "True"):
         raise _expected(name, "a path", value)
-    template = str(os.fspath(value))
+    template = _at_home(value)
     problem = problem_of(template)
     if not problem and Path(example(template)).is_dir():
         problem = "expected the path of a file, got that of a directory"
@@ -237,6 +248,8 @@ def _path_of_store(name: str, value: Any) -> str | None:
 
 def _paths_of_reports(name: str, value: Any) -> tuple[str, ...]:
     paths: Iterable[object]
+    if value in _NO_PATH:
+        return ()
     if isinstance(value, str):
         paths = [path.strip() for path in value.split(",") if path.strip()]
     elif isinstance(value, os.PathLike):
@@ -251,7 +264,7 @@ def _paths_of_reports(name: str, value: Any) -> tuple[str, ...]:
         if not isinstance(path, (str, os.PathLike)):
             problems += _expected(name, "a path", path).problems
             continue
-        text = str(os.fspath(path))
+        text = _at_home(path)
         problem = "it is listed twice" if text in found else _problem_of_report(text)
         if problem:
             problems.append(Problem(name, problem, text))
@@ -374,7 +387,7 @@ class CrawlSettings:
     stop: float = _setting(_share, default=0.0)
     """Close the crawl when less than this share of what waits is expected to [bring anything
     new](order.md#when-it-is-done), which needs the order by novelty; with 0 it goes on."""
-    left: Any = _setting(_path_of_store, default="urlcanon-left-%(name)s.jsonl")
+    left: str = _setting(_path_of_file, default="urlcanon-left-%(name)s.jsonl")
     """Where to write the requests that are not fetched because of that."""
     take_up: str | None = _setting(_path_of_store, default=None)
     """Such a file of an earlier crawl, whose requests are scheduled first."""

@@ -91,3 +91,50 @@ def test_what_is_no_path_of_a_report_is_an_error(value, message):
         value_of("report", Settings({"URLCANON_REPORT": value}))
     assert message in str(error.value)
     assert "URLCANON_REPORT" in str(error.value)
+
+
+NO_PATHS = [None, False, "", "False", "false", "0", "none", "None"]
+
+
+@pytest.mark.parametrize("value", NO_PATHS)
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [*((name, None) for name in ("record", "seen", "take_up", "skip_places")), ("report", ())],
+)
+def test_what_turns_a_file_off_names_none(name, expected, value):
+    """A command line has but text: `-s URLCANON_RECORD=False` makes no file of that name."""
+    assert value_of(name, Settings({name_of(name): value})) == expected
+
+
+@pytest.mark.parametrize("name", ["record", "seen", "take_up", "skip_places", "left"])
+@pytest.mark.parametrize("value", [True, "True", 3])
+def test_what_is_no_path_of_a_file_is_an_error(name, value):
+    """The error names the setting, what was expected, and what there was."""
+    with pytest.raises(ConfigurationError) as error:
+        value_of(name, Settings({name_of(name): value}))
+    (problem,) = error.value.problems
+    assert problem.origin == name_of(name)
+    assert problem.message == f"expected a path, got {value!r}"
+
+
+@pytest.mark.parametrize("value", [value for value in NO_PATHS if value is not None])
+def test_what_is_left_is_written_somewhere(value):
+    """What was not fetched would be known to nobody."""
+    with pytest.raises(ConfigurationError, match=r"URLCANON_LEFT.*expected a path, got"):
+        value_of("left", Settings({"URLCANON_LEFT": value}))
+
+
+@pytest.mark.parametrize(
+    ("name", "one"),
+    [
+        *((name, str) for name in ("record", "seen", "left")),
+        ("report", tuple),
+        ("rules_files", tuple),
+    ],
+)
+def test_tilde_is_the_home_directory(name, one, monkeypatch, tmp_path):
+    """No shell has replaced it in a setting."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    found = value_of(name, Settings({name_of(name): "~/a.json"}))
+    expected = str(tmp_path / "a.json")
+    assert found == (expected if one is str else (expected,))
