@@ -1,9 +1,9 @@
-"""Learns online what to expect: logistic regression over hashed features."""
+"""Learns online what to expect: Bayesian logistic regression over hashed features."""
 
 from __future__ import annotations
 
 from array import array
-from math import exp, sqrt
+from math import exp, log
 from typing import TYPE_CHECKING, Final
 
 from scrapy_urlcanon.novelty.features import BITS
@@ -11,20 +11,25 @@ from scrapy_urlcanon.novelty.features import BITS
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-_RATE: Final = 2.0
-"""How far the first example moves the expectation, in logits, where all its features are new."""
-_MEMORY: Final = 0.999
-"""What is left of the weight of old evidence after another example."""
+_UNSURE: Final = 8.0
+"""The variance, in logits, of what is expected where all features are new."""
+_LEAST_DOUBT: Final = 0.05
+"""This share of it no number of examples takes away: what a site brings changes."""
+_LEAST_SLOPE: Final = 0.02
+"""Of the logistic function, near its ends: an example counts there too."""
 _MOST: Final = 30.0
 
 
 class OnlineModel:
     """Expects of features a share from 0 to 1; each example that it learns counts at once.
 
-    Logistic regression with a step size for each feature (J. Duchi, E. Hazan, Y. Singer, "Adaptive
-    subgradient methods for online learning and stochastic optimization", JMLR 12, 2011): what
-    is rare moves far, what is frequent is settled. Unlike there old evidence decays, so that
-    it follows a site which changes.
+    Logistic regression that knows how unsure it is of each feature (D. Spiegelhalter,
+    S. Lauritzen, "Sequential updating of conditional probabilities on directed graphical
+    structures", Networks 20, 1990). An example moves those the most that are known the least,
+    all together as far as one variable would move that is as unsure as they are, and makes all of
+    them surer by one factor. So what is expected after some examples is about their mean, and not
+    what the last few brought: a usual page of a kind whose pages differ much would else look bad
+    after three short ones. Some doubt stays, so that it follows a site which changes.
 
     >>> model = OnlineModel(prior=0.5)
     >>> for _ in range(20):
@@ -37,25 +42,31 @@ class OnlineModel:
     """
 
     def __init__(self, prior: float) -> None:
-        from math import log  # noqa: PLC0415
-
         self._prior = log(prior / (1 - prior))
         # Lists would have each full garbage collection look at a million numbers.
         self.weights = array("d", bytes(8 << BITS))
-        self.evidence = array("d", bytes(8 << BITS))
+        self.known = array("d", bytes(8 << BITS))
+        """How much of the doubt of each feature is gone, from 0 to a bound below 1."""
 
     def expect(self, features: Iterable[int]) -> float:
         """Return the expected share."""
         logit = self._prior + sum(map(self.weights.__getitem__, features))
         return 1.0 / (1.0 + exp(-max(-_MOST, min(_MOST, logit))))
 
-    def learn(self, features: Collection[int], share: float) -> None:
-        """Learn that *features* brought *share*."""
-        error = self.expect(features) - share
-        square = error * error
-        rate = _RATE * 2 / len(features) * error
-        weights, evidence = self.weights, self.evidence
-        for feature in features:
-            seen = evidence[feature] * _MEMORY + square
-            evidence[feature] = seen
-            weights[feature] -= rate / sqrt(0.1 + seen)
+    def learn(self, features: Collection[int], share: float, *, again: bool = False) -> None:
+        """Learn that *features* brought *share*.
+
+        :param again: it was learned before: that makes nothing surer.
+        """
+        expected = self.expect(features)
+        weights, known = self.weights, self.known
+        doubts = [1.0 - known[feature] for feature in features]
+        unsure = _UNSURE / len(features)
+        surer = 1.0 + unsure * sum(doubts) * max(expected * (1.0 - expected), _LEAST_SLOPE)
+        move = unsure * (share - expected) / surer
+        for feature, doubt in zip(features, doubts, strict=True):
+            weights[feature] += move * doubt
+        if not again:
+            for feature, doubt in zip(features, doubts, strict=True):
+                left = doubt / surer
+                known[feature] = 1.0 - left if left > _LEAST_DOUBT else 1.0 - _LEAST_DOUBT

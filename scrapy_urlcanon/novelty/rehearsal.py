@@ -59,4 +59,4 @@ class Rehearsal:
         shape = next(iter(self.examples))
         examples = self.examples[shape] = self.examples.pop(shape)
         again, share = self._random.choice(examples)
-        self._model.learn(unpacked(again), share)
+        self._model.learn(unpacked(again), share, again=True)

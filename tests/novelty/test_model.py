@@ -40,3 +40,24 @@ def test_what_is_learned_of_a_shared_feature_holds_for_others():
     for number in range(10, 40):
         model.learn((1, number), 0.0)
     assert model.expect((1, 99)) < 0.2 < model.expect((2, 99))
+
+
+def test_mean_is_expected_and_not_what_the_last_few_examples_brought():
+    """Three short pages of a kind that mostly has long ones are no reason to leave it."""
+    model = OnlineModel(prior=0.2)
+    for share in (0.5,) * 7 + (0.1,) * 3:
+        model.learn((1, 2, 3), share)
+    assert abs(model.expect((1, 2, 3)) - 0.38) < 0.06
+
+
+def test_what_is_learned_again_makes_nothing_surer():
+    """One page, however often it is rehearsed, leaves as much room for the next as once."""
+    model = OnlineModel(prior=0.5)
+    model.learn((1, 2), 0.9)
+    known = [*model.known]
+    for _ in range(100):
+        model.learn((1, 2), 0.9, again=True)
+    assert [*model.known] == known
+    before = model.expect((1, 2))
+    model.learn((1, 2), 0.0)
+    assert before - model.expect((1, 2)) > 0.3

@@ -27,7 +27,7 @@ def test_more_is_learned_again_in_the_beginning(monkeypatch):
     monkeypatch.setattr(rehearsal, "_YOUNG", 20)
     model = OnlineModel(prior=0.6)
     learned = []
-    monkeypatch.setattr(model, "learn", lambda features, _: learned.append(features[0]))
+    monkeypatch.setattr(model, "learn", lambda features, *_, **__: learned.append(features[0]))
     teacher = Rehearsal(model)
     teacher.learn(RARE, 0.6)
     for _ in range(40):

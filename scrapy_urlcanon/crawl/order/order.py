@@ -52,6 +52,9 @@ _LEADS: Final = 5
 _WAITING_PAGES: Final = 8
 """After so many further pages it is taken as known what a page led to. With 32 the first tenth of a
 crawl went to lists of which nothing but that was known, that each leads to as many again."""
+_USUAL: Final = 0.2
+"""What is expected where nothing is known: what a usual page counts. With twice as much, each kind
+of which nothing was known was tried before those that were known to be usual."""
 _SUSPICION: Final = -2.0
 """In logits: what is expected less of what usual rules of known software suspect."""
 _MAX_SLOTS: Final = 100_000
@@ -161,9 +164,9 @@ class Order:
     def __init__(self, settings: CrawlSettings, on_outcome: Callable[[Outcome], None]) -> None:
         self._on_outcome = on_outcome
         self._url_features = UrlFeatures()
-        self._news = OnlineModel(prior=0.43)
+        self._news = OnlineModel(_USUAL)
         self._news.weights[feature_of(SUSPECTED)] = _SUSPICION
-        self._leads = OnlineModel(prior=0.36)
+        self._leads = OnlineModel(_USUAL)
         self._learn_news = Rehearsal(self._news).learn
         self._learn_lead = Rehearsal(self._leads).learn
         self.suspicions = Suspicions()
@@ -309,9 +312,9 @@ class Order:
         """Return what was learned, as arrays."""
         return {
             "news": array("f", self._news.weights),
-            "news evidence": array("f", self._news.evidence),
+            "news known": array("f", self._news.known),
             "leads": array("f", self._leads.weights),
-            "leads evidence": array("f", self._leads.evidence),
+            "leads known": array("f", self._leads.known),
             "counts": self._url_features.counts,
             "lines": self._lines.places,
             "line counts": self._lines.counts,
@@ -328,7 +331,7 @@ class Order:
             raise ValueError("it is of other sizes, as with another URLCANON_ORDER_LINES")
         for name, model in (("news", self._news), ("leads", self._leads)):
             model.weights[:] = array("d", array("f", state[name]))
-            model.evidence[:] = array("d", array("f", state[f"{name} evidence"]))
+            model.known[:] = array("d", array("f", state[f"{name} known"]))
         self._url_features.counts[:] = state["counts"]
         self._lines.places[:] = array("I", state["lines"])
         self._lines.counts[:] = state["line counts"]
