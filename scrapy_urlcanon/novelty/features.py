@@ -94,6 +94,36 @@ def _kind(found: re.Match[str]) -> str:
     return f"#{found.lastgroup}"
 
 
+def standing(url: str, base: str) -> str:
+    """Return how *url* stands to *base*, the URL of a page with a link to it, as a feature.
+
+    The print view, the edit form and the next page of what is shown add something to its URL,
+    whatever they are called on this site.
+
+    >>> page = "http://a.example/post/7?lang=en"
+    >>> for path in ("7?lang=en&print=1", "7?view=2", "7/edit", "8", ""):
+    ...     print(standing(f"http://a.example/post/{path}", page))
+    stands for more of it
+    stands at its path
+    stands below it
+    stands beside it
+    stands above it
+    """
+    path, _, query = url.partition("#")[0].partition("?")
+    base_path, _, base_query = base.partition("#")[0].partition("?")
+    if path == base_path:
+        if not base_query or {*_SEPARATOR.split(base_query)} <= {*_SEPARATOR.split(query)}:
+            return "stands for more of it"
+        return "stands at its path"
+    if path.startswith(f"{base_path.rstrip('/')}/"):
+        return "stands below it"
+    if base_path.startswith(f"{path.rstrip('/')}/"):
+        return "stands above it"
+    if path.rpartition("/")[0] == base_path.rpartition("/")[0]:
+        return "stands beside it"
+    return "stands elsewhere"
+
+
 class UrlFeatures:
     """Makes features of URLs, and remembers how often it has met what.
 

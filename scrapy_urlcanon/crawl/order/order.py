@@ -20,7 +20,7 @@ from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.novelty.echoes import without_echoes
-from scrapy_urlcanon.novelty.features import Features, UrlFeatures, feature_of, unpacked
+from scrapy_urlcanon.novelty.features import Features, UrlFeatures, feature_of, standing, unpacked
 from scrapy_urlcanon.novelty.model import OnlineModel
 from scrapy_urlcanon.novelty.news import News, SeenLines, Usual
 from scrapy_urlcanon.novelty.rehearsal import Rehearsal
@@ -123,6 +123,7 @@ class _Slot:
 class Fetched:
     """A page that was fetched."""
 
+    url: str
     taken: _Taken
     hops: list[_Taken]
     """What redirected to it."""
@@ -199,6 +200,7 @@ class Order:
             return self._url_features.of(request.url, ("no link", *self.suspicions.of(request.url)))
         context = (
             *page.links.context(request),
+            standing(request.url, page.url),
             page.quality,
             *self.suspicions.of(request.url),
         )
@@ -237,7 +239,7 @@ class Order:
         is_error = response.status >= HTTPStatus.BAD_REQUEST
         if not is_error:
             news = self._read(response)
-        page = Fetched(taken, hops, self._url_features.shape(request.url), news)
+        page = Fetched(request.url, taken, hops, self._url_features.shape(request.url), news)
         # A hop costs a fetch.
         page.cost = 1 + len(hops) + request.meta.get("retry_times", 0)
         self._fetched[request] = page
@@ -249,14 +251,14 @@ class Order:
             has_news = self._usual.is_much(news)
             amount = self._usual.amount(news.worth)
             came = amount * trust(response) if amount else 0.0
-            self._came(request.url, page, came, has_news=has_news)
+            self._came(page, came, has_news=has_news)
 
     def output_of(self, response: Response) -> Output | None:
         """Return what is to be told of the output for *response*."""
         page = self._fetched.get(response.request) if response.request else None
         if page is None or response.request is None:
             return None
-        url, value = response.request.url, self._value
+        value = self._value
 
         def linked(request: Request) -> None:
             if page.links is None:
@@ -266,11 +268,11 @@ class Order:
         def done(items: Sequence[Any]) -> None:
             if value:
                 came = min(1.0, value(response, items))
-                self._came(url, page, came, has_news=came > 0)
+                self._came(page, came, has_news=came > 0)
 
         return Output(linked, done)
 
-    def _came(self, url: str, page: Fetched, came: float, *, has_news: bool) -> None:
+    def _came(self, page: Fetched, came: float, *, has_news: bool) -> None:
         """Learn what *page* is worth."""
         self._learn([page.taken, *page.hops], came / page.cost)
         self._all_new += (float(page.news.share > 0.9) - self._all_new) / 100  # noqa: PLR2004
@@ -279,7 +281,7 @@ class Order:
         if slot:
             slot.came(taken.turn, came)
         self._on_outcome(
-            Outcome(url, taken.slot, page.news, taken.expected, came, has_news=has_news)
+            Outcome(page.url, taken.slot, page.news, taken.expected, came, has_news=has_news)
         )
 
     def _lead(self, page: Fetched) -> float:

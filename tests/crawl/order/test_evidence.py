@@ -77,6 +77,24 @@ async def test_pages_that_give_themselves_up_come_last(crawl, head):
     assert sum("even" in hit for hit in hits[:FIRST]) >= 0.8 * COUNT
 
 
+@deferred_f_from_coro_f
+async def test_views_of_the_page_that_links_them_come_last(crawl):
+    """Their URLs are of one shape with those of other pages, and stand among these."""
+
+    def respond(request):
+        number, _, view = request.target.removeprefix("/page/").partition("?view=")
+        if request.target == "/":
+            return page("<p><a href=/page/1?view=9>x</a>")
+        below = [n for n in (2 * int(number), 2 * int(number) + 1) if n <= COUNT]
+        links = [f"{n}?view=9" for n in below] + [f"{number}?view={n}" for n in (1, 2, 3)]
+        said = words(number, 40) if view == "9" else "<p>Nothing of this is new"
+        return page(said + "".join(f"<p><a href=/page/{link}>x</a>" for link in sorted(links)))
+
+    hits = (await crawl(respond, NOVELTY)).hits
+    assert len(hits) == 1 + 4 * COUNT
+    assert sum(hit.endswith("?view=9") for hit in hits[:FIRST]) >= 0.9 * COUNT
+
+
 class BothSpider(SitemapSpider):
     """Reads a sitemap and follows links."""
 
