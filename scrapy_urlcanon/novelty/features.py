@@ -94,34 +94,45 @@ def _kind(found: re.Match[str]) -> str:
     return f"#{found.lastgroup}"
 
 
-def standing(url: str, base: str) -> str:
-    """Return how *url* stands to *base*, the URL of a page with a link to it, as a feature.
+class Standing:
+    """Tells how URLs stand to that of the page that links them, as a feature of the link.
 
     The print view, the edit form and the next page of what is shown add something to its URL,
     whatever they are called on this site.
 
-    >>> page = "http://a.example/post/7?lang=en"
+    >>> standing = Standing("http://a.example/post/7?lang=en")
     >>> for path in ("7?lang=en&print=1", "7?view=2", "7/edit", "8", ""):
-    ...     print(standing(f"http://a.example/post/{path}", page))
+    ...     print(standing.of(f"http://a.example/post/{path}"))
     stands for more of it
     stands at its path
     stands below it
     stands beside it
     stands above it
+
+    :param page: the URL of the page.
     """
-    path, _, query = url.partition("#")[0].partition("?")
-    base_path, _, base_query = base.partition("#")[0].partition("?")
-    if path == base_path:
-        if not base_query or {*_SEPARATOR.split(base_query)} <= {*_SEPARATOR.split(query)}:
-            return "stands for more of it"
-        return "stands at its path"
-    if path.startswith(f"{base_path.rstrip('/')}/"):
-        return "stands below it"
-    if base_path.startswith(f"{path.rstrip('/')}/"):
-        return "stands above it"
-    if path.rpartition("/")[0] == base_path.rpartition("/")[0]:
-        return "stands beside it"
-    return "stands elsewhere"
+
+    __slots__ = ("_below", "_folder", "_path", "_query")
+
+    def __init__(self, page: str) -> None:
+        self._path, _, query = page.partition("#")[0].partition("?")
+        self._query = {*_SEPARATOR.split(query)} if query else set()
+        self._folder = self._path.rpartition("/")[0]
+        self._below = f"{self._path.rstrip('/')}/"
+
+    def of(self, url: str) -> str:
+        """Return how *url* stands to the page."""
+        path, _, query = url.partition("#")[0].partition("?")
+        if path == self._path:
+            is_more = self._query <= {*_SEPARATOR.split(query)}
+            return "stands for more of it" if is_more else "stands at its path"
+        if path.startswith(self._below):
+            return "stands below it"
+        if self._path.startswith(f"{path.rstrip('/')}/"):
+            return "stands above it"
+        if path.rpartition("/")[0] == self._folder:
+            return "stands beside it"
+        return "stands elsewhere"
 
 
 class UrlFeatures:

@@ -20,7 +20,7 @@ from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.novelty.echoes import without_echoes
-from scrapy_urlcanon.novelty.features import Features, UrlFeatures, feature_of, standing, unpacked
+from scrapy_urlcanon.novelty.features import Features, Standing, UrlFeatures, feature_of, unpacked
 from scrapy_urlcanon.novelty.model import OnlineModel
 from scrapy_urlcanon.novelty.news import News, SeenLines, Usual
 from scrapy_urlcanon.novelty.rehearsal import Rehearsal
@@ -136,6 +136,11 @@ class Fetched:
     """The features of the requests that it led to, and how many have them."""
     quality: str = field(init=False)
     """What it brought itself, as a feature of its links."""
+    standing: Standing = field(init=False)
+
+    @standing.default
+    def _standing(self) -> Standing:
+        return Standing(self.url)
 
     @quality.default
     def _quality(self) -> str:
@@ -200,7 +205,7 @@ class Order:
             return self._url_features.of(request.url, ("no link", *self.suspicions.of(request.url)))
         context = (
             *page.links.context(request),
-            standing(request.url, page.url),
+            page.standing.of(request.url),
             page.quality,
             *self.suspicions.of(request.url),
         )
