@@ -52,6 +52,17 @@ def test_each_page_of_content_of_a_trap_is_reached_by_links(kind, pages):
     assert found - {""} == site.content
 
 
+def test_trap_and_common_shape_of_one_name_are_two_sites():
+    """There is a shop of either sort; that of a common shape has no pages of content to count."""
+    crawling = importlib.import_module("benchmarks.novelty.crawling")
+    kinds = ("shop", f"{crawling.SHAPE}shop")
+    trap, shape = (
+        crawling.generated(crawling.Task((), 1, sites=((kind, 1),)))[0] for kind in kinds
+    )
+    assert len(trap.content) == 277
+    assert not shape.content
+
+
 @pytest.mark.parametrize("name", ["novelty", "profiles"])
 def test_measured_page_is_made_from_its_results(name):
     page = importlib.import_module(f"benchmarks.{name}.page")

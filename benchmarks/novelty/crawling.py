@@ -53,6 +53,8 @@ BREADTH_FIRST: Mapping[str, Any] = {
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
 }
 _LINK = re.compile(r'<a href="([^"]*)"')
+SHAPE = "shape of a "
+"""Begins the kind of a generated site of a common shape; others are traps."""
 PLUGIN: Mapping[str, Any] = {"ADDONS": {"scrapy_urlcanon.Addon": 500}}
 
 
@@ -219,7 +221,10 @@ def generated(task: Task) -> list[sites.Site]:
     if len(task.sites) > 1:
         return sites.hosts(*task.sites[0], len(task.sites))
     return [
-        shapes.site(kind, seed) if kind in shapes.SHAPES else sites.KINDS[kind](seed)
+        # A shop is there of either sort.
+        shapes.site(kind.removeprefix(SHAPE), seed)
+        if kind.startswith(SHAPE)
+        else sites.KINDS[kind](seed)
         for kind, seed in task.sites
     ]
 

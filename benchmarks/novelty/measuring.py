@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.novelty.cases import BREADTH, LEARNED, ORDERS, SHAPE_LIMIT, SHARES, Trap
-from benchmarks.novelty.crawling import PLUGIN, Task, crawl
+from benchmarks.novelty.crawling import PLUGIN, SHAPE, Task, crawl
 from benchmarks.programs.program import CACHE
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def shape(kind: str, seed: int, orders: Iterable[str]) -> dict[str, Any]:
     """Return the words of news that each order had after each share of the fetches."""
     found = {}
     for order in orders:
-        task = Task((f"http://{kind}.example/",), SHAPE_LIMIT, sites=((kind, seed),))
+        task = Task((f"http://{kind}.example/",), SHAPE_LIMIT, sites=((f"{SHAPE}{kind}", seed),))
         title = f"{kind}, seed {seed}, {order}"
         figures = _figures(title, with_settings(task, ORDERS[order]), SHAPE_LIMIT)
         found[order] = [figures["curve"][share * POINTS // 100] for share in SHARES]
