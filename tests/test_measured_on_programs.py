@@ -63,6 +63,22 @@ def test_trap_and_common_shape_of_one_name_are_two_sites():
     assert not shape.content
 
 
+@pytest.mark.parametrize("order", ["breadth first", "novelty"])
+def test_crawl_without_the_engine_goes_as_one_with_it(order):
+    """What is compared in minutes is what Scrapy would do."""
+    cases, crawling, measuring, offline = (
+        importlib.import_module(f"benchmarks.novelty.{name}")
+        for name in ("cases", "crawling", "measuring", "offline")
+    )
+    task = crawling.Task(("http://manual.example/",), 60, sites=((f"{crawling.SHAPE}manual", 2),))
+    by_scrapy = crawling.crawl(measuring.with_settings(task, cases.ORDERS[order]))
+    is_ours = order == cases.NEWS
+    frontier = offline.ByNews() if is_ours else offline.ByDepth(is_breadth_first=True)
+    alone = offline.Crawling(offline.Pages("manual", 2), frontier, 60)
+    alone.run()
+    assert alone.words == by_scrapy.news
+
+
 @pytest.mark.parametrize("name", ["novelty", "profiles"])
 def test_measured_page_is_made_from_its_results(name):
     page = importlib.import_module(f"benchmarks.{name}.page")
