@@ -50,7 +50,8 @@ class Features(NamedTuple):
     coarse: bytes
     """Of the shape of the URL alone: few kinds of these are on a site."""
     all: bytes
-    """These and finer ones; requests with the same ones wait in one queue."""
+    """These and finer ones, and last that of all together; requests with the same ones wait in one
+    queue."""
 
 
 def packed(numbers: Iterable[int]) -> bytes:
@@ -207,6 +208,7 @@ class UrlFeatures:
                 number = again if count and "#" not in text else first
                 place = (number * _SPREAD ^ of_host) >> 7 & _MASK
             fine += (number & _MASK, place)
+        fine.append(crc32(packed(fine)) & _MASK)
         return Features(shape.coarse, packed(fine)), least
 
     @staticmethod

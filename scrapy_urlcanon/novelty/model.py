@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Final
 from scrapy_urlcanon.novelty.features import BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable, Sequence
 
 _UNSURE: Final = 8.0
 """The variance, in logits, of what is expected where all features are new."""
+_OF_ITS_OWN: Final = 1.0
+"""That of what is expected of a kind of which nothing is known but all of its features."""
 _LEAST_DOUBT: Final = 0.05
 """This share of it no number of examples takes away: what a site brings changes."""
 _LEAST_SLOPE: Final = 0.02
@@ -30,6 +32,10 @@ class OnlineModel:
     them surer by one factor. So what is expected after some examples is about their mean, and not
     what the last few brought: a usual page of a kind whose pages differ much would else look bad
     after three short ones. Some doubt stays, so that it follows a site which changes.
+
+    The last feature is the kind itself, all of them together: what a kind brings differs from what
+    its features say. Two kinds that have most features in common would else rise and fall
+    together, whichever of them was fetched.
 
     >>> model = OnlineModel(prior=0.5)
     >>> for _ in range(20):
@@ -53,7 +59,7 @@ class OnlineModel:
         logit = self._prior + sum(map(self.weights.__getitem__, features))
         return 1.0 / (1.0 + exp(-max(-_MOST, min(_MOST, logit))))
 
-    def learn(self, features: Collection[int], share: float, *, again: bool = False) -> None:
+    def learn(self, features: Sequence[int], share: float, *, again: bool = False) -> None:
         """Learn that *features* brought *share*.
 
         :param again: it was learned before: that makes nothing surer.
@@ -61,11 +67,13 @@ class OnlineModel:
         expected = self.expect(features)
         weights, known = self.weights, self.known
         doubts = [1.0 - known[feature] for feature in features]
-        unsure = _UNSURE / len(features)
-        surer = 1.0 + unsure * sum(doubts) * max(expected * (1.0 - expected), _LEAST_SLOPE)
-        move = unsure * (share - expected) / surer
+        of_each, of_its_own = _UNSURE / len(features), _OF_ITS_OWN * doubts[-1]
+        unsure = of_each * sum(doubts) + of_its_own
+        surer = 1.0 + unsure * max(expected * (1.0 - expected), _LEAST_SLOPE)
+        move = (share - expected) / surer
         for feature, doubt in zip(features, doubts, strict=True):
-            weights[feature] += move * doubt
+            weights[feature] += move * of_each * doubt
+        weights[features[-1]] += move * of_its_own
         if not again:
             for feature, doubt in zip(features, doubts, strict=True):
                 left = doubt / surer

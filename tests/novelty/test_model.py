@@ -38,8 +38,8 @@ def test_what_is_learned_of_a_shared_feature_holds_for_others():
     """A kind that was never fetched starts from what its features brought elsewhere."""
     model = OnlineModel(prior=0.6)
     for number in range(10, 40):
-        model.learn((1, number), 0.0)
-    assert model.expect((1, 99)) < 0.2 < model.expect((2, 99))
+        model.learn((1, 2, 3, number), 0.0)
+    assert model.expect((1, 2, 3, 99)) < 0.2 < model.expect((4, 5, 6, 99))
 
 
 def test_mean_is_expected_and_not_what_the_last_few_examples_brought():
@@ -61,3 +61,14 @@ def test_what_is_learned_again_makes_nothing_surer():
     before = model.expect((1, 2))
     model.learn((1, 2), 0.0)
     assert before - model.expect((1, 2)) > 0.3
+
+
+def test_kinds_that_have_most_features_in_common_are_told_apart():
+    """One that is fetched often, and brings little, does not take with it one that brings much."""
+    model = OnlineModel(prior=0.2)
+    common = range(20)
+    for number in range(48):
+        model.learn((*common, 101), 0.1)
+        if number % 8 == 0:
+            model.learn((*common, 102), 0.4)
+    assert model.expect((*common, 102)) > 2 * model.expect((*common, 101))
