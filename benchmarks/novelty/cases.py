@@ -38,9 +38,25 @@ PROGRAMS = {
     "machina": 1000,
     "gitweb": 1000,
     "hyperkitty": 800,
+    "klaus": 1000,
+    "fossil": 1000,
+    "mhonarc": 600,
+    "hgweb": 1000,
+    "ikiwiki-html": 600,
 }
 """How many fetches each program is given."""
-UNSEEN = frozenset({"moinmoin", "machina", "gitweb", "hyperkitty"})
+UNSEEN = frozenset(
+    {
+        "moinmoin",
+        "machina",
+        "gitweb",
+        "hyperkitty",
+        "klaus",
+        "mhonarc",
+        "hgweb",
+        "ikiwiki-html",
+    }
+)
 """Programs that nobody looked at while the order was made."""
 
 
