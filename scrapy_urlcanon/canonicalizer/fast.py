@@ -12,13 +12,12 @@ truth, and a differential test holds the two together.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
-from scrapy_urlcanon.canonicalizer.reading import ENCODED_PATH, sort_pairs
+from scrapy_urlcanon.canonicalizer.reading import sort_pairs
 from scrapy_urlcanon.canonicalizer.rules.authority import (
     Port,
     Scheme,
@@ -41,13 +40,14 @@ from scrapy_urlcanon.exceptions import UnparsableUrlError
 try:
     from scrapy_urlcanon.canonicalizer.compiled import (
         are_named,
+        encode_path,
         encode_query,
         plain_host,
         read,
         sort_query,
     )
 except ImportError:  # There was no C compiler to build it with.
-    from scrapy_urlcanon.canonicalizer.percent_encoding import encode_query
+    from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path, encode_query
     from scrapy_urlcanon.canonicalizer.reading import are_named, plain_host, read, sort_query
 
 if TYPE_CHECKING:
@@ -59,8 +59,6 @@ _CACHED_PREFIXES = 10_000
 _CACHED_POLICIES = 2_000
 _CACHED_NAMES = 10_000
 _MAX_PASSES = 4
-
-_is_encoded_path = re.compile(ENCODED_PATH).fullmatch
 
 # In the order in which they apply, before all that drops parameters.
 _SHAPING = (ParamCase, LowerValues, RewritePath)
@@ -84,9 +82,11 @@ class FastPolicy:
             for rule in rules
             if rule.component == "authority" or isinstance(rule, SubdomainToPath)
         ]
-        self._settles_authority_at_once = all(
+        self.settles_authority_at_once = all(
             isinstance(rule, _SETTLING_AUTHORITY) for rule in self.authority_rules
         )
+        self._scheme = next((rule.value for rule in rules if isinstance(rule, Scheme)), None)
+        self._www = next((rule for rule in rules if isinstance(rule, Www)), None)
         self.path_rules = [rule for rule in rules if isinstance(rule, PathRule)]
         self.parameter_rules = [rule for rule in rules if isinstance(rule, ParameterRule)]
         self.drops_fragment = any(
@@ -255,13 +255,23 @@ class FastPolicy:
             path, query = changed, kept
         return None
 
+    def prefix(self, text: str, canonical: str) -> Prefix:
+        """Return what is to be known of the prefix *text*, in whose place *canonical* stands."""
+        if canonical == text:
+            return self.unchanged_prefix
+        return Prefix(self, canonical, keeps_paths=False)
+
+    def scheme_and_host(self, scheme: str, host: str) -> tuple[str, str]:
+        """Return what becomes of *scheme* and *host*, of URLs with neither userinfo nor port."""
+        return self._scheme or scheme, self._www.host(host) if self._www else host
+
     def authority(self, url: Url) -> Url | None:
         """Return what the rules make of what stands before the path of *url*."""
         for _ in range(_MAX_PASSES):
             changed = url
             for rule in self.authority_rules:
                 changed = rule.apply(changed)
-            if self._settles_authority_at_once or changed == url:
+            if self.settles_authority_at_once or changed == url:
                 return changed
             url = changed
         return None
@@ -421,8 +431,14 @@ class FastPath:
         if policy:
             if not policy.is_supported or (policy.as_scrapy and plain is None):
                 return None
-            if plain and policy.is_plain and not policy.authority_rules:
-                return policy.unchanged_prefix
+            if plain and policy.is_plain and policy.settles_authority_at_once:
+                # As below, of nearly all hosts, without a URL.
+                if not policy.authority_rules:
+                    return policy.unchanged_prefix
+                scheme, other_host = policy.scheme_and_host(text.partition(":")[0], host)
+                if other_host != host and self._policies.for_host(other_host).only is not only:
+                    return None
+                return policy.prefix(text, f"{scheme}://{other_host}")
         if base is None:
             base = made_of((text.partition(":")[0], None, host, None, "/", None, None))
         if policy is None:
@@ -438,14 +454,12 @@ class FastPath:
         if not policy.is_plain:
             joint = Joint(policy, before, canonical.path[:-1])
             return Prefix(None, None, keeps_paths=False, settle=joint.settle)
-        if before == text:
-            return policy.unchanged_prefix
-        return Prefix(policy, before, keeps_paths=False)
+        return policy.prefix(text, before)
 
 
 def _is_settled_path(path: str) -> bool:
     """Tell whether the normalizations leave *path*, which rules made, as it is."""
-    return bool(_is_encoded_path(path)) and "/." not in path
+    return encode_path(path) == path and "/." not in path
 
 
 def _may_be_amp(host: str) -> bool:

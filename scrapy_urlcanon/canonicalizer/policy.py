@@ -217,8 +217,8 @@ class Policies:
             found = host_globs(host, self._labels_of_globs)
             names += tuple(dict.fromkeys(name for name in found if name in self._globs))
         if self._hosts:
-            labels = host.rsplit(".", 2)
-            if labels[-1] in self._ends or ".".join(labels[-2:]) in self._ends:
+            last = host.rfind(".")
+            if host[host.rfind(".", 0, last) + 1 :] in self._ends or host[last + 1 :] in self._ends:
                 names += tuple(name for name in with_parents(host) if name in self._hosts)
         if names or host in self.declared:
             return self._for_names((ANY_HOST, *names), self.declared.get(host, ()))

@@ -16,14 +16,14 @@ _PATH_TEXT = r"A-Za-z0-9\-._~!$&'()*+,=:@/"
 _not_plain = re.compile(f"[^{_PATH_TEXT}]").search
 # Path, query and fragment that are to be encoded, but hold nothing that the URL parser
 # drops or refuses. In a path still nothing may need to be encoded that is not.
-ENCODED_PATH = f"/[{_PATH_TEXT}%]*"
+_ENCODED_PATH = f"/[{_PATH_TEXT}%]*"
 _is_visible = re.compile(r"[!-~]*").fullmatch
 # Scheme and host that the host parser of the WHATWG URL standard leaves as they are: lower
 # case, no port, no userinfo, and a last label that cannot be a number. Nor may it have
 # empty labels or Punycode.
 _plain_prefix = re.compile(r"https?://((?:[a-z0-9_\-][a-z0-9_\-.]*\.)?[a-z]+)").fullmatch
 _pair = methodcaller("partition", "=")
-_encoded = re.compile(rf"({ENCODED_PATH})?(?:\?([!-\"$-~]*))?(?:#[!-~]*)?").fullmatch
+_encoded = re.compile(rf"({_ENCODED_PATH})?(?:\?([!-\"$-~]*))?(?:#[!-~]*)?").fullmatch
 
 
 def read(url: str) -> str | tuple[str, str, str, bool] | None:

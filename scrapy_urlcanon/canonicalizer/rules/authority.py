@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.names import NameMatcher
-from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain, start_of_domain
+from scrapy_urlcanon.canonicalizer.registrable_domain import (
+    has_domain_from,
+    registrable_domain,
+    start_of_domain,
+)
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Presets, Rule, distinct
 from scrapy_urlcanon.canonicalizer.url import Url, made_of
 from scrapy_urlcanon.canonicalizer.values import Choice, HostMap, NameList
@@ -89,18 +93,21 @@ class Www(Rule):
     _alone = re.compile(r"(?:www\.)+")
 
     def apply(self, url: Url) -> Url:
+        host = self.host(url.host)
+        return url if host == url.host else url.with_host(host)
+
+    def host(self, host: str) -> str:
+        """Return what becomes of *host*, a normalized one."""
         if self.value == "add":
-            is_bare = registrable_domain(url.host) == url.host
-            return url.with_host(f"www.{url.host}") if is_bare else url
-        stripped = self._with_digits if self.value == "strip" else self._alone
+            return f"www.{host}" if registrable_domain(host) == host else host
         # The usual host has none: that is found out without the Public Suffix List.
-        labels = stripped.match(url.host)
-        start = start_of_domain(url.host) if labels else -1
-        if labels is None or start < 0:
-            return url
-        if labels.end() > start:
-            labels = stripped.match(url.host, 0, start)
-        return url.with_host(url.host[labels.end() :]) if labels else url
+        if not host.startswith("www"):
+            return host
+        stripped = self._with_digits if self.value == "strip" else self._alone
+        labels = stripped.match(host)
+        if labels and not has_domain_from(host, labels.end()):
+            labels = stripped.match(host, 0, max(0, start_of_domain(host)))
+        return host[labels.end() :] if labels else host
 
 
 class Port(Rule):
