@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from loopback import page
 from scrapy import Request, Spider
 from scrapy.core.scheduler import Scheduler
+from scrapy.downloadermiddlewares.retry import get_retry_request
 
 from scrapy_urlcanon.crawl.stats import PREFIX, Stat
 
@@ -42,6 +43,16 @@ class FollowSpider(Spider):
     def parse(self, response):
         yield {"url": response.url, "text": response.text}
         yield from response.follow_all(css="a")
+
+
+class RetryingSpider(FollowSpider):
+    """Has a page that asks for a captcha fetched again."""
+
+    def parse(self, response):
+        if "captcha" in response.text:
+            yield get_retry_request(response.request, spider=self)
+        else:
+            yield from super().parse(response)
 
 
 class ClosedScheduler(Scheduler):

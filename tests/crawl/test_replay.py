@@ -6,9 +6,8 @@ from urllib.parse import urlsplit
 import pytest
 from loopback import page, redirect
 from scrapy import Request
-from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, FollowSpider, links, site
+from sites import SITE, FollowSpider, RetryingSpider, links, site
 
 from scrapy_urlcanon.crawl.recovery.journal import Journal, Kind
 
@@ -159,18 +158,10 @@ async def test_error_that_the_spider_handles_is_no_page_in_the_next_run(crawl):
 @deferred_f_from_coro_f
 async def test_page_that_a_callback_retries_is_not_done(crawl):
     """It was linked twice, too, so that the retry looks like one of the other link."""
-
-    class Retrying(FollowSpider):
-        def parse(self, response):
-            if "captcha" in response.text:
-                yield get_retry_request(response.request, spider=self)
-            else:
-                yield from super().parse(response)
-
     settings = {**JOB, "CONCURRENT_REQUESTS": 1, "RETRY_TIMES": 2}
     settings["SCHEDULER_DISK_QUEUE"] = "scrapy.squeues.PickleFifoDiskQueue"
     pages = {"/": links("/hub", "/a"), "/hub": links("/a")}
-    await crawl(site({**pages, "/a": page("captcha")}), settings, spider=Retrying)
+    await crawl(site({**pages, "/a": page("captcha")}), settings, spider=RetryingSpider)
     records = cuts()[-1]
     (page_of, *_) = [
         each.fingerprint for each in records if each.request and each.request["url"] == f"{SITE}/a"
@@ -182,5 +173,7 @@ async def test_page_that_a_callback_retries_is_not_done(crawl):
     ]
     assert len(outcomes) == 3
     written(records[: outcomes[0] + 1])
-    result = await crawl(site({**pages, "/a": page("a")}), settings, spider=Retrying, start=())
+    result = await crawl(
+        site({**pages, "/a": page("a")}), settings, spider=RetryingSpider, start=()
+    )
     assert "/a" in result.pages

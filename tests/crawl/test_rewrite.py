@@ -3,9 +3,8 @@
 import pytest
 from loopback import Fault, Response, page, redirect
 from scrapy import Request
-from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, FollowSpider, links, site
+from sites import SITE, FollowSpider, RetryingSpider, links, site
 
 SETTINGS = {
     "URLCANON_REWRITE": ["site.example"],
@@ -54,19 +53,12 @@ async def test_original_that_a_callback_retries_is_fetched_again(crawl):
     """Not the canonical URL, which has failed."""
     answers = iter([page("captcha"), page("captcha"), page("a")])
 
-    class Retrying(FollowSpider):
-        def parse(self, response):
-            if "captcha" in response.text:
-                yield get_retry_request(response.request, spider=self)
-            else:
-                yield from super().parse(response)
-
     def respond(request):
         if request.target == "/a?sid=1":
             return next(answers)
         return links("/a?sid=1") if request.target == "/" else page("", status=404)
 
-    result = await crawl(respond, {**SETTINGS, "RETRY_TIMES": 3}, spider=Retrying)
+    result = await crawl(respond, {**SETTINGS, "RETRY_TIMES": 3}, spider=RetryingSpider)
     assert result.pages == ["/", "/a?sid=1"]
 
 
