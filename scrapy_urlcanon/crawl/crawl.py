@@ -201,12 +201,14 @@ class Crawl:
             self.ordered.rescues(fingerprints)
         if compares:
             self._make_checks(fingerprints, self.requests)
-        if recovers:
-            self.job = JobRecovery(crawler, fingerprints, self.requests, stats, self.unwritten)
+        if recovers and self._job_rules:
+            self.job = JobRecovery(
+                crawler, fingerprints, self.requests, stats, self.unwritten, rules=self._job_rules
+            )
             if self.audit:
                 self.job.merged = self.audit.merged
-            if self.ordered and self.job.was_killed:
-                self.ordered.resumes_killed_job()
+            if self.ordered and self.job.is_made_anew:
+                self.ordered.makes_job_anew()
 
     def _make_software(self, fingerprints: PageFingerprints) -> None:
         """Make what knows the programs that sites run on."""
@@ -247,7 +249,7 @@ class Crawl:
         from scrapy_urlcanon.crawl.order.left import TakenUp  # noqa: PLC0415
 
         is_own = self._is_job and self.ordered is not None and self.ordered.is_left_in(path)
-        is_known = self.job is not None and self.job.was_killed
+        is_known = self.job is not None and self.job.is_made_anew
         self._taken_up = TakenUp(self._crawler, path, is_own=is_own, is_known=is_known)
 
     def _make_earlier(self, spider: Spider, path: str, fingerprints: PageFingerprints) -> None:
@@ -288,7 +290,7 @@ class Crawl:
             rule_changes=self.rule_changes,
             stats=self.stats,
             on_audited=self._on_audited,
-            on_orphans=self._on_orphans,
+            on_orphans=self._job_rules.orphan if self._job_rules else lambda _: None,
             orphans=self._job_rules.orphans if self._job_rules else set(),
         )
         if settings.declared_canonical:
@@ -425,10 +427,6 @@ class Crawl:
             self.fingerprinter.forget()
         if self.dropped:
             self.dropped.forget()
-
-    def _on_orphans(self, fingerprints: set[bytes]) -> None:
-        if self._job_rules:
-            self._job_rules.orphan(fingerprints)
 
     def _on_suspension(self, entry: RuleEntry, domain: str) -> None:
         if self._shared:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_urlcanon.crawl.order.worth import Output
-    from scrapy_urlcanon.crawl.recovery.job import SpiderOutput
+    from scrapy_urlcanon.crawl.recovery.spider_output import SpiderOutput
 
 logger = logging.getLogger(__name__)
 

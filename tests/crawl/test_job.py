@@ -21,6 +21,15 @@ NEW = {"URLCANON_RULES": {"site.example": {"drop_params": ["other"]}}}
 JOB = {"JOBDIR": "job", "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue"}
 
 
+class Failing:
+    """An extension with which no crawl starts."""
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        del crawler
+        raise ZeroDivisionError
+
+
 def write(path, text):
     """Write *text* to the file at *path*."""
     Path(path).write_text(text, encoding="utf-8")
@@ -48,17 +57,54 @@ async def test_same_rules_say_nothing(crawl, caplog):
 
 @deferred_f_from_coro_f
 async def test_warn(crawl, caplog):
-    """By default a change of the rules is told: which rules, and how many fingerprints."""
+    """By default a change of the rules is told: which rules, and how many fingerprints.
+
+    What they merged, and the rules of now do not, is fetched.
+    """
     first = await crawl(site(PAGES), {**OLD, **JOB})
-    assert len(first.hits) == 2
+    assert first.hits == ["/", "/a?sid=1"]
     second = await crawl(site(PAGES), {**NEW, **JOB}, start=(f"{SITE}/a?sid=1",))
-    assert second.hits == ["/a?sid=1"]
-    (message,) = messages(caplog)
+    assert second.hits == ["/a?sid=2"]
+    message, made_anew = messages(caplog)
     assert "URLCANON_RULES['site.example']" in message
     assert "2 stored fingerprints" in message
+    assert "1 are scheduled again" in made_anew
     caplog.clear()
     await crawl(site(PAGES), {**NEW, **JOB})
     assert messages(caplog) == []
+
+
+@deferred_f_from_coro_f
+async def test_warn_without_a_journal(crawl, caplog):
+    """Then what was merged is not known any more."""
+    settings = {**JOB, "URLCANON_JOB_JOURNAL": False}
+    await crawl(site(PAGES), {**OLD, **settings})
+    result = await crawl(site(PAGES), {**NEW, **settings}, start=(f"{SITE}/a?sid=1",))
+    assert result.hits == ["/a?sid=1"]
+    (message,) = messages(caplog)
+    assert "may be fetched again, or taken for seen" in message
+
+
+@deferred_f_from_coro_f
+async def test_fingerprint_that_was_that_of_another_page(crawl):
+    """It is no reason to take the page that has it now for fetched."""
+    pages = {"/": links("/a?sid=1"), "/a?sid=1": page("one"), "/b": links("/a"), "/a": page("a")}
+    await crawl(site(pages), {**OLD, **JOB})
+    result = await crawl(site(pages), {**NEW, **JOB}, start=(f"{SITE}/b",))
+    assert result.hits == ["/b", "/a"]
+
+
+@deferred_f_from_coro_f
+async def test_run_that_fails_to_start_changes_no_rules(crawl):
+    """Whichever the next run has, the job is made anew of those."""
+    pages = {"/": links("/a?sid=1"), "/a?sid=1": page("one"), "/b": links("/a"), "/a": page("a")}
+    await crawl(site(pages), {**OLD, **JOB})
+    with pytest.raises(ZeroDivisionError):
+        await crawl(site(pages), {**NEW, **JOB, "EXTENSIONS": {Failing: 0}})
+    result = await crawl(site(pages), {**OLD, **JOB}, start=(f"{SITE}/b",))
+    assert result.hits == ["/b"]
+    result = await crawl(site(pages), {**NEW, **JOB}, start=())
+    assert result.hits == ["/a"]
 
 
 @deferred_f_from_coro_f

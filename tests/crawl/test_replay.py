@@ -78,7 +78,7 @@ def written(records):
     """Let the job begin with a journal of *records* alone: so a kill leaves it."""
     FILE.unlink()
     journal = Journal(FILE)
-    journal.open()
+    journal.open(records[0].fingerprint)
     for each in records[1:]:
         if each.request:
             # Each crawl has a server of its own.

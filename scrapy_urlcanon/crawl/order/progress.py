@@ -91,7 +91,7 @@ class OrderedCrawl:
         self._page_of: Callable[[Request], bytes | None] = lambda _: None
         self._left_pages: BoundedMapping[bytes, bool] | None = None
         self._max_left_pages = settings.remembered_pages
-        self._was_killed = False
+        self._is_made_anew = False
         self._has_warned_of_callback = False
         self._load()
         self.has_queue = False
@@ -164,10 +164,10 @@ class OrderedCrawl:
         """Tell whether *path* is where this crawl writes down what it leaves."""
         return path.resolve() == self._left.path.resolve()
 
-    def resumes_killed_job(self) -> None:
+    def makes_job_anew(self) -> None:
         """Note that all that this job had left is scheduled again."""
         self._left.begin_anew()
-        self._was_killed = True
+        self._is_made_anew = True
 
     def spider_opened(self, spider: Spider) -> None:
         """Warn where requests wait elsewhere, now that the scheduler is open."""
@@ -208,7 +208,7 @@ class OrderedCrawl:
         if news.left:
             stats.set(Stat.NOVELTY_LEFT, sum(news.left.values()))
         self._save()
-        if self._was_killed and not news.left:
+        if self._is_made_anew and not news.left:
             self._left.path.unlink(missing_ok=True)
         if self.has_queue:
             logger.info("\n".join(self._lines(news)), extra={"spider": spider})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
+from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
@@ -20,9 +21,11 @@ from scrapy_urlcanon.crawl.order.index import problem_of
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import is_unfiltered
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
-from scrapy_urlcanon.crawl.recovery.journal import OUTCOMES, Journal, Kind, Record
+from scrapy_urlcanon.crawl.recovery.journal import FILE, OUTCOMES, Journal, Kind, Record
 from scrapy_urlcanon.crawl.recovery.page_requests import OF_ANOTHER_URL
 from scrapy_urlcanon.crawl.recovery.replay import Replay, is_retry
+from scrapy_urlcanon.crawl.recovery.spider_output import SpiderOutput
+from scrapy_urlcanon.crawl.recovery.under_rules import under_rules
 from scrapy_urlcanon.crawl.seen import FILTER_KEYS, record_as_seen, scheduler_of
 from scrapy_urlcanon.crawl.seen_sets.stored import count_in, files_in
 from scrapy_urlcanon.crawl.stats import Stat
@@ -36,13 +39,13 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
+    from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules
     from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
     from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 logger = logging.getLogger(__name__)
 
-FILE = "urlcanon.journal"
 _MADE_ANEW = "The crawl goes on, and the next run makes the queue anew from the journal."
 _QUEUE = Path("requests.queue", "active.json")
 # What is put there while a request is on its way.
@@ -60,37 +63,6 @@ _ADDED_TO_META = OF_ANOTHER_URL | {
 _EMPTY: tuple[object, ...] = (None, b"", [], {}, 0, False)
 
 
-class SpiderOutput:
-    """Knows when all requests that the spider made of one response are scheduled.
-
-    That is later than the end of the callback: the scraper takes all that the spider yields
-    and then gives it to the engine (``Scraper.handle_spider_output_async``).
-    """
-
-    def __init__(self, recovery: JobRecovery, request: Request, *, fetched: bool) -> None:
-        self._recovery = recovery
-        self._request = request
-        self._fetched = fetched
-        # One more than there are requests, until the end.
-        self._open = 1
-
-    def add(self, each: object) -> None:
-        """Note a request or an item that goes to the engine."""
-        if isinstance(each, Request):
-            self._open += 1
-            self._recovery.expect(each, self)
-
-    def end(self) -> None:
-        """Note that there is no more."""
-        self.scheduled()
-
-    def scheduled(self) -> None:
-        """Note that one of the requests is scheduled."""
-        self._open -= 1
-        if not self._open:
-            self._recovery.done(self._request, fetched=self._fetched)
-
-
 class JobRecovery:
     """Writes the journal of a job, and takes the job up again where it ended.
 
@@ -99,6 +71,10 @@ class JobRecovery:
     was in it: the next run takes those pages for fetched. After a kill both are discarded
     here, and made anew from the journal: what was done is recorded as seen, and all else
     is scheduled again.
+
+    So they are where the rules changed since. A fingerprint that was that of another page under
+    them would have the page that has it now taken for fetched, and what they alone merged waits
+    for a page that it is no URL of any more.
 
     Nothing is written before the spider is opened, and nothing is scheduled before all that hear
     of that have heard: a run that fails to start leaves the job as it was.
@@ -111,14 +87,19 @@ class JobRecovery:
         requests: PageRequests,
         stats: CrawlStats,
         unwritten: UnwrittenFiles,
+        *,
+        rules: JobRules,
     ) -> None:
         self._crawler = crawler
         self._fingerprints = fingerprints
         self._requests = requests
         self._stats = stats
         self._unwritten = unwritten
+        self._rules = rules
         self._directory = Path(crawler.settings["JOBDIR"])
         self._journal = Journal(self._directory / FILE)
+        # The digest of the rules that its fingerprints are of; earlier versions did not write it.
+        self._rules_before = b""
         self._begun_before: set[bytes] = set()
         self._outputs: WeakKeyDictionary[Request, SpiderOutput] = WeakKeyDictionary()
         # As the requests came from the scheduler: other middlewares add to their meta.
@@ -127,9 +108,11 @@ class JobRecovery:
         self._is_queue_whole = True
         self._is_resumed = False
         self._is_queue_damaged = False
-        self.was_killed = self._read() or self._has_damaged_queue()
-        """Whether the last run did not end in order: what it had not done is scheduled again."""
-        if self.was_killed:
+        self._was_killed = self._read() or self._has_damaged_queue()
+        self.is_made_anew = self._become_of_rules() or self._was_killed
+        """Whether what the last run had not done is scheduled again: it did not end in order, or
+        its rules were others."""
+        if self.is_made_anew:
             # The scheduler reads them before the spider is opened.
             shutil.rmtree(self._directory / "requests.queue", ignore_errors=True)
             for path in (self._directory / "requests.seen", *files_in(self._directory)):
@@ -170,12 +153,12 @@ class JobRecovery:
     def resume(self) -> None:
         """Record what the last run had done, once the scheduler is open."""
         try:
-            self._journal.open()
+            self._journal.open(self._rules.digest)
         except OSError as error:
-            self._note(error)
+            self._note_unwritten(error)
         self._guard_queue(scheduler_of(self._crawler))
         self._settle()
-        if self.was_killed:
+        if self.is_made_anew:
             self._replay = Replay(
                 self._journal, self._request, self._identity, self._crawler.spider
             )
@@ -211,11 +194,7 @@ class JobRecovery:
 
     def output_of(self, request: Request, *, fetched: bool) -> SpiderOutput:
         """Return what is to be told of the spider's output for *request*."""
-        return SpiderOutput(self, request, fetched=fetched)
-
-    def expect(self, request: Request, output: SpiderOutput) -> None:
-        """Tell *output* when *request* is scheduled."""
-        self._outputs[request] = output
+        return SpiderOutput(self._outputs, partial(self.done, request, fetched=fetched))
 
     def begin(self, request: Request) -> None:
         """Write down that *request* is sent, and count it if one before it was."""
@@ -284,11 +263,11 @@ class JobRecovery:
         try:
             self._journal.add(record)
         except OSError as error:
-            self._note(error)
+            self._note_unwritten(error)
             return False
         return True
 
-    def _note(self, error: OSError) -> None:
+    def _note_unwritten(self, error: OSError) -> None:
         consequence = "The crawl goes on. If it is killed, more is fetched again."
         self._unwritten.note(self._journal.path, error, consequence)
 
@@ -346,10 +325,16 @@ class JobRecovery:
     def _read(self) -> bool:
         """Tell whether the last run was killed, and note what it had begun."""
         journal = self._journal
-        journal.scan(self._note_begun)
+        journal.scan(self._note)
         if not journal.path.exists() or (journal.last_kind is Kind.CLOSED and not journal.problem):
             self._begun_before.clear()
             return False
+        self._find_end()
+        return True
+
+    def _find_end(self) -> None:
+        """Find out up to where the journal can be used."""
+        journal = self._journal
         if not journal.problem:
             # Where a callback is gone, what yields the request is done again.
             journal.scan(self._request)
@@ -359,6 +344,28 @@ class JobRecovery:
                 "done again.",
                 {"path": journal.path, "problem": journal.problem},
             )
+
+    def _become_of_rules(self) -> bool:
+        """Give the journal the fingerprints of the rules of now; tell whether they are others."""
+        journal, before = self._journal, self._rules_before
+        has_changed = before != self._rules.digest if before else self._rules.has_changed
+        if journal.last_kind is None or not has_changed:
+            return False
+        if not journal.problem:
+            self._find_end()
+        try:
+            journal.replace(
+                under_rules(
+                    journal, self._rules.digest, self._fingerprints, self._request, self._identity
+                )
+            )
+        except OSError as error:
+            self._unwritten.note(journal.path, error, "Pages may be taken for seen.")
+            return False
+        self._begun_before.clear()
+        journal.scan(self._note)
+        if not self._was_killed:
+            self._begun_before.clear()
         return True
 
     def _has_damaged_queue(self) -> bool:
@@ -372,9 +379,11 @@ class JobRecovery:
         self._is_queue_damaged = problem is not None
         return self._is_queue_damaged
 
-    def _note_begun(self, entry: Record) -> None:
+    def _note(self, entry: Record) -> None:
         if entry.kind is Kind.BEGUN:
             self._begun_before.add(entry.fingerprint)
+        elif entry.kind is Kind.OPENED:
+            self._rules_before = entry.fingerprint
 
     def _settle(self) -> None:
         """Restore the outcomes of earlier runs, and which URL of each page came first."""
@@ -403,9 +412,9 @@ class JobRecovery:
         logger.warning(
             "The %(what)s. %(done)d of its requests were done; %(again)d are scheduled again.",
             {
-                "what": "queue of the job in JOBDIR is made anew"
-                if self._is_queue_damaged
-                else "job in JOBDIR was killed",
+                "what": "job in JOBDIR was killed"
+                if self._was_killed and not self._is_queue_damaged
+                else "queue of the job in JOBDIR is made anew",
                 "done": replay.done,
                 "again": len(again),
             },

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from zlib import crc32
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+FILE = "urlcanon.journal"
 FORMAT = b"urlcanon journal 2\n"
 _HEADER = struct.Struct(">LL")
 
@@ -28,7 +29,7 @@ class Kind(enum.IntEnum):
     """What a record says."""
 
     OPENED = 0
-    """A run began."""
+    """A run began, under the rules whose digest stands for the fingerprint."""
     CLOSED = 1
     """The run ended in order: Scrapy has stored its queue and its fingerprints."""
     SCHEDULED = 2
@@ -134,14 +135,31 @@ class Journal:
             while file.tell() < self._readable:
                 yield _decode(file.read(_HEADER.size), file)
 
-    def open(self) -> None:
+    def replace(self, records: Iterable[Record]) -> None:
+        """Put *records* in the place of those that the scan found: all of them, or none.
+
+        :raises OSError: if they cannot be written.
+        """
+        written = self.path.with_name(f"{self.path.name}.new")
+        try:
+            with written.open("wb") as file:
+                file.write(FORMAT)
+                for record in records:
+                    file.write(_encode(record))
+            written.replace(self.path)
+        except BaseException:
+            written.unlink(missing_ok=True)
+            raise
+
+    def open(self, rules: bytes = b"") -> None:
         """Begin to add, after the last record that the scan found.
 
+        :param rules: the digest of those that the fingerprints are of.
         :raises OSError: if that cannot be written down; it is tried again with each record.
         """
         self._is_torn = True
         try:
-            self.add(Record(Kind.OPENED))
+            self.add(Record(Kind.OPENED, rules))
         except OSError:
             if self.last_kind is Kind.CLOSED:
                 # The job is not to look closed while it runs; a file can always be cut.
@@ -161,13 +179,7 @@ class Journal:
         :raises ValueError: if its request cannot be pickled.
         :raises OSError: if it cannot be written.
         """
-        kind, *rest = record
-        try:
-            data = pickle.dumps((int(kind), *rest), protocol=4)
-        except Exception as error:
-            # As many as there are things that cannot be pickled.
-            raise ValueError(str(error)) from error
-        written = _HEADER.pack(len(data), crc32(data)) + data
+        written = _encode(record)
         if not self._end:
             written = FORMAT + written
         file = self._mend()
@@ -188,6 +200,16 @@ class Journal:
             self._file.truncate(self._end)
             self._is_torn = False
         return self._file
+
+
+def _encode(record: Record) -> bytes:
+    kind, *rest = record
+    try:
+        data = pickle.dumps((int(kind), *rest), protocol=4)
+    except Exception as error:
+        # As many as there are things that cannot be pickled.
+        raise ValueError(str(error)) from error
+    return _HEADER.pack(len(data), crc32(data)) + data
 
 
 def _decode(header: bytes, file: BinaryIO) -> Record:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from scrapy.utils.project import data_path
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.crawl.recovery.journal import FILE as JOURNAL
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.seen_sets.stored import count_in
-from scrapy_urlcanon.crawl.settings import DELTAFETCH, HTTPCACHE
+from scrapy_urlcanon.crawl.settings import DELTAFETCH, HTTPCACHE, name_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.redaction import redact
@@ -146,9 +147,15 @@ class JobRules:
 
     def __init__(self, settings: BaseSettings, unwritten: UnwrittenFiles) -> None:
         self._directory = Path(settings["JOBDIR"])
+        journal = self._directory / JOURNAL
+        self._has_journal = (
+            settings.getbool(name_of("job_journal"), default=True) and journal.exists()
+        )
         self._stored = StoredRules(self._directory / FILE)
         self._unwritten = unwritten
         self._is_saved = True
+        self.has_changed = False
+        """Whether what is stored is of other rules than those to crawl under."""
 
     def guard(self, configuration: Configuration, mode: str) -> Configuration:
         """Return the rules to crawl under: *configuration*, or those that the job began with.
@@ -164,21 +171,32 @@ class JobRules:
         if count and has_changed:
             message = (
                 f"{_change(stored, document)} since the job in JOBDIR began: its {count} stored "
-                "fingerprints are of other rules, so that pages may be fetched again, or taken "
-                "for seen"
+                "fingerprints are of other rules"
             )
             if mode == ERROR or (mode == KEEP and stored.problem):
                 raise ConfigurationError([Problem("URLCANON_JOB_RULES", message)])
             if mode == KEEP and stored.document is not None:
                 logger.info("%s. It goes on with the rules that it began with.", message)
                 return stored.configuration(stored.document)
-            logger.warning("%s.", message)
+            logger.warning(
+                "%s, %s.",
+                message,
+                "and are made anew from its journal"
+                if self._has_journal
+                else "so that pages may be fetched again, or taken for seen",
+            )
+            self.has_changed = True
         elif stored.problem:
             logger.warning("%s. It is written anew.", stored.problem)
         if has_changed:
             stored.document, stored.suspended, stored.orphans = document, [], set()
             self.save()
         return configuration
+
+    @property
+    def digest(self) -> bytes:
+        """The digest of the rules to crawl under, after :meth:`guard`."""
+        return self._stored.document.digest.encode() if self._stored.document else b""
 
     @property
     def suspended(self) -> tuple[tuple[RuleEntry, str], ...]:
