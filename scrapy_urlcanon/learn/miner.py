@@ -18,7 +18,7 @@ from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds, worth
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.rates import ANY_RATE, Rates, Seen
-from scrapy_urlcanon.learn.results.accepted import Accepted
+from scrapy_urlcanon.learn.results.accepted import Accepted, inserted
 from scrapy_urlcanon.learn.trial import Trial
 from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_number
 
@@ -235,36 +235,8 @@ class Miner:
             pages, promised = self.groups.pages, self.groups.promised
             seen = sum(target in pages and target not in promised for target in targets)
             self.share_seen = max(self.share_seen, seen / len(targets))
-        self._insert(Accepted(scope, operations, evidence))
+        self.accepted = inserted(self.accepted, Accepted(scope, operations, evidence))
         self.groups.apply(changes)
-
-    def _insert(self, new: Accepted) -> None:
-        """Add what was accepted where it acts in the order of the catalogue.
-
-        There the path is normalized before templates look at it, so that those which were found
-        before this have to be said of what it leaves.
-        """
-        steps = [step for step in new.operations if step.is_for_path]
-        if not steps:
-            self.accepted.append(new)
-            return
-        before: list[Accepted] = []
-        after: list[Accepted] = []
-        for accepted in self.accepted:
-            rewrite = accepted.operations[0]
-            if not rewrite.is_template:
-                (after or before).append(accepted)
-                continue
-            for step in steps:
-                rewrite = rewrite.after(step)
-            said = accepted._replace(operations=(rewrite,))
-            if new.scope.contains(accepted.scope):
-                after.append(said)
-                continue
-            after.append(accepted)
-            if accepted.scope.contains(new.scope):
-                after.append(said._replace(scope=new.scope))
-        self.accepted = [*before, new, *after]
 
     def take_back(self, led: Mapping[Location, bool]) -> bool:
         """Take back the templates that lead pages to where they are not fetched; tell if any did.

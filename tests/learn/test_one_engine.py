@@ -6,7 +6,7 @@ import tempfile
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.learn.synthetic import SyntheticSite
@@ -16,7 +16,7 @@ from scrapy_urlcanon.learn import operations as ops
 from scrapy_urlcanon.learn.captures import domain_of, site_of
 from scrapy_urlcanon.learn.location import locate, to_url
 from scrapy_urlcanon.learn.miner import Miner
-from scrapy_urlcanon.learn.results.accepted import Accepted, rules_of, valid
+from scrapy_urlcanon.learn.results.accepted import Accepted, inserted, rules_of, valid
 from scrapy_urlcanon.learn.results.rule import Evidence
 from scrapy_urlcanon.learn.results.rules_file import to_toml
 from scrapy_urlcanon.learn.scope import Scope
@@ -165,6 +165,31 @@ def test_trial_of_what_is_learned_is_what_the_written_rule_does(seed, odd):
     urls, miner = mined(seed)
     for accepted in miner.accepted:
         agree(accepted, [*urls, *odd])
+
+
+SECTIONS = st.sampled_from(["/new", "/new/", "/New", "/new//", "/print/new", "/new/{a}/"])
+
+
+@given(
+    source=SECTIONS,
+    target=SECTIONS,
+    step=st.sampled_from([ops.StripTrailingSlash(), ops.LowerPath(), ops.CollapseSlashes()]),
+)
+def test_templates_are_said_of_what_a_later_step_leaves(source, target, step):
+    """Where it leaves them nothing to do they are gone, and all of the others can be written."""
+    template = ops.RewriteTemplates(source, target)
+    assume(template.is_valid)
+    everywhere, within = Scope("shop.example"), Scope("shop.example", ("new",))
+    old = Accepted(everywhere, (template,), Evidence())
+    for scope in (within, everywhere):
+        rules = inserted([old], Accepted(scope, (step,), Evidence()))
+        assert all(operation.is_valid for rule in rules for operation in rule.operations)
+    canonicalizer = written(rules_of("shop.example", rules))
+    one, other = (
+        canonicalizer.canonicalize("http://shop.example" + text.format(a=7))
+        for text in (source, target)
+    )
+    assert one == other
 
 
 # On the hosts of a synthetic site, with what its rules look for.

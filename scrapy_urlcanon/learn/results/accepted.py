@@ -33,6 +33,35 @@ class Accepted(NamedTuple):
         return apply_all(self.operations, location) if self.scope.holds(location) else location
 
 
+def inserted(accepted: Iterable[Accepted], new: Accepted) -> list[Accepted]:
+    """Return what was accepted, with *new* where it acts in the order of the catalogue.
+
+    There the path is normalized before templates look at it, so that those which were found
+    before this have to be said of what it leaves.
+    """
+    steps = [step for step in new.operations if step.is_for_path]
+    if not steps:
+        return [*accepted, new]
+    before: list[Accepted] = []
+    after: list[Accepted] = []
+    for old in accepted:
+        rewrite = old.operations[0]
+        if not rewrite.is_template:
+            (after or before).append(old)
+            continue
+        for step in steps:
+            rewrite = rewrite.after(step)
+        # ``/new/`` -> ``/new`` has nothing left to do where slashes at the end are stripped.
+        said = [old._replace(operations=(rewrite,))] if rewrite.is_valid else []
+        if new.scope.contains(old.scope):
+            after += said
+            continue
+        after.append(old)
+        if old.scope.contains(new.scope):
+            after += (one._replace(scope=new.scope) for one in said)
+    return [*before, new, *after]
+
+
 def rules_of(domain: str, accepted: Iterable[Accepted]) -> Iterator[LearnedRule]:
     """Yield the rules that say what was accepted, each rule once."""
     defaults: dict[tuple[str, frozenset[str]], str] = {}
