@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.redis.frontier import Frontier
 
+_FORMAT = 2
+"""Another one whenever a :class:`PageDigest` has other fields, or these mean something else: what
+an earlier version remembered is not to be read."""
 _MOST_VERDICTS = 10_000
 _MOST_LINES = 64
 """Of a page that is another one: any line of its own tells that it is."""
@@ -30,7 +33,7 @@ class SharedContents(KeptContents):
     def __init__(self, frontier: Frontier, max_pages: int) -> None:
         super().__init__(max_pages)
         self._frontier = frontier
-        self._key = f"{frontier.prefix}contents"
+        self._key = f"{frontier.prefix}contents:{_FORMAT}"
 
     def __setitem__(self, page: bytes, content: PageDigest) -> None:
         """Remember *content* for *page*."""

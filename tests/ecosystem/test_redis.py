@@ -1,5 +1,6 @@
 """Crawls through scrapy-redis and a real Redis: one process and four, killed and joining."""
 
+import re
 from threading import Timer
 
 import pytest
@@ -282,6 +283,19 @@ async def test_what_the_audits_of_two_processes_find_adds_up(crawl, redis_server
     assert second.figures["audit/suspended/drop_params:id"] == 1
     alone = await crawl(site(articles(1, 3)), {**WRONG_RULE})
     assert "audit/suspended/drop_params:id" not in alone.figures
+
+
+def test_what_an_earlier_version_remembers_is_not_read(redis_server):
+    """It has other fields, and no version in its name."""
+    frontier = Frontier(redis_server.client, "crawl", "queue", "seen", "fifo")
+    here, there = (SharedContents(frontier, 4) for _ in range(2))
+    here[b"page"] = PageDigest(b"digest")
+    assert there.get(b"page") == PageDigest(b"digest")
+    before = set(redis_server.client.keys())
+    for key in before:
+        redis_server.client.rename(key, re.sub(rb":\d+$", b"", key))
+    assert before.isdisjoint(redis_server.client.keys())
+    assert there.get(b"page") is None
 
 
 def test_contents_are_bounded_and_survive_redis(redis_server):
