@@ -3,7 +3,7 @@
 from Cython.Build import cythonize
 from setuptools import setup
 
-_EXTENSIONS = cythonize("scrapy_urlcanon/canonicalizer/compiled.pyx")
+_EXTENSIONS = cythonize("scrapy_urlcanon/**/compiled.pyx")
 for extension in _EXTENSIONS:
     # Where it cannot be built, the functions in Python are used that it stands for.
     extension.optional = True

@@ -29,7 +29,7 @@ from benchmarks.novelty.measuring import hosts_task, with_settings
 from benchmarks.results import conditions, say, table, write
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.order.queue import NoveltyPriorityQueue
-from scrapy_urlcanon.novelty.features import UrlFeatures, unpacked
+from scrapy_urlcanon.novelty.features import UrlFeatures
 from scrapy_urlcanon.novelty.model import OnlineModel
 
 if TYPE_CHECKING:
@@ -128,11 +128,10 @@ def _predict(predictions: int) -> tuple[float, float]:
     begun = process_time()
     first = 0
     for number, url in enumerate(islice(_endless(), predictions)):
-        found = features.of(url, _CONTEXT)
-        numbers = unpacked(found.all)
-        expected = model.expect(numbers)
+        found = features.of(url, _CONTEXT).all
+        expected = model.expect(found)
         if number % 10 == 0:
-            model.learn(numbers, expected > 0.5)  # noqa: PLR2004
+            model.learn(found, expected > 0.5)  # noqa: PLR2004
         if number == predictions // 10:
             first = getrusage(RUSAGE_SELF).ru_maxrss
     return process_time() - begun, (getrusage(RUSAGE_SELF).ru_maxrss - first) / 1024

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote_plus
 
-from scrapy_urlcanon.pages.signature import Line, line_of
+from scrapy_urlcanon.pages.signature import Lines, line_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,15 +17,18 @@ _BETWEEN = re.compile(r"[/&;?=]+")
 _PLACE: Final = "\0"
 
 
-def without_echoes(url: str, texts: Sequence[str], lines: Sequence[Line]) -> Sequence[Line]:
+def without_echoes(url: str, texts: Sequence[str], lines: Lines) -> Lines:
     """Return *lines* with what they repeat of *url* made one sign in what is masked of them.
 
     So a line that says the same of another URL is told apart by its echo alone, as one that says
     the same with another number is.
 
+    >>> from scrapy_urlcanon.pages.signature import lines_of
     >>> pages = [(f"http://a.example/find?q={word}", f"Nothing found for {word}")
     ...     for word in ("apple", "pear")]
-    >>> one, other = (without_echoes(url, [text], [line_of(text)])[0] for url, text in pages)
+    >>> one, other = (
+    ...     without_echoes(url, [text], lines_of(text.encode()))[0] for url, text in pages
+    ... )
     >>> one.masked == other.masked, one.exact == other.exact
     (True, False)
 
@@ -36,11 +39,12 @@ def without_echoes(url: str, texts: Sequence[str], lines: Sequence[Line]) -> Seq
         without = without.replace(echo, _PLACE)
     if without == whole:
         return lines
-    masked = list(lines)
+    shapes, exact, words = lines.columns
+    masked = [*shapes]
     for number, (line, bare) in enumerate(zip(whole.split("\n"), without.split("\n"), strict=True)):
         if line != bare and number < len(masked):
-            masked[number] = masked[number]._replace(masked=line_of(bare).masked)
-    return masked
+            masked[number] = line_of(bare).masked
+    return Lines(masked, exact, words)
 
 
 def echoes_of(url: str) -> list[str]:

@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from math import exp, log
-from typing import TYPE_CHECKING, Final
+from math import log
 
 from scrapy_urlcanon.novelty.features import BITS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-_UNSURE: Final = 8.0
-"""The variance, in logits, of what is expected where all features are new."""
-_OF_ITS_OWN: Final = 1.0
-"""That of what is expected of a kind of which nothing is known but all of its features."""
-_LEAST_DOUBT: Final = 0.05
-"""This share of it no number of examples takes away: what a site brings changes."""
-_LEAST_SLOPE: Final = 0.02
-"""Of the logistic function, near its ends: an example counts there too."""
-_MOST: Final = 30.0
+from scrapy_urlcanon.novelty.inner_loops import expect, learn
 
 
 class OnlineModel:
@@ -37,11 +24,12 @@ class OnlineModel:
     its features say. Two kinds that have most features in common would else rise and fall
     together, whichever of them was fetched.
 
+    >>> from scrapy_urlcanon.novelty.features import packed
     >>> model = OnlineModel(prior=0.5)
     >>> for _ in range(20):
-    ...     model.learn([1, 2], 1.0)
-    ...     model.learn([1, 3], 0.0)
-    >>> model.expect([1, 2]) > 0.8, model.expect([1, 3]) < 0.2
+    ...     model.learn(packed([1, 2]), 1.0)
+    ...     model.learn(packed([1, 3]), 0.0)
+    >>> model.expect(packed([1, 2])) > 0.8, model.expect(packed([1, 3])) < 0.2
     (True, True)
 
     :param prior: what is expected where nothing is known.
@@ -54,27 +42,13 @@ class OnlineModel:
         self.known = array("d", bytes(8 << BITS))
         """How much of the doubt of each feature is gone, from 0 to a bound below 1."""
 
-    def expect(self, features: Iterable[int]) -> float:
-        """Return the expected share."""
-        logit = self._prior + sum(map(self.weights.__getitem__, features))
-        return 1.0 / (1.0 + exp(-max(-_MOST, min(_MOST, logit))))
+    def expect(self, features: bytes) -> float:
+        """Return the share that is expected of packed *features*."""
+        return expect(self.weights, features, self._prior)
 
-    def learn(self, features: Sequence[int], share: float, *, again: bool = False) -> None:
-        """Learn that *features* brought *share*.
+    def learn(self, features: bytes, share: float, *, again: bool = False) -> None:
+        """Learn that packed *features* brought *share*.
 
         :param again: it was learned before: that makes nothing surer.
         """
-        expected = self.expect(features)
-        weights, known = self.weights, self.known
-        doubts = [1.0 - known[feature] for feature in features]
-        of_each, of_its_own = _UNSURE / len(features), _OF_ITS_OWN * doubts[-1]
-        unsure = of_each * sum(doubts) + of_its_own
-        surer = 1.0 + unsure * max(expected * (1.0 - expected), _LEAST_SLOPE)
-        move = (share - expected) / surer
-        for feature, doubt in zip(features, doubts, strict=True):
-            weights[feature] += move * of_each * doubt
-        weights[features[-1]] += move * of_its_own
-        if not again:
-            for feature, doubt in zip(features, doubts, strict=True):
-                left = doubt / surer
-                known[feature] = 1.0 - left if left > _LEAST_DOUBT else 1.0 - _LEAST_DOUBT
+        learn(self.weights, self.known, features, self._prior, share, again=again)

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from itertools import islice
 from math import sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from scrapy_urlcanon.novelty.inner_loops import note_lines
 from scrapy_urlcanon.pages.signature import hash64
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from scrapy_urlcanon.pages.signature import Lines
 
-    from scrapy_urlcanon.pages.signature import Line
-
-_OTHER_NUMBERS: Final = 0.2
-"""What a new line is worth that differs from an old one in its numbers alone."""
-_CLOCK: Final = 32
-"""A line that had so many other numbers is a clock, or a counter: more are worth nothing."""
-_MAX_LINES: Final = 5000
 _SHARE_OF_PAGE, _MOST_OF_PAGE = 0.1, 0.5
 _LEAST_WORDS: Final = 30
 _USUAL: Final = 300
@@ -68,33 +61,9 @@ class SeenLines:
         self.counts = bytearray(len(self.places))
         """With how many other numbers the line at each place was seen, up to a bound."""
 
-    def news(self, lines: Iterable[Line]) -> News:
+    def news(self, lines: Lines) -> News:
         """Return what is new in *lines*, which are old from now on."""
-        places = self.places
-        size = len(places)
-        words = new = 0
-        worth = 0.0
-        for masked, exact, length in islice(lines, _MAX_LINES):
-            words += length
-            place = exact % size
-            tag = exact // size & 0xFFFFFFFF or 1
-            if places[place] == tag:
-                continue
-            places[place] = tag
-            self.counts[place] = 0
-            new += length
-            if masked != exact:
-                place = masked % size
-                tag = masked // size & 0xFFFFFFFF or 1
-                if places[place] == tag:
-                    if self.counts[place] < _CLOCK:
-                        self.counts[place] += 1
-                        worth += _OTHER_NUMBERS * length
-                    continue
-                places[place] = tag
-                self.counts[place] = 0
-            worth += length
-        return News(words, new, worth)
+        return News(*note_lines(self.places, self.counts, *lines.columns))
 
     def news_of_bytes(self, body: bytes) -> News:
         """Return what is new of a page that has no text: half of it, if no other was the same."""

@@ -6,8 +6,6 @@ from collections import deque
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from scrapy_urlcanon.novelty.features import unpacked
-
 if TYPE_CHECKING:
     from scrapy_urlcanon.novelty.features import Features
     from scrapy_urlcanon.novelty.model import OnlineModel
@@ -44,7 +42,7 @@ class Rehearsal:
 
     def learn(self, features: Features, share: float) -> None:
         """Have the model learn that *features* brought *share*, and something earlier again."""
-        self._model.learn(unpacked(features.all), share)
+        self._model.learn(features.all, share)
         for _ in range(_WHILE_YOUNG if self._learned < _YOUNG else 1):
             self._rehearse()
         self._learned += 1
@@ -59,4 +57,4 @@ class Rehearsal:
         shape = next(iter(self.examples))
         examples = self.examples[shape] = self.examples.pop(shape)
         again, share = self._random.choice(examples)
-        self._model.learn(unpacked(again), share, again=True)
+        self._model.learn(again, share, again=True)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from lxml import etree  # type: ignore[import-untyped]
 
+from scrapy_urlcanon.pages.inner_loops import fold_spaces
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -31,9 +33,6 @@ _TEXT = f"""
 """
 _of_thread = threading.local()
 
-# What Python takes for white space, but for the end of a line.
-_RARE_SPACES = b"\t\r\v\f\x1c\x1d\x1e\x1f"
-_SPACES = bytes.maketrans(_RARE_SPACES, b" " * len(_RARE_SPACES))
 _OTHER_SPACES = re.compile(r"[^\S\x00-\x7f]")
 _END_OF_HEAD = re.compile(r"</head|<body", re.IGNORECASE)
 
@@ -136,11 +135,4 @@ def folded_lines(text: str) -> bytes:
     """
     if not text.isascii():
         text = _OTHER_SPACES.sub(" ", text)
-    data = text.encode("utf-8", "surrogatepass")
-    # To look for each takes a tenth of the time.
-    if any(map(data.__contains__, _RARE_SPACES)):
-        data = data.translate(_SPACES)
-    data = b"\n".join(filter(None, map(bytes.strip, data.split(b"\n"))))
-    if b"  " in data:
-        data = b"\n".join([b" ".join(line.split()) for line in data.split(b"\n")])
-    return data
+    return fold_spaces(text.encode("utf-8", "surrogatepass"))

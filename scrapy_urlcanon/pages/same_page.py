@@ -20,9 +20,9 @@ from array import array
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from xxhash import xxh32_intdigest
-
+from scrapy_urlcanon.pages.inner_loops import smallest_passages
 from scrapy_urlcanon.pages.signature import Line, digest_of, hash64, line_of
+from scrapy_urlcanon.pages.smallest import smallest
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -52,10 +52,6 @@ SAMPLED_LINES = 64
 
 _NO_LINE = Line(0, 0, 0)
 _LOW = (1 << 32) - 1
-_LONG_PASSAGE = 64
-_CUTS = bytes.maketrans(
-    b"ABCDEFGHIJKLMNOPQRSTUVWXYZ\n\x99\xb0\xb1", b"abcdefghijklmnopqrstuvwxyzdddd"
-)
 
 
 class PageDigest(NamedTuple):
@@ -106,43 +102,16 @@ class PageDigest(NamedTuple):
         if title:
             named, as_line = line_of(title), title_line(title)
             hashes.append((as_line.masked & _LOW) << 32 | as_line.exact & _LOW)
-        sample = _smallest(hashes, SAMPLED_LINES, 64)
-        sketch = _smallest(_pieces(text), SKETCH_SIZE, 32)
+        sample = smallest(hashes, SAMPLED_LINES, 64)
         return cls(
             digest_of(exact),
             named.exact,
-            array("I", sketch).tobytes(),
+            smallest_passages(text, SKETCH_SIZE),
             lines=array("Q", sample).tobytes(),
             title_shape=named.masked,
             unread=blake2b(scripts, digest_size=20).digest() if scripts else b"",
             media=hash64(b"\n".join(sorted({*media}))) if media else 0,
         )
-
-
-def _smallest(hashes: list[int], count: int, bits: int) -> list[int]:
-    """Return the *count* smallest of *hashes*, each once, sorted; they are spread over *bits*."""
-    if len(hashes) > 2 * count:
-        bound = (count + count // 2 << bits) // len(hashes)
-        few = {number for number in hashes if number < bound}
-        if len(few) >= count:
-            return sorted(few)[:count]
-    return sorted(set(hashes))[:count]
-
-
-def _pieces(text: bytes) -> list[int]:
-    """Return a hash of each passage of some words of *text*; of what is there twice, two.
-
-    It is cut at each letter d, and so at the same places wherever the same passage stands
-    (Muthitacharoen, Chen and Mazieres, "A low-bandwidth network file system", 2001, section 3.1,
-    cut by hashes). No letter is cut at faster, and d is about one in 25 in most languages that are
-    written in Latin letters; some bytes of other scripts stand for it. Of what is long without one
-    each word counts as well.
-    """
-    passages = text.translate(_CUTS).split(b"d")
-    long = [passage for passage in passages if len(passage) > _LONG_PASSAGE]
-    if long:
-        passages += b" ".join(long).split(b" ")
-    return list(map(xxh32_intdigest, passages))
 
 
 def same_page(one: PageDigest, other: PageDigest) -> bool | None:

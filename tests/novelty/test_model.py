@@ -1,9 +1,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scrapy_urlcanon.novelty.features import packed
 from scrapy_urlcanon.novelty.model import OnlineModel
 
-FEATURES = st.lists(st.integers(0, 99), min_size=1, max_size=40).map(tuple)
+FEATURES = st.lists(st.integers(0, 99), min_size=1, max_size=40).map(packed)
 
 
 @settings(max_examples=settings().max_examples // 10)
@@ -20,47 +21,47 @@ def test_shares_are_learned_as_graded():
     """What brings a third each time is expected to bring a third."""
     model = OnlineModel(prior=0.9)
     for _ in range(200):
-        model.learn((1, 2, 3), 1 / 3)
-    assert abs(model.expect((1, 2, 3)) - 1 / 3) < 0.02
+        model.learn(packed((1, 2, 3)), 1 / 3)
+    assert abs(model.expect(packed((1, 2, 3))) - 1 / 3) < 0.02
 
 
 def test_old_evidence_decays():
     """A site that changes is followed, however long and however mixed it was otherwise before."""
     model = OnlineModel(prior=0.5)
     for number in range(20_000):
-        model.learn((1, 2), float(number % 2))
+        model.learn(packed((1, 2)), float(number % 2))
     for _ in range(50):
-        model.learn((1, 2), 0.0)
-    assert model.expect((1, 2)) < 0.1
+        model.learn(packed((1, 2)), 0.0)
+    assert model.expect(packed((1, 2))) < 0.1
 
 
 def test_what_is_learned_of_a_shared_feature_holds_for_others():
     """A kind that was never fetched starts from what its features brought elsewhere."""
     model = OnlineModel(prior=0.6)
     for number in range(10, 40):
-        model.learn((1, 2, 3, number), 0.0)
-    assert model.expect((1, 2, 3, 99)) < 0.2 < model.expect((4, 5, 6, 99))
+        model.learn(packed((1, 2, 3, number)), 0.0)
+    assert model.expect(packed((1, 2, 3, 99))) < 0.2 < model.expect(packed((4, 5, 6, 99)))
 
 
 def test_mean_is_expected_and_not_what_the_last_few_examples_brought():
     """Three short pages of a kind that mostly has long ones are no reason to leave it."""
     model = OnlineModel(prior=0.2)
     for share in (0.5,) * 7 + (0.1,) * 3:
-        model.learn((1, 2, 3), share)
-    assert abs(model.expect((1, 2, 3)) - 0.38) < 0.06
+        model.learn(packed((1, 2, 3)), share)
+    assert abs(model.expect(packed((1, 2, 3))) - 0.38) < 0.06
 
 
 def test_what_is_learned_again_makes_nothing_surer():
     """One page, however often it is rehearsed, leaves as much room for the next as once."""
     model = OnlineModel(prior=0.5)
-    model.learn((1, 2), 0.9)
+    model.learn(packed((1, 2)), 0.9)
     known = [*model.known]
     for _ in range(100):
-        model.learn((1, 2), 0.9, again=True)
+        model.learn(packed((1, 2)), 0.9, again=True)
     assert [*model.known] == known
-    before = model.expect((1, 2))
-    model.learn((1, 2), 0.0)
-    assert before - model.expect((1, 2)) > 0.3
+    before = model.expect(packed((1, 2)))
+    model.learn(packed((1, 2)), 0.0)
+    assert before - model.expect(packed((1, 2))) > 0.3
 
 
 def test_kinds_that_have_most_features_in_common_are_told_apart():
@@ -68,7 +69,7 @@ def test_kinds_that_have_most_features_in_common_are_told_apart():
     model = OnlineModel(prior=0.2)
     common = range(20)
     for number in range(48):
-        model.learn((*common, 101), 0.1)
+        model.learn(packed((*common, 101)), 0.1)
         if number % 8 == 0:
-            model.learn((*common, 102), 0.4)
-    assert model.expect((*common, 102)) > 2 * model.expect((*common, 101))
+            model.learn(packed((*common, 102)), 0.4)
+    assert model.expect(packed((*common, 102))) > 2 * model.expect(packed((*common, 101)))

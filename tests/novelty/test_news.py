@@ -1,5 +1,6 @@
 from scrapy_urlcanon.novelty.news import News, SeenLines, Usual
 from scrapy_urlcanon.pages.page import Page
+from scrapy_urlcanon.pages.signature import Lines
 
 
 def page(*lines):
@@ -25,7 +26,7 @@ def test_line_that_differs_in_numbers_alone_is_worth_less():
 
 def test_page_without_text_has_no_news():
     """An empty page brings nothing."""
-    assert SeenLines(1 << 12).news([]).share == 0
+    assert SeenLines(1 << 12).news(Lines()).share == 0
 
 
 def test_memory_of_lines_does_not_grow():

@@ -1,5 +1,5 @@
 from scrapy_urlcanon.novelty import rehearsal
-from scrapy_urlcanon.novelty.features import Features, packed, unpacked
+from scrapy_urlcanon.novelty.features import Features, packed
 from scrapy_urlcanon.novelty.model import OnlineModel
 from scrapy_urlcanon.novelty.rehearsal import Rehearsal
 
@@ -13,13 +13,13 @@ def test_rare_shape_is_not_forgotten_for_what_it_has_in_common_with_a_frequent_o
     alone = OnlineModel(prior=0.6)
     learn = Rehearsal(model).learn
     learn(RARE, 0.6)
-    alone.learn(unpacked(RARE.all), 0.6)
+    alone.learn(RARE.all, 0.6)
     for _ in range(300):
         learn(FREQUENT, 0.0)
-        alone.learn(unpacked(FREQUENT.all), 0.0)
-    assert alone.expect(unpacked(RARE.all)) < 0.1
-    assert model.expect(unpacked(RARE.all)) > 0.5
-    assert model.expect(unpacked(FREQUENT.all)) < 0.1
+        alone.learn(FREQUENT.all, 0.0)
+    assert alone.expect(RARE.all) < 0.1
+    assert model.expect(RARE.all) > 0.5
+    assert model.expect(FREQUENT.all) < 0.1
 
 
 def test_more_is_learned_again_in_the_beginning(monkeypatch):
@@ -42,7 +42,7 @@ def test_shape_that_changes_is_followed():
     for share in (1.0, 0.0):
         for _ in range(50):
             learn(RARE, share)
-    assert model.expect(unpacked(RARE.all)) < 0.1
+    assert model.expect(RARE.all) < 0.1
 
 
 def test_memory_does_not_grow(monkeypatch):

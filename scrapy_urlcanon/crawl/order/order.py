@@ -20,7 +20,7 @@ from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.novelty.echoes import without_echoes
-from scrapy_urlcanon.novelty.features import Features, Standing, UrlFeatures, feature_of, unpacked
+from scrapy_urlcanon.novelty.features import Features, Standing, UrlFeatures, feature_of
 from scrapy_urlcanon.novelty.model import OnlineModel
 from scrapy_urlcanon.novelty.news import News, SeenLines, Usual
 from scrapy_urlcanon.novelty.rehearsal import Rehearsal
@@ -215,8 +215,7 @@ class Order:
 
     def expect(self, features: bytes) -> tuple[float, float]:
         """Return what is expected of a request with *features*, and of what it leads to."""
-        numbers = unpacked(features)
-        return self._news.expect(numbers), self._leads.expect(numbers)
+        return self._news.expect(features), self._leads.expect(features)
 
     def turn(self, name: str) -> Turn:
         """Return which one of the slot of this *name* comes next."""
@@ -231,7 +230,7 @@ class Order:
         if slot is None:
             slot = self._slots[name] = _Slot()
         slot.take(turn)
-        expected = self._news.expect(unpacked(features.all))
+        expected = self._news.expect(features.all)
         self._in_flight[request.url] = _Taken(features, name, expected, turn)
 
     def fetched(self, request: Request, response: Response) -> None:
@@ -296,7 +295,7 @@ class Order:
         """
         best: list[float] = []
         for features, count in page.leads.items():
-            best += [self._news.expect(unpacked(features))] * min(count, _LEADS)
+            best += [self._news.expect(features)] * min(count, _LEADS)
         return sum(sorted(best, reverse=True)[:_LEADS]) / _LEADS
 
     def failed(self, request: Request, exception: Exception) -> None:

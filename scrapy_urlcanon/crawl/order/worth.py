@@ -11,7 +11,7 @@ from scrapy import Request
 
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.novelty.news import SeenLines, Usual
-from scrapy_urlcanon.pages.signature import Line, hash64
+from scrapy_urlcanon.pages.signature import Lines, hash64
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ class NewItems:
         """Return the share, from 0 to 1."""
         del response
         hashes = [hash64(_text(item).encode("utf-8", "replace")) for item in items]
-        return self._seen.news([Line(value, value, 1) for value in hashes]).share
+        return self._seen.news(Lines(hashes, hashes, [1] * len(hashes))).share
 
 
 class Scaled:

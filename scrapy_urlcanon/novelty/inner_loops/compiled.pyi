@@ -1,0 +1,20 @@
+from array import array
+from collections.abc import Sequence
+
+def expect(weights: array[float], features: bytes, prior: float) -> float: ...
+def learn(
+    weights: array[float],
+    known: array[float],
+    features: bytes,
+    prior: float,
+    share: float,
+    *,
+    again: bool,
+) -> None: ...
+def note_lines(
+    places: array[int],
+    counts: bytearray,
+    masked: Sequence[int],
+    exact: Sequence[int],
+    lengths: Sequence[int],
+) -> tuple[int, int, float]: ...

@@ -1,0 +1,128 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, embedsignature=True
+"""What is asked of each feature and of each line, compiled.
+
+Each function gives what the one of its name in :mod:`.in_python` gives, which is used where there
+was no C compiler to build this with.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.math cimport exp
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from scrapy_urlcanon.novelty.inner_loops import in_python
+
+cdef double UNSURE = in_python.UNSURE
+cdef double OF_ITS_OWN = in_python.OF_ITS_OWN
+cdef double LEAST_DOUBT = in_python.LEAST_DOUBT
+cdef double LEAST_SLOPE = in_python.LEAST_SLOPE
+cdef double MOST = in_python.MOST
+cdef double OTHER_NUMBERS = in_python.OTHER_NUMBERS
+cdef int CLOCK = in_python.CLOCK
+cdef Py_ssize_t MAX_LINES = in_python.MAX_LINES
+
+
+cdef inline uint32_t _feature(bytes features, Py_ssize_t number) noexcept:
+    # A copy: bytes need not be aligned.
+    cdef uint32_t found
+    memcpy(&found, PyBytes_AS_STRING(features) + number * sizeof(uint32_t), sizeof(uint32_t))
+    return found
+
+
+cdef Py_ssize_t _count(bytes features, Py_ssize_t size) except -1:
+    """Return how many *features* there are, all of which are below *size*."""
+    cdef Py_ssize_t count = PyBytes_GET_SIZE(features) // <Py_ssize_t>sizeof(uint32_t), number
+    for number in range(count):
+        if _feature(features, number) >= size:
+            raise IndexError("array index out of range")
+    return count
+
+
+cdef double _expect(
+    double[::1] weights, bytes features, Py_ssize_t count, double prior
+) noexcept:
+    cdef double total = 0.0
+    cdef Py_ssize_t number
+    for number in range(count):
+        total += weights[_feature(features, number)]
+    return 1.0 / (1.0 + exp(-max(-MOST, min(MOST, prior + total))))
+
+
+def expect(double[::1] weights not None, bytes features not None, double prior):
+    return _expect(weights, features, _count(features, weights.shape[0]), prior)
+
+
+def learn(
+    double[::1] weights not None,
+    double[::1] known not None,
+    bytes features not None,
+    double prior,
+    double share,
+    *,
+    bint again,
+):
+    cdef Py_ssize_t count = _count(features, min(weights.shape[0], known.shape[0])), number
+    if not count:
+        raise ZeroDivisionError("no features")
+    # What falls on one number twice is learned twice, by the doubt that there was.
+    cdef double* doubts = <double*>PyMem_Malloc(count * sizeof(double))
+    if doubts == NULL:
+        raise MemoryError
+    cdef double expected = _expect(weights, features, count, prior), total = 0.0
+    for number in range(count):
+        doubts[number] = 1.0 - known[_feature(features, number)]
+        total += doubts[number]
+    cdef double of_each = UNSURE / count, of_its_own = OF_ITS_OWN * doubts[count - 1]
+    cdef double unsure = of_each * total + of_its_own
+    cdef double surer = 1.0 + unsure * max(expected * (1.0 - expected), LEAST_SLOPE)
+    cdef double move = (share - expected) / surer
+    for number in range(count):
+        weights[_feature(features, number)] += move * of_each * doubts[number]
+        if not again:
+            known[_feature(features, number)] = 1.0 - max(doubts[number] / surer, LEAST_DOUBT)
+    weights[_feature(features, count - 1)] += move * of_its_own
+    PyMem_Free(doubts)
+
+
+cdef inline uint32_t _tag(uint64_t line, uint64_t size) noexcept:
+    cdef uint32_t tag = <uint32_t>(line // size)
+    return tag if tag else 1
+
+
+def note_lines(
+    unsigned int[::1] places not None,
+    unsigned char[::1] counts not None,
+    masked,
+    exact,
+    lengths,
+):
+    cdef uint64_t size = places.shape[0], shape, line, place
+    cdef uint32_t tag
+    cdef long words = 0, new = 0, length
+    cdef double worth = 0.0
+    cdef Py_ssize_t left = MAX_LINES
+    if counts.shape[0] < places.shape[0] or not size:
+        raise IndexError("array index out of range")
+    for shape, line, length in zip(masked, exact, lengths):
+        if not left:
+            break
+        left -= 1
+        words += length
+        place, tag = line % size, _tag(line, size)
+        if places[place] == tag:
+            continue
+        places[place] = tag
+        counts[place] = 0
+        new += length
+        if shape != line:
+            place, tag = shape % size, _tag(shape, size)
+            if places[place] == tag:
+                if counts[place] < CLOCK:
+                    counts[place] += 1
+                    worth += OTHER_NUMBERS * length
+                continue
+            places[place] = tag
+            counts[place] = 0
+        worth += length
+    return words, new, worth

@@ -1,0 +1,95 @@
+"""What is asked of each feature and of each line, in Python: the reference of what is compiled."""
+
+from __future__ import annotations
+
+from itertools import islice
+from math import exp
+from typing import TYPE_CHECKING, Final
+
+from scrapy_urlcanon.novelty.features import unpacked
+
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Sequence
+
+UNSURE: Final = 8.0
+"""The variance, in logits, of what is expected where all features are new."""
+OF_ITS_OWN: Final = 1.0
+"""That of what is expected of a kind of which nothing is known but all of its features."""
+LEAST_DOUBT: Final = 0.05
+"""This share of it no number of examples takes away: what a site brings changes."""
+LEAST_SLOPE: Final = 0.02
+"""Of the logistic function, near its ends: an example counts there too."""
+MOST: Final = 30.0
+
+OTHER_NUMBERS: Final = 0.2
+"""What a new line is worth that differs from an old one in its numbers alone."""
+CLOCK: Final = 32
+"""A line that had so many other numbers is a clock, or a counter: more are worth nothing."""
+MAX_LINES: Final = 5000
+
+
+def expect(weights: array[float], features: bytes, prior: float) -> float:
+    """Return the share that is expected of packed *features*; *prior* is a logit."""
+    logit = prior + sum(map(weights.__getitem__, unpacked(features)))
+    return 1.0 / (1.0 + exp(-max(-MOST, min(MOST, logit))))
+
+
+def learn(
+    weights: array[float],
+    known: array[float],
+    features: bytes,
+    prior: float,
+    share: float,
+    *,
+    again: bool,
+) -> None:
+    """Change *weights* and *known* by what packed *features* brought: *share*."""
+    expected = expect(weights, features, prior)
+    numbers = unpacked(features)
+    doubts = [1.0 - known[number] for number in numbers]
+    of_each, of_its_own = UNSURE / len(numbers), OF_ITS_OWN * doubts[-1]
+    unsure = of_each * sum(doubts) + of_its_own
+    surer = 1.0 + unsure * max(expected * (1.0 - expected), LEAST_SLOPE)
+    move = (share - expected) / surer
+    for number, doubt in zip(numbers, doubts, strict=True):
+        weights[number] += move * of_each * doubt
+    weights[numbers[-1]] += move * of_its_own
+    if not again:
+        for number, doubt in zip(numbers, doubts, strict=True):
+            left = doubt / surer
+            known[number] = 1.0 - left if left > LEAST_DOUBT else 1.0 - LEAST_DOUBT
+
+
+def note_lines(
+    places: array[int],
+    counts: bytearray,
+    masked: Sequence[int],
+    exact: Sequence[int],
+    lengths: Sequence[int],
+) -> tuple[int, int, float]:
+    """Note lines; return how many words they have, how many of these are new, and their worth."""
+    size = len(places)
+    words = new = 0
+    worth = 0.0
+    for shape, line, length in islice(zip(masked, exact, lengths, strict=True), MAX_LINES):
+        words += length
+        place = line % size
+        tag = line // size & 0xFFFFFFFF or 1
+        if places[place] == tag:
+            continue
+        places[place] = tag
+        counts[place] = 0
+        new += length
+        if shape != line:
+            place = shape % size
+            tag = shape // size & 0xFFFFFFFF or 1
+            if places[place] == tag:
+                if counts[place] < CLOCK:
+                    counts[place] += 1
+                    worth += OTHER_NUMBERS * length
+                continue
+            places[place] = tag
+            counts[place] = 0
+        worth += length
+    return words, new, worth

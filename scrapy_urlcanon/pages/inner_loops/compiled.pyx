@@ -1,0 +1,160 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, embedsignature=True
+"""What is asked of each byte, compiled.
+
+Each function gives what the one of its name in :mod:`.in_python` gives, which is used where there
+was no C compiler to build this with.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from libc.stdint cimport uint32_t, uint64_t
+from libc.stdlib cimport qsort
+
+from scrapy_urlcanon.pages.inner_loops import in_python
+
+cdef Py_ssize_t LONG_PASSAGE = in_python.LONG_PASSAGE
+cdef bint[256] IS_SPACE
+cdef unsigned char[256] CUTS
+
+for _number in range(256):
+    IS_SPACE[_number] = _number in in_python.RARE_SPACES or _number in b" \n"
+    CUTS[_number] = in_python.CUTS[_number]
+
+
+def fold_spaces(bytes text not None):
+    cdef Py_ssize_t size = PyBytes_GET_SIZE(text), at = 0
+    cdef const unsigned char* source = <const unsigned char*>PyBytes_AS_STRING(text)
+    cdef bytes made = PyBytes_FromStringAndSize(NULL, size)
+    cdef char* start = PyBytes_AS_STRING(made)
+    cdef char* out = start
+    cdef char gap
+    while at < size:
+        if not IS_SPACE[source[at]]:
+            out[0] = <char>source[at]
+            out += 1
+            at += 1
+            continue
+        gap = b" "
+        while at < size and IS_SPACE[source[at]]:
+            if source[at] == b"\n":
+                gap = b"\n"
+            at += 1
+        if out != start and at < size:
+            out[0] = gap
+            out += 1
+    return made[: out - start]
+
+
+cdef inline uint32_t _turned(uint32_t number, int bits) noexcept:
+    return number << bits | number >> (32 - bits)
+
+
+cdef inline uint32_t _read(const unsigned char* text) noexcept:
+    return text[0] | <uint32_t>text[1] << 8 | <uint32_t>text[2] << 16 | <uint32_t>text[3] << 24
+
+
+cdef uint32_t _xxh32(const unsigned char* text, Py_ssize_t size) noexcept:
+    """Return XXH32 with the seed 0 (xxHash fast digest algorithm, version 0.1.1, section XXH32)."""
+    cdef uint32_t one = 0x9E3779B1, two = 0x85EBCA77, three = 0xC2B2AE3D
+    cdef uint32_t four = 0x27D4EB2F, five = 0x165667B1
+    cdef uint32_t[4] lanes
+    cdef uint32_t found
+    cdef const unsigned char* end = text + size
+    cdef int lane
+    if size >= 16:
+        lanes[0], lanes[1], lanes[2], lanes[3] = one + two, two, 0, 0 - one
+        while end - text >= 16:
+            for lane in range(4):
+                lanes[lane] = _turned(lanes[lane] + _read(text) * two, 13) * one
+                text += 4
+        found = (
+            _turned(lanes[0], 1) + _turned(lanes[1], 7)
+            + _turned(lanes[2], 12) + _turned(lanes[3], 18)
+        )
+    else:
+        found = five
+    found += <uint32_t>size
+    while end - text >= 4:
+        found = _turned(found + _read(text) * three, 17) * four
+        text += 4
+    while text < end:
+        found = _turned(found + text[0] * five, 11) * one
+        text += 1
+    found = (found ^ found >> 15) * two
+    found = (found ^ found >> 13) * three
+    return found ^ found >> 16
+
+
+cdef int _order(const void* one, const void* other) noexcept nogil:
+    cdef uint32_t left = (<const uint32_t*>one)[0], right = (<const uint32_t*>other)[0]
+    return (left > right) - (left < right)
+
+
+cdef Py_ssize_t _distinct(uint32_t* hashes, Py_ssize_t size) noexcept:
+    """Sort *hashes*, leave each once, and return how many there are."""
+    qsort(hashes, size, sizeof(uint32_t), _order)
+    cdef Py_ssize_t at, kept = 0
+    for at in range(size):
+        if not kept or hashes[at] != hashes[kept - 1]:
+            hashes[kept] = hashes[at]
+            kept += 1
+    return kept
+
+
+cdef Py_ssize_t _hash_words(
+    const unsigned char* text, Py_ssize_t size, uint32_t* hashes
+) noexcept:
+    """Put the hash of each word of a passage into *hashes*; return how many there are."""
+    cdef Py_ssize_t at, start = 0, count = 0
+    for at in range(size + 1):
+        if at == size or text[at] == b" ":
+            hashes[count] = _xxh32(text + start, at - start)
+            count += 1
+            start = at + 1
+    return count
+
+
+cdef Py_ssize_t _hash_passages(
+    const unsigned char* text, Py_ssize_t size, uint32_t* hashes
+) noexcept:
+    """Put the hash of each passage into *hashes*; return how many there are."""
+    cdef Py_ssize_t at, start = 0, count = 0
+    for at in range(size + 1):
+        if at < size and text[at] != b"d":
+            continue
+        hashes[count] = _xxh32(text + start, at - start)
+        count += 1
+        if at - start > LONG_PASSAGE:
+            count += _hash_words(text + start, at - start, hashes + count)
+        start = at + 1
+    return count
+
+
+def smallest_passages(bytes text not None, Py_ssize_t count):
+    cdef Py_ssize_t size = PyBytes_GET_SIZE(text), at, total, few = 0
+    cdef const unsigned char* source = <const unsigned char*>PyBytes_AS_STRING(text)
+    # Each letter d ends a passage, each space a word, and each long passage a word more.
+    cdef Py_ssize_t most = size + size // LONG_PASSAGE + 1
+    cdef uint32_t* hashes = <uint32_t*>PyMem_Malloc(2 * most * sizeof(uint32_t) + size)
+    if hashes == NULL:
+        raise MemoryError
+    cdef uint32_t* smallest = hashes + most
+    cdef unsigned char* lower = <unsigned char*>(smallest + most)
+    cdef uint64_t bound
+    try:
+        for at in range(size):
+            lower[at] = CUTS[source[at]]
+        total = _hash_passages(lower, size, hashes)
+        if total > 2 * count:
+            # They are spread evenly: few are to be sorted.
+            bound = (<uint64_t>(count + count // 2) << 32) // total
+            for at in range(total):
+                if hashes[at] < bound:
+                    smallest[few] = hashes[at]
+                    few += 1
+            few = _distinct(smallest, few)
+        if few < count:
+            smallest, few = hashes, _distinct(hashes, total)
+        return PyBytes_FromStringAndSize(<char*>smallest, min(few, count) * sizeof(uint32_t))
+    finally:
+        PyMem_Free(hashes)

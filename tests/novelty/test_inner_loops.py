@@ -1,0 +1,89 @@
+"""What is compiled of the model and of news gives what the functions in Python give."""
+
+import subprocess
+import sys
+from array import array
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_urlcanon.novelty.features import packed
+from scrapy_urlcanon.novelty.inner_loops import in_python
+from scrapy_urlcanon.novelty.model import OnlineModel
+
+compiled = pytest.importorskip(
+    "scrapy_urlcanon.novelty.inner_loops.compiled",
+    reason="there was no C compiler to build it with",
+)
+
+SIZE = 20
+PRIOR = -1.5
+# Of few numbers, so that some fall on one.
+features = st.lists(st.integers(0, SIZE - 1), min_size=1, max_size=40).map(packed)
+examples = st.tuples(features, st.floats(0, 1), st.booleans())
+hashes = st.integers(0, 12) | st.integers(0, (1 << 64) - 1)
+lines = st.lists(st.tuples(hashes, hashes, st.integers(1, 9)), max_size=30)
+
+
+@given(st.lists(examples, max_size=30), features)
+def test_model_learns_as_in_python(learned, asked):
+    """Whatever is learned, and again. Python adds numbers up more exactly from 3.12 on."""
+    here, there = ([array("d", bytes(8 * SIZE)) for _ in range(2)] for _ in range(2))
+    for numbers, share, again in learned:
+        compiled.learn(*here, numbers, PRIOR, share, again=again)
+        in_python.learn(*there, numbers, PRIOR, share, again=again)
+    for mine, theirs in zip(here, there, strict=True):
+        assert [*mine] == pytest.approx([*theirs])
+    expected = in_python.expect(there[0], asked, PRIOR)
+    assert compiled.expect(here[0], asked, PRIOR) == pytest.approx(expected)
+
+
+@given(st.integers(1, 40), st.lists(lines, max_size=10))
+def test_lines_are_noted_as_in_python(size, pages):
+    """Whatever the lines, in however few places."""
+    here, there = ((array("I", bytes(4 * size)), bytearray(size)) for _ in range(2))
+    for page in pages:
+        columns = [[*column] for column in zip(*page, strict=True)] or [[], [], []]
+        assert compiled.note_lines(*here, *columns) == in_python.note_lines(*there, *columns)
+        assert here == there
+
+
+def test_no_more_than_so_many_lines_are_noted():
+    """Of a page of very many lines, the first ones."""
+    columns = [[*range(in_python.MAX_LINES + 9)]] * 2 + [[1] * (in_python.MAX_LINES + 9)]
+    for module in (compiled, in_python):
+        places = array("I", bytes(4 << 14)), bytearray(1 << 14)
+        assert module.note_lines(*places, *columns)[0] == in_python.MAX_LINES
+
+
+@pytest.mark.parametrize("module", [compiled, in_python])
+def test_features_of_other_sizes_are_an_error(module):
+    """What a file of a job says is no reason to read what is not there."""
+    weights = array("d", bytes(8 * SIZE)), array("d", bytes(8 * SIZE))
+    for numbers in (packed([SIZE]), packed([1, 1 << 31])):
+        with pytest.raises(IndexError):
+            module.expect(weights[0], numbers, PRIOR)
+        with pytest.raises(IndexError):
+            module.learn(*weights, numbers, PRIOR, 0.5, again=False)
+    with pytest.raises((IndexError, ZeroDivisionError)):
+        module.learn(*weights, b"", PRIOR, 0.5, again=False)
+
+
+def test_nothing_else_is_needed():
+    """Where it could not be built, the same is expected."""
+    program = (
+        "import sys; sys.modules['scrapy_urlcanon.novelty.inner_loops.compiled'] = None\n"
+        "from scrapy_urlcanon.novelty import model\n"
+        "from scrapy_urlcanon.novelty.features import packed\n"
+        "assert model.learn.__module__.endswith('.in_python')\n"
+        "found = model.OnlineModel(0.5)\n"
+        "found.learn(packed([1, 2]), 1.0)\n"
+        "print(f'{found.expect(packed([1, 2])):.9f}')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    found = OnlineModel(0.5)
+    found.learn(packed([1, 2]), 1.0)
+    assert done.stdout == f"{found.expect(packed([1, 2])):.9f}\n"
