@@ -49,7 +49,6 @@ UNSEEN = frozenset(
     {
         "moinmoin",
         "machina",
-        "gitweb",
         "hyperkitty",
         "klaus",
         "mhonarc",
