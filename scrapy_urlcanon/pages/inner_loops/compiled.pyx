@@ -101,31 +101,18 @@ cdef Py_ssize_t _distinct(uint32_t* hashes, Py_ssize_t size) noexcept:
     return kept
 
 
-cdef Py_ssize_t _hash_words(
-    const unsigned char* text, Py_ssize_t size, uint32_t* hashes
+cdef Py_ssize_t _hash_pieces(
+    const unsigned char* text, Py_ssize_t size, unsigned char separator, uint32_t* hashes
 ) noexcept:
-    """Put the hash of each word of a passage into *hashes*; return how many there are."""
+    """Put the hash of each passage, or word, into *hashes*; return how many there are."""
     cdef Py_ssize_t at, start = 0, count = 0
     for at in range(size + 1):
-        if at == size or text[at] == b" ":
-            hashes[count] = _xxh32(text + start, at - start)
-            count += 1
-            start = at + 1
-    return count
-
-
-cdef Py_ssize_t _hash_passages(
-    const unsigned char* text, Py_ssize_t size, uint32_t* hashes
-) noexcept:
-    """Put the hash of each passage into *hashes*; return how many there are."""
-    cdef Py_ssize_t at, start = 0, count = 0
-    for at in range(size + 1):
-        if at < size and text[at] != b"d":
+        if at < size and text[at] != separator:
             continue
         hashes[count] = _xxh32(text + start, at - start)
         count += 1
-        if at - start > LONG_PASSAGE:
-            count += _hash_words(text + start, at - start, hashes + count)
+        if separator == b"d" and at - start > LONG_PASSAGE:
+            count += _hash_pieces(text + start, at - start, b" ", hashes + count)
         start = at + 1
     return count
 
@@ -144,7 +131,7 @@ def smallest_passages(bytes text not None, Py_ssize_t count):
     try:
         for at in range(size):
             lower[at] = CUTS[source[at]]
-        total = _hash_passages(lower, size, hashes)
+        total = _hash_pieces(lower, size, b"d", hashes)
         if total > 2 * count:
             # They are spread evenly: few are to be sorted.
             bound = (<uint64_t>(count + count // 2) << 32) // total
