@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
+from weakref import ref
 
 from lxml.etree import XPath  # type: ignore[import-untyped]
 from scrapy.http import HtmlResponse, XmlResponse
@@ -13,7 +14,6 @@ from scrapy.utils.gz import gzip_magic_number
 
 if TYPE_CHECKING:
     from lxml import etree  # type: ignore[import-untyped]
-    from scrapy import Request
     from scrapy.http import Response
 
 _UNKNOWN: Final = ("linked elsewhere",)
@@ -32,21 +32,28 @@ class Links:
     """Where the links of one page stand, by what their URLs end with.
 
     To make all of them absolute takes longer than all else together. Two that end alike may be
-    taken for each other: it is evidence, and no more.
+    taken for each other: it is evidence, and no more. They are looked for when one is asked about:
+    of most pages all links lead to what was met before, and is dropped.
     """
 
     def __init__(self, response: Response) -> None:
         self._contexts: dict[str, tuple[str, ...]] = {}
         self._default = _UNKNOWN
+        # Who asks has it still, since its links are being scheduled; who holds this need not.
+        self._unread: ref[HtmlResponse] | None = None
         if isinstance(response, HtmlResponse):
-            self._read(response)
+            self._unread = ref(response)
         elif isinstance(response, XmlResponse) or gzip_magic_number(response):
             # A sitemap or a feed, packed or not: what the site itself lists.
             self._default = _LISTED
 
-    def context(self, request: Request) -> tuple[str, ...]:
-        """Return features of the link to *request*."""
-        return self._contexts.get(_tail(request.url), self._default)
+    def context(self, url: str) -> tuple[str, ...]:
+        """Return features of the link to *url*."""
+        if self._unread:
+            response, self._unread = self._unread(), None
+            if response is not None:
+                self._read(response)
+        return self._contexts.get(_tail(url), self._default)
 
     def _read(self, response: HtmlResponse) -> None:
         # Short loops: an element of lxml is made anew each time that it is asked for.

@@ -201,15 +201,12 @@ class Order:
     def features(self, request: Request) -> Features:
         """Return the features of *request*, which begins to wait."""
         page = self._linked_by.pop(request)
+        url = request.url
+        suspected = self.suspicions.of(url)
         if page is None or page.links is None:
-            return self._url_features.of(request.url, ("no link", *self.suspicions.of(request.url)))
-        context = (
-            *page.links.context(request),
-            page.standing.of(request.url),
-            page.quality,
-            *self.suspicions.of(request.url),
-        )
-        features = self._url_features.of(request.url, context, page.coarse)
+            return self._url_features.of(url, ("no link", *suspected))
+        context = (*page.links.context(url), page.standing.of(url), page.quality, *suspected)
+        features = self._url_features.of(url, context, page.coarse)
         page.leads[features.all] += 1
         return features
 

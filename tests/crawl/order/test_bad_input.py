@@ -119,7 +119,7 @@ def test_comment_before_the_document_hides_nothing():
         "<body><p><a href=/x rel=nofollow>x</a>"
     )
     plain, commented = html(body), html(f"<!-- made by hand -->\n{body}")
-    link = Request(f"{SITE}/x")
+    link = f"{SITE}/x"
     assert "nofollow" in Links(commented).context(link)
     assert Links(commented).context(link) == Links(plain).context(link)
     assert trust(commented) == trust(plain) < 1
