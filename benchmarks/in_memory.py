@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 def process_of(
     site: type[BaseDownloadHandler], pages: int, settings: dict[str, Any]
 ) -> CrawlerProcess:
-    """Return a process that crawls *pages* pages, which *site* makes, and logs nothing."""
+    """Return a process that crawls *pages* pages, which *site* makes, and logs nothing.
+
+    With 0 the spider itself has to end.
+    """
     logging.disable(logging.WARNING)
     return CrawlerProcess(
         {
