@@ -16,8 +16,8 @@ from counting import Cost, counting
 from scrapy import Request, Spider
 from scrapy.utils.test import get_crawler
 
-from scrapy_urlcanon.canonicalizer import Canonicalizer, fast, reading
-from scrapy_urlcanon.canonicalizer.percent_encoding import encode_query
+from scrapy_urlcanon.canonicalizer import Canonicalizer, fast, fast_policy, inner_loops
+from scrapy_urlcanon.canonicalizer.inner_loops import in_python
 from scrapy_urlcanon.crawl.crawl import Crawl
 
 if TYPE_CHECKING:
@@ -127,9 +127,10 @@ WORKLOADS = {
 
 @pytest.fixture(autouse=True)
 def _nothing_is_compiled(monkeypatch):
-    for name in ("are_named", "plain_host", "read", "sort_query"):
-        monkeypatch.setattr(fast, name, getattr(reading, name))
-    monkeypatch.setattr(fast, "encode_query", encode_query)
+    for name in inner_loops.__all__:
+        for module in (fast, fast_policy):
+            if hasattr(module, name):
+                monkeypatch.setattr(module, name, getattr(in_python, name))
 
 
 @pytest.mark.parametrize("name", WORKLOADS)

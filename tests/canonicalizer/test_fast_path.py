@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scrapy import Request
 
-from scrapy_urlcanon.canonicalizer import Canonicalizer, fast
+from scrapy_urlcanon.canonicalizer import Canonicalizer, fast, fast_policy
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 
 if TYPE_CHECKING:
@@ -190,8 +190,9 @@ def test_agrees_with_the_reference_on_real_urls(preset, name, step, shared) -> N
 
 def test_agrees_with_the_reference_when_its_caches_are_full(monkeypatch) -> None:
     """What is forgotten is found again: the bounds of the caches change no answer."""
-    for name in ("_CACHED_PREFIXES", "_CACHED_POLICIES", "_CACHED_NAMES"):
+    for name in ("_CACHED_PREFIXES", "_CACHED_POLICIES"):
         monkeypatch.setattr(fast, name, 2)
+    monkeypatch.setattr(fast_policy, "_CACHED_NAMES", 2)
     canonicalizer = Canonicalizer(RULES["parameters"])
     some = [
         f"http://{host}/{number}?id=1&ref=2&{name}=3"

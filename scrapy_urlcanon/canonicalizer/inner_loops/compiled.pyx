@@ -1,15 +1,16 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, embedsignature=True
 """What the fast path asks of each character of a URL, compiled.
 
-Each function gives what the one of its name in :mod:`.percent_encoding` or :mod:`.reading` gives,
-which are used where there was no C compiler to build this with. They read ASCII byte by byte, and
+Each function gives what the one of its name in :mod:`~scrapy_urlcanon.canonicalizer.percent_encoding`
+or :mod:`.in_python` gives, which are used where there was no C compiler to build this with. They read ASCII byte by byte, and
 leave other text to these.
 """
 
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.string cimport memchr, memcmp
 
-from scrapy_urlcanon.canonicalizer import percent_encoding, reading
+from scrapy_urlcanon.canonicalizer import percent_encoding
+from scrapy_urlcanon.canonicalizer.inner_loops import in_python
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object text)
@@ -244,7 +245,7 @@ def encode_query(query):
 
 def plain_host(prefix):
     if type(prefix) is not str or not PyUnicode_IS_ASCII(prefix):
-        return reading.plain_host(prefix)
+        return in_python.plain_host(prefix)
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(prefix)
     cdef Py_ssize_t size = len(prefix), start, at
     if size >= 8 and memcmp(text, b"http://", 7) == 0:
@@ -273,7 +274,7 @@ def plain_host(prefix):
 
 def are_named(query, set names not None):
     if type(query) is not str or not PyUnicode_IS_ASCII(query):
-        return reading.are_named(query, names)
+        return in_python.are_named(query, names)
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(query)
     cdef Py_ssize_t size = len(query), start = 0, sign
     cdef const unsigned char* end
@@ -290,7 +291,7 @@ def are_named(query, set names not None):
 
 def sort_query(query):
     if type(query) is not str or not PyUnicode_IS_ASCII(query):
-        return reading.sort_query(query)
+        return in_python.sort_query(query)
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(query)
     cdef const unsigned char* end = text + len(query)
     cdef const unsigned char* last = text
@@ -305,14 +306,14 @@ def sort_query(query):
         size = (end if next_sign == NULL else next_sign) - sign
         order = memcmp(last, sign, min(last_size, size))
         if order > 0 or (order == 0 and last_size > size):
-            return reading.sort_query(query)
+            return in_python.sort_query(query)
         last, sign = sign, next_sign
     return query
 
 
 def read(url):
     if type(url) is not str or not PyUnicode_IS_ASCII(url):
-        return reading.read(url)
+        return in_python.read(url)
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(url)
     cdef Py_ssize_t size = len(url), start = 8
     while start < size and text[start] != b"/":

@@ -1,7 +1,7 @@
 """Takes plain URLs apart, and sorts what they ask for.
 
-What this and :mod:`.percent_encoding` do with each character is in ``compiled.pyx`` once more, for
-machines with a C compiler.
+What this and :mod:`~scrapy_urlcanon.canonicalizer.percent_encoding` do with each character is in
+``compiled.pyx`` once more, for machines with a C compiler.
 """
 
 from __future__ import annotations

@@ -1,0 +1,21 @@
+"""What is asked of each character of a URL: compiled, or in Python."""
+
+try:
+    from scrapy_urlcanon.canonicalizer.inner_loops.compiled import (
+        are_named,
+        encode_path,
+        encode_query,
+        plain_host,
+        read,
+        sort_query,
+    )
+except ImportError:  # It was not built: there was no C compiler.
+    from scrapy_urlcanon.canonicalizer.inner_loops.in_python import (
+        are_named,
+        plain_host,
+        read,
+        sort_query,
+    )
+    from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path, encode_query
+
+__all__ = ["are_named", "encode_path", "encode_query", "plain_host", "read", "sort_query"]
