@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.inner_loops import (
+    are_filled,
     are_named,
     encode_path,
     encode_query,
     sort_query,
+    trimmed_path,
 )
 from scrapy_urlcanon.canonicalizer.inner_loops.in_python import sort_pairs
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
@@ -24,6 +26,12 @@ from scrapy_urlcanon.canonicalizer.rules.fragment import Fragment
 from scrapy_urlcanon.canonicalizer.rules.nested_url import Amp, NestedUrl, UnwrapParams
 from scrapy_urlcanon.canonicalizer.rules.param_names import ParamCase
 from scrapy_urlcanon.canonicalizer.rules.param_values import LowerValues
+from scrapy_urlcanon.canonicalizer.rules.path import (
+    DirectoryIndex,
+    DuplicateSlashes,
+    PathParams,
+    TrailingSlash,
+)
 from scrapy_urlcanon.canonicalizer.rules.query import EmptyParams, RepeatedParams, SortQuery
 from scrapy_urlcanon.canonicalizer.rules.separators import EscapedAmpersand, QuerySeparator
 from scrapy_urlcanon.canonicalizer.rules.signed import SIGNATURE_PARAMS, is_signed
@@ -43,6 +51,7 @@ _MAX_PASSES = 4
 _SHAPING = (ParamCase, LowerValues, RewritePath)
 # What they do depends on nothing that a later one changes, and is the same again.
 _SETTLING_AUTHORITY = (Port, Scheme, Userinfo, Www)
+_TRIMMING = (DuplicateSlashes, PathParams, DirectoryIndex, TrailingSlash)
 _KNOWN = (
     *(PathRule, ParameterRule, SortQuery, RepeatedParams, Fragment, SubdomainToPath, *_SHAPING),
     *(Amp, NestedUrl, UnwrapParams, EscapedAmpersand, QuerySeparator),
@@ -76,6 +85,7 @@ class FastPolicy:
         self._settles_at_once = not self.path_rules and all(
             rule.goes_by_path for rule in rules if isinstance(rule, RewritePath)
         )
+        self._indexes = _trimmed_indexes(self.path_rules)
         self._last = [rule for rule in rules if isinstance(rule, RepeatedParams)]
         # What is for the URL as it was written leaves most as they are.
         written = {type(rule) for rule in rules if rule.as_written}
@@ -100,6 +110,10 @@ class FastPolicy:
         """Names of parameters that no rule drops, whatever their value."""
         self._filled: set[str] = set()
         """These, and those that a rule drops where they have no value, and never else."""
+        takes_value = any(isinstance(rule, EmptyParams) for rule in self.parameter_rules)
+        self._stays, self._staying = (
+            (are_filled, self._filled) if takes_value else (are_named, self._kept)
+        )
         self._signs: set[str] = set()
         """Names of parameters that a signed URL may be told by."""
         self._rules_for_value: dict[str, tuple[ParameterRule, ...] | None] = {}
@@ -109,14 +123,13 @@ class FastPolicy:
 
         None where a parameter would be dropped from a signed URL: not all rules do that.
         """
-        if self.parameter_rules and not are_named(query, self._kept):
+        if self.parameter_rules and not self._stays(query, self._staying):
             # Each parameter has one `=`.
-            names = (texts := query.replace("=", "&").split("&"))[::2]
-            if "" in texts or not self._filled.issuperset(names):
-                pieces = self._without_dropped(query.split("&"), names)
-                if not pieces:
-                    return None if pieces is None or self._spares(names) else ""
-                query = "&".join(pieces)
+            names = query.replace("=", "&").split("&")[::2]
+            pieces = self._without_dropped(query.split("&"), names)
+            if not pieces:
+                return None if pieces is None or self._spares(names) else ""
+            query = "&".join(pieces)
         if "&" in query:
             if self._last:
                 query = "&".join(self._last[0].apply(_without_authority("/", query)).query or ())
@@ -175,6 +188,9 @@ class FastPolicy:
 
     def path(self, path: str) -> str | None:
         """Return what the rules make of *path*, or None if that is to be encoded."""
+        trimmed = None if self._indexes is None else trimmed_path(path, self._indexes)
+        if trimmed is not None:
+            return trimmed
         for _ in range(_MAX_PASSES):
             changed = path
             for rule in self.path_rules:
@@ -268,6 +284,18 @@ class Prefix(NamedTuple):
     settle: Callable[[str, int, str, str], str | None] | None = None
     """Canonicalizes a URL, given where its path begins, path and query: where these select the
     policy, and where it takes them together."""
+
+
+def _trimmed_indexes(rules: list[PathRule]) -> frozenset[str] | None:
+    """Return with which names :func:`.trimmed_path` does to plain paths all that *rules* do.
+
+    None where it does not. Slashes in a row it leaves to them, and parameters are in no plain path.
+    """
+    index = next((rule for rule in rules if isinstance(rule, DirectoryIndex)), None)
+    strips = any(isinstance(rule, TrailingSlash) and rule.value == "strip" for rule in rules)
+    if not strips or not all(isinstance(rule, _TRIMMING) for rule in rules):
+        return None
+    return index.exact_names if index else frozenset()
 
 
 def _is_settled_path(path: str) -> bool:

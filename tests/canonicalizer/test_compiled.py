@@ -85,6 +85,17 @@ def test_names_are_found_as_in_python(text, names):
     query = percent_encoding.encode_query(text)
     for each in (query, Text(query)):
         assert compiled.are_named(each, names) == in_python.are_named(query, names)
+        assert compiled.are_filled(each, names) == in_python.are_filled(query, names)
+
+
+@given(
+    st.lists(st.sampled_from(["/", "//", "index.html", "a", "\u00e9"])).map("".join),
+    st.frozensets(st.sampled_from(["", "index.html", "a"])),
+)
+def test_paths_are_trimmed_as_in_python(path, indexes):
+    """Whatever their last segments are."""
+    for each in (path, Text(path)):
+        assert compiled.trimmed_path(each, indexes) == in_python.trimmed_path(path, indexes)
 
 
 def test_real_urls_are_read_as_in_python():

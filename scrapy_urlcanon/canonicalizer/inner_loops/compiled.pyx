@@ -272,6 +272,28 @@ def plain_host(prefix):
     return PyUnicode_Substring(prefix, start, size)
 
 
+def trimmed_path(path, frozenset indexes not None):
+    if type(path) is not str or not PyUnicode_IS_ASCII(path):
+        return in_python.trimmed_path(path, indexes)
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(path)
+    cdef Py_ssize_t size = len(path), end = size, at, segment = 0
+    for at in range(size):
+        if text[at] == b"/":
+            if segment == at and at > 0:
+                return None
+            segment = at + 1
+    if PyUnicode_Substring(path, segment, size) in indexes:
+        end = segment
+    if end > 1 and text[end - 1] == b"/":
+        end -= 1
+        segment = end
+        while segment > 0 and text[segment - 1] != b"/":
+            segment -= 1
+        if PyUnicode_Substring(path, segment, end) in indexes:
+            return None
+    return path if end == size else PyUnicode_Substring(path, 0, end)
+
+
 def are_named(query, set names not None):
     if type(query) is not str or not PyUnicode_IS_ASCII(query):
         return in_python.are_named(query, names)
@@ -287,6 +309,29 @@ def are_named(query, set names not None):
         if end == NULL:
             return True
         start = end - text + 1
+
+
+def are_filled(query, set names not None):
+    if type(query) is not str or not PyUnicode_IS_ASCII(query):
+        return in_python.are_filled(query, names)
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(query)
+    cdef const unsigned char* last = text + len(query)
+    cdef const unsigned char* start = text
+    cdef const unsigned char* sign
+    while True:
+        sign = <const unsigned char*>memchr(start, b"=", last - start)
+        if (
+            sign == NULL
+            or sign == start
+            or sign + 1 == last
+            or sign[1] == b"&"
+            or PyUnicode_Substring(query, start - text, sign - text) not in names
+        ):
+            return False
+        sign = <const unsigned char*>memchr(sign, b"&", last - sign)
+        if sign == NULL:
+            return True
+        start = sign + 1
 
 
 def sort_query(query):

@@ -70,6 +70,28 @@ def plain_host(prefix: str) -> str | None:
     return None if match is None or ".." in prefix or "xn--" in prefix else match[1]
 
 
+def trimmed_path(path: str, indexes: frozenset[str]) -> str | None:
+    """Return *path* without a slash at its end, or a last segment that is one of *indexes*.
+
+    None is for a path with two slashes in a row, and for one of which another segment were to be
+    dropped then.
+
+    >>> indexes = frozenset({"index.html"})
+    >>> trimmed_path("/a/index.html", indexes), trimmed_path("/", indexes)
+    ('/a', '/')
+    >>> trimmed_path("/a//b", indexes), trimmed_path("/index.html/", indexes)
+    (None, None)
+    """
+    if "//" in path:
+        return None
+    if path[path.rfind("/") + 1 :] in indexes:
+        path = path[: path.rfind("/") + 1]
+    if path == "/" or path[-1:] != "/":
+        return path
+    path = path[:-1]
+    return None if path[path.rfind("/") + 1 :] in indexes else path
+
+
 def are_named(query: str, names: set[str]) -> bool:
     """Tell whether each parameter of *query*, which has one ``=`` each, has one of *names*.
 
@@ -77,6 +99,16 @@ def are_named(query: str, names: set[str]) -> bool:
     True
     """
     return names.issuperset(query.replace("=", "&").split("&")[::2])
+
+
+def are_filled(query: str, names: set[str]) -> bool:
+    """Tell whether each parameter of *query* has one of *names*, and a value.
+
+    >>> are_filled("a=1&b=2", {"a", "b"}), are_filled("a=1&b=", {"a", "b"})
+    (True, False)
+    """
+    texts = query.replace("=", "&").split("&")
+    return "" not in texts and names.issuperset(texts[::2])
 
 
 def sort_query(query: str) -> str:
