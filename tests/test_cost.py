@@ -16,8 +16,16 @@ from counting import Cost, counting
 from scrapy import Request, Spider
 from scrapy.utils.test import get_crawler
 
-from scrapy_urlcanon.canonicalizer import Canonicalizer, fast, fast_policy, inner_loops
+from scrapy_urlcanon.canonicalizer import (
+    Canonicalizer,
+    fast,
+    fast_policy,
+    inner_loops,
+    policy,
+    registrable_domain,
+)
 from scrapy_urlcanon.canonicalizer.inner_loops import in_python
+from scrapy_urlcanon.canonicalizer.rules import authority
 from scrapy_urlcanon.crawl.crawl import Crawl
 
 if TYPE_CHECKING:
@@ -128,7 +136,7 @@ WORKLOADS = {
 @pytest.fixture(autouse=True)
 def _nothing_is_compiled(monkeypatch):
     for name in inner_loops.__all__:
-        for module in (fast, fast_policy):
+        for module in (fast, fast_policy, policy, registrable_domain, authority):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, getattr(in_python, name))
 

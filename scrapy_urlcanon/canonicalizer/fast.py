@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.fast_policy import FastPolicy, Prefix
-from scrapy_urlcanon.canonicalizer.inner_loops import encode_query, plain_host, read
+from scrapy_urlcanon.canonicalizer.inner_loops import encode_query, is_under, plain_host, read
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.canonicalizer.url import Url, made_of
 from scrapy_urlcanon.exceptions import UnparsableUrlError
@@ -61,12 +61,14 @@ class FastPath:
         self._policies = policies
         self._prefixes: dict[str, Prefix | None] = {}
         self._fast_policy = lru_cache(_CACHED_POLICIES)(FastPolicy)
+        self._of_others = lru_cache(1)(self._find_others)
 
     def use(self, policies: Policies) -> None:
         """Canonicalize under *policies* from now on, which may be those of before, changed."""
         self._policies = policies
         self._prefixes.clear()
         self._fast_policy.cache_clear()
+        self._of_others.cache_clear()
 
     def canonical(self, url: str) -> str | None:
         """Return the canonical form of *url*, or None to leave it to the reference.
@@ -149,9 +151,22 @@ class FastPath:
             return None
         return str(canonical)
 
+    def _find_others(self) -> tuple[FastPolicy | None, set[str]]:
+        """Return the policy of the hosts without rules of their own, and what others end in.
+
+        No policy where more than that is to be asked of each of these hosts.
+        """
+        ends = self._policies.ends
+        only = self._policies.of_others().only
+        if ends is None or only is None:
+            return None, set()
+        policy = self._fast_policy(only)
+        is_usual = policy.is_supported and policy.is_plain and policy.settles_authority_at_once
+        return policy if is_usual else None, ends
+
     def _learn(self, text: str) -> Prefix | None:
         """Return what is to be known of the prefix *text*, and remember it."""
-        prefix = None if "?" in text or "#" in text else self._parse(text)
+        prefix = self._parse(text)
         if len(self._prefixes) >= _CACHED_PREFIXES:
             self._prefixes.clear()
         self._prefixes[text] = prefix
@@ -159,7 +174,11 @@ class FastPath:
 
     def _parse(self, text: str) -> Prefix | None:
         plain = plain_host(text)
-        base = None if plain else _base(text)
+        others, ends = self._of_others()
+        if plain and others and not is_under(plain, ends):
+            # What the host becomes has its last two labels, and so no rules of its own either.
+            return others.prefix(text, others.plain_prefix(text, plain))
+        base = None if plain or "?" in text or "#" in text else _base(text)
         host = plain or (base and base.host)
         if host is None:
             return None
@@ -169,13 +188,12 @@ class FastPath:
             if not policy.is_supported or (policy.as_scrapy and plain is None):
                 return None
             if plain and policy.is_plain and policy.settles_authority_at_once:
-                # As below, of nearly all hosts, without a URL.
-                if not policy.authority_rules:
-                    return policy.unchanged_prefix
-                scheme, other_host = policy.scheme_and_host(text.partition(":")[0], host)
+                # As below, without a URL.
+                before = policy.plain_prefix(text, plain)
+                other_host = before.partition("://")[2]
                 if other_host != host and self._policies.for_host(other_host).only is not only:
                     return None
-                return policy.prefix(text, f"{scheme}://{other_host}")
+                return policy.prefix(text, before)
         if base is None:
             base = made_of((text.partition(":")[0], None, host, None, "/", None, None))
         if policy is None:

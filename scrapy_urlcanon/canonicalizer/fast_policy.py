@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.inner_loops import (
@@ -40,7 +41,7 @@ from scrapy_urlcanon.canonicalizer.url import Url, made_of
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from scrapy_urlcanon.canonicalizer.policy import Policy
 
@@ -73,7 +74,7 @@ class FastPolicy:
         self.settles_authority_at_once = all(
             isinstance(rule, _SETTLING_AUTHORITY) for rule in self.authority_rules
         )
-        self._scheme = next((rule.value for rule in rules if isinstance(rule, Scheme)), None)
+        self._before_host = next((f"{r.value}://" for r in rules if isinstance(r, Scheme)), "")
         self._www = next((rule for rule in rules if isinstance(rule, Www)), None)
         self.path_rules = [rule for rule in rules if isinstance(rule, PathRule)]
         self.parameter_rules = [rule for rule in rules if isinstance(rule, ParameterRule)]
@@ -254,11 +255,17 @@ class FastPolicy:
         """Return what is to be known of the prefix *text*, in whose place *canonical* stands."""
         if canonical == text:
             return self.unchanged_prefix
-        return Prefix(self, canonical, keeps_paths=False)
+        return _prefix_of((self, canonical, False, None))
 
-    def scheme_and_host(self, scheme: str, host: str) -> tuple[str, str]:
-        """Return what becomes of *scheme* and *host*, of URLs with neither userinfo nor port."""
-        return self._scheme or scheme, self._www.host(host) if self._www else host
+    def plain_prefix(self, text: str, host: str) -> str:
+        """Return what becomes of *text*, a scheme and the *host* alone.
+
+        It is for policies that settle this at once. The last two labels of the host stay.
+        """
+        if not self._before_host and not self._www:
+            return text
+        before = self._before_host or text[: -len(host)]
+        return before + (self._www.host(host) if self._www else host)
 
     def authority(self, url: Url) -> Url | None:
         """Return what the rules make of what stands before the path of *url*."""
@@ -284,6 +291,10 @@ class Prefix(NamedTuple):
     settle: Callable[[str, int, str, str], str | None] | None = None
     """Canonicalizes a URL, given where its path begins, path and query: where these select the
     policy, and where it takes them together."""
+
+
+_prefix_of: Callable[[Iterable[object]], Prefix] = partial(tuple.__new__, Prefix)
+"""Returns the prefix of fields in their order, in less time than the class takes."""
 
 
 def _trimmed_indexes(rules: list[PathRule]) -> frozenset[str] | None:

@@ -88,6 +88,33 @@ def test_names_are_found_as_in_python(text, names):
         assert compiled.are_filled(each, names) == in_python.are_filled(query, names)
 
 
+NAMES = {
+    "com": 1,
+    "uk": 1,
+    "co.uk": 1,
+    "ck": 3,
+    "www.ck": 4,
+    "a.com": 0,
+    "b.a.com": 3,
+    "c.b.a.com": 4,
+}
+labels = st.sampled_from(["", "a", "b", "c", "com", "uk", "co", "ck", "www", "www2", "1", "[::1]"])
+hosts = st.one_of(texts, st.lists(labels | st.text(max_size=2), max_size=6).map(".".join))
+
+
+@given(hosts)
+def test_labels_of_hosts_are_read_as_in_python(host):
+    """Whatever stands in them."""
+    for each in (host, Text(host)):
+        begins = in_python.start_of_domain(host, NAMES)
+        assert compiled.start_of_domain(each, NAMES) == begins
+        ends = {"com", "co.uk", "a.com"}
+        assert compiled.is_under(each, ends) == in_python.is_under(host, ends)
+        for numbered in (True, False):
+            stripped = in_python.without_www(host, NAMES, numbered=numbered)
+            assert compiled.without_www(each, NAMES, numbered=numbered) == stripped
+
+
 @given(
     st.lists(st.sampled_from(["/", "//", "index.html", "a", "\u00e9"])).map("".join),
     st.frozensets(st.sampled_from(["", "index.html", "a"])),

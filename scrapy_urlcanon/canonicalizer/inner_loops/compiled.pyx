@@ -28,6 +28,12 @@ cdef enum:
     ENCODED_IN_QUERY = 16
     IN_HOST = 32
     LOWER = 64
+    DIGIT = 128
+
+# What a name is by the Public Suffix List.
+cdef int SUFFIX = in_python.SUFFIX
+cdef int ANY_LABEL = in_python.ANY_LABEL
+cdef int EXCEPTION = in_python.EXCEPTION
 
 cdef unsigned char[256] KINDS
 cdef signed char[256] DIGITS
@@ -44,6 +50,7 @@ for _number in range(256):
         | (ENCODED_IN_PATH if _number not in percent_encoding.RAW_IN_PATH else 0)
         | (IN_HOST if _number in b"abcdefghijklmnopqrstuvwxyz0123456789-_." else 0)
         | (LOWER if _number in b"abcdefghijklmnopqrstuvwxyz" else 0)
+        | (DIGIT if _number in b"0123456789" else 0)
         | (ENCODED_IN_QUERY if _number in percent_encoding.ENCODED_IN_QUERY else 0)
     )
     DIGITS[_number] = b"0123456789ABCDEF".find(bytes([_number]).upper())
@@ -270,6 +277,90 @@ def plain_host(prefix):
         ):
             return None
     return PyUnicode_Substring(prefix, start, size)
+
+
+cdef inline Py_ssize_t _start_of_label(const unsigned char* text, Py_ssize_t end) noexcept:
+    """Return where the label begins that ends at *end*."""
+    while end > 0 and text[end - 1] != b".":
+        end -= 1
+    return end
+
+
+def is_under(host, set ends not None):
+    if type(host) is not str or not PyUnicode_IS_ASCII(host):
+        return in_python.is_under(host, ends)
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(host)
+    cdef Py_ssize_t size = len(host)
+    cdef Py_ssize_t last = _start_of_label(text, size)
+    cdef Py_ssize_t before = _start_of_label(text, last - 1) if last else 0
+    return (
+        PyUnicode_Substring(host, before, size) in ends
+        or PyUnicode_Substring(host, last, size) in ends
+    )
+
+
+cdef bint _is_number(const unsigned char* text, Py_ssize_t start, Py_ssize_t end) noexcept:
+    while start < end and KINDS[text[start]] & DIGIT:
+        start += 1
+    return start == end
+
+
+cdef Py_ssize_t _start_of_domain(str host, dict names) except -2:
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(host)
+    cdef Py_ssize_t size = len(host)
+    cdef Py_ssize_t start = _start_of_label(text, size), suffix = start, at
+    cdef object found = names.get(PyUnicode_Substring(host, start, size))
+    cdef int kind
+    # An address in brackets ends with one.
+    if found is None and (
+        start == size or text[size - 1] == b"]" or _is_number(text, start, size)
+    ):
+        return -1
+    if text[0] == b".":
+        return -1
+    for at in range(1, size):
+        if text[at] == b"." and text[at - 1] == b".":
+            return -1
+    while found is not None:
+        kind = found
+        if kind & SUFFIX:
+            suffix = start
+        elif kind & EXCEPTION:
+            while start < size and text[start] != b".":
+                start += 1
+            suffix = start + 1
+            break
+        if start == 0:
+            break
+        start = _start_of_label(text, start - 1)
+        if kind & ANY_LABEL:
+            suffix = start
+        found = names.get(PyUnicode_Substring(host, start, size))
+    return _start_of_label(text, suffix - 1) if suffix else -1
+
+
+def start_of_domain(host, dict names not None):
+    if type(host) is not str or not PyUnicode_IS_ASCII(host):
+        return in_python.start_of_domain(host, names)
+    return _start_of_domain(host, names)
+
+
+def without_www(host, dict names not None, *, bint numbered):
+    if type(host) is not str or not PyUnicode_IS_ASCII(host):
+        return in_python.without_www(host, names, numbered=numbered)
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(host)
+    cdef Py_ssize_t size = len(host), at = 0, end, start
+    if size < 4 or memcmp(text, b"www", 3) != 0:
+        return host
+    start = _start_of_domain(host, names)
+    while at + 4 <= start and memcmp(text + at, b"www", 3) == 0:
+        end = at + 3
+        while numbered and KINDS[text[end]] & DIGIT:
+            end += 1
+        if text[end] != b"." or end + 1 > start:
+            break
+        at = end + 1
+    return PyUnicode_Substring(host, at, size) if at else host
 
 
 def trimmed_path(path, frozenset indexes not None):

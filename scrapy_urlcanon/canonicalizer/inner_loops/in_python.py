@@ -8,8 +8,16 @@ from __future__ import annotations
 
 import re
 from operator import methodcaller
+from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path, encode_query
+from scrapy_urlcanon.canonicalizer.url import is_ip_address
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
+
+# What a name is by the Public Suffix List; other names have such names below them.
+SUFFIX, ANY_LABEL, EXCEPTION = 1, 2, 4
 
 # A plain path: nothing in it is or needs to be encoded, and it has no parameters.
 _PATH_TEXT = r"A-Za-z0-9\-._~!$&'()*+,=:@/"
@@ -68,6 +76,72 @@ def plain_host(prefix: str) -> str | None:
     """
     match = _plain_prefix(prefix)
     return None if match is None or ".." in prefix or "xn--" in prefix else match[1]
+
+
+def is_under(host: str, ends: Container[str]) -> bool:
+    """Tell whether the last label of *host*, or the last two of them, are one of *ends*.
+
+    >>> is_under("www.a.com", {"a.com"}), is_under("a.com", {"com"}), is_under("a.com", {"b.com"})
+    (True, True, False)
+    """
+    last = host.rfind(".")
+    return host[host.rfind(".", 0, last) + 1 :] in ends or host[last + 1 :] in ends
+
+
+def start_of_domain(host: str, names: Mapping[str, int]) -> int:
+    """Return where in *host*, a normalized one, its registrable domain begins; -1 if it has none.
+
+    >>> names = {"uk": SUFFIX, "co.uk": SUFFIX}
+    >>> start_of_domain("www.shop.example.co.uk", names), start_of_domain("co.uk", names)
+    (9, -1)
+
+    :param names: what the names of the Public Suffix List (https://publicsuffix.org/list/) are,
+        and the names above them.
+    """
+    # The public suffix is the last label, where that is on no list.
+    start = suffix = host.rfind(".") + 1
+    kind = names.get(host[start:])
+    # A host with an empty label is on no list.
+    if kind is None and (not host[start:] or is_ip_address(host)):
+        return -1
+    if ".." in host or host[0] == ".":
+        return -1
+    while kind is not None:
+        if kind & SUFFIX:
+            suffix = start
+        elif kind & EXCEPTION:
+            suffix = host.index(".", start) + 1
+            break
+        if not start:
+            break
+        start = host.rfind(".", 0, start - 1) + 1
+        if kind & ANY_LABEL:
+            suffix = start
+        kind = names.get(host[start:])
+    return host.rfind(".", 0, suffix - 1) + 1 if suffix else -1
+
+
+def without_www(host: str, names: Mapping[str, int], *, numbered: bool) -> str:
+    """Return *host*, a normalized one, without its first labels ``www``.
+
+    As many of them go as leave a registrable domain.
+
+    >>> without_www("www.www2.a.com", {}, numbered=True), without_www("www.com", {}, numbered=True)
+    ('a.com', 'www.com')
+    >>> without_www("www.www2.a.com", {}, numbered=False)
+    'www2.a.com'
+
+    :param names: as in :func:`start_of_domain`.
+    :param numbered: whether digits may follow in such a label.
+    """
+    start = start_of_domain(host, names) if host.startswith("www") else -1
+    digits = "0123456789" if numbered else ""
+    at = 0
+    while True:
+        end = host.find(".", at) + 1
+        if not 0 < end <= start or host[at : end - 1].rstrip(digits) != "www":
+            return host[at:]
+        at = end
 
 
 def trimmed_path(path: str, indexes: frozenset[str]) -> str | None:
