@@ -6,7 +6,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from scrapy_urlcanon.canonicalizer.inner_loops import start_of_domain
-from scrapy_urlcanon.canonicalizer.inner_loops.in_python import ANY_LABEL, EXCEPTION, SUFFIX
 
 
 @lru_cache(maxsize=1)
@@ -18,6 +17,12 @@ def suffix_names() -> dict[str, int]:
     """
     # Not needed by a crawl under the rules that most have, before it is over.
     from publicsuffixlist import PSLFILE  # noqa: PLC0415
+
+    from scrapy_urlcanon.canonicalizer.inner_loops.in_python import (  # noqa: PLC0415
+        ANY_LABEL,
+        EXCEPTION,
+        SUFFIX,
+    )
 
     names: dict[str, int] = {}
     for line in Path(PSLFILE).read_text(encoding="utf-8").splitlines():

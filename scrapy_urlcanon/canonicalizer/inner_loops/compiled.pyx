@@ -1,16 +1,15 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, embedsignature=True
 """What the fast path asks of each character of a URL, compiled.
 
-Each function gives what the one of its name in :mod:`~scrapy_urlcanon.canonicalizer.percent_encoding`
-or :mod:`.in_python` gives, which are used where there was no C compiler to build this with. They read ASCII byte by byte, and
-leave other text to these.
+Each function gives what the one of its name in :mod:`.in_python` or
+:mod:`~scrapy_urlcanon.canonicalizer.percent_encoding` gives, which are used where there was no C
+compiler to build this with. They read ASCII byte by byte, and leave other text to these.
 """
 
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.string cimport memchr, memcmp
 
 from scrapy_urlcanon.canonicalizer import percent_encoding
-from scrapy_urlcanon.canonicalizer.inner_loops import in_python
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object text)
@@ -30,10 +29,11 @@ cdef enum:
     LOWER = 64
     DIGIT = 128
 
-# What a name is by the Public Suffix List.
-cdef int SUFFIX = in_python.SUFFIX
-cdef int ANY_LABEL = in_python.ANY_LABEL
-cdef int EXCEPTION = in_python.EXCEPTION
+# What a name is by the Public Suffix List, as in `in_python`.
+cdef enum:
+    SUFFIX = 1
+    ANY_LABEL = 2
+    EXCEPTION = 4
 
 cdef unsigned char[256] KINDS
 cdef signed char[256] DIGITS
@@ -54,6 +54,18 @@ for _number in range(256):
         | (ENCODED_IN_QUERY if _number in percent_encoding.ENCODED_IN_QUERY else 0)
     )
     DIGITS[_number] = b"0123456789ABCDEF".find(bytes([_number]).upper())
+
+
+cdef object _module_in_python = None
+
+
+cdef object _in_python():
+    """Return the functions in Python, imported for the first text that is not ASCII: few are."""
+    global _module_in_python
+    if _module_in_python is None:
+        from scrapy_urlcanon.canonicalizer.inner_loops import in_python
+        _module_in_python = in_python
+    return _module_in_python
 
 
 cdef inline int _escaped(const unsigned char* text, Py_ssize_t left) noexcept:
@@ -252,7 +264,7 @@ def encode_query(query):
 
 def plain_host(prefix):
     if type(prefix) is not str or not PyUnicode_IS_ASCII(prefix):
-        return in_python.plain_host(prefix)
+        return _in_python().plain_host(prefix)
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(prefix)
     cdef Py_ssize_t size = len(prefix), start, at
     if size >= 8 and memcmp(text, b"http://", 7) == 0:
@@ -288,7 +300,7 @@ cdef inline Py_ssize_t _start_of_label(const unsigned char* text, Py_ssize_t end
 
 def is_under(host, set ends not None):
     if type(host) is not str or not PyUnicode_IS_ASCII(host):
-        return in_python.is_under(host, ends)
+        return _in_python().is_under(host, ends)
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(host)
     cdef Py_ssize_t size = len(host)
     cdef Py_ssize_t last = _start_of_label(text, size)
@@ -341,13 +353,13 @@ cdef Py_ssize_t _start_of_domain(str host, dict names) except -2:
 
 def start_of_domain(host, dict names not None):
     if type(host) is not str or not PyUnicode_IS_ASCII(host):
-        return in_python.start_of_domain(host, names)
+        return _in_python().start_of_domain(host, names)
     return _start_of_domain(host, names)
 
 
 def without_www(host, dict names not None, *, bint numbered):
     if type(host) is not str or not PyUnicode_IS_ASCII(host):
-        return in_python.without_www(host, names, numbered=numbered)
+        return _in_python().without_www(host, names, numbered=numbered)
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(host)
     cdef Py_ssize_t size = len(host), at = 0, end, start
     if size < 4 or memcmp(text, b"www", 3) != 0:
@@ -365,7 +377,7 @@ def without_www(host, dict names not None, *, bint numbered):
 
 def trimmed_path(path, frozenset indexes not None):
     if type(path) is not str or not PyUnicode_IS_ASCII(path):
-        return in_python.trimmed_path(path, indexes)
+        return _in_python().trimmed_path(path, indexes)
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(path)
     cdef Py_ssize_t size = len(path), end = size, at, segment = 0
     for at in range(size):
@@ -387,7 +399,7 @@ def trimmed_path(path, frozenset indexes not None):
 
 def are_named(query, set names not None):
     if type(query) is not str or not PyUnicode_IS_ASCII(query):
-        return in_python.are_named(query, names)
+        return _in_python().are_named(query, names)
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(query)
     cdef Py_ssize_t size = len(query), start = 0, sign
     cdef const unsigned char* end
@@ -404,7 +416,7 @@ def are_named(query, set names not None):
 
 def are_filled(query, set names not None):
     if type(query) is not str or not PyUnicode_IS_ASCII(query):
-        return in_python.are_filled(query, names)
+        return _in_python().are_filled(query, names)
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(query)
     cdef const unsigned char* last = text + len(query)
     cdef const unsigned char* start = text
@@ -427,7 +439,7 @@ def are_filled(query, set names not None):
 
 def sort_query(query):
     if type(query) is not str or not PyUnicode_IS_ASCII(query):
-        return in_python.sort_query(query)
+        return _in_python().sort_query(query)
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(query)
     cdef const unsigned char* end = text + len(query)
     cdef const unsigned char* last = text
@@ -442,14 +454,16 @@ def sort_query(query):
         size = (end if next_sign == NULL else next_sign) - sign
         order = memcmp(last, sign, min(last_size, size))
         if order > 0 or (order == 0 and last_size > size):
-            return in_python.sort_query(query)
+            pieces = query.split("&")
+            pieces.sort()
+            return "&".join(pieces)
         last, sign = sign, next_sign
     return query
 
 
 def read(url):
     if type(url) is not str or not PyUnicode_IS_ASCII(url):
-        return in_python.read(url)
+        return _in_python().read(url)
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(url)
     cdef Py_ssize_t size = len(url), start = 8
     while start < size and text[start] != b"/":

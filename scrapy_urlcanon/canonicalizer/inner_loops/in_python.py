@@ -7,7 +7,6 @@ What this and :mod:`~scrapy_urlcanon.canonicalizer.percent_encoding` do with eac
 from __future__ import annotations
 
 import re
-from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path, encode_query
@@ -30,7 +29,6 @@ _is_visible = re.compile(r"[!-~]*").fullmatch
 # case, no port, no userinfo, and a last label that cannot be a number. Nor may it have
 # empty labels or Punycode.
 _plain_prefix = re.compile(r"https?://((?:[a-z0-9_\-][a-z0-9_\-.]*\.)?[a-z]+)").fullmatch
-_pair = methodcaller("partition", "=")
 _encoded = re.compile(rf"({_ENCODED_PATH})?(?:\?([!-\"$-~]*))?(?:#[!-~]*)?").fullmatch
 
 
@@ -196,12 +194,3 @@ def sort_query(query: str) -> str:
     pieces = query.split("&")
     pieces.sort()
     return "&".join(pieces)
-
-
-def sort_pairs(query: str) -> str:
-    """Return *query* with its parameters in the order of their names and values, as in Scrapy.
-
-    >>> sort_pairs("a-b=&a="), sort_query("a-b=&a=")
-    ('a=&a-b=', 'a-b=&a=')
-    """
-    return "&".join(sorted(query.split("&"), key=_pair))
