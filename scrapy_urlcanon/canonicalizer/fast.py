@@ -177,7 +177,7 @@ class FastPath:
         others, ends = self._of_others()
         if plain and others and not is_under(plain, ends):
             # What the host becomes has its last two labels, and so no rules of its own either.
-            return others.prefix(text, others.plain_prefix(text, plain))
+            return others.plain_prefix(text, plain)
         base = None if plain or "?" in text or "#" in text else _base(text)
         host = plain or (base and base.host)
         if host is None:
@@ -189,11 +189,11 @@ class FastPath:
                 return None
             if plain and policy.is_plain and policy.settles_authority_at_once:
                 # As below, without a URL.
-                before = policy.plain_prefix(text, plain)
-                other_host = before.partition("://")[2]
+                prefix = policy.plain_prefix(text, plain)
+                other_host = (prefix.canonical or text).partition("://")[2]
                 if other_host != host and self._policies.for_host(other_host).only is not only:
                     return None
-                return policy.prefix(text, before)
+                return prefix
         if base is None:
             base = made_of((text.partition(":")[0], None, host, None, "/", None, None))
         if policy is None:

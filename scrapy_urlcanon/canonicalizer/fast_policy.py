@@ -256,17 +256,20 @@ class FastPolicy:
         """Return what is to be known of the prefix *text*, in whose place *canonical* stands."""
         if canonical == text:
             return self.unchanged_prefix
-        return _prefix_of((self, canonical, False, None))
+        return Prefix(self, canonical, keeps_paths=False)
 
-    def plain_prefix(self, text: str, host: str) -> str:
-        """Return what becomes of *text*, a scheme and the *host* alone.
+    def plain_prefix(self, text: str, host: str) -> Prefix:
+        """Return what is to be known of the prefix *text*, a scheme and the *host* alone.
 
         It is for policies that settle this at once. The last two labels of the host stay.
         """
         if not self._before_host and not self._www:
-            return text
+            return self.unchanged_prefix
         before = self._before_host or text[: -len(host)]
-        return before + (self._www.host(host) if self._www else host)
+        canonical = before + (self._www.host(host) if self._www else host)
+        if canonical == text:
+            return self.unchanged_prefix
+        return _prefix_of((self, canonical, False, None))
 
     def authority(self, url: Url) -> Url | None:
         """Return what the rules make of what stands before the path of *url*."""
