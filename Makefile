@@ -169,7 +169,7 @@ clean:  ## remove the environments and what was built
 	rm -rf $(VENV) .tox build dist .coverage*
 
 # The package and what it needs; what else is there stays.
-$(PACKAGE): setup.cfg setup.py pyproject.toml $(wildcard scrapy_urlcanon/*/compiled.pyx scrapy_urlcanon/*/*/compiled.pyx)
+$(PACKAGE): setup.cfg setup.py pyproject.toml $(wildcard scrapy_urlcanon/*/*/compiled.pyx)
 	@echo "Installing Scrapy and scrapy-urlcanon into $(VENV), some 150 MB; this takes a minute or two."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable .

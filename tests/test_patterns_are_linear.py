@@ -110,7 +110,7 @@ def test_the_expressions_are_found():
     assert len(USES) > 70
     names = {place.removeprefix("scrapy_urlcanon.") for place in USES}
     assert "redaction._USERINFO.sub" in names
-    assert "canonicalizer.reading._is_visible.fullmatch" in names
+    assert "canonicalizer.inner_loops.in_python._is_visible.fullmatch" in names
     assert any(name.startswith("rule_files.clean_param:") for name in names)
 
 

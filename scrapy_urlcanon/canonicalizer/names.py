@@ -86,6 +86,13 @@ class NameMatcher:
                 return entry
         return decides
 
+    @property
+    def exact(self) -> frozenset[str] | None:
+        """The names that are listed and not taken back; None where they cannot be counted."""
+        if self._globs:
+            return None
+        return frozenset(name for name, (_, entry) in self._exact.items() if not entry.takes_back)
+
     def __contains__(self, name: str) -> bool:
         """Tell whether *name* is listed and not taken back."""
         entry = self.match(name)
@@ -108,6 +115,10 @@ class AnyCaseMatcher(NameMatcher):
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         super().__init__(Entry(lower_letters(name), back, layer) for name, back, layer in entries)
+
+    @property
+    def exact(self) -> None:
+        """None: they are listed in whatever case."""
 
     def match(self, name: str) -> Entry | None:
         """Return the entry that decides about *name*, or None."""

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 from scrapy_urlcanon.canonicalizer.configuration import RuleSet, without_collecting
+from scrapy_urlcanon.canonicalizer.inner_loops import is_under
 from scrapy_urlcanon.canonicalizer.layers import Layer, preset_layer
 from scrapy_urlcanon.canonicalizer.patterns import (
     ANY_HOST,
@@ -180,8 +181,7 @@ class Policies:
         self._globs = {host for host in hosts if "*" in host and is_host_glob(host)}
         self._labels_of_globs = sorted({host.count(".") for host in self._globs})
         self._hosts = hosts.difference(self._globs, (ANY_HOST,))
-        self._ends = {".".join(host.rsplit(".", 2)[-2:]) for host in self._hosts}
-        """The last two labels of each: what most hosts are told by to have no rules."""
+        self._ends = set(map(_end, self._hosts))
         self._cached_for_host = lru_cache(_CACHED_HOSTS)(self.for_host)
         self._for_names = lru_cache(_CACHED_POLICIES)(self._make_host_policy)
         self._compile = lru_cache(_CACHED_POLICIES)(self._make_policy)
@@ -202,13 +202,30 @@ class Policies:
         """Make *rule_sets* the weakest layer over the preset for *host*, a normalized one."""
         in_order = sorted(rule_sets, key=lambda rule_set: rule_set.pattern.specificity)
         self.declared[host] = tuple(in_order)
+        self._ends.add(_end(host))
         self._cached_for_host.cache_clear()
 
     def with_configuration(self, configuration: Configuration) -> Policies:
         """Return the policies of another *configuration*, with what was declared here."""
         policies = Policies(configuration)
-        policies.declared.update(self.declared)
+        for host, rule_sets in self.declared.items():
+            policies.declare(host, rule_sets)
         return policies
+
+    @property
+    def ends(self) -> set[str] | None:
+        """The last two labels of each host with rules of its own, or the only one.
+
+        Most hosts are told by these to have none, as is what has the same two. None where a host
+        may have rules whatever it ends in.
+        """
+        return None if self._globs else self._ends
+
+    def of_others(self) -> HostPolicy:
+        """Return the policies of the hosts without rules of their own, nearly all."""
+        if self._of_others is None:
+            self._of_others = self._for_names((ANY_HOST,), ())
+        return self._of_others
 
     def for_host(self, host: str) -> HostPolicy:
         """Return the policies of *host*, a normalized one."""
@@ -216,15 +233,11 @@ class Policies:
         if self._globs:
             found = host_globs(host, self._labels_of_globs)
             names += tuple(dict.fromkeys(name for name in found if name in self._globs))
-        if self._hosts:
-            last = host.rfind(".")
-            if host[host.rfind(".", 0, last) + 1 :] in self._ends or host[last + 1 :] in self._ends:
-                names += tuple(name for name in with_parents(host) if name in self._hosts)
-        if names or host in self.declared:
-            return self._for_names((ANY_HOST, *names), self.declared.get(host, ()))
-        if self._of_others is None:
-            self._of_others = self._for_names((ANY_HOST,), ())
-        return self._of_others
+        if is_under(host, self._ends):
+            names += tuple(name for name in with_parents(host) if name in self._hosts)
+            if host in self.declared:
+                return self._for_names((ANY_HOST, *names), self.declared[host])
+        return self._for_names((ANY_HOST, *names), ()) if names else self.of_others()
 
     def _make_host_policy(
         self, names: tuple[str, ...], declared: tuple[RuleSet, ...]
@@ -260,6 +273,11 @@ class Policies:
             scrapy_does=scrapy_does,
             skip=next((option for option in compiled if isinstance(option, Skip)), None),
         )
+
+
+def _end(host: str) -> str:
+    """Return the last two labels of *host*, or the only one."""
+    return ".".join(host.rsplit(".", 2)[-2:])
 
 
 def _by_host(rule_sets: Iterable[RuleSet]) -> dict[str, list[RuleSet]]:

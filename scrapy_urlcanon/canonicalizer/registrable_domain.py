@@ -5,14 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from scrapy_urlcanon.canonicalizer.url import is_ip_address
-
-# What a name is by the list; other names have such names below them.
-_SUFFIX, _ANY_LABEL, _EXCEPTION = 1, 2, 4
+from scrapy_urlcanon.canonicalizer.inner_loops import start_of_domain
 
 
 @lru_cache(maxsize=1)
-def _names() -> dict[str, int]:
+def suffix_names() -> dict[str, int]:
     """Return what the names of the list that the package ships are, and the names above them.
 
     No network. Its private part counts, as in browsers: two users of one hosting domain are two
@@ -21,6 +18,12 @@ def _names() -> dict[str, int]:
     # Not needed by a crawl under the rules that most have, before it is over.
     from publicsuffixlist import PSLFILE  # noqa: PLC0415
 
+    from scrapy_urlcanon.canonicalizer.inner_loops.in_python import (  # noqa: PLC0415
+        ANY_LABEL,
+        EXCEPTION,
+        SUFFIX,
+    )
+
     names: dict[str, int] = {}
     for line in Path(PSLFILE).read_text(encoding="utf-8").splitlines():
         rule = line.strip().lower()
@@ -28,75 +31,18 @@ def _names() -> dict[str, int]:
             continue
         if not rule.isascii():
             rule = rule.encode("idna").decode()
-        name, kind = rule, _SUFFIX
+        name, kind = rule, SUFFIX
         if rule.startswith("!"):
-            name, kind = rule[1:], _EXCEPTION
+            name, kind = rule[1:], EXCEPTION
         elif rule.startswith("*."):
             # Of `*.ck` the name `ck` is a suffix too.
-            name, kind = rule[2:], _SUFFIX | _ANY_LABEL
+            name, kind = rule[2:], SUFFIX | ANY_LABEL
         names[name] = names.get(name, 0) | kind
         above = name.partition(".")[2]
         while above and above not in names:
             names[above] = 0
             above = above.partition(".")[2]
     return names
-
-
-def start_of_domain(host: str) -> int:
-    """Return where in *host*, a normalized one, its registrable domain begins; -1 if it has none.
-
-    >>> start_of_domain("www.shop.example.co.uk"), start_of_domain("co.uk")
-    (9, -1)
-    """
-    names = _names()
-    # The public suffix is the last label, where that is on no list.
-    start = suffix = host.rfind(".") + 1
-    kind = names.get(host[start:])
-    # A host with an empty label is on no list.
-    if kind is None and (not host[start:] or is_ip_address(host)):
-        return -1
-    if ".." in host or host[0] == ".":
-        return -1
-    while kind is not None:
-        if kind & _SUFFIX:
-            suffix = start
-        elif kind & _EXCEPTION:
-            suffix = host.index(".", start) + 1
-            break
-        if not start:
-            break
-        start = host.rfind(".", 0, start - 1) + 1
-        if kind & _ANY_LABEL:
-            suffix = start
-        kind = names.get(host[start:])
-    return host.rfind(".", 0, suffix - 1) + 1 if suffix else -1
-
-
-def has_domain_from(host: str, start: int) -> bool:
-    """Tell whether the registrable domain of *host*, a normalized one, begins at *start* or later.
-
-    As :func:`start_of_domain` says, in a quarter of the time for most hosts.
-
-    :param start: where a label begins.
-
-    >>> has_domain_from("www.example.co.uk", 4), has_domain_from("www.co.uk", 4)
-    (True, False)
-    """
-    names = _names()
-    rest = host[start:]
-    above = rest.partition(".")[2]
-    # What is not among the names has none below it either. Else the walk tells, as it does of what
-    # may be an address or have an empty label.
-    if (
-        rest not in names
-        and above
-        and not names.get(above, 0) & _ANY_LABEL
-        and host[-1].isalpha()
-        and host[0] != "."
-        and ".." not in host
-    ):
-        return True
-    return start_of_domain(host) >= start
 
 
 @lru_cache(maxsize=4096)
@@ -112,7 +58,7 @@ def registrable_domain(host: str) -> str | None:
     ('shop.intranet', None)
     >>> registrable_domain("192.0.2.1")
     """
-    start = start_of_domain(host)
+    start = start_of_domain(host, suffix_names())
     return None if start < 0 else host[start:]
 
 

@@ -16,10 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from without_compiled import printed_without
 
-from scrapy_urlcanon.canonicalizer import percent_encoding, reading
+from scrapy_urlcanon.canonicalizer import percent_encoding
+from scrapy_urlcanon.canonicalizer.inner_loops import in_python
 
 compiled = pytest.importorskip(
-    "scrapy_urlcanon.canonicalizer.compiled", reason="there was no C compiler to build it with"
+    "scrapy_urlcanon.canonicalizer.inner_loops.compiled",
+    reason="there was no C compiler to build it with",
 )
 
 ROOT = Path(__file__).parents[2]
@@ -27,9 +29,9 @@ CORPUS = ROOT.parent / "shared" / "corpora" / "top100.txt.gz"
 FUNCTIONS = [
     (compiled.encode_path, percent_encoding.encode_path),
     (compiled.encode_query, percent_encoding.encode_query),
-    (compiled.sort_query, reading.sort_query),
-    (compiled.read, reading.read),
-    (compiled.plain_host, reading.plain_host),
+    (compiled.sort_query, in_python.sort_query),
+    (compiled.read, in_python.read),
+    (compiled.plain_host, in_python.plain_host),
 ]
 
 texts = st.one_of(
@@ -59,19 +61,19 @@ def outcome(function, text):
 @given(texts)
 def test_compiled_functions_give_what_those_in_python_give(text):
     """Whatever the text."""
-    for compiled_one, in_python in FUNCTIONS:
-        assert outcome(compiled_one, text) == outcome(in_python, text)
-        assert outcome(compiled_one, Text(text)) == outcome(in_python, text)
+    for compiled_one, reference in FUNCTIONS:
+        assert outcome(compiled_one, text) == outcome(reference, text)
+        assert outcome(compiled_one, Text(text)) == outcome(reference, text)
 
 
-@pytest.mark.parametrize(("compiled_one", "in_python"), FUNCTIONS)
+@pytest.mark.parametrize(("compiled_one", "reference"), FUNCTIONS)
 @pytest.mark.parametrize("length", [254, 255, 256, 257, 511, 512, 513, 100_000])
 @pytest.mark.parametrize("piece", ["%", "%%41", " ", "&", "=", "a", "%41", "%2f", "/a;", "?a&b"])
-def test_long_texts_are_read_as_short_ones(compiled_one, in_python, length, piece):
+def test_long_texts_are_read_as_short_ones(compiled_one, reference, length, piece):
     """Also those of which the result does not fit where that of a short one is made."""
     text = (piece * length)[:length]
     for whole in (text, f"http://a.com/{text}", f"http://a.com/?{text}"):
-        assert compiled_one(whole) == in_python(whole)
+        assert compiled_one(whole) == reference(whole)
 
 
 @given(
@@ -82,7 +84,45 @@ def test_names_are_found_as_in_python(text, names):
     """Of a query in its one spelling, as they are asked for."""
     query = percent_encoding.encode_query(text)
     for each in (query, Text(query)):
-        assert compiled.are_named(each, names) == reading.are_named(query, names)
+        assert compiled.are_named(each, names) == in_python.are_named(query, names)
+        assert compiled.are_filled(each, names) == in_python.are_filled(query, names)
+
+
+NAMES = {
+    "com": 1,
+    "uk": 1,
+    "co.uk": 1,
+    "ck": 3,
+    "www.ck": 4,
+    "a.com": 0,
+    "b.a.com": 3,
+    "c.b.a.com": 4,
+}
+labels = st.sampled_from(["", "a", "b", "c", "com", "uk", "co", "ck", "www", "www2", "1", "[::1]"])
+hosts = st.one_of(texts, st.lists(labels | st.text(max_size=2), max_size=6).map(".".join))
+
+
+@given(hosts)
+def test_labels_of_hosts_are_read_as_in_python(host):
+    """Whatever stands in them."""
+    for each in (host, Text(host)):
+        begins = in_python.start_of_domain(host, NAMES)
+        assert compiled.start_of_domain(each, NAMES) == begins
+        ends = {"com", "co.uk", "a.com"}
+        assert compiled.is_under(each, ends) == in_python.is_under(host, ends)
+        for numbered in (True, False):
+            stripped = in_python.without_www(host, NAMES, numbered=numbered)
+            assert compiled.without_www(each, NAMES, numbered=numbered) == stripped
+
+
+@given(
+    st.lists(st.sampled_from(["/", "//", "index.html", "a", "\u00e9"])).map("".join),
+    st.frozensets(st.sampled_from(["", "index.html", "a"])),
+)
+def test_paths_are_trimmed_as_in_python(path, indexes):
+    """Whatever their last segments are."""
+    for each in (path, Text(path)):
+        assert compiled.trimmed_path(each, indexes) == in_python.trimmed_path(path, indexes)
 
 
 def test_real_urls_are_read_as_in_python():
@@ -92,14 +132,14 @@ def test_real_urls_are_read_as_in_python():
     with gzip.open(CORPUS, "rt", encoding="utf-8") as lines:
         for line in lines:
             url = line.rstrip("\n")
-            assert compiled.read(url) == reading.read(url)
+            assert compiled.read(url) == in_python.read(url)
             before = url[: url.find("/", 8)]
-            assert compiled.plain_host(before) == reading.plain_host(before)
+            assert compiled.plain_host(before) == in_python.plain_host(before)
             for part in url.split("?", 1):
                 assert compiled.encode_path(part) == percent_encoding.encode_path(part)
                 query = compiled.encode_query(part)
                 assert query == percent_encoding.encode_query(part)
-                assert compiled.sort_query(query) == reading.sort_query(query)
+                assert compiled.sort_query(query) == in_python.sort_query(query)
 
 
 @pytest.mark.parametrize("url", ["http://a.com/b?a=1", "http://a.com/%7Eb?a=1&b=2"])
@@ -124,7 +164,7 @@ def test_nothing_else_is_needed():
     program = (
         "from scrapy_urlcanon import canonicalize\n"
         "from scrapy_urlcanon.canonicalizer import fast\n"
-        "assert fast.read.__module__ == 'scrapy_urlcanon.canonicalizer.reading'\n"
+        "assert fast.read.__module__ == 'scrapy_urlcanon.canonicalizer.inner_loops.in_python'\n"
         "print(canonicalize('http://example.com/%7ea?b=1&a=/&utm_source=x#top'))"
     )
     assert printed_without(compiled, program) == "http://example.com/~a?a=%2F&b=1\n"
@@ -146,5 +186,5 @@ def test_package_is_built_with_and_without_a_compiler(compiler, tmp_path):
     )
     (wheel,) = (tmp_path / "out").glob("*.whl")
     names = ZipFile(wheel).namelist()
-    assert "scrapy_urlcanon/canonicalizer/reading.py" in names
+    assert "scrapy_urlcanon/canonicalizer/inner_loops/in_python.py" in names
     assert any(name.endswith((".so", ".pyd")) for name in names) == (compiler is None)

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scrapy import Request
 
-from scrapy_urlcanon.canonicalizer import Canonicalizer, fast
+from scrapy_urlcanon.canonicalizer import Canonicalizer, fast, fast_policy
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
+from scrapy_urlcanon.rule_files.clean_param import read_clean_param
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -100,6 +101,10 @@ RULES = {
         "localhost/a": {"drop_params": ["id"], "keep_params": ["sort", "a*"]},
         "localhost?sort": {"drop_params": ["sort"]},
         "a_b.example.org": {"subdomain_to_path": ["*"], "param_case": "keep"},
+    },
+    "names below any suffix": {
+        "example.*": {"drop_params": ["id"], "www": "strip"},
+        "www.*": {"trailing_slash": "add", "scheme": "http"},
     },
     "conditions on path and query": {
         "*?sort": {"empty_params": "drop"},
@@ -190,8 +195,9 @@ def test_agrees_with_the_reference_on_real_urls(preset, name, step, shared) -> N
 
 def test_agrees_with_the_reference_when_its_caches_are_full(monkeypatch) -> None:
     """What is forgotten is found again: the bounds of the caches change no answer."""
-    for name in ("_CACHED_PREFIXES", "_CACHED_POLICIES", "_CACHED_NAMES"):
+    for name in ("_CACHED_PREFIXES", "_CACHED_POLICIES"):
         monkeypatch.setattr(fast, name, 2)
+    monkeypatch.setattr(fast_policy, "_CACHED_NAMES", 2)
     canonicalizer = Canonicalizer(RULES["parameters"])
     some = [
         f"http://{host}/{number}?id=1&ref=2&{name}=3"
@@ -201,6 +207,23 @@ def test_agrees_with_the_reference_when_its_caches_are_full(monkeypatch) -> None
     ]
     assert_agree(canonicalizer, some)
     assert len(canonicalizer.fast_path._prefixes) <= 2
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("host", ["example.com", "www.example.com", "com", "1.2.3.4"])
+def test_agrees_with_the_reference_on_what_a_site_declares(preset, host) -> None:
+    """Also of a host that was without rules before, and of the one that it becomes."""
+    canonicalizer = Canonicalizer(preset=preset)
+    some = [
+        f"http://{name}/{path}"
+        for name in (host, f"www.{host}", f"a.{host}", "www.example.com", "example.com", "b.org")
+        for path in ("", "?sid=1&id=2", "a/?sid=1")
+    ]
+    assert_agree(canonicalizer, some)
+    declared = read_clean_param(b"Clean-param: sid /")
+    canonicalizer.declare(*declared.rule_sets(f"http://{host}/robots.txt"))
+    assert_agree(canonicalizer, some)
+    assert canonicalizer.canonicalize(f"http://{host}/c?sid=3").endswith("/c")
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.entries import Cause
+from scrapy_urlcanon.canonicalizer.inner_loops import without_www
 from scrapy_urlcanon.canonicalizer.names import NameMatcher
-from scrapy_urlcanon.canonicalizer.registrable_domain import (
-    has_domain_from,
-    registrable_domain,
-    start_of_domain,
-)
+from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain, suffix_names
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Presets, Rule, distinct
 from scrapy_urlcanon.canonicalizer.url import Url, made_of
 from scrapy_urlcanon.canonicalizer.values import Choice, HostMap, NameList
@@ -89,9 +86,6 @@ class Www(Rule):
         Example("add", "http://192.0.2.1/", "http://192.0.2.1/"),
     )
 
-    _with_digits = re.compile(rf"(?:{_WWW.pattern}\.)+")
-    _alone = re.compile(r"(?:www\.)+")
-
     def apply(self, url: Url) -> Url:
         host = self.host(url.host)
         return url if host == url.host else url.with_host(host)
@@ -103,11 +97,7 @@ class Www(Rule):
         # The usual host has none: that is found out without the Public Suffix List.
         if not host.startswith("www"):
             return host
-        stripped = self._with_digits if self.value == "strip" else self._alone
-        labels = stripped.match(host)
-        if labels and not has_domain_from(host, labels.end()):
-            labels = stripped.match(host, 0, max(0, start_of_domain(host)))
-        return host[labels.end() :] if labels else host
+        return without_www(host, suffix_names(), numbered=self.value == "strip")
 
 
 class Port(Rule):

@@ -115,6 +115,11 @@ class DirectoryIndex(PathRule):
     def is_usual(cls, name: str) -> bool:
         return "." in name
 
+    @property
+    def exact_names(self) -> frozenset[str] | None:
+        """The names of files that are dropped; None where they cannot be counted."""
+        return self._names.exact
+
     def path(self, path: str) -> str:
         directory, _, name = path.rpartition("/")
         return directory + "/" if name in self._names else path

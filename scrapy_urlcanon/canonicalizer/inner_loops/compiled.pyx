@@ -1,15 +1,15 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, embedsignature=True
 """What the fast path asks of each character of a URL, compiled.
 
-Each function gives what the one of its name in :mod:`.percent_encoding` or :mod:`.reading` gives,
-which are used where there was no C compiler to build this with. They read ASCII byte by byte, and
-leave other text to these.
+Each function gives what the one of its name in :mod:`.in_python` or
+:mod:`~scrapy_urlcanon.canonicalizer.percent_encoding` gives, which are used where there was no C
+compiler to build this with. They read ASCII byte by byte, and leave other text to these.
 """
 
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.string cimport memchr, memcmp
 
-from scrapy_urlcanon.canonicalizer import percent_encoding, reading
+from scrapy_urlcanon.canonicalizer import percent_encoding
 
 cdef extern from "Python.h":
     bint PyUnicode_IS_ASCII(object text)
@@ -27,6 +27,13 @@ cdef enum:
     ENCODED_IN_QUERY = 16
     IN_HOST = 32
     LOWER = 64
+    DIGIT = 128
+
+# What a name is by the Public Suffix List, as in `in_python`.
+cdef enum:
+    SUFFIX = 1
+    ANY_LABEL = 2
+    EXCEPTION = 4
 
 cdef unsigned char[256] KINDS
 cdef signed char[256] DIGITS
@@ -43,9 +50,22 @@ for _number in range(256):
         | (ENCODED_IN_PATH if _number not in percent_encoding.RAW_IN_PATH else 0)
         | (IN_HOST if _number in b"abcdefghijklmnopqrstuvwxyz0123456789-_." else 0)
         | (LOWER if _number in b"abcdefghijklmnopqrstuvwxyz" else 0)
+        | (DIGIT if _number in b"0123456789" else 0)
         | (ENCODED_IN_QUERY if _number in percent_encoding.ENCODED_IN_QUERY else 0)
     )
     DIGITS[_number] = b"0123456789ABCDEF".find(bytes([_number]).upper())
+
+
+cdef object _module_in_python = None
+
+
+cdef object _in_python():
+    """Return the functions in Python, imported for the first text that is not ASCII: few are."""
+    global _module_in_python
+    if _module_in_python is None:
+        from scrapy_urlcanon.canonicalizer.inner_loops import in_python
+        _module_in_python = in_python
+    return _module_in_python
 
 
 cdef inline int _escaped(const unsigned char* text, Py_ssize_t left) noexcept:
@@ -244,7 +264,7 @@ def encode_query(query):
 
 def plain_host(prefix):
     if type(prefix) is not str or not PyUnicode_IS_ASCII(prefix):
-        return reading.plain_host(prefix)
+        return _in_python().plain_host(prefix)
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(prefix)
     cdef Py_ssize_t size = len(prefix), start, at
     if size >= 8 and memcmp(text, b"http://", 7) == 0:
@@ -271,9 +291,115 @@ def plain_host(prefix):
     return PyUnicode_Substring(prefix, start, size)
 
 
+cdef inline Py_ssize_t _start_of_label(const unsigned char* text, Py_ssize_t end) noexcept:
+    """Return where the label begins that ends at *end*."""
+    while end > 0 and text[end - 1] != b".":
+        end -= 1
+    return end
+
+
+def is_under(host, set ends not None):
+    if type(host) is not str or not PyUnicode_IS_ASCII(host):
+        return _in_python().is_under(host, ends)
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(host)
+    cdef Py_ssize_t size = len(host)
+    cdef Py_ssize_t last = _start_of_label(text, size)
+    cdef Py_ssize_t before = _start_of_label(text, last - 1) if last else 0
+    return (
+        PyUnicode_Substring(host, before, size) in ends
+        or PyUnicode_Substring(host, last, size) in ends
+    )
+
+
+cdef bint _is_number(const unsigned char* text, Py_ssize_t start, Py_ssize_t end) noexcept:
+    while start < end and KINDS[text[start]] & DIGIT:
+        start += 1
+    return start == end
+
+
+cdef Py_ssize_t _start_of_domain(str host, dict names) except -2:
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(host)
+    cdef Py_ssize_t size = len(host)
+    cdef Py_ssize_t start = _start_of_label(text, size), suffix = start, at
+    cdef object found = names.get(PyUnicode_Substring(host, start, size))
+    cdef int kind
+    # An address in brackets ends with one.
+    if found is None and (
+        start == size or text[size - 1] == b"]" or _is_number(text, start, size)
+    ):
+        return -1
+    if text[0] == b".":
+        return -1
+    for at in range(1, size):
+        if text[at] == b"." and text[at - 1] == b".":
+            return -1
+    while found is not None:
+        kind = found
+        if kind & SUFFIX:
+            suffix = start
+        elif kind & EXCEPTION:
+            while start < size and text[start] != b".":
+                start += 1
+            suffix = start + 1
+            break
+        if start == 0:
+            break
+        start = _start_of_label(text, start - 1)
+        if kind & ANY_LABEL:
+            suffix = start
+        found = names.get(PyUnicode_Substring(host, start, size))
+    return _start_of_label(text, suffix - 1) if suffix else -1
+
+
+def start_of_domain(host, dict names not None):
+    if type(host) is not str or not PyUnicode_IS_ASCII(host):
+        return _in_python().start_of_domain(host, names)
+    return _start_of_domain(host, names)
+
+
+def without_www(host, dict names not None, *, bint numbered):
+    if type(host) is not str or not PyUnicode_IS_ASCII(host):
+        return _in_python().without_www(host, names, numbered=numbered)
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(host)
+    cdef Py_ssize_t size = len(host), at = 0, end, start
+    if size < 4 or memcmp(text, b"www", 3) != 0:
+        return host
+    start = _start_of_domain(host, names)
+    while at + 4 <= start and memcmp(text + at, b"www", 3) == 0:
+        end = at + 3
+        while numbered and KINDS[text[end]] & DIGIT:
+            end += 1
+        if text[end] != b"." or end + 1 > start:
+            break
+        at = end + 1
+    return PyUnicode_Substring(host, at, size) if at else host
+
+
+def trimmed_path(path, frozenset indexes not None):
+    if type(path) is not str or not PyUnicode_IS_ASCII(path):
+        return _in_python().trimmed_path(path, indexes)
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(path)
+    cdef Py_ssize_t size = len(path), end = size, at, segment = 0
+    for at in range(size):
+        if text[at] == b"/":
+            if segment == at and at > 0:
+                return None
+            segment = at + 1
+    if PyUnicode_Substring(path, segment, size) in indexes:
+        end = segment
+    if end > 1 and text[end - 1] == b"/":
+        end -= 1
+        segment = end
+        while segment > 0 and text[segment - 1] != b"/":
+            segment -= 1
+        if PyUnicode_Substring(path, segment, end) in indexes:
+            return None
+    return path if end == size else PyUnicode_Substring(path, 0, end)
+
+
 def are_named(query, set names not None):
     if type(query) is not str or not PyUnicode_IS_ASCII(query):
-        return reading.are_named(query, names)
+        return _in_python().are_named(query, names)
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(query)
     cdef Py_ssize_t size = len(query), start = 0, sign
     cdef const unsigned char* end
@@ -288,9 +414,32 @@ def are_named(query, set names not None):
         start = end - text + 1
 
 
+def are_filled(query, set names not None):
+    if type(query) is not str or not PyUnicode_IS_ASCII(query):
+        return _in_python().are_filled(query, names)
+    cdef const unsigned char* text = PyUnicode_1BYTE_DATA(query)
+    cdef const unsigned char* last = text + len(query)
+    cdef const unsigned char* start = text
+    cdef const unsigned char* sign
+    while True:
+        sign = <const unsigned char*>memchr(start, b"=", last - start)
+        if (
+            sign == NULL
+            or sign == start
+            or sign + 1 == last
+            or sign[1] == b"&"
+            or PyUnicode_Substring(query, start - text, sign - text) not in names
+        ):
+            return False
+        sign = <const unsigned char*>memchr(sign, b"&", last - sign)
+        if sign == NULL:
+            return True
+        start = sign + 1
+
+
 def sort_query(query):
     if type(query) is not str or not PyUnicode_IS_ASCII(query):
-        return reading.sort_query(query)
+        return _in_python().sort_query(query)
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(query)
     cdef const unsigned char* end = text + len(query)
     cdef const unsigned char* last = text
@@ -305,14 +454,16 @@ def sort_query(query):
         size = (end if next_sign == NULL else next_sign) - sign
         order = memcmp(last, sign, min(last_size, size))
         if order > 0 or (order == 0 and last_size > size):
-            return reading.sort_query(query)
+            pieces = query.split("&")
+            pieces.sort()
+            return "&".join(pieces)
         last, sign = sign, next_sign
     return query
 
 
 def read(url):
     if type(url) is not str or not PyUnicode_IS_ASCII(url):
-        return reading.read(url)
+        return _in_python().read(url)
     cdef const unsigned char* text = PyUnicode_1BYTE_DATA(url)
     cdef Py_ssize_t size = len(url), start = 8
     while start < size and text[start] != b"/":

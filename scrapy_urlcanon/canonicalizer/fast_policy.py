@@ -1,0 +1,331 @@
+"""What the fast path makes of path, query and what stands before them, under one policy."""
+
+from __future__ import annotations
+
+from functools import partial
+from operator import methodcaller
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy_urlcanon.canonicalizer.inner_loops import (
+    are_filled,
+    are_named,
+    encode_path,
+    encode_query,
+    sort_query,
+    trimmed_path,
+)
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
+from scrapy_urlcanon.canonicalizer.rules.authority import (
+    Port,
+    Scheme,
+    SubdomainToPath,
+    Userinfo,
+    Www,
+)
+from scrapy_urlcanon.canonicalizer.rules.base import ParameterRule, PathRule
+from scrapy_urlcanon.canonicalizer.rules.fragment import Fragment
+from scrapy_urlcanon.canonicalizer.rules.nested_url import Amp, NestedUrl, UnwrapParams
+from scrapy_urlcanon.canonicalizer.rules.param_names import ParamCase
+from scrapy_urlcanon.canonicalizer.rules.param_values import LowerValues
+from scrapy_urlcanon.canonicalizer.rules.path import (
+    DirectoryIndex,
+    DuplicateSlashes,
+    PathParams,
+    TrailingSlash,
+)
+from scrapy_urlcanon.canonicalizer.rules.query import EmptyParams, RepeatedParams, SortQuery
+from scrapy_urlcanon.canonicalizer.rules.separators import EscapedAmpersand, QuerySeparator
+from scrapy_urlcanon.canonicalizer.rules.signed import SIGNATURE_PARAMS, is_signed
+from scrapy_urlcanon.canonicalizer.rules.template import RewritePath
+from scrapy_urlcanon.canonicalizer.url import Url, made_of
+from scrapy_urlcanon.exceptions import UnparsableUrlError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from scrapy_urlcanon.canonicalizer.policy import Policy
+
+_CACHED_NAMES = 10_000
+_MAX_PASSES = 4
+_pair = methodcaller("partition", "=")
+
+# In the order in which they apply, before all that drops parameters.
+_SHAPING = (ParamCase, LowerValues, RewritePath)
+# What they do depends on nothing that a later one changes, and is the same again.
+_SETTLING_AUTHORITY = (Port, Scheme, Userinfo, Www)
+_TRIMMING = (DuplicateSlashes, PathParams, DirectoryIndex, TrailingSlash)
+_KNOWN = (
+    *(PathRule, ParameterRule, SortQuery, RepeatedParams, Fragment, SubdomainToPath, *_SHAPING),
+    *(Amp, NestedUrl, UnwrapParams, EscapedAmpersand, QuerySeparator),
+)
+
+
+class FastPolicy:
+    """What the fast path needs to know of a policy."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        rules = policy.rules
+        self.as_scrapy = policy.as_scrapy
+        self.authority_rules = [
+            rule
+            for rule in rules
+            if rule.component == "authority" or isinstance(rule, SubdomainToPath)
+        ]
+        self.settles_authority_at_once = all(
+            isinstance(rule, _SETTLING_AUTHORITY) for rule in self.authority_rules
+        )
+        self._before_host = next((f"{r.value}://" for r in rules if isinstance(r, Scheme)), "")
+        self._www = next((rule for rule in rules if isinstance(rule, Www)), None)
+        self.path_rules = [rule for rule in rules if isinstance(rule, PathRule)]
+        self.parameter_rules = [rule for rule in rules if isinstance(rule, ParameterRule)]
+        self.drops_fragment = any(
+            isinstance(rule, Fragment) and rule.value == "drop" for rule in rules
+        )
+        self._shaping = [rule for rule in rules if isinstance(rule, _SHAPING)]
+        # A pair is applied once to a URL, and what is done to parameters is done to each by itself.
+        self._settles_at_once = not self.path_rules and all(
+            rule.goes_by_path for rule in rules if isinstance(rule, RewritePath)
+        )
+        self._indexes = _trimmed_indexes(self.path_rules)
+        self._last = [rule for rule in rules if isinstance(rule, RepeatedParams)]
+        # What is for the URL as it was written leaves most as they are.
+        written = {type(rule) for rule in rules if rule.as_written}
+        self.splits_at_semicolons = QuerySeparator in written
+        self._decodes_ampersands = EscapedAmpersand in written
+        self._unwraps_paths = NestedUrl in written
+        self._unwraps_params = UnwrapParams in written
+        self.unwraps_amp = any(isinstance(rule, Amp) for rule in rules)
+        moves_hosts = any(isinstance(rule, SubdomainToPath) for rule in rules)
+        self.is_plain = not (self._shaping or written or self.unwraps_amp or moves_hosts)
+        """Whether path and query are settled each by itself."""
+        self.is_supported = all(
+            isinstance(rule, _KNOWN) or rule.component == "authority" for rule in rules
+        ) and (self.is_plain or not policy.as_scrapy)
+        self.unchanged_prefix = Prefix(self, None, not self.path_rules)
+        """For all prefixes that are canonical: nearly all are, so none has one of its own."""
+        self._spares_last = any(rule.spares_last for rule in self.parameter_rules)
+        self._sort = None
+        if any(isinstance(rule, SortQuery) for rule in rules):
+            self._sort = sort_pairs if policy.as_scrapy else sort_query
+        self._kept: set[str] = set()
+        """Names of parameters that no rule drops, whatever their value."""
+        self._filled: set[str] = set()
+        """These, and those that a rule drops where they have no value, and never else."""
+        takes_value = any(isinstance(rule, EmptyParams) for rule in self.parameter_rules)
+        self._stays, self._staying = (
+            (are_filled, self._filled) if takes_value else (are_named, self._kept)
+        )
+        self._signs: set[str] = set()
+        """Names of parameters that a signed URL may be told by."""
+        self._rules_for_value: dict[str, tuple[ParameterRule, ...] | None] = {}
+
+    def query(self, query: str) -> str | None:
+        """Return what the rules make of *query*, which is in its one spelling.
+
+        None where a parameter would be dropped from a signed URL: not all rules do that.
+        """
+        if self.parameter_rules and not self._stays(query, self._staying):
+            # Each parameter has one `=`.
+            names = query.replace("=", "&").split("&")[::2]
+            pieces = self._without_dropped(query.split("&"), names)
+            if not pieces:
+                return None if pieces is None or self._spares(names) else ""
+            query = "&".join(pieces)
+        if "&" in query:
+            if self._last:
+                query = "&".join(self._last[0].apply(_without_authority("/", query)).query or ())
+            if self._sort:
+                query = self._sort(query)
+        return query
+
+    def _spares(self, names: list[str]) -> bool:
+        """Tell whether the parameters with *names*, all dropped, may be left where none stays."""
+        dropped = self._rules_for_value
+        return self._spares_last and not all(
+            name and dropped.get(name, ()) is None for name in names
+        )
+
+    def _without_dropped(self, pieces: list[str], names: list[str]) -> list[str] | None:
+        """Return which *pieces*, the parameters with *names*, are kept; None if it is signed."""
+        if len(self._kept) + len(self._rules_for_value) >= _CACHED_NAMES:
+            for remembered in (self._kept, self._filled, self._signs):
+                remembered.clear()
+            self._rules_for_value.clear()
+        known, kept_names = self._rules_for_value, self._kept
+        kept = []
+        for name, piece in zip(names, pieces, strict=True):
+            if name not in kept_names:
+                rules = known[name] if name in known else self._learn(name)
+                if rules is None:
+                    continue
+                if rules:
+                    decoded = decode_query_text(name), decode_query_text(piece.partition("=")[2])
+                    if any(rule.drops(*decoded) is not None for rule in rules):
+                        continue
+            kept.append(piece)
+        if len(kept) < len(pieces) and not self._signs.isdisjoint(names) and is_signed(pieces):
+            return None
+        return kept
+
+    def _learn(self, name: str) -> tuple[ParameterRule, ...] | None:
+        """Return the rules that a value decides for, or None where *name* is dropped anyway."""
+        if name.lower() in SIGNATURE_PARAMS:
+            self._signs.add(name)
+        decoded = decode_query_text(name)
+        by_value = tuple(rule for rule in self.parameter_rules if not rule.by_name(decoded))
+        is_dropped = any(
+            rule.drops(decoded, "") is not None
+            for rule in self.parameter_rules
+            if rule not in by_value
+        )
+        rules = None if is_dropped else by_value
+        if rules is not None and all(isinstance(rule, EmptyParams) for rule in rules):
+            self._filled.add(name)
+        if rules == ():
+            self._kept.add(name)
+        else:
+            self._rules_for_value[name] = rules
+        return rules
+
+    def path(self, path: str) -> str | None:
+        """Return what the rules make of *path*, or None if that is to be encoded."""
+        trimmed = None if self._indexes is None else trimmed_path(path, self._indexes)
+        if trimmed is not None:
+            return trimmed
+        for _ in range(_MAX_PASSES):
+            changed = path
+            for rule in self.path_rules:
+                changed = rule.path(changed)
+            if changed == path:
+                return path
+            if not _is_settled_path(changed):
+                return None
+            path = changed
+        return None
+
+    def _may_act_on_written(self, rest: str) -> bool:
+        """Tell whether a rule may change a URL for the *rest*, behind the host, as it was written.
+
+        That parameters are split at semicolons does not count.
+        """
+        path, _, query = rest.partition("?")
+        return (
+            (self._unwraps_paths and "//" in path)
+            or (self._decodes_ampersands and ";" in query)
+            or (self._unwraps_params and ("/" in query or "%2f" in query.lower()))
+        )
+
+    def settle(
+        self, path: str, query: str, written: str, *, is_conditional: bool = False
+    ) -> tuple[str, str] | None:
+        """Return what all rules together make of *path* and *query*.
+
+        :param written: what they are read from.
+        :param is_conditional: whether the policy may be another one after each pass.
+        """
+        if self._may_act_on_written(written):
+            return None
+        passes = 1 if is_conditional else _MAX_PASSES
+        for _ in range(passes + 1):
+            changed, changed_query = path, query
+            for rule in self.path_rules:
+                changed = rule.path(changed)
+            if self._shaping and (changed == path or _is_settled_path(changed)):
+                before = url = _without_authority(changed, query)
+                try:
+                    for shaping in self._shaping:
+                        url = shaping.apply(url)
+                except UnparsableUrlError:
+                    return None
+                if url is not before:
+                    changed, changed_query = url.path, "&".join(url.query or ())
+                    if changed_query != query and encode_query(changed_query) != changed_query:
+                        return None
+            if changed != path and not _is_settled_path(changed):
+                return None
+            kept = self.query(changed_query) if changed_query else ""
+            if kept is None:
+                return None
+            if self._settles_at_once or (kept == query and changed == path):
+                return changed, kept
+            path, query = changed, kept
+        return None
+
+    def prefix(self, text: str, canonical: str) -> Prefix:
+        """Return what is to be known of the prefix *text*, in whose place *canonical* stands."""
+        if canonical == text:
+            return self.unchanged_prefix
+        return Prefix(self, canonical, keeps_paths=False)
+
+    def plain_prefix(self, text: str, host: str) -> Prefix:
+        """Return what is to be known of the prefix *text*, a scheme and the *host* alone.
+
+        It is for policies that settle this at once. The last two labels of the host stay.
+        """
+        if not self._before_host and not self._www:
+            return self.unchanged_prefix
+        before = self._before_host or text[: -len(host)]
+        canonical = before + (self._www.host(host) if self._www else host)
+        if canonical == text:
+            return self.unchanged_prefix
+        return _prefix_of((self, canonical, False, None))
+
+    def authority(self, url: Url) -> Url | None:
+        """Return what the rules make of what stands before the path of *url*."""
+        for _ in range(_MAX_PASSES):
+            changed = url
+            for rule in self.authority_rules:
+                changed = rule.apply(changed)
+            if self.settles_authority_at_once or changed == url:
+                return changed
+            url = changed
+        return None
+
+
+class Prefix(NamedTuple):
+    """What stands before the path, for all URLs in which the same does."""
+
+    policy: FastPolicy | None
+    """None where there is :attr:`settle`."""
+    canonical: str | None
+    """What stands there in the canonical URLs; None where that is the same."""
+    keeps_paths: bool
+    """Whether URLs with a plain path and nothing else are canonical."""
+    settle: Callable[[str, int, str, str], str | None] | None = None
+    """Canonicalizes a URL, given where its path begins, path and query: where these select the
+    policy, and where it takes them together."""
+
+
+_prefix_of: Callable[[Iterable[object]], Prefix] = partial(tuple.__new__, Prefix)
+"""Returns the prefix of fields in their order, in less time than the class takes."""
+
+
+def _trimmed_indexes(rules: list[PathRule]) -> frozenset[str] | None:
+    """Return with which names :func:`.trimmed_path` does to plain paths all that *rules* do.
+
+    None where it does not. Slashes in a row it leaves to them, and parameters are in no plain path.
+    """
+    index = next((rule for rule in rules if isinstance(rule, DirectoryIndex)), None)
+    strips = any(isinstance(rule, TrailingSlash) and rule.value == "strip" for rule in rules)
+    if not strips or not all(isinstance(rule, _TRIMMING) for rule in rules):
+        return None
+    return index.exact_names if index else frozenset()
+
+
+def sort_pairs(query: str) -> str:
+    """Return *query* with its parameters in the order of their names and values, as in Scrapy.
+
+    >>> sort_pairs("a-b=&a="), sort_query("a-b=&a=")
+    ('a=&a-b=', 'a-b=&a=')
+    """
+    return "&".join(sorted(query.split("&"), key=_pair))
+
+
+def _is_settled_path(path: str) -> bool:
+    """Tell whether the normalizations leave *path*, which rules made, as it is."""
+    return encode_path(path) == path and "/." not in path
+
+
+def _without_authority(path: str, query: str) -> Url:
+    return made_of(("", None, "", None, path, tuple(query.split("&")) if query else None, None))

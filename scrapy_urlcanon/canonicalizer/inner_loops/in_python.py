@@ -1,0 +1,196 @@
+"""Takes plain URLs apart, and sorts what they ask for.
+
+What this and :mod:`~scrapy_urlcanon.canonicalizer.percent_encoding` do with each character is in
+``compiled.pyx`` once more, for machines with a C compiler.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path, encode_query
+from scrapy_urlcanon.canonicalizer.url import is_ip_address
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
+
+# What a name is by the Public Suffix List; other names have such names below them.
+SUFFIX, ANY_LABEL, EXCEPTION = 1, 2, 4
+
+# A plain path: nothing in it is or needs to be encoded, and it has no parameters.
+_PATH_TEXT = r"A-Za-z0-9\-._~!$&'()*+,=:@/"
+_not_plain = re.compile(f"[^{_PATH_TEXT}]").search
+# Path, query and fragment that are to be encoded, but hold nothing that the URL parser
+# drops or refuses. In a path still nothing may need to be encoded that is not.
+_ENCODED_PATH = f"/[{_PATH_TEXT}%]*"
+_is_visible = re.compile(r"[!-~]*").fullmatch
+# Scheme and host that the host parser of the WHATWG URL standard leaves as they are: lower
+# case, no port, no userinfo, and a last label that cannot be a number. Nor may it have
+# empty labels or Punycode.
+_plain_prefix = re.compile(r"https?://((?:[a-z0-9_\-][a-z0-9_\-.]*\.)?[a-z]+)").fullmatch
+_encoded = re.compile(rf"({_ENCODED_PATH})?(?:\?([!-\"$-~]*))?(?:#[!-~]*)?").fullmatch
+
+
+def read(url: str) -> str | tuple[str, str, str, bool] | None:
+    """Return what stands before the path of *url*, its path and its query.
+
+    These are in their one spelling; last comes whether *url* spells them so, and has no fragment.
+    What stands before the path comes alone where nothing but a path follows, spelled so. None is
+    for a URL that is not plain: what follows is not ASCII, has parameters in its path or dot
+    segments, or may be something that the URL parser drops or refuses.
+
+    >>> read("http://a.com/b"), read("http://a.com/b?c#d"), read("http://a.com/../b")
+    ('http://a.com', ('http://a.com', '/b', 'c=', False), None)
+    """
+    # Behind the slashes of the scheme there is at least one letter of a host.
+    start = url.find("/", 8)
+    if start < 0:
+        start = len(url)
+    before = url[:start]
+    other = _not_plain(url, start)
+    if other is None and start < len(url):
+        return None if "/." in url[start:] else before
+    if other and other[0] == "?" and other.start() > start and url.isascii() and "#" not in url:
+        path, _, written = url[start:].partition("?")
+        query = encode_query(written)
+        is_spelled_so = query == written != ""
+        if not (is_spelled_so or _is_visible(written)):
+            return None
+    else:
+        match = _encoded(url, start)
+        if match is None:
+            return None
+        path, query = encode_path(match[1] or "/"), encode_query(match[2] or "")
+        is_spelled_so = False
+    return None if "/." in path else (before, path, query, is_spelled_so)
+
+
+def plain_host(prefix: str) -> str | None:
+    """Return the host of *prefix*, scheme and host, where the host parser leaves it as it is.
+
+    >>> plain_host("http://a.com"), plain_host("http://A.com"), plain_host("http://1.1")
+    ('a.com', None, None)
+    """
+    match = _plain_prefix(prefix)
+    return None if match is None or ".." in prefix or "xn--" in prefix else match[1]
+
+
+def is_under(host: str, ends: Container[str]) -> bool:
+    """Tell whether the last label of *host*, or the last two of them, are one of *ends*.
+
+    >>> is_under("www.a.com", {"a.com"}), is_under("a.com", {"com"}), is_under("a.com", {"b.com"})
+    (True, True, False)
+    """
+    last = host.rfind(".")
+    return host[host.rfind(".", 0, last) + 1 :] in ends or host[last + 1 :] in ends
+
+
+def start_of_domain(host: str, names: Mapping[str, int]) -> int:
+    """Return where in *host*, a normalized one, its registrable domain begins; -1 if it has none.
+
+    >>> names = {"uk": SUFFIX, "co.uk": SUFFIX}
+    >>> start_of_domain("www.shop.example.co.uk", names), start_of_domain("co.uk", names)
+    (9, -1)
+
+    :param names: what the names of the Public Suffix List (https://publicsuffix.org/list/) are,
+        and the names above them.
+    """
+    # The public suffix is the last label, where that is on no list.
+    start = suffix = host.rfind(".") + 1
+    kind = names.get(host[start:])
+    # A host with an empty label is on no list.
+    if kind is None and (not host[start:] or is_ip_address(host)):
+        return -1
+    if ".." in host or host[0] == ".":
+        return -1
+    while kind is not None:
+        if kind & SUFFIX:
+            suffix = start
+        elif kind & EXCEPTION:
+            suffix = host.index(".", start) + 1
+            break
+        if not start:
+            break
+        start = host.rfind(".", 0, start - 1) + 1
+        if kind & ANY_LABEL:
+            suffix = start
+        kind = names.get(host[start:])
+    return host.rfind(".", 0, suffix - 1) + 1 if suffix else -1
+
+
+def without_www(host: str, names: Mapping[str, int], *, numbered: bool) -> str:
+    """Return *host*, a normalized one, without its first labels ``www``.
+
+    As many of them go as leave a registrable domain.
+
+    >>> without_www("www.www2.a.com", {}, numbered=True), without_www("www.com", {}, numbered=True)
+    ('a.com', 'www.com')
+    >>> without_www("www.www2.a.com", {}, numbered=False)
+    'www2.a.com'
+
+    :param names: as in :func:`start_of_domain`.
+    :param numbered: whether digits may follow in such a label.
+    """
+    start = start_of_domain(host, names) if host.startswith("www") else -1
+    digits = "0123456789" if numbered else ""
+    at = 0
+    while True:
+        end = host.find(".", at) + 1
+        if not 0 < end <= start or host[at : end - 1].rstrip(digits) != "www":
+            return host[at:]
+        at = end
+
+
+def trimmed_path(path: str, indexes: frozenset[str]) -> str | None:
+    """Return *path* without a slash at its end, or a last segment that is one of *indexes*.
+
+    None is for a path with two slashes in a row, and for one of which another segment were to be
+    dropped then.
+
+    >>> indexes = frozenset({"index.html"})
+    >>> trimmed_path("/a/index.html", indexes), trimmed_path("/", indexes)
+    ('/a', '/')
+    >>> trimmed_path("/a//b", indexes), trimmed_path("/index.html/", indexes)
+    (None, None)
+    """
+    if "//" in path:
+        return None
+    if path[path.rfind("/") + 1 :] in indexes:
+        path = path[: path.rfind("/") + 1]
+    if path == "/" or path[-1:] != "/":
+        return path
+    path = path[:-1]
+    return None if path[path.rfind("/") + 1 :] in indexes else path
+
+
+def are_named(query: str, names: set[str]) -> bool:
+    """Tell whether each parameter of *query*, which has one ``=`` each, has one of *names*.
+
+    >>> are_named("a=1&b=2", {"a", "b", "c"})
+    True
+    """
+    return names.issuperset(query.replace("=", "&").split("&")[::2])
+
+
+def are_filled(query: str, names: set[str]) -> bool:
+    """Tell whether each parameter of *query* has one of *names*, and a value.
+
+    >>> are_filled("a=1&b=2", {"a", "b"}), are_filled("a=1&b=", {"a", "b"})
+    (True, False)
+    """
+    texts = query.replace("=", "&").split("&")
+    return "" not in texts and names.issuperset(texts[::2])
+
+
+def sort_query(query: str) -> str:
+    """Return *query* with its parameters in the order of their texts.
+
+    >>> sort_query("b=1&a=2&a=1")
+    'a=1&a=2&b=1'
+    """
+    if "&" not in query:
+        return query
+    pieces = query.split("&")
+    pieces.sort()
+    return "&".join(pieces)
