@@ -180,16 +180,17 @@ class DroppedDuplicates:
 
     def _attribute(self, request: Request) -> Drop:
         fingerprint = self._fingerprints.fingerprint(request)
-        authority = request.url.partition("://")[2].partition("/")[0]
+        url = request.url
+        authority = url.partition("://")[2].partition("/")[0]
         declaring = self._declared_by and self._declared_by(fingerprint)
         if declaring:
             entries = frozenset((RuleEntry(DECLARED_CANONICAL),))
             return Drop(request, declaring, fingerprint, entries, _domain(authority))
         # A URL that is not canonical would have been noted: where none is, this one is canonical,
         # or no rule touched it, or its fingerprint is its own.
-        first = self._first_urls.of(fingerprint) or request.url
+        first = self._first_urls.of(fingerprint) or url
         entries = frozenset()
-        if request.url != first and PAGE_KEY not in request.meta:
+        if url != first and PAGE_KEY not in request.meta:
             entries = self._fired(request) | self._entries_that_fired(first)
         return Drop(request, first, fingerprint, entries, _domain(authority))
 
