@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
-from scrapy_urlcanon.learn.location import Address, Location, host_of, locate
+from scrapy_urlcanon.learn.location import Location, host_of, locate
 from scrapy_urlcanon.learn.orders import Reordered, are_reordered
 from scrapy_urlcanon.learn.semicolons import semicolon_hosts
 from scrapy_urlcanon.learn.simhash import SimhashIndex
@@ -136,7 +136,7 @@ class Captures:
 
 def _point(targets: dict[int, Location], row: int, location: Location, target: Location) -> None:
     """Note what the URL of a row points to, unless that is itself or no URL."""
-    if target.address.scheme and target != location:
+    if target.origin.scheme and target != location:
         # Where captures disagree, any fixed choice will do.
         targets[row] = max(targets.get(row, target), target)
 
@@ -346,7 +346,7 @@ class _Spellings:
     def reordered(self, locations: Sequence[Location]) -> Iterator[Reordered]:
         """Yield the captures of one URL that have its parameters in two orders."""
         for row, spellings in self.several.items():
-            yield from _reordered(host_of(locations[row].address), spellings)
+            yield from _reordered(host_of(locations[row].origin), spellings)
 
     def _first(self, row: int, location: Location) -> bytes:
         place = bisect_left(self._rows, row)
@@ -357,7 +357,7 @@ class _Spellings:
 
 def _normal(location: Location) -> bytes:
     """Return the normal form of a URL that has parameters."""
-    (scheme, host, path), params = location
+    (scheme, host), path, params = location
     return f"{scheme}://{host}{path}?{'&'.join(params)}".encode("utf-8", "surrogatepass")
 
 
@@ -386,20 +386,26 @@ class _Locations:
 
     def __init__(self, semicolon_hosts: Container[str]) -> None:
         self._semicolon_hosts = semicolon_hosts
-        self._addresses: dict[Address, Address] = {}
-        self._params: dict[str, tuple[str]] = {}
+        self._paths: dict[str, str] = {}
+        self._single: dict[str, tuple[str, ...]] = {}
+        self._several: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def of(self, url: bytes) -> Location | None:
         """Return a URL, taken apart; None where the canonicalizer cannot parse it."""
         text = url.decode("utf-8", "surrogatepass")
-        address, params = locate(text, self._semicolon_hosts)
-        if not address.scheme:
+        origin, path, params = locate(text, self._semicolon_hosts)
+        if not origin.scheme:
             return None
-        shared = [self._params.setdefault(param, (param,)) for param in params]
-        return Location(
-            self._addresses.setdefault(address, address),
-            shared[0] if len(shared) == 1 else tuple([param for (param,) in shared]),
-        )
+        return Location(origin, self._paths.setdefault(path, path), self._shared(params))
+
+    def _shared(self, params: tuple[str, ...]) -> tuple[str, ...]:
+        if len(params) == 1:
+            return self._single.setdefault(params[0], params)
+        known = self._several.get(params)
+        if known is None:
+            known = tuple([self._single.setdefault(param, (param,))[0] for param in params])
+            self._several[known] = known
+        return known
 
 
 def site_of(domain: str, observations: Iterable[Observation]) -> Site:
@@ -440,8 +446,8 @@ def domain_of(url: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _domain_of_authority(authority: str) -> str:
-    address = locate(f"http://{authority}/").address
-    return domain_or_host(host_of(address)) if address.scheme else authority
+    origin = locate(f"http://{authority}/").origin
+    return domain_or_host(host_of(origin)) if origin.scheme else authority
 
 
 def by_domain(

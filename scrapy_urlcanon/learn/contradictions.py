@@ -148,7 +148,7 @@ def _all_marks(location: Location, changes: Collection[Location]) -> Iterator[st
     for param in location.params:
         yield param
         yield name_of(param) + ANY_VALUE
-    segments = location.address.path.split("/")
+    segments = location.path.split("/")
     yield "/" + NUMBER.sub("0", segments[-1])
     for depth, segment in enumerate(segments):
         yield f"{depth}/{segment}"

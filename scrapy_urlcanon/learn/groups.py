@@ -121,7 +121,7 @@ class Groups:
             return False
         shapes = {
             (host, NUMBER.sub("0", path), *map(name_of, params))
-            for (_, host, path), params in forms
+            for (_, host), path, params in forms
         }
         return len(shapes) < len(forms)
 

@@ -354,15 +354,15 @@ class Trial:
         known = self._depths.get(merge.target)
         if known is not None and depth >= known:
             return None
-        addresses = (source.address for source in merge.sources if source in self.changes)
-        domain, first = self._groups.site.domain, next(addresses)
+        changed = (source for source in merge.sources if source in self.changes)
+        domain, first = self._groups.site.domain, next(changed)
         scopes = scopes_of(domain, first)
         # How many scopes they have in common, and not which: these take half a kB for each merge.
         if known is None:
             known = len(scopes)
             # Most begin alike, and are in the same ones.
-            for address in {beginning_of(address): address for address in addresses}.values():
-                known = min(known, common(scopes, scopes_of(domain, address)))
+            for source in {beginning_of(source): source for source in changed}.values():
+                known = min(known, common(scopes, scopes_of(domain, source)))
             self._depths[merge.target] = known
         return scopes[depth] if depth < known else None
 
