@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 from array import array
 from bisect import bisect, bisect_left
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain, pairwise
@@ -151,9 +153,6 @@ class _Evidence:
         self._flags = bytearray()
         self._main, self._simhash = array("Q"), array("Q")
 
-    def __len__(self) -> int:
-        return len(self._flags)
-
     def __getitem__(self, number: int) -> Shown:
         return self._flags[number], self._main[number], self._simhash[number]
 
@@ -295,6 +294,22 @@ def _in_order(runs: list[_Run]) -> Iterator[tuple[bytes, _Run, int]]:
         # captures of a site as objects would take 32 bytes each.
         for number in array("l", sorted(range(len(run)), key=urls.__getitem__)):
             yield urls[number], run, number
+        if runs:
+            del run, urls
+            _give_back()
+
+
+def _give_back() -> None:
+    """Give the memory of runs back to the system, where the C library does not.
+
+    glibc keeps blocks of up to 32 MB for others like them, and what is made of the runs is none: of
+    ten million captures it kept 0.9 GB.
+    """
+    if sys.platform == "linux":
+        from ctypes import CDLL  # noqa: PLC0415 - for large domains only
+
+        with suppress(AttributeError):  # as with musl
+            CDLL(None).malloc_trim(0)
 
 
 def _apart(runs: list[_Run]) -> list[_Run]:
