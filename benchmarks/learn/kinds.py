@@ -34,7 +34,7 @@ def kind_of(one: Location, other: Location) -> int:
     >>> KINDS[kind_of(locate("http://a.example/?p=1"), locate("http://a.example/slug/"))]
     'a path for a parameter'
     """
-    path, path_ = one.address.path, other.address.path
+    path, path_ = one.path, other.path
     if path == path_:
         names, names_ = ({name_of(param) for param in x.params} for x in (one, other))
         alone = {name_of(param) for param in set(one.params) ^ set(other.params)}
@@ -61,7 +61,7 @@ def missed(
     clusters: dict[tuple[str, int], dict[str | None, str]] = {}
     for page in sorted(pages, key=lambda page: page.url):
         if not page.in_sink:
-            host = locate(page.url).address.host
+            host = locate(page.url).origin.host
             clusters.setdefault((host, page.cluster), {}).setdefault(key(page.url), page.url)
     found: Counter[str] = Counter()
     known: Counter[str] = Counter()

@@ -69,10 +69,10 @@ def param_statistics(halves: Halves) -> Callable[[str], str | None]:
     for observation in halves.learn:
         if not observation.has_content:
             continue
-        address, params = locate(observation.url)
+        (_, host), path, params = locate(observation.url)
         for param in ("", *params):
-            rest = f"{address.path}?{'&'.join(p for p in params if p != param)}"
-            groups[address.host, param.partition("=")[0], rest].append(observation)
+            rest = f"{path}?{'&'.join(p for p in params if p != param)}"
+            groups[host, param.partition("=")[0], rest].append(observation)
     for (host, name, rest), members in groups.items():
         others = members + (groups.get((host, "", rest), []) if name else [])
         for observation in others[1:] if name else ():
@@ -84,9 +84,9 @@ def param_statistics(halves: Halves) -> Callable[[str], str | None]:
     }
 
     def key(url: str) -> str:
-        address, params = locate(url)
-        kept = [p for p in params if (address.host, p.partition("=")[0]) not in dropped]
-        return f"{address.host}{address.path}?{'&'.join(kept)}"
+        (_, host), path, params = locate(url)
+        kept = [p for p in params if (host, p.partition("=")[0]) not in dropped]
+        return f"{host}{path}?{'&'.join(kept)}"
 
     return key
 

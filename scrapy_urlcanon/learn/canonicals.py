@@ -37,16 +37,16 @@ def way_of(source: Location, target: Location) -> Hashable:
     """
     mine, theirs = ({*map(name_of, location.params)} for location in (source, target))
     gone, new = tuple(sorted(mine - theirs)), tuple(sorted(theirs - mine))
-    same_host = source.address[:2] == target.address[:2]
-    if source.address.path == target.address.path:
+    same_host = source.origin == target.origin
+    if source.path == target.path:
         return (same_host, gone, new, "same path")
-    if source.address.path.rstrip("/") == target.address.path.rstrip("/"):
+    if source.path.rstrip("/") == target.path.rstrip("/"):
         return (same_host, gone, new, "slash")
     return (
         same_host,
         gone,
         new,
-        next(templates_of(source), "").partition("?")[0] or _shape(source.address.path),
+        next(templates_of(source), "").partition("?")[0] or _shape(source.path),
     )
 
 
@@ -75,10 +75,10 @@ def is_implausible(source: Location, target: Location) -> bool:
     if source == target:
         return False
     if (
-        target.address.path == "/"
+        target.path == "/"
         and not target.params
-        and source.address.path.strip("/")
-        and "." not in source.address.path
+        and source.path.strip("/")
+        and "." not in source.path
     ):
         return True
     kept = set(target.params)
@@ -88,11 +88,9 @@ def is_implausible(source: Location, target: Location) -> bool:
             continue
         if is_protected(name) and value_of(param) not in {"", "0", "1"}:
             return True
-    paged = [
-        s for s in source.address.path.split("/") if _PAGE_SEGMENT.fullmatch(s) and not s.isdigit()
-    ]
-    return any(segment not in target.address.path.split("/") for segment in paged) or (
-        "/page/" in source.address.path and "/page/" not in target.address.path
+    paged = [s for s in source.path.split("/") if _PAGE_SEGMENT.fullmatch(s) and not s.isdigit()]
+    return any(segment not in target.path.split("/") for segment in paged) or (
+        "/page/" in source.path and "/page/" not in target.path
     )
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import sys
 from array import array
+from bisect import bisect, bisect_left
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, TypeAlias
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
-from scrapy_urlcanon.learn.location import Address, Location, host_of, locate
+from scrapy_urlcanon.learn.location import Location, host_of, locate
 from scrapy_urlcanon.learn.orders import Reordered, are_reordered
 from scrapy_urlcanon.learn.semicolons import semicolon_hosts
 from scrapy_urlcanon.learn.simhash import SimhashIndex
@@ -17,7 +21,7 @@ from scrapy_urlcanon.learn.site import NO_EVIDENCE, Site
 from scrapy_urlcanon.pages.same_page import SIMHASH_BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 
     from scrapy_urlcanon.learn.observation import Observation
 
@@ -27,26 +31,31 @@ _HAS_MAIN, _HAS_SIMHASH, _IS_CANONICAL = 1, 2, 4
 #: apart were one page in 96 to 100 % of the lines.
 DECLARED_BITS = 8
 
+#: Captures that are sorted at once.
+MAX_RUN = 250_000
+
+# URLs of each run that tell which ones are to be sorted together.
+_SAMPLES = 50
+
 _NEAR_TARGETS = 1_000
 # Browsers, and the canonicalizer with them, take as many slashes before a host as there are.
 _AUTHORITY = re.compile(r"://[/\\]*([^/?#\\]*)")
 
 
-class Captures:
-    """The observations of one domain, about 200 bytes each, in any order."""
+Shown: TypeAlias = "tuple[int, int, int]"
+"""What a capture showed: flags that say what is known, 64 bits of the digest, and the simhash."""
 
-    __slots__ = ("_canonical", "_ends", "_flags", "_main", "_redirect", "_simhash", "_urls")
+
+class Captures:
+    """The observations of one domain, about 100 bytes each, in any order."""
+
+    __slots__ = ("_runs",)
 
     def __init__(self) -> None:
-        # One after the other: a million objects would take half as much again, and leave the
-        # memory in pieces when they go.
-        self._urls, self._flags = bytearray(), bytearray()
-        self._ends, self._main, self._simhash = array("Q"), array("Q"), array("Q")
-        self._canonical: dict[int, str] = {}
-        self._redirect: dict[int, str] = {}
+        self._runs = [_Run()]
 
     def __len__(self) -> int:
-        return len(self._ends)
+        return sum(map(len, self._runs))
 
     def add(self, observation: Observation) -> None:
         """Add a capture."""
@@ -59,148 +68,137 @@ class Captures:
                 flags |= _HAS_SIMHASH
                 # Near simhashes stay near under one title, and become far ones under two.
                 simhash = observation.simhash64 ^ observation.title
-        number = len(self)
-        if observation.canonical == observation.url:
+        canonical = observation.canonical
+        if canonical == observation.url:
             flags |= _IS_CANONICAL
-        elif observation.canonical:
-            self._canonical[number] = observation.canonical
-        if observation.redirect:
-            self._redirect[number] = observation.redirect
-        self._urls += observation.url.encode("utf-8", "surrogatepass")
-        self._ends.append(len(self._urls))
-        self._main.append(main)
-        self._simhash.append(simhash)
-        self._flags.append(flags)
+            canonical = ""
+        if len(self._runs[-1]) >= MAX_RUN:
+            self._runs.append(_Run())
+        url = observation.url.encode("utf-8", "surrogatepass")
+        self._runs[-1].add(url, (flags, main, simhash), canonical, observation.redirect)
 
     def extend(self, other: Captures) -> None:
         """Add the captures of another."""
-        start, length = len(self), len(self._urls)
-        self._urls += other._urls
-        self._ends.extend(length + end for end in other._ends)
-        self._main += other._main
-        self._simhash += other._simhash
-        self._flags += other._flags
-        self._canonical.update((start + number, url) for number, url in other._canonical.items())
-        self._redirect.update((start + number, url) for number, url in other._redirect.items())
+        for run in other._runs:
+            if len(self._runs[-1]) + len(run) <= MAX_RUN:
+                self._runs[-1].extend(run)
+            else:
+                self._runs.append(run)
 
     def site(self, domain: str) -> Site:
         """Return what the captures amount to, and forget them: both would not fit side by side.
 
         A URL that the canonicalizer cannot parse is left out: no rule touches it.
         """
-        urls, ends = bytes(self._urls), self._ends
-        self._urls, self._ends = bytearray(), array("Q")
-
-        def url_of(number: int, urls: bytes = urls, ends: array[int] = ends) -> bytes:
-            return urls[ends[number - 1] if number else 0 : ends[number]]
-
-        # Arrays, here and below: the numbers of a million rows as objects would take 32 MB. Bytes
-        # of UTF-8 are in the same order as the text.
-        order = array("l", sorted(range(len(ends)), key=url_of))
-        semicolons = (
-            semicolon_hosts(url_of(n).decode("utf-8", "surrogatepass") for n in range(len(ends)))
-            if b";" in urls
-            else frozenset()
-        )
+        runs, self._runs = self._runs, [_Run()]
+        semicolons = semicolon_hosts(chain.from_iterable(map(_with_semicolons, runs)))
         locations: list[Location] = []
         located = _Locations(semicolons)
-        evidence = array("l")
+        evidence = _Evidence()
         seen: dict[Location, int] = {}
         declared: dict[int, Location] = {}
         redirects: dict[int, Location] = {}
         canonical: set[int] = set()
-        spellings: dict[int, dict[bytes, int]] = {}
+        spellings = _Spellings()
         # Variants, which stand side by side, declare the same.
         target_of = lru_cache(_NEAR_TARGETS)(locate)
         before, location = b"", None
-        for number in order:
-            text = url_of(number)
-            if text != before:
+        for text, run, number in _in_order(runs):
+            is_same_text = text == before
+            if not is_same_text:
                 before, location = text, located.of(text)
             if location is None:
                 continue
+            shown = run.evidence[number]
             row = seen.setdefault(location, len(locations))
             if row == len(locations):
                 locations.append(location)
-                evidence.append(number)
+                evidence.append(shown)
+                spellings.begin(row, text, location)
             else:
-                if len(location.params) > 1 and (row in spellings or text != url_of(evidence[row])):
-                    known = spellings.setdefault(row, {url_of(evidence[row]): evidence[row]})
-                    known[text] = min(number, known.get(text, number), key=self._weight)
-                evidence[row] = min(evidence[row], number, key=self._weight)
-            if self._flags[number] & _IS_CANONICAL:
+                known = evidence[row]
+                if not is_same_text or row in spellings.several:
+                    spellings.add(row, location, text, shown, known)
+                if _weight(shown) < _weight(known):
+                    evidence[row] = shown
+            if shown[0] & _IS_CANONICAL:
                 canonical.add(row)
-            for urls_of, targets in ((self._canonical, declared), (self._redirect, redirects)):
-                target = target_of(urls_of[number], semicolons) if number in urls_of else None
-                # Where captures disagree, any fixed choice will do.
-                if target and target.address.scheme and target != location:
-                    targets[row] = max(targets.get(row, target), target)
-        reordered = [
-            pair
-            for row, known in spellings.items()
-            for pair in self._reordered(host_of(locations[row].address), known)
-        ]
-        del located, urls, ends, order, url_of, spellings
-        pages = self._pages(evidence)
-        self._join_declared(pages, evidence, declared, seen)
+            for urls_of, targets in ((run.canonical, declared), (run.redirect, redirects)):
+                if number in urls_of:
+                    _point(targets, row, location, target_of(urls_of[number], semicolons))
+        reordered = list(spellings.reordered(locations))
+        del located, spellings
+        rows = {location: seen[location] for location in declared.values() if location in seen}
         del seen
+        pages = evidence.pages()
+        evidence.join_declared(pages, declared, rows)
         return Site(domain, locations, pages, declared, redirects, canonical, semicolons, reordered)
 
-    def _reordered(self, host: str, spellings: Mapping[bytes, int]) -> Iterator[Reordered]:
-        """Yield the captures of one URL that have its parameters in two orders."""
-        (first, one), *others = (
-            (url.decode("utf-8", "surrogatepass"), number) for url, number in spellings.items()
-        )
-        for url, other in others:
-            flags = self._flags[one] & self._flags[other]
-            if flags & (_HAS_MAIN | _HAS_SIMHASH) and are_reordered(first, url):
-                near = (self._simhash[one] ^ self._simhash[other]).bit_count() <= SIMHASH_BITS
-                is_same = self._main[one] == self._main[other] if flags & _HAS_MAIN else False
-                is_same = is_same or (near and bool(flags & _HAS_SIMHASH))
-                yield Reordered(host, first, url, is_same)
 
-    def _weight(self, number: int) -> tuple[bool, int, bool, int]:
-        """Return what orders the captures of one URL: evidence first, then what was seen."""
-        flags = self._flags[number]
-        return (
-            not flags & _HAS_MAIN,
-            self._main[number],
-            not flags & _HAS_SIMHASH,
-            self._simhash[number],
-        )
+def _point(targets: dict[int, Location], row: int, location: Location, target: Location) -> None:
+    """Note what the URL of a row points to, unless that is itself or no URL."""
+    if target.origin.scheme and target != location:
+        # Where captures disagree, any fixed choice will do.
+        targets[row] = max(targets.get(row, target), target)
 
-    def _pages(self, evidence: array[int]) -> array[int]:
-        """Return the page number of each row.
+
+class _Evidence:
+    """What captures showed, 17 bytes each."""
+
+    __slots__ = ("_flags", "_main", "_simhash")
+
+    def __init__(self) -> None:
+        # One after the other: a million objects would take many times as much, and leave the
+        # memory in pieces when they go.
+        self._flags = bytearray()
+        self._main, self._simhash = array("Q"), array("Q")
+
+    def __getitem__(self, number: int) -> Shown:
+        return self._flags[number], self._main[number], self._simhash[number]
+
+    def __setitem__(self, number: int, shown: Shown) -> None:
+        self._flags[number], self._main[number], self._simhash[number] = shown
+
+    def append(self, shown: Shown) -> None:
+        flags, main, simhash = shown
+        self._flags.append(flags)
+        self._main.append(main)
+        self._simhash.append(simhash)
+
+    def extend(self, other: _Evidence) -> None:
+        self._flags += other._flags
+        self._main += other._main
+        self._simhash += other._simhash
+
+    def pages(self) -> array[int]:
+        """Return the page number of each of them.
 
         One page has equal digests, or simhashes near that of its first capture.
         """
         index = SimhashIndex(
-            self._simhash[number] for number in evidence if self._flags[number] & _HAS_SIMHASH
+            simhash
+            for flags, simhash in zip(self._flags, self._simhash, strict=True)
+            if flags & _HAS_SIMHASH
         )
         by_main: dict[int, int] = {}
         pages = array("l")
         count = 0
-        for number in evidence:
-            flags = self._flags[number]
-            page = by_main.get(self._main[number]) if flags & _HAS_MAIN else None
+        for flags, main, simhash in zip(self._flags, self._main, self._simhash, strict=True):
+            page = by_main.get(main) if flags & _HAS_MAIN else None
             if page is None and flags & _HAS_SIMHASH:
-                page = index.find(self._simhash[number])
+                page = index.find(simhash)
             if page is None and flags & (_HAS_MAIN | _HAS_SIMHASH):
                 page = count
                 count += 1
                 if flags & _HAS_SIMHASH:
-                    index.add(self._simhash[number], page)
+                    index.add(simhash, page)
             if page is not None and flags & _HAS_MAIN:
-                by_main.setdefault(self._main[number], page)
+                by_main.setdefault(main, page)
             pages.append(NO_EVIDENCE if page is None else page)
         return pages
 
-    def _join_declared(
-        self,
-        pages: array[int],
-        evidence: array[int],
-        declared: Mapping[int, Location],
-        rows: Mapping[Location, int],
+    def join_declared(
+        self, pages: array[int], declared: Mapping[int, Location], rows: Mapping[Location, int]
     ) -> None:
         """Take a page for that which it declares where their texts are nearly the same.
 
@@ -218,9 +216,8 @@ class Captures:
             if other is None or NO_EVIDENCE in {pages[row], pages[other]}:
                 continue
             one, two = first(pages[row]), first(pages[other])
-            numbers = evidence[row], evidence[other]
-            if one != two and all(self._flags[number] & _HAS_SIMHASH for number in numbers):
-                apart = self._simhash[numbers[0]] ^ self._simhash[numbers[1]]
+            if one != two and self._flags[row] & self._flags[other] & _HAS_SIMHASH:
+                apart = self._simhash[row] ^ self._simhash[other]
                 if apart.bit_count() <= DECLARED_BITS:
                     same[max(one, two)] = min(one, two)
         if same:
@@ -231,25 +228,195 @@ class Captures:
                     pages[row] = numbers_of[first(page)]
 
 
+class _Run:
+    """Some captures, in any order."""
+
+    __slots__ = ("_ends", "canonical", "evidence", "redirect", "urls")
+
+    def __init__(self) -> None:
+        self.urls = bytearray()
+        """One URL after the other."""
+        self._ends = array("Q")
+        self.evidence = _Evidence()
+        self.canonical: dict[int, str] = {}
+        """The canonical URL that a capture declares, where it is another one."""
+        self.redirect: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def each_url(self) -> list[bytes]:
+        """Return the URLs of the captures; all of them at once take the least time."""
+        urls = bytes(self.urls)
+        return [urls[start:end] for start, end in pairwise(chain((0,), self._ends))]
+
+    def add(self, url: bytes, shown: Shown, canonical: str, redirect: str) -> None:
+        """Add a capture."""
+        if canonical:
+            self.canonical[len(self)] = canonical
+        if redirect:
+            self.redirect[len(self)] = redirect
+        self.urls += url
+        self._ends.append(len(self.urls))
+        self.evidence.append(shown)
+
+    def extend(self, other: _Run) -> None:
+        """Add the captures of another."""
+        start, length = len(self), len(self.urls)
+        self.urls += other.urls
+        self._ends.extend(length + end for end in other._ends)
+        self.evidence.extend(other.evidence)
+        self.canonical.update((start + number, url) for number, url in other.canonical.items())
+        self.redirect.update((start + number, url) for number, url in other.redirect.items())
+
+
+def _with_semicolons(run: _Run) -> Iterator[str]:
+    """Yield the URLs of a run that may have a semicolon: none of most."""
+    if b";" in run.urls:
+        for url in run.each_url():
+            yield url.decode("utf-8", "surrogatepass")
+
+
+def _in_order(runs: list[_Run]) -> Iterator[tuple[bytes, _Run, int]]:
+    """Yield the URLs in their order, each with its captures, and let go of them.
+
+    What stands together in the order is sorted together: sorting all of ten million at once would
+    take more memory than all else that is known of them, and hardly ever find it in a cache of the
+    processor.
+    """
+    if len(runs) > 1:
+        runs = _apart(runs)
+    runs.reverse()
+    while runs:
+        run = runs.pop()
+        urls = run.each_url()
+        # Bytes of UTF-8 are in the same order as the text. Numbers in an array, as those of all
+        # captures of a site as objects would take 32 bytes each.
+        for number in array("l", sorted(range(len(run)), key=urls.__getitem__)):
+            yield urls[number], run, number
+        if runs:
+            del run, urls
+            _give_back()
+
+
+def _give_back() -> None:
+    """Give the memory of runs back to the system, where the C library does not.
+
+    glibc keeps blocks of up to 32 MB for others like them, and what is made of the runs is none: of
+    ten million captures it kept 0.9 GB.
+    """
+    if sys.platform == "linux":
+        from ctypes import CDLL  # noqa: PLC0415 - for large domains only
+
+        with suppress(AttributeError):  # as with musl
+            CDLL(None).malloc_trim(0)
+
+
+def _apart(runs: list[_Run]) -> list[_Run]:
+    """Return as many runs of the same captures, each before the next in the order of URLs."""
+    sample = sorted(chain.from_iterable(run.each_url()[:: MAX_RUN // _SAMPLES] for run in runs))
+    borders = sample[_SAMPLES::_SAMPLES]
+    parts = [_Run() for _ in range(len(borders) + 1)]
+    runs.reverse()
+    while runs:
+        run = runs.pop()
+        for number, url in enumerate(run.each_url()):
+            canonical, redirect = run.canonical.get(number, ""), run.redirect.get(number, "")
+            parts[bisect(borders, url)].add(url, run.evidence[number], canonical, redirect)
+    return parts
+
+
+class _Spellings:
+    """The spellings of URLs that were seen with their parameters in several orders."""
+
+    def __init__(self) -> None:
+        self.several: dict[int, dict[bytes, Shown]] = {}
+        """By row, where there are several, with what was captured under each."""
+        # The first spelling, where it is another one than the normal form.
+        self._rows, self._ends, self._urls = array("Q"), array("Q"), bytearray()
+
+    def begin(self, row: int, text: bytes, location: Location) -> None:
+        """Note the first spelling of a URL; later rows come later."""
+        if len(location.params) > 1 and text != _normal(location):
+            self._rows.append(row)
+            self._urls += text
+            self._ends.append(len(self._urls))
+
+    def add(self, row: int, location: Location, text: bytes, shown: Shown, before: Shown) -> None:
+        """Add what was captured under a spelling, which may be the first.
+
+        :param before: what was captured under the first one, where this is the second.
+        """
+        of_row = self.several.get(row)
+        if of_row is None:
+            if len(location.params) < 2:  # noqa: PLR2004 - an order takes two
+                return
+            of_row = self.several[row] = {self._first(row, location): before}
+        of_row[text] = min(shown, of_row.get(text, shown), key=_weight)
+
+    def reordered(self, locations: Sequence[Location]) -> Iterator[Reordered]:
+        """Yield the captures of one URL that have its parameters in two orders."""
+        for row, spellings in self.several.items():
+            yield from _reordered(host_of(locations[row].origin), spellings)
+
+    def _first(self, row: int, location: Location) -> bytes:
+        place = bisect_left(self._rows, row)
+        if place == len(self._rows) or self._rows[place] != row:
+            return _normal(location)
+        return bytes(self._urls[self._ends[place - 1] if place else 0 : self._ends[place]])
+
+
+def _normal(location: Location) -> bytes:
+    """Return the normal form of a URL that has parameters."""
+    (scheme, host), path, params = location
+    return f"{scheme}://{host}{path}?{'&'.join(params)}".encode("utf-8", "surrogatepass")
+
+
+def _reordered(host: str, spellings: Mapping[bytes, Shown]) -> Iterator[Reordered]:
+    """Yield the captures of one URL that have its parameters in two orders."""
+    (first, one), *others = (
+        (url.decode("utf-8", "surrogatepass"), shown) for url, shown in spellings.items()
+    )
+    for url, other in others:
+        flags = one[0] & other[0]
+        if flags & (_HAS_MAIN | _HAS_SIMHASH) and are_reordered(first, url):
+            near = (one[2] ^ other[2]).bit_count() <= SIMHASH_BITS
+            is_same = one[1] == other[1] if flags & _HAS_MAIN else False
+            is_same = is_same or (near and bool(flags & _HAS_SIMHASH))
+            yield Reordered(host, first, url, is_same)
+
+
+def _weight(shown: Shown) -> tuple[bool, int, bool, int]:
+    """Return what orders the captures of one URL: evidence first, then what was seen."""
+    flags, main, simhash = shown
+    return not flags & _HAS_MAIN, main, not flags & _HAS_SIMHASH, simhash
+
+
 class _Locations:
     """Takes the URLs of a domain apart; what several of them have is in memory once."""
 
     def __init__(self, semicolon_hosts: Container[str]) -> None:
         self._semicolon_hosts = semicolon_hosts
-        self._addresses: dict[Address, Address] = {}
-        self._params: dict[str, tuple[str]] = {}
+        self._paths: dict[str, str] = {}
+        self._single: dict[str, tuple[str, ...]] = {}
+        self._several: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def of(self, url: bytes) -> Location | None:
         """Return a URL, taken apart; None where the canonicalizer cannot parse it."""
         text = url.decode("utf-8", "surrogatepass")
-        address, params = locate(text, self._semicolon_hosts)
-        if not address.scheme:
+        origin, path, params = locate(text, self._semicolon_hosts)
+        if not origin.scheme:
             return None
-        shared = [self._params.setdefault(param, (param,)) for param in params]
-        return Location(
-            self._addresses.setdefault(address, address),
-            shared[0] if len(shared) == 1 else tuple([param for (param,) in shared]),
-        )
+        return Location(origin, self._paths.setdefault(path, path), self._shared(params))
+
+    def _shared(self, params: tuple[str, ...]) -> tuple[str, ...]:
+        if len(params) == 1:
+            return self._single.setdefault(params[0], params)
+        known = self._several.get(params)
+        if known is None:
+            known = tuple([self._single.setdefault(param, (param,))[0] for param in params])
+            self._several[known] = known
+        return known
 
 
 def site_of(domain: str, observations: Iterable[Observation]) -> Site:
@@ -290,8 +457,8 @@ def domain_of(url: str) -> str:
 
 @lru_cache(maxsize=65536)
 def _domain_of_authority(authority: str) -> str:
-    address = locate(f"http://{authority}/").address
-    return domain_or_host(host_of(address)) if address.scheme else authority
+    origin = locate(f"http://{authority}/").origin
+    return domain_or_host(host_of(origin)) if origin.scheme else authority
 
 
 def by_domain(

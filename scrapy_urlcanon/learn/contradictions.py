@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from scrapy_urlcanon.learn.candidates import Candidate
-    from scrapy_urlcanon.learn.groups import Merge
+    from scrapy_urlcanon.learn.groups import Agreement, Merge
     from scrapy_urlcanon.learn.location import Location
 
 #: Captures that differ, and have something in common, before it may be what they differ by.
@@ -63,29 +63,39 @@ def without_content(
     content = _content_of(merges, changes)
     found = []
     for merge in merges:
-        moved = [s for s in merge.moved if content.isdisjoint(_marks(s, changes))]
-        lost = merge.lost + len(merge.moved) - len(moved)
-        found.append(merge._replace(moved=tuple(moved), lost=lost) if merge.moved else merge)
+        agreement = merge.agreement
+        moved = [s for s in agreement.moved if content.isdisjoint(_marks(s, changes))]
+        lost = agreement.lost + len(agreement.moved) - len(moved)
+        found.append(
+            merge._replace(agreement=agreement._replace(moved=tuple(moved), lost=lost))
+            if agreement.moved
+            else merge
+        )
     names = frozenset[str]().union(*(step.drops for step in candidate))
     if _CHANGED not in content and not _is_by_value(found, names) and not _is_by_page(found):
         return found
     # Nor do they tell how often captures differ that should agree.
-    return [
-        merge._replace(
-            lost=merge.lost + len(merge.moved), changed=0, moved=(), agreeing=0, trials=0
-        )
-        for merge in found
-    ]
+    return [merge._replace(agreement=_without_changes(merge.agreement)) for merge in found]
+
+
+def _without_changes(agreement: Agreement) -> Agreement:
+    lost = agreement.lost + len(agreement.moved)
+    return agreement._replace(lost=lost, changed=0, moved=(), agreeing=0, trials=0)
 
 
 def _content_of(merges: Sequence[Merge], changes: Collection[Location]) -> set[str]:
     """Return the marks of URLs that differ from what they are beside for having them."""
-    differing = [source for merge in merges for source in merge.moved + merge.odd]
+    differing = [s for merge in merges for s in merge.agreement.moved + merge.agreement.odd]
     odd = Counter(mark for source in differing for mark in _marks(source, changes))
     likely = {mark for mark, count in odd.items() if count >= _MIN_ODD}
     if not likely:
         return likely
-    clear = [s for merge in merges if merge.agreeing or merge.odd for s in merge.sources]
+    clear = [
+        source
+        for merge in merges
+        if merge.agreement.agreeing or merge.agreement.odd
+        for source in merge.sources
+    ]
     among = Counter(mark for s in clear for mark in likely.intersection(_marks(s, changes)))
 
     def is_content(mark: str) -> bool:
@@ -108,12 +118,12 @@ def _is_by_value(merges: Sequence[Merge], names: Collection[str]) -> bool:
     against: Counter[str] = Counter()
     of = of_against = 0
     for merge in merges if names else ():
-        if not merge.unclear:
+        if not merge.agreement.unclear:
             continue
         params = {param for s in merge.sources for param in s.params if name_of(param) in names}
         count.update(params)
         of += 1
-        if merge.changed:
+        if merge.agreement.changed:
             against.update(params)
             of_against += 1
     pairs = sum(n * (n - 1) // 2 for n in against.values())
@@ -131,7 +141,7 @@ def _is_by_page(merges: Iterable[Merge]) -> bool:
 
     Where captures change one by one, two of three URLs seldom change, and the others agree.
     """
-    odd = [merge for merge in merges if merge.changed and merge.unclear > _PAIR]
+    odd = [m for m in merges if m.agreement.changed and m.agreement.unclear > _PAIR]
     apart = sum(1 for merge in odd if not merge.pages)
     return apart > 0 and 1.0 - at_most(apart - 1, len(odd), _MAX_RATE) <= _MAX_CHANCE
 
@@ -148,7 +158,7 @@ def _all_marks(location: Location, changes: Collection[Location]) -> Iterator[st
     for param in location.params:
         yield param
         yield name_of(param) + ANY_VALUE
-    segments = location.address.path.split("/")
+    segments = location.path.split("/")
     yield "/" + NUMBER.sub("0", segments[-1])
     for depth, segment in enumerate(segments):
         yield f"{depth}/{segment}"

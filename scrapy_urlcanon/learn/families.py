@@ -47,7 +47,7 @@ def is_choice(candidate: Sequence[Operation], changes: Mapping[Location, Locatio
     words = {
         tuple(parts[place] for place in places)
         for location in changes
-        if places and len(parts := location.address.path.split("/")) == len(segments)
+        if places and len(parts := location.path.split("/")) == len(segments)
     }
     return bool(words) and 2 * len(words) <= len(changes)
 
@@ -103,13 +103,13 @@ def _by_context(
     """Return the pages of the words in some places of paths of a depth, by all around them."""
     found: dict[_Context, dict[Words, object]] = {}
     for location, page in groups.pages.items():
-        parts = location.address.path.split("/")
+        parts = location.path.split("/")
         if page == NO_EVIDENCE or len(parts) != depth:
             continue
         words = tuple(parts[place] for place in places)
         for place in places:
             parts[place] = ""
-        context = host_of(location.address), tuple(parts), location.params
+        context = host_of(location.origin), tuple(parts), location.params
         found.setdefault(context, {})[words] = page
     return found
 
@@ -117,7 +117,7 @@ def _by_context(
 def _by_host(groups: Groups) -> dict[_Context, dict[Words, object]]:
     """Return the pages of the hosts that have the same path and parameters."""
     found: dict[_Context, dict[Words, object]] = {}
-    for ((_, host, path), params), page in groups.pages.items():
+    for ((_, host), path, params), page in groups.pages.items():
         if page != NO_EVIDENCE:
             found.setdefault(("", (path,), params), {})[host,] = page
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.learn.location import name_of
@@ -23,16 +24,10 @@ if TYPE_CHECKING:
 CLEAR = 3
 
 
-class Merge(NamedTuple):
-    """Several URLs that a candidate makes one."""
+class Agreement(NamedTuple):
+    """How far the URLs of a merge show the same."""
 
-    target: Location
-    """What it makes of them."""
-    sources: tuple[Location, ...]
-    """The URLs, the target itself among them where it was seen."""
-    pages: tuple[int, ...]
-    """Pages that at least two of them show: the evidence for the candidate."""
-    lost: int
+    lost: int = 0
     """Pages that would no longer be fetched: the evidence against it."""
     changed: int = 0
     """Those of the lost pages that were seen but once, as a page is that changed."""
@@ -50,6 +45,19 @@ class Merge(NamedTuple):
     part in whether it is looked at."""
     odd: tuple[Location, ...] = ()
     """The one that shows something else than two which agree: too few to say what changed."""
+
+
+class Merge(NamedTuple):
+    """Several URLs that a candidate makes one."""
+
+    target: Location
+    """What it makes of them."""
+    sources: tuple[Location, ...]
+    """The URLs, the target itself among them where it was seen."""
+    pages: tuple[int, ...]
+    """Pages that at least two of them show: the evidence for the candidate."""
+    agreement: Agreement
+    """How far they agree; those that agree as most do, which are nearly all, share one."""
 
 
 class Groups:
@@ -121,7 +129,7 @@ class Groups:
             return False
         shapes = {
             (host, NUMBER.sub("0", path), *map(name_of, params))
-            for (_, host, path), params in forms
+            for (_, host), path, params in forms
         }
         return len(shapes) < len(forms)
 
@@ -197,7 +205,10 @@ class Groups:
     def _merge(self, target: Location, sources: list[Location]) -> Merge:
         first = self.pages[sources[0]]
         if isinstance(first, int) and all(self.pages[source] == first for source in sources):
-            return self._merge_of_one(first, target, sources)
+            # As most of them do.
+            if first == NO_EVIDENCE:
+                return Merge(target, tuple(sources), (), _NOTHING_SHOWN)
+            return Merge(target, tuple(sources), (first,), _all_agree(len(sources)))
         counts: dict[int, int] = {}
         several = []
         for source in sources:
@@ -224,29 +235,14 @@ class Groups:
             known = sum(counts.values())
             odd = [s for s in sources if agreeing > 1 and self.pages[s] in once]
             changed = min(lost, len(once))
-            return Merge(target, tuple(sources), evidence, lost, changed, known, odd=tuple(odd))
+            agreement = Agreement(lost, changed, known, odd=tuple(odd))
+            return Merge(target, tuple(sources), evidence, agreement)
         left = max(0, len(unlike - once) - 1 - lost_before)
         odd = [source for source in sources if not once.isdisjoint(self.pages_of(source))]
         moved = tuple(sorted(odd)[: lost - left])
         trials = agreeing if agreeing > max(CLEAR, 2 * len(odd)) else 0
-        return Merge(
-            target, tuple(sources), evidence, left, moved=moved, agreeing=agreeing, trials=trials
-        )
-
-    def _merge_of_one(self, page: int, target: Location, sources: list[Location]) -> Merge:
-        """Return the merge of URLs that all show one page, as most of them do."""
-        if page == NO_EVIDENCE:
-            return Merge(target, tuple(sources), (), 0)
-        count = len(sources)
-        return Merge(
-            target,
-            tuple(sources),
-            (page,),
-            0,
-            unclear=count if count <= CLEAR else 0,
-            agreeing=count if count >= CLEAR else 0,
-            trials=count if count > CLEAR else 0,
-        )
+        agreement = Agreement(left, moved=moved, agreeing=agreeing, trials=trials)
+        return Merge(target, tuple(sources), evidence, agreement)
 
     def _told_apart(self, pages: Collection[int], sources: Sequence[Location]) -> set[int]:
         """Return those of the pages of a merge that are known to differ from each other.
@@ -278,10 +274,12 @@ class Groups:
         for source, target in changes.items():
             pages = self.pages.pop(source)
             known = self.pages.get(target)
+            there = () if known is None else _as_tuple(known)
             for page in _as_tuple(pages):
                 if page in self._forms:
-                    self._forms[page].append(target)
                     self._outdated[page] = True
+                    if page not in there:
+                        self._forms[page].append(target)
             if known is None:
                 self.pages[target] = pages
                 for handle in handles_of(target):
@@ -300,6 +298,19 @@ class Groups:
             return pages
         left = tuple([page for page in pages if page not in once])
         return left[0] if len(left) == 1 else left
+
+
+_NOTHING_SHOWN = Agreement()
+
+
+@lru_cache(1024)
+def _all_agree(count: int) -> Agreement:
+    """Return how far URLs agree that all show one page."""
+    return Agreement(
+        unclear=count if count <= CLEAR else 0,
+        agreeing=count if count >= CLEAR else 0,
+        trials=count if count > CLEAR else 0,
+    )
 
 
 def _union(one: tuple[int, ...] | int, other: tuple[int, ...] | int) -> tuple[int, ...] | int:

@@ -2,15 +2,14 @@
 
 A canonicalizer works on one URL at a time; learning tries hundreds of candidates on a million
 URLs. So each URL is brought into the canonicalizer's normal form once, and taken apart into its
-*address* (scheme, host and path) and its parameters, both of them texts shared between URLs.
+origin (scheme and host), its path and its parameters, which are shared between URLs.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from sys import intern
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.layers import Layer
@@ -32,28 +31,38 @@ _READABLE = {f"%{ord(char):02X}": char for char in "!$'()*,/:;?@[]|"}
 _ESCAPE = re.compile("|".join(_READABLE))
 
 
-class Address(NamedTuple):
-    """Where a URL points to before its query."""
+class Origin(NamedTuple):
+    """What a URL begins with; a site has few of them."""
 
     scheme: str
     """Empty where the URL cannot be parsed; no rule touches it."""
     host: str
     """With the port and the userinfo, where there are any; the whole URL where it is no URL."""
-    path: str
+
+
+Place: TypeAlias = "tuple[Origin, str]"
+"""What a URL has before its query: its origin, and its path."""
 
 
 class Location(NamedTuple):
-    """A URL in its normal form: its address, and its sorted parameters, ``name=value``."""
+    """A URL in its normal form."""
 
-    address: Address
+    origin: Origin
+    path: str
     params: tuple[str, ...]
+    """Its parameters, ``name=value``, sorted."""
+
+    @property
+    def place(self) -> Place:
+        """Where the URL points to before its query."""
+        return self[:2]
 
     @property
     def url(self) -> str:
         """The URL as people read it: the canonicalizer takes it for the same."""
-        scheme, host, path = self.address
+        scheme, host = self.origin
         query = "?" + "&".join(readable_params(self)) if self.params else ""
-        return f"{scheme}://{host}{path}{query}" if scheme else host
+        return f"{scheme}://{host}{self.path}{query}" if scheme else host
 
 
 def readable(param: str) -> str:
@@ -77,9 +86,9 @@ def readable_params(location: Location) -> tuple[str, ...]:
     return params
 
 
-def reading_order(location: Location) -> tuple[Address, tuple[str, ...]]:
+def reading_order(location: Location) -> tuple[Origin, str, tuple[str, ...]]:
     """Return what sorts URLs as people read them."""
-    return location.address, readable_params(location)
+    return location.origin, location.path, readable_params(location)
 
 
 def name_of(param: str) -> str:
@@ -96,14 +105,14 @@ def value_of(param: str) -> str:
     return param.partition("=")[2]
 
 
-def host_of(address: Address) -> str:
-    """Return the host of an address, without userinfo and port.
+def host_of(origin: Origin) -> str:
+    """Return the host of an origin, without userinfo and port.
 
-    >>> host_of(locate("http://me@[::1]:81/").address)
+    >>> host_of(locate("http://me@[::1]:81/").origin)
     '[::1]'
     """
-    host = address.host
-    return _base(address.scheme, host).host if ":" in host or "@" in host else host
+    host = origin.host
+    return _base(origin.scheme, host).host if ":" in host or "@" in host else host
 
 
 def locate(url: str, semicolon_hosts: Container[str] = ()) -> Location:
@@ -111,14 +120,14 @@ def locate(url: str, semicolon_hosts: Container[str] = ()) -> Location:
 
     :param semicolon_hosts: hosts, as this writes them, where ``;`` separates parameters too.
 
-    Nothing is raised: what the canonicalizer cannot parse becomes an address without a scheme.
+    Nothing is raised: what the canonicalizer cannot parse gets an origin without a scheme.
 
     >>> locate("HTTP://Example.com:80?b=2%2c3&a=%261#top")
-    Location(address=Address(scheme='http', host='example.com', path='/'), \
+    Location(origin=Origin(scheme='http', host='example.com'), path='/', \
 params=('a=%261', 'b=2%2C3'))
     """
     location = _take_apart(url)
-    if ";" in url and location.address.host in semicolon_hosts:
+    if ";" in url and location.origin.host in semicolon_hosts:
         return _take_apart(str(_SEMICOLONS.apply(parse(url, []))))
     return location
 
@@ -126,14 +135,14 @@ params=('a=%261', 'b=2%2C3'))
 def _take_apart(url: str) -> Location:
     normal = _NORMAL.canonical_or_none(url)
     if normal is None:
-        return Location(Address("", url, ""), ())
+        return Location(Origin("", url), "", ())
     before, _, query = normal.partition("?")
     scheme, _, rest = before.partition("://")
     host, slash, path = rest.partition("/")
-    return Location(
-        Address(intern(scheme), intern(host), slash + path),
-        tuple(query.split("&")) if query else (),
-    )
+    return Location(_origin(scheme, host), slash + path, tuple(query.split("&")) if query else ())
+
+
+_origin = lru_cache(maxsize=4096)(Origin)  # shared, as each URL has one
 
 
 @lru_cache(maxsize=4096)
@@ -147,7 +156,7 @@ def to_url(location: Location) -> Url:
     >>> str(to_url(locate("http://example.com:81/a?q=b+c")))
     'http://example.com:81/a?q=b+c'
     """
-    (scheme, host, path), params = location
+    (scheme, host), path, params = location
     if ":" not in host and "@" not in host:
         return Url(scheme, None, host, None, path, params or None, None)
     return _base(scheme, host)._replace(path=path, query=params or None)
@@ -162,15 +171,14 @@ def from_url(url: Url) -> Location:
         host = str(url._replace(path="", query=None)).partition("://")[2]
     query = url.query
     params = tuple(sorted(query)) if query and len(query) > 1 else query or ()
-    return Location(Address(url.scheme, host, url.path), params)
+    return Location(_origin(url.scheme, host), url.path, params)
 
 
 def with_path(location: Location, path: str) -> Location:
     """Return a URL with another path, normalized where that is necessary."""
     if not is_normal_path(path):
         return locate(str(to_url(location)._replace(path=path)))
-    scheme, host, _ = location.address
-    return Location(Address(scheme, host, path), location.params)
+    return Location(location.origin, path, location.params)
 
 
 def is_normal_path(path: str) -> bool:

@@ -83,7 +83,7 @@ class Miner:
         """
 
         def form(location: Location) -> Location:
-            if not location.address.scheme:
+            if not location.origin.scheme:
                 return location
             url = location.url
             canonical = rules.canonicalize(url)

@@ -171,9 +171,8 @@ def handles_of(location: Location) -> Iterator[str]:
     >>> sorted(handles_of(locate("http://www.example.com/a/?b=1")))
     ['/', '/a/', '2 segments', '?b', 'any', 'http', 'www', 'www.example.com']
     """
-    address, params = location
-    path = address.path
-    host = host_of(address)
+    origin, path, params = location
+    host = host_of(origin)
     yield ANY
     yield host
     for param in params:
@@ -183,7 +182,7 @@ def handles_of(location: Location) -> Iterator[str]:
     yield "/" + path.rpartition("/")[2]
     yield path[: path.find("/", 1) + 1]
     yield f"{path.count('/')} segments"
-    yield address.scheme
+    yield origin.scheme
     if host.startswith("www"):
         yield "www"
     if "//" in path:

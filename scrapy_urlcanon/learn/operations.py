@@ -17,12 +17,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
 from scrapy_urlcanon.canonicalizer.rules import authority, path, query
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.rules.template import RewritePath
-from scrapy_urlcanon.learn.location import (
-    Address,
-    Location,
-    value_of,
-    with_path,
-)
+from scrapy_urlcanon.learn.location import Location, value_of, with_path
 from scrapy_urlcanon.learn.operation import ANY, MAX_PASSES, REPEATED, Operation
 from scrapy_urlcanon.learn.vocabulary import PART_OF_LISTING, is_ordering, may_be_default
 
@@ -33,6 +28,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.rules import ParameterRule
     from scrapy_urlcanon.canonicalizer.rules.base import PathRule
     from scrapy_urlcanon.canonicalizer.url import Url
+    from scrapy_urlcanon.learn.location import Origin
 
 
 _QUERY_NAME = re.compile("[?&]([^=&?]+)=")
@@ -63,7 +59,7 @@ class _ParameterOperation(Operation):
         )
         if len(kept) == len(params) or (rule.spares_signed and is_signed(params)):
             return location
-        return Location(location.address, kept)
+        return Location(location.origin, location.path, kept)
 
 
 @dataclass(frozen=True)
@@ -171,8 +167,8 @@ class _PathOperation(Operation):
         return cast("PathRule", self.rule).path(path)
 
     def _apply_once(self, location: Location) -> Location:
-        path = self.on_path(location.address.path)
-        if path == location.address.path:
+        path = self.on_path(location.path)
+        if path == location.path:
             return location
         new = with_path(location, path)
         return location if new == location else new
@@ -251,18 +247,15 @@ class _HostOperation(Operation):
     """An option for what stands before the path."""
 
     @cached_property
-    def _known(self) -> dict[tuple[str, str], tuple[str, str]]:
+    def _known(self) -> dict[Origin, Origin]:
         return {}
 
     def apply(self, location: Location) -> Location:
-        scheme, host, path = location.address
-        known = self._known.get((scheme, host))
+        origin = location.origin
+        known = self._known.get(origin)
         if known is None:
-            alone = super().apply(Location(Address(scheme, host, "/"), ()))
-            known = self._known[scheme, host] = alone.address[:2]
-        if known == (scheme, host):
-            return location
-        return Location(Address(*known, path), location.params)
+            known = self._known[origin] = super().apply(Location(origin, "/", ())).origin
+        return location if known == origin else Location(known, location.path, location.params)
 
 
 @dataclass(frozen=True)
@@ -441,18 +434,18 @@ class RewriteTemplates(Operation):
         if not cast("RewritePath", self.rule).goes_by_path:
             return super().apply(location)
         # As there, without a URL for each step.
-        path = location.address.path
+        path = location.path
         for _ in range(MAX_PASSES):
             match = self._fit(path)
             new = match and self.rewrite.path_of(match.groupdict())
             if new is None or new == path:
-                is_as_before = path == location.address.path
+                is_as_before = path == location.path
                 return location if is_as_before else with_path(location, path)
             path = new
         return location
 
     def _apply_once(self, location: Location) -> Location:
-        if self._fit(location.address.path) is None:
+        if self._fit(location.path) is None:
             return location
         return super()._apply_once(location)
 

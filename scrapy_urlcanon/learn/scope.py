@@ -12,7 +12,7 @@ from scrapy_urlcanon.canonicalizer.patterns import (
     parse_pattern,
 )
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
-from scrapy_urlcanon.learn.location import Address, host_of, readable
+from scrapy_urlcanon.learn.location import Origin, host_of, readable
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
@@ -45,11 +45,11 @@ class Scope(NamedTuple):
 
     def holds(self, location: Location) -> bool:
         """Tell whether the URL is within the scope, as its pattern does."""
-        scheme, host, path = location.address
+        (scheme, host), path, params = location
         return (
             _includes(self.host, scheme, host)
             and (not self.segments or includes_path("/" + "/".join(self.segments), path))
-            and (not self.condition or self._is_met(location.params))
+            and (not self.condition or self._is_met(params))
         )
 
     def _is_met(self, params: tuple[str, ...]) -> bool:
@@ -85,16 +85,16 @@ class Scope(NamedTuple):
         return all(self.segments) and "*" not in self.host + said and "\ufffd" not in said
 
 
-def scopes_of(domain: str, address: Address) -> tuple[Scope, ...]:
-    """Return the scopes that hold an address, the widest first.
+def scopes_of(domain: str, location: Location) -> tuple[Scope, ...]:
+    """Return the scopes that hold a URL, whatever its parameters are, the widest first.
 
-    >>> from scrapy_urlcanon.learn.location import Address
-    >>> place = Address("http", "www.example.com", "/a/b.html")
-    >>> [scope.text for scope in scopes_of("example.com", place)]
+    >>> from scrapy_urlcanon.learn.location import locate
+    >>> location = locate("http://www.example.com/a/b.html")
+    >>> [scope.text for scope in scopes_of("example.com", location)]
     ['example.com', 'www.example.com', 'www.example.com/a/', 'www.example.com/a/b.html']
     """
-    host = host_of(address)
-    segments = tuple(_first_segments(address.path))
+    host = host_of(location.origin)
+    segments = tuple(_first_segments(location.path))
     if "" in segments:
         segments = segments[: segments.index("")]
     if len(segments) < MAX_DEPTH:
@@ -103,9 +103,9 @@ def scopes_of(domain: str, address: Address) -> tuple[Scope, ...]:
     return *_scopes_of(domain, host, segments[:-1]), Scope(host, segments)
 
 
-def beginning_of(address: Address) -> tuple[str, ...]:
-    """Return what tells the scopes of an address from those of others of the site."""
-    return address.scheme, address.host, *_first_segments(address.path)
+def beginning_of(location: Location) -> tuple[str, ...]:
+    """Return what tells the scopes of a URL from those of others of the site."""
+    return *location.origin, *_first_segments(location.path)
 
 
 def _first_segments(path: str) -> list[str]:
@@ -114,8 +114,8 @@ def _first_segments(path: str) -> list[str]:
 
 @lru_cache(4096)
 def _includes(host: str, scheme: str, other: str) -> bool:
-    """Tell whether a scope is for the host of an address, one of the few that a site has."""
-    return includes_host(host, host_of(Address(scheme, other, "/")))
+    """Tell whether a scope is for the host of an origin, one of the few that a site has."""
+    return includes_host(host, host_of(Origin(scheme, other)))
 
 
 @lru_cache(4096)

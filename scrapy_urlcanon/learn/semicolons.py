@@ -38,7 +38,7 @@ def semicolon_hosts(urls: Iterable[str], confidence: float = 0.95) -> frozenset[
     for url in urls:
         query = url.partition("#")[0].partition("?")[2]
         if ";" in query:
-            host = locate(url).address.host
+            host = locate(url).origin.host
             seen[host] += 1
             parameters[host] += bool(_PARAMETERS.fullmatch(query))
     return frozenset(

@@ -63,7 +63,7 @@ class Tally:
     agreeing: int = 0
     """URLs that agree, where there are enough of a page to tell what has changed."""
     trials: int = 0
-    """Those of them that tell how often a capture differs; see :class:`Merge`."""
+    """Those of them that tell how often a capture differs; see :class:`Agreement`."""
     merges: int = 0
     examples: list[tuple[str, str]] = field(default_factory=list)
 
@@ -115,7 +115,8 @@ class Trial:
         self._counts = [known > 0 or folds != {fold} for fold in range(FOLDS)]
         self._fitted = sum(step.is_fitted for step in candidate)
         self._is_choice = is_choice(candidate, self.changes)
-        self._blurred: dict[int, bool] = {}
+        self._blurred = bytearray(len(groups.site.sizes))
+        """By page, whether it is blurred: 0 where that is not known yet, else 1 or 2."""
         self._depths: dict[Location, int] = {}
         self.whole = self._tally(scope or Scope(groups.site.domain), self._merges)
 
@@ -266,13 +267,14 @@ class Trial:
         folds = self._groups.site.folds
         shown: list[Merge] = []
         for merge in merges:
-            tally.lost += merge.lost
-            tally.changed += merge.changed
-            tally.unclear += merge.unclear
-            tally.moved += len(merge.moved)
-            tally.agreeing += merge.agreeing
-            tally.trials += merge.trials
-            tally.merges += len(merge.sources) - 1 - merge.lost
+            lost, changed, unclear, moved, agreeing, trials, _ = merge.agreement
+            tally.lost += lost
+            tally.changed += changed
+            tally.unclear += unclear
+            tally.moved += len(moved)
+            tally.agreeing += agreeing
+            tally.trials += trials
+            tally.merges += len(merge.sources) - 1 - lost
             if not merge.pages:
                 continue
             for page in merge.pages:
@@ -280,7 +282,7 @@ class Trial:
                     tally.pages.add(page)
                     if self._is_blurred(page):
                         tally.blurred.add(page)
-            if not merge.lost:
+            if not lost:
                 shown.append(merge)
         # The first ones by their text, so that the order of the merges does not show.
         first = nsmallest(MAX_EXAMPLES, shown, key=lambda merge: reading_order(merge.target))
@@ -288,10 +290,9 @@ class Trial:
         return tally
 
     def _is_blurred(self, page: int) -> bool:
-        known = self._blurred.get(page)
-        if known is None:
-            known = self._blurred[page] = self._groups.is_blurred(page, self.changes)
-        return known
+        if not self._blurred[page]:
+            self._blurred[page] = 1 + self._groups.is_blurred(page, self.changes)
+        return self._blurred[page] > 1
 
     def _choose(
         self,
@@ -354,15 +355,15 @@ class Trial:
         known = self._depths.get(merge.target)
         if known is not None and depth >= known:
             return None
-        addresses = (source.address for source in merge.sources if source in self.changes)
-        domain, first = self._groups.site.domain, next(addresses)
+        changed = (source for source in merge.sources if source in self.changes)
+        domain, first = self._groups.site.domain, next(changed)
         scopes = scopes_of(domain, first)
         # How many scopes they have in common, and not which: these take half a kB for each merge.
         if known is None:
             known = len(scopes)
             # Most begin alike, and are in the same ones.
-            for address in {beginning_of(address): address for address in addresses}.values():
-                known = min(known, common(scopes, scopes_of(domain, address)))
+            for source in {beginning_of(source): source for source in changed}.values():
+                known = min(known, common(scopes, scopes_of(domain, source)))
             self._depths[merge.target] = known
         return scopes[depth] if depth < known else None
 

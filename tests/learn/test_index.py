@@ -29,20 +29,20 @@ def test_index_leaves_out_no_template_that_fits(urls):
     for location in locations:
         for text in templates_of(location):
             with suppress(TemplateError):
-                key = host_of(location.address), text
+                key = host_of(location.origin), text
                 if key not in templates:
                     templates[key], first[key] = parse_template(text), location
                     index.add(location, templates[key], key)
 
     def outline(location, text):
         names = [param.partition("=")[0] for param in location.params]
-        return names, "{rest:path}" in text or location.address.path.count("/")
+        return names, "{rest:path}" in text or location.path.count("/")
 
     for location in locations:
         fitting = {
             key
             for key, template in templates.items()
-            if key[0] == host_of(location.address)
+            if key[0] == host_of(location.origin)
             and outline(location, key[1]) == outline(first[key], key[1])
             and template.match(to_url(location)) is not None
         }

@@ -43,7 +43,7 @@ def agree(accepted, urls):
     canonicalizer = written(rules_of("shop.example", [accepted]))
     for url in urls:
         location = locate(url)
-        if location.address.scheme:
+        if location.origin.scheme:
             assert str(to_url(accepted.apply(location))) == canonicalizer.canonicalize(url), url
 
 
@@ -228,7 +228,7 @@ def test_whole_file_does_what_was_learned(seed, prefix, path, own, params):
     more = known + ("&" if "?" in known else "?") + "&".join(params)
     for url in (known, more, f"http://{prefix}{host}/{'/'.join(path)}?{'&'.join(params)}"):
         location = locate(url)
-        if location.address.scheme:
+        if location.origin.scheme:
             assert str(to_url(miner.form(location))) == canonicalizer.canonicalize(url), url
 
 

@@ -1,11 +1,13 @@
 import os
 import tempfile
 from collections import Counter
+from random import Random
 
 import pytest
 
 from scrapy_urlcanon.exceptions import SpillError
-from scrapy_urlcanon.learn import Observation, learn, partitions
+from scrapy_urlcanon.learn import Observation, captures, learn, partitions
+from scrapy_urlcanon.learn.captures import site_of
 from scrapy_urlcanon.learn.partitions import Partitions
 from scrapy_urlcanon.learn.results.rules_file import to_json
 
@@ -97,3 +99,25 @@ def test_full_disk_is_an_error_that_names_the_directory(spilling, monkeypatch):
     with pytest.raises(SpillError, match="No space left on device"):
         learn(observations())
     assert list(spilling.iterdir()) == []
+
+
+def test_a_site_does_not_depend_on_what_is_sorted_at_once(monkeypatch):
+    """Its URLs are the same, with their pages, spellings and all that they point to."""
+    host = "http://a.example"
+    seen = [
+        Observation(
+            f"{host}/{item}?{query}",
+            main_sha1=f"{item:040x}",
+            simhash64=item**9 % (1 << 64),
+            canonical=f"{host}/{item}",
+        )
+        for item in range(500)
+        for query in ("b=1&a=2", "a=2&b=1", "c", "c#top", f"sid={item}")
+    ]
+    seen += [Observation(f"{host}/go/{item}", 301, redirect=f"{host}/{item}") for item in range(99)]
+    Random(0).shuffle(seen)
+    whole = site_of("a.example", seen)
+    monkeypatch.setattr(captures, "MAX_RUN", 100)
+    assert vars(site_of("a.example", seen)) == vars(whole)
+    assert len(whole.locations) == 3 * 500 + 99
+    assert len(whole.reordered) == 500

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS
-from scrapy_urlcanon.learn.location import Location, name_of, readable
+from scrapy_urlcanon.learn.location import name_of, readable
 from scrapy_urlcanon.learn.operations import KeepOnly
 from scrapy_urlcanon.learn.scope import Scope, scopes_of
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.groups import Groups
+    from scrapy_urlcanon.learn.location import Location
 
 _TRACKING = frozenset(TRACKING_PARAMS)
 
@@ -56,7 +57,7 @@ def allow_lists(
     by_scope: dict[Scope, list[Location]] = {}
     for location in sorted(groups.pages):
         if any(name_of(param) in rare for param in location.params):
-            for scope in scopes_of(groups.site.domain, location.address):
+            for scope in scopes_of(groups.site.domain, location):
                 by_scope.setdefault(scope, []).append(location)
     usual = {name for name, count in counts.items() if name not in rare}
     done: list[Scope] = []
@@ -103,8 +104,8 @@ def _noise(
         if page == NO_EVIDENCE:
             continue
         names = {name_of(param) for param in location.params} & set(rare)
-        bare = Location(
-            location.address, tuple([p for p in location.params if name_of(p) not in names])
+        bare = location._replace(
+            params=tuple([p for p in location.params if name_of(p) not in names])
         )
         known = groups.pages.get(bare, NO_EVIDENCE)
         if known == NO_EVIDENCE:

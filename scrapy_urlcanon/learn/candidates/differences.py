@@ -48,7 +48,7 @@ def _differences_among(locations: Sequence[Location]) -> Iterator[Candidate]:
     named = [(location, tuple(map(name_of, location.params))) for location in locations]
     known: set[tuple[str, ...]] = set()
     for (one, names), (other, others) in combinations(named, 2):
-        if names != others or one.address != other.address or len(set(names)) < len(names):
+        if names != others or one.place != other.place or len(set(names)) < len(names):
             yield from differences(one, other)
             continue
         # As of two sessions: which parameters differ is all that there is to say.
@@ -70,8 +70,8 @@ def differences(one: Location, other: Location) -> Iterator[Candidate]:
     DropValue(name='sid', value='1')
     """
     outside = list(_host_differences(one, other))
-    path = _path_differences(one.address.path, other.address.path)
-    if path is None or (one.address.host != other.address.host and not outside):
+    path = _path_differences(one.path, other.path)
+    if path is None or (one.origin.host != other.origin.host and not outside):
         return
     outside += path
     if one.params != other.params and set(one.params) == set(other.params):
@@ -105,10 +105,10 @@ def _of_names(outside: tuple[Operation, ...], names: tuple[str, ...]) -> tuple[C
 
 
 def _host_differences(one: Location, other: Location) -> Iterator[Operation]:
-    if one.address.scheme != other.address.scheme:
+    if one.origin.scheme != other.origin.scheme:
         yield SetScheme("https")
-    if one.address.host != other.address.host:
-        stripped = (_STRIP_WWW.apply(location).address.host for location in (one, other))
+    if one.origin.host != other.origin.host:
+        stripped = (_STRIP_WWW.apply(location).origin.host for location in (one, other))
         if len(set(stripped)) == 1:
             yield _STRIP_WWW
 

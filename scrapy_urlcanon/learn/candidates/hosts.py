@@ -44,8 +44,8 @@ def other_hosts(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
     aliases: dict[tuple[str, str], set[int]] = {}
     moved: dict[tuple[str, str], set[int]] = {}
     for page, one, other in _on_two_hosts(duplicates):
-        host, name = one.address.host, other.address.host
-        if one.address.path != other.address.path:
+        host, name = one.origin.host, other.origin.host
+        if one.path != other.path:
             if label := _moved_label(one, other, domain):
                 moved.setdefault((label, name), set()).add(page)
         elif _WWW_LABEL.sub("", host) != _WWW_LABEL.sub("", name) and not any(
@@ -54,7 +54,7 @@ def other_hosts(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
             aliases.setdefault((host, name), set()).add(page)
     if not aliases and not moved:
         return
-    sizes = Counter(location.address.host for location in duplicates.groups.pages)
+    sizes = Counter(location.origin.host for location in duplicates.groups.pages)
     found: dict[Candidate, set[int]] = {}
     for (host, name), pages in aliases.items():
         # Of two names of one machine the one that is linked most is its name.
@@ -69,13 +69,13 @@ def other_hosts(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
 
 def _on_two_hosts(duplicates: Duplicates) -> Iterator[tuple[int, Location, Location]]:
     """Yield URLs of one page that differ in host and path alone, in both orders."""
-    for page, one, other in duplicates.pairs(lambda location: location.address.host):
-        host, name = one.address.host, other.address.host
+    for page, one, other in duplicates.pairs(lambda location: location.origin.host):
+        host, name = one.origin.host, other.origin.host
         if (
             host != name
             and ":" not in host + name
             and one.params == other.params
-            and one.address.scheme == other.address.scheme
+            and one.origin.scheme == other.origin.scheme
         ):
             yield page, one, other
             yield page, other, one
@@ -83,11 +83,11 @@ def _on_two_hosts(duplicates: Duplicates) -> Iterator[tuple[int, Location, Locat
 
 def _moved_label(one: Location, other: Location, domain: str) -> str:
     """Return the subdomain of one URL that is the first segment of the other; empty for none."""
-    label = label_of(one.address.host, domain)
+    label = label_of(one.origin.host, domain)
     is_moved = (
         not LANGUAGE.fullmatch(label)
-        and other.address.host in {domain, "www." + domain}
-        and other.address.path == f"/{label}{one.address.path}"
+        and other.origin.host in {domain, "www." + domain}
+        and other.path == f"/{label}{one.path}"
     )
     return label if is_moved else ""
 

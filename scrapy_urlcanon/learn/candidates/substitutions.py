@@ -29,10 +29,10 @@ def substitutions_of_paths(duplicates: Duplicates) -> Iterator[tuple[Candidate, 
     """Yield the substitutions that pairs of different depths suggest, each with the page."""
     found: dict[Candidate, list[int]] = {}
     depths: dict[Candidate, set[int]] = {}
-    for page, one, other in duplicates.pairs(lambda location: location.address.path):
-        if one.params != other.params or one.address[:2] != other.address[:2]:
+    for page, one, other in duplicates.pairs(lambda location: location.path):
+        if one.params != other.params or one.origin != other.origin:
             continue
-        paths = one.address.path, other.address.path
+        paths = one.path, other.path
         for source, target in (paths, paths[::-1]):
             for rewrite in substitutions(source, target):
                 found.setdefault((rewrite,), []).append(page)

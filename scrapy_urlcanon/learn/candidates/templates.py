@@ -117,7 +117,7 @@ def pairs_of_templates(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]
                 if known is None:
                     known = seen[skeleton] = _Pairs([], set())
                 known.entries.append((page, tokens))
-                known.depths.add(source.address.path.count("/"))
+                known.depths.add(source.path.count("/"))
     for skeleton, (entries, depths) in seen.items():
         if len({page for page, _ in entries}) < MIN_PROPOSERS:
             continue
@@ -170,9 +170,9 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
     ...     print(skeleton.middle == ((TEXT,),), skeleton.target, tokens)
     True () ('node', '7', 'print')
     """
-    if source.address[:2] != target.address[:2]:
+    if source.origin != target.origin:
         return
-    segments, others = source.address.path.split("/")[1:], target.address.path.split("/")[1:]
+    segments, others = source.path.split("/")[1:], target.path.split("/")[1:]
     if len(segments) > MAX_SEGMENTS:
         return
     given, wanted = readable_params(source), readable_params(target)

@@ -15,11 +15,11 @@ from scrapy_urlcanon.learn.vocabulary import NUMBER
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from scrapy_urlcanon.learn.location import Address
+    from scrapy_urlcanon.learn.location import Origin
 
 _Piece: TypeAlias = "tuple[str | int, ...]"
-Way: TypeAlias = "tuple[Address, tuple[_Piece, ...], tuple[_Piece, ...]]"
-"""An address without its path, and the pieces of path and query: texts, and the places of those
+Way: TypeAlias = "tuple[Origin, tuple[_Piece, ...], tuple[_Piece, ...]]"
+"""An origin, and the pieces of path and query: texts, and the places of those
 that are taken from the one URL."""
 
 
@@ -32,10 +32,10 @@ def way_to(other: Location, one: Location) -> Way:
     'http://a.example/v2/p8'
     """
     places = {text: place for place, text in reversed([*enumerate(_texts(one))])}
-    address, params = other
+    origin, path, params = other
     return (
-        address._replace(path=""),
-        tuple([_piece(segment, places) for segment in address.path.split("/")]),
+        origin,
+        tuple([_piece(segment, places) for segment in path.split("/")]),
         tuple([_piece(param, places) for param in params]),
     )
 
@@ -74,17 +74,17 @@ def _leads(way: Way, urls: Iterable[Location], there: Container[Location]) -> bo
 
 def follow(way: Way, one: Location) -> Location:
     """Return what comes of a URL in a way; the URL itself where it has too little for that."""
-    address, path, query = way
+    origin, path, query = way
     texts = _texts(one)
     try:
         segments, params = ([_filled(piece, texts) for piece in pieces] for pieces in (path, query))
     except IndexError:
         return one
-    return Location(address._replace(path="/".join(segments)), tuple(sorted(params)))
+    return Location(origin, "/".join(segments), tuple(sorted(params)))
 
 
 def _texts(location: Location) -> list[str]:
-    pieces = [*location.address.path.split("/"), *location.params]
+    pieces = [*location.path.split("/"), *location.params]
     return pieces + [number for piece in pieces for number in NUMBER.findall(piece)]
 
 

@@ -10,7 +10,7 @@ from scrapy_urlcanon.learn.vocabulary import LANGUAGE, NUMBER
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from scrapy_urlcanon.learn.location import Address, Location
+    from scrapy_urlcanon.learn.location import Location, Place
 
 
 class Shown:
@@ -33,20 +33,21 @@ class Shown:
     def __init__(self, urls: Iterable[Location]) -> None:
         self._languages: set[str] = set()
         self._paths: set[str] = set()
-        # The parameters that have numbers, by address and by the names of all.
-        self._by_names: dict[Address, dict[frozenset[str], set[frozenset[str]]]] = {}
-        for address, params in urls:
-            self._languages.update(filter(LANGUAGE.fullmatch, address.path.split("/")))
-            path = address.path.rstrip("/")
+        # The parameters that have numbers, by place and by the names of all.
+        self._by_names: dict[Place, dict[frozenset[str], set[frozenset[str]]]] = {}
+        for url in urls:
+            params = url.params
+            self._languages.update(filter(LANGUAGE.fullmatch, url.path.split("/")))
+            path = url.path.rstrip("/")
             if path and not params:
                 self._paths.add(path)
-            by_names = self._by_names.setdefault(address, {})
+            by_names = self._by_names.setdefault(url.place, {})
             names = frozenset(map(name_of, params))
             by_names.setdefault(names, set()).add(frozenset(filter(NUMBER.search, params)))
 
     def has_better(self, other: Location) -> bool:
         """Tell whether another URL is a better place to look than each of these."""
-        path = other.address.path
+        path = other.path
         if self._languages and not self._languages.issubset(path.split("/")):
             return False
         return not self._is_longer(path + "/") and not self._is_of_more_or_other_words(other)
@@ -61,7 +62,7 @@ class Shown:
 
     def _is_of_more_or_other_words(self, other: Location) -> bool:
         names = frozenset(map(name_of, other.params))
-        by_names = self._by_names.get(other.address, {})
+        by_names = self._by_names.get(other.place, {})
         if any(fewer < names for fewer in by_names):
             return True  # a view of this thing or of another one: `?t=7` and `?t=6&view=next`
         return frozenset(filter(NUMBER.search, other.params)) in by_names.get(names, ())

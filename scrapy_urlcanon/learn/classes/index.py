@@ -61,7 +61,7 @@ class TemplateIndex(Generic[Item]):
         if not (of_depth or of_any):
             return
         values = [NUMBER.sub("0", value_of(param)) for param in location.params]
-        pieces = [*NUMBER.sub("0", location.address.path).split("/"), *values]
+        pieces = [*NUMBER.sub("0", location.path).split("/"), *values]
         for classes, texts in ((of_depth, pieces), (of_any, values)):
             for fixed, alike in classes.items():
                 yield from alike.get(tuple([texts[place] for place in fixed]), ())
@@ -81,5 +81,5 @@ def _with_places(shape: TextTemplate) -> str:
 
 def _outline(location: Location) -> tuple[str, int, tuple[str, ...]]:
     """Return the host of a URL, how deep its path is, and the names of its parameters."""
-    address, params = location
-    return host_of(address), address.path.count("/"), tuple(map(name_of, params))
+    origin, path, params = location
+    return host_of(origin), path.count("/"), tuple(map(name_of, params))

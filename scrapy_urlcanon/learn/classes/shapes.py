@@ -57,7 +57,7 @@ def templates_of(location: Location) -> Iterator[str]:
     /forum/{a}/?post={b:digits}.msg{c:digits}
     /{rest:path}?post={a:digits}.msg{b:digits}
     """
-    segments = location.address.path.split("/")[1:]
+    segments = location.path.split("/")[1:]
     if len(segments) > _MAX_SEGMENTS or len(location.params) > _MAX_PARAMS:
         return
     params = [(name_of(param), value_of(param)) for param in readable_params(location)]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.groups import Groups
-    from scrapy_urlcanon.learn.location import Address, Location
+    from scrapy_urlcanon.learn.location import Location, Place
 
 #: How many values of a parameter must have been seen, and what share of them must name a URL of the
 #: site. A crawl that was cut short has not seen all that is named, so that many values may do with
@@ -45,12 +45,12 @@ def sink_rules(
     groups: Groups, thresholds: Thresholds
 ) -> tuple[list[LearnedRule], list[LearnedRule]]:
     """Return the classes of URLs of a site that are one page, and those that may be."""
-    counts = Counter(location.address for location in groups.pages)
+    counts = Counter(location.place for location in groups.pages)
     crowded = {place for place, count in counts.items() if thresholds.accept(count - 1, 0)}
-    by_place: dict[Address, list[Location]] = {}
+    by_place: dict[Place, list[Location]] = {}
     for location in groups.pages:
-        if location.address in crowded:
-            by_place.setdefault(location.address, []).append(location)
+        if location.place in crowded:
+            by_place.setdefault(location.place, []).append(location)
     texts: dict[str, str] | None = None
     sure: list[LearnedRule] = []
     unsure: list[LearnedRule] = []
@@ -128,13 +128,14 @@ def _without(location: Location, names: Collection[str]) -> tuple[str, ...]:
     return tuple([param for param in location.params if name_of(param) not in names])
 
 
-def _classes(place: Address, locations: list[Location], groups: Groups) -> Iterator[_SinkClass]:
+def _classes(place: Place, locations: list[Location], groups: Groups) -> Iterator[_SinkClass]:
     """Yield the classes of the URLs of one place, the largest first.
 
     A class shows one page, or a page for each value of some parameters, whatever the others.
     """
-    host = host_of(place)
-    segments = tuple(segment for segment in place.path.split("/") if segment)
+    origin, path = place
+    host = host_of(origin)
+    segments = tuple(segment for segment in path.split("/") if segment)
     if _one_page(locations, groups):
         yield _class(Scope(host, segments), locations)
         return
@@ -203,7 +204,7 @@ def _texts(groups: Groups) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for location in groups.pages:
-        path = decode_query_text(location.address.path)
+        path = decode_query_text(location.path)
         for text in (path, path.rstrip("/").rpartition("/")[2]):
             if _is_name(text):
                 found[text.replace("_", " ")] = ""

@@ -426,7 +426,7 @@ def _classes_of(likely: Iterable[Location], groups: Groups) -> list[_SkipClass]:
     classes: dict[tuple[str, str], _SkipClass] = {}
     index: TemplateIndex[_SkipClass] = TemplateIndex()
     for location in likely:
-        host = host_of(location.address)
+        host = host_of(location.origin)
         for text in templates_of(location):
             if (host, text) in classes:
                 continue

@@ -55,7 +55,12 @@ def difference(one: Location, other: Location) -> str:
     """
     parts = [
         f"<{name}>"
-        for name, mine, theirs in zip(one.address._fields, one.address, other.address, strict=True)
+        for name, mine, theirs in zip(
+            ("scheme", "host", "path"),
+            (*one.origin, one.path),
+            (*other.origin, other.path),
+            strict=True,
+        )
         if mine != theirs
     ]
     mine, theirs = Counter(one.params), Counter(other.params)
