@@ -43,6 +43,12 @@ PROGRAMS = {
     "mhonarc": 600,
     "hgweb": 1000,
     "ikiwiki-html": 600,
+    "cmake-manual": 600,
+    "postgresql-manual": 600,
+    "django-manual": 500,
+    "apache-manual": 600,
+    "boost-manual": 600,
+    "git-manual": 200,
 }
 """How many fetches each program is given."""
 UNSEEN = frozenset(
@@ -54,6 +60,12 @@ UNSEEN = frozenset(
         "mhonarc",
         "hgweb",
         "ikiwiki-html",
+        "cmake-manual",
+        "postgresql-manual",
+        "django-manual",
+        "apache-manual",
+        "boost-manual",
+        "git-manual",
     }
 )
 """Programs that nobody looked at while the order was made."""

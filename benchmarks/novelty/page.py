@@ -27,8 +27,9 @@ Scrapy's two orders and [by expected news](order.md), and writes this page. News
 lines of visible text that no page fetched before had. They are counted on what came over the wire,
 by code that the order does not use. Each URL of a program is asked once and answered from memory
 after that, so that all orders see the same pages; four requests are on their way at a time. The
-programs come from Debian's and Python's packages, and are filled with made-up content:
-`python -m benchmarks.programs` lists them and starts one.
+programs come from Debian's and Python's packages, and are filled with made-up content, but for the
+manuals, which are as their packages have them: `python -m benchmarks.programs` lists them and
+starts one.
 
 ## Programs
 

@@ -8,6 +8,7 @@ from benchmarks.programs import (
     documentation,
     forums,
     listings,
+    manuals,
     others,
     pages,
     repositories,
@@ -24,6 +25,7 @@ _MODULES = (
     blogs,
     trackers,
     documentation,
+    manuals,
     others,
     pages,
 )
