@@ -13,7 +13,7 @@ _Query: TypeAlias = "tuple[tuple[str, str], ...]"
 _Parts: TypeAlias = "tuple[str, _Path, _Query]"
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 BITS: Final = 18
 """Features are numbers below ``2 ** BITS``; what falls on one number is learned together."""
@@ -196,9 +196,8 @@ class UrlFeatures:
         least = _MOST
         for name, text in _words(path, query):
             self._met += 1
-            begin, first, again = _word(name)
-            number = crc32(text.encode("utf-8", "replace"), begin)
-            place = (number * _SPREAD ^ of_host) >> 7 & _MASK
+            _, first, again = _word(name)
+            number, place = _of_text(name, text, of_host)
             count = counts[place]
             least = min(count, least)
             if count < _MOST:
@@ -208,14 +207,55 @@ class UrlFeatures:
                 number = again if count and "#" not in text else first
                 place = (number * _SPREAD ^ of_host) >> 7 & _MASK
             fine += (number & _MASK, place)
-        fine.append(crc32(packed(fine)) & _MASK)
-        return Features(shape.coarse, packed(fine)), least
+        return Features(shape.coarse, _with_kind(fine)), least
+
+    def renewed(self, url: str, features: Features) -> bytes:
+        """Return all *features* of *url* as they would be now, or nothing where they still are so.
+
+        A text that was rare when its features were made may have been met often since.
+
+        >>> features = UrlFeatures()
+        >>> first, *_, last = [features.of(f"http://a.example/class.{n}.html") for n in "abcdefg"]
+        >>> features.renewed("http://a.example/class.a.html", first) == last.all
+        True
+        >>> features.renewed("http://a.example/class.g.html", last)
+        b''
+        """
+        host, path, query = _parts(url)
+        of_host = _of_host(host)
+        numbers = unpacked(features.all)
+        texts = [_of_text(name, text, of_host) for name, text in _words(path, query)]
+        begin = len(numbers) - 1 - 2 * len(texts)
+        if begin * numbers.itemsize < len(features.coarse):
+            # Where very many kinds wait, requests are told apart by their shape alone.
+            return b""
+        is_other = False
+        for at, (number, place) in enumerate(texts):
+            own = array(_NUMBER, (number & _MASK, place))
+            words = slice(begin + 2 * at, begin + 2 * at + 2)
+            # It was met once for this URL itself.
+            if self.counts[place] > _RARE and numbers[words] != own:
+                numbers[words] = own
+                is_other = True
+        return _with_kind(numbers[:-1]) if is_other else b""
 
     @staticmethod
     def shape(url: str) -> bytes:
         """Return the coarse features of *url* alone."""
         host, path, query = _parts(url)
         return _shape_of(path, query, _of_host(host)).coarse
+
+
+def _of_text(name: str, text: str, of_host: int) -> tuple[int, int]:
+    """Return the checksum of a text of this *name*, and its feature as one of the host."""
+    number = crc32(text.encode("utf-8", "replace"), _word(name)[0])
+    return number, (number * _SPREAD ^ of_host) >> 7 & _MASK
+
+
+def _with_kind(numbers: Sequence[int]) -> bytes:
+    """Return packed features, and after them that of all of them together."""
+    features = packed(numbers)
+    return features + packed([crc32(features) & _MASK])
 
 
 # What a site has few of is kept: to hash it again for each link took most of the time.

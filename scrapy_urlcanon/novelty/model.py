@@ -6,7 +6,7 @@ from array import array
 from math import log
 
 from scrapy_urlcanon.novelty.features import BITS
-from scrapy_urlcanon.novelty.inner_loops import expect, learn
+from scrapy_urlcanon.novelty.inner_loops import doubt, expect, learn
 
 
 class OnlineModel:
@@ -45,6 +45,13 @@ class OnlineModel:
     def expect(self, features: bytes) -> float:
         """Return the share that is expected of packed *features*."""
         return expect(self.weights, features, self._prior)
+
+    def doubt(self, features: bytes) -> float:
+        """Return how little is known of packed *features*, from 0 to 1.
+
+        That of all together has no say: each kind that was never fetched would be doubted alike.
+        """
+        return doubt(self.known, features)
 
     def learn(self, features: bytes, share: float, *, again: bool = False) -> None:
         """Learn that packed *features* brought *share*.

@@ -40,9 +40,15 @@ class Rehearsal:
         self.examples: dict[bytes, deque[tuple[bytes, float]]] = {}
         """By coarse features; those that were rehearsed longest ago stand first."""
 
-    def learn(self, features: Features, share: float) -> None:
-        """Have the model learn that *features* brought *share*, and something earlier again."""
+    def learn(self, features: Features, share: float, renewed: bytes = b"") -> None:
+        """Have the model learn that *features* brought *share*, and something earlier again.
+
+        :param renewed: what all of them are by now, if they are others. It is the same example, so
+            that it makes nothing surer.
+        """
         self._model.learn(features.all, share)
+        if renewed:
+            self._model.learn(renewed, share, again=True)
         for _ in range(_WHILE_YOUNG if self._learned < _YOUNG else 1):
             self._rehearse()
         self._learned += 1

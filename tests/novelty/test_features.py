@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_urlcanon.novelty import features as module
-from scrapy_urlcanon.novelty.features import BITS, UrlFeatures, fold, unpacked
+from scrapy_urlcanon.novelty.features import BITS, Features, UrlFeatures, fold, unpacked
 
 
 def of(*urls):
@@ -91,3 +91,36 @@ def test_folder_is_known_wherever_it_stands():
     last = of(*urls, "http://a.example/one/class-use/Y.html", "http://a.example/two/source/Z.html")
     known, (used, other) = last[-6], last[-2:]
     assert shared(known, used) > shared(known, other)
+
+
+URLS = st.lists(
+    st.builds(
+        "http://{}.example/{}/{}.{}.html?{}={}".format,
+        *[st.sampled_from("ab")] * 6,
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(URLS, st.sampled_from([(), ("from 1",)]))
+def test_renewed_features_are_those_that_frequent_texts_have(urls, context):
+    """Once all texts of a URL were met often, they are what is made of it now."""
+    features = UrlFeatures()
+    first = [features.of(url, context) for url in urls]
+    for url, before in zip(urls, first, strict=True):
+        for _ in range(5):
+            now = features.of(url, context)
+        assert (features.renewed(url, before) or before.all) == now.all
+        assert features.renewed(url, now) == b""
+
+
+def test_features_of_a_rare_text_stay():
+    """A text that no other URL had since says no more than before; nor does a shape alone."""
+    features = UrlFeatures()
+    only = features.of("http://a.example/one/title")
+    assert features.renewed("http://a.example/one/title", only) == b""
+    for _ in range(9):
+        features.of("http://a.example/one/title")
+    shape = Features(only.coarse, only.coarse)
+    assert features.renewed("http://a.example/one/title", shape) == b""

@@ -36,6 +36,9 @@ def test_model_learns_as_in_python(learned, asked):
         assert [*mine] == pytest.approx([*theirs])
     expected = in_python.expect(there[0], asked, PRIOR)
     assert compiled.expect(here[0], asked, PRIOR) == pytest.approx(expected)
+    doubt = in_python.doubt(there[1], asked)
+    assert compiled.doubt(here[1], asked) == pytest.approx(doubt)
+    assert 0 <= doubt <= 1
 
 
 @given(st.integers(1, 40), st.lists(lines, max_size=10))

@@ -1,5 +1,5 @@
 from scrapy_urlcanon.novelty import rehearsal
-from scrapy_urlcanon.novelty.features import Features, packed
+from scrapy_urlcanon.novelty.features import Features, UrlFeatures, packed
 from scrapy_urlcanon.novelty.model import OnlineModel
 from scrapy_urlcanon.novelty.rehearsal import Rehearsal
 
@@ -54,3 +54,29 @@ def test_memory_does_not_grow(monkeypatch):
             teacher.learn(Features(packed([number]), packed([number, *COMMON])), 0.5)
     assert len(teacher.examples) == 20
     assert max(map(len, teacher.examples.values())) <= 4
+
+
+def test_kind_is_learned_from_its_first_pages():
+    """When they began to wait, what tells their kind was rare; later ones profit, and no others."""
+    features = UrlFeatures()
+    urls = {
+        kind: [f"http://a.example/{kind}.{name}.html" for name in "abcdefgh"]
+        for kind in ("class", "method")
+    }
+    first, *_, last = map(features.of, urls["class"])
+    *_, other = map(features.of, urls["method"])
+    model = OnlineModel(prior=0.2)
+    learn = Rehearsal(model).learn
+    for _ in range(3):
+        learn(first, 1.0, features.renewed(urls["class"][0], first))
+    assert model.expect(last.all) > model.expect(other.all) + 0.05
+    assert model.expect(first.all) > 0.5
+
+
+def test_renewed_features_make_nothing_surer():
+    """They are the same example: another one moves as far as if it had been learned once."""
+    once, again = OnlineModel(prior=0.6), OnlineModel(prior=0.6)
+    Rehearsal(once).learn(RARE, 1.0)
+    Rehearsal(again).learn(RARE, 1.0, FREQUENT.all)
+    assert again.known == once.known
+    assert again.expect(FREQUENT.all) > once.expect(FREQUENT.all)

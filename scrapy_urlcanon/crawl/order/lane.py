@@ -42,6 +42,8 @@ class Turn(Enum):
     """That which waits longest."""
     LEAST_TRIED = auto()
     """That which waits longest of those whose shape was fetched least often."""
+    LEAST_KNOWN = auto()
+    """That whose features were fetched least often, together."""
 
 
 @define
@@ -82,11 +84,18 @@ class Lane:
 
     :param expect: returns what is expected of requests with these features, and of what they lead
         to.
+    :param doubt: returns how little is known of these features.
     :param room: is shared by all lanes.
     """
 
-    def __init__(self, expect: Callable[[bytes], tuple[float, float]], room: Room) -> None:
+    def __init__(
+        self,
+        expect: Callable[[bytes], tuple[float, float]],
+        doubt: Callable[[bytes], float],
+        room: Room,
+    ) -> None:
         self._expect = expect
+        self._doubt = doubt
         self._room = room
         self._discount = 1.0
         self._classes: dict[bytes, _Class] = {}
@@ -180,6 +189,9 @@ class Lane:
         if turn is Turn.LEAST_TRIED:
             tried = self._tried
             return min(classes, key=lambda key: (tried[classes[key].shape], classes[key].first))
+        if turn is Turn.LEAST_KNOWN:
+            doubt = self._doubt
+            return max(classes, key=lambda key: (doubt(key), -classes[key].first))
         if turn is Turn.OLDEST:
             while True:
                 number, key = self._oldest[0]

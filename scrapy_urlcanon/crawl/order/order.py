@@ -45,7 +45,12 @@ _AS_GOOD: Final = 0.5
 not enough: a crawl of pages that all say something gave an eighth of its fetches to find those with
 a tenth of what others say."""
 _OF_LATE: Final = 10
-_OUT_OF_TURN: Final = (Turn.OLDEST, Turn.LEAST_TRIED)
+_TRIED: Final = Turn.LEAST_TRIED
+_OUT_OF_TURN: Final = ((Turn.OLDEST,), (_TRIED, Turn.LEAST_KNOWN, _TRIED, _TRIED))
+"""The turns of each way, one after the other. With the least tried alone the messages of a mail
+archive came late, which are of one shape with its many lists. With the least known as often a
+finder's filters did not end, each of which is another word, and a tracker's long pages came late.
+"""
 _QUALITIES: Final = (0.05, 0.3)
 _LEADS: Final = 5
 """The best so many of the links of a page say what it leads to."""
@@ -66,6 +71,7 @@ _MAX_LINKED: Final = 1_000
 class _Taken:
     """A request that is on its way."""
 
+    url: str
     features: Features
     slot: str
     expected: float
@@ -77,13 +83,20 @@ class _Taken:
 class _Way:
     """A way in which requests are taken out of turn: it is tried less while it brings nothing."""
 
+    turns: tuple[Turn, ...]
     next: int
     floor: int = _FLOOR
+    taken: int = 0
+
+    @property
+    def turn(self) -> Turn:
+        """Which of its turns comes next."""
+        return self.turns[self.taken % len(self.turns)]
 
 
-def _ways() -> dict[Turn, _Way]:
+def _ways() -> list[_Way]:
     distance = _FLOOR // len(_OUT_OF_TURN)
-    return {turn: _Way(_COLD + distance * n) for n, turn in enumerate(_OUT_OF_TURN)}
+    return [_Way(turns, _COLD + distance * n) for n, turns in enumerate(_OUT_OF_TURN)]
 
 
 @define
@@ -91,7 +104,7 @@ class _Slot:
     """How far a download slot is."""
 
     taken: int = 0
-    ways: dict[Turn, _Way] = field(factory=_ways)
+    ways: list[_Way] = field(factory=_ways)
     best: float = 0.0
     """What those brought of late of which most was expected."""
 
@@ -100,17 +113,19 @@ class _Slot:
         """Which request comes next."""
         if self.taken < _COLD:
             return Turn.OLDEST
-        return next((turn for turn, way in self.ways.items() if self.taken >= way.next), Turn.BEST)
+        return next((way.turn for way in self.ways if self.taken >= way.next), Turn.BEST)
 
     def take(self, turn: Turn) -> None:
         """Note that the next one was taken."""
-        if self.taken >= _COLD and turn in self.ways:
-            self.ways[turn].next = self.taken + self.ways[turn].floor
+        way = self._way(turn)
+        if self.taken >= _COLD and way:
+            way.next = self.taken + way.floor
+            way.taken += 1
         self.taken += 1
 
     def came(self, turn: Turn, amount: float) -> None:
         """Note how much one brought that was taken at this *turn*."""
-        way = self.ways.get(turn)
+        way = self._way(turn)
         if way is None:
             self.best += (amount - self.best) / _OF_LATE
         elif amount >= _AS_GOOD * self.best:
@@ -118,12 +133,14 @@ class _Slot:
         else:
             way.floor = min(way.floor + _LESS, _LOWEST_FLOOR)
 
+    def _way(self, turn: Turn) -> _Way | None:
+        return next((way for way in self.ways if turn in way.turns), None)
+
 
 @define(eq=False)
 class Fetched:
     """A page that was fetched."""
 
-    url: str
     taken: _Taken
     hops: list[_Taken]
     """What redirected to it."""
@@ -140,7 +157,7 @@ class Fetched:
 
     @standing.default
     def _standing(self) -> Standing:
-        return Standing(self.url)
+        return Standing(self.taken.url)
 
     @quality.default
     def _quality(self) -> str:
@@ -173,8 +190,8 @@ class Order:
         self._news = OnlineModel(_USUAL)
         self._news.weights[feature_of(SUSPECTED)] = _SUSPICION
         self._leads = OnlineModel(_USUAL)
-        self._learn_news = Rehearsal(self._news).learn
-        self._learn_lead = Rehearsal(self._leads).learn
+        self._news_taught = Rehearsal(self._news)
+        self._leads_taught = Rehearsal(self._leads)
         self.suspicions = Suspicions()
         self._lines = SeenLines(settings.order_lines)
         self._usual = Usual()
@@ -214,6 +231,10 @@ class Order:
         """Return what is expected of a request with *features*, and of what it leads to."""
         return self._news.expect(features), self._leads.expect(features)
 
+    def doubt(self, features: bytes) -> float:
+        """Return how little is known of what a request with *features* brings, from 0 to 1."""
+        return self._news.doubt(features)
+
     def turn(self, name: str) -> Turn:
         """Return which one of the slot of this *name* comes next."""
         if self.is_of_no_use:
@@ -228,7 +249,8 @@ class Order:
             slot = self._slots[name] = _Slot()
         slot.take(turn)
         expected = self._news.expect(features.all)
-        self._in_flight[request.url] = _Taken(features, name, expected, turn)
+        url = request.url
+        self._in_flight[url] = _Taken(url, features, name, expected, turn)
 
     def fetched(self, request: Request, response: Response) -> None:
         """Learn from the *response* to *request*, which is no redirect and not tried again."""
@@ -240,14 +262,14 @@ class Order:
         is_error = response.status >= HTTPStatus.BAD_REQUEST
         if not is_error:
             news = self._read(response)
-        page = Fetched(request.url, taken, hops, self._url_features.shape(request.url), news)
+        page = Fetched(taken, hops, self._url_features.shape(request.url), news)
         # A hop costs a fetch.
         page.cost = 1 + len(hops) + request.meta.get("retry_times", 0)
         self._fetched[request] = page
         self._young.append(page)
         if len(self._young) > _WAITING_PAGES:
             old = self._young.popleft()
-            self._learn_lead(old.taken.features, self._lead(old))
+            self._teach(self._leads_taught, old.taken, self._lead(old))
         if is_error or self._value is None:
             has_news = self._usual.is_much(news)
             amount = self._usual.amount(news.worth)
@@ -282,7 +304,7 @@ class Order:
         if slot:
             slot.came(taken.turn, came)
         self._on_outcome(
-            Outcome(page.url, taken.slot, page.news, taken.expected, came, has_news=has_news)
+            Outcome(taken.url, taken.slot, page.news, taken.expected, came, has_news=has_news)
         )
 
     def _lead(self, page: Fetched) -> float:
@@ -354,4 +376,14 @@ class Order:
 
     def _learn(self, taken: list[_Taken], share: float) -> None:
         for each in taken:
-            self._learn_news(each.features, share)
+            self._teach(self._news_taught, each, share)
+
+    def _teach(self, taught: Rehearsal, taken: _Taken, share: float) -> None:
+        """Have a model learn what came of *taken*.
+
+        Its features are those that its URL had when it began to wait, and what waits since then has
+        such ones. What came later, when the texts in it had been met often, has those that it would
+        have now: the first pages of a kind would else teach nothing of that kind.
+        """
+        features = taken.features
+        taught.learn(features, share, self._url_features.renewed(taken.url, features))

@@ -101,7 +101,7 @@ class SiteQueue:
     def _lane(self, priority: int) -> Lane:
         lane = self._lanes.get(priority)
         if lane is None:
-            lane = self._lanes[priority] = Lane(self._order.expect, self._room)
+            lane = self._lanes[priority] = Lane(self._order.expect, self._order.doubt, self._room)
         return lane
 
 

@@ -2,6 +2,7 @@ from array import array
 from collections.abc import Sequence
 
 def expect(weights: array[float], features: bytes, prior: float) -> float: ...
+def doubt(known: array[float], features: bytes) -> float: ...
 def learn(
     weights: array[float],
     known: array[float],

@@ -53,6 +53,14 @@ def expect(double[::1] weights not None, bytes features not None, double prior):
     return _expect(weights, features, _count(features, weights.shape[0]), prior)
 
 
+def doubt(double[::1] known not None, bytes features not None):
+    cdef Py_ssize_t count = _count(features, known.shape[0]) - 1, number
+    cdef double total = 0.0
+    for number in range(count):
+        total += 1.0 - known[_feature(features, number)]
+    return total / max(1, count)
+
+
 def learn(
     double[::1] weights not None,
     double[::1] known not None,

@@ -35,6 +35,12 @@ def expect(weights: array[float], features: bytes, prior: float) -> float:
     return 1.0 / (1.0 + exp(-max(-MOST, min(MOST, logit))))
 
 
+def doubt(known: array[float], features: bytes) -> float:
+    """Return the mean doubt in packed *features*, but for the last one."""
+    numbers = unpacked(features)[:-1]
+    return sum(1.0 - known[number] for number in numbers) / max(1, len(numbers))
+
+
 def learn(
     weights: array[float],
     known: array[float],

@@ -7,11 +7,14 @@ import pytest
 from scrapy_urlcanon.crawl.order import lane as lanes
 from scrapy_urlcanon.crawl.order.lane import Lane, Room, Turn
 from scrapy_urlcanon.novelty.features import Features, packed, unpacked
+from scrapy_urlcanon.novelty.model import OnlineModel
 
 
 def lane(room=None):
     """Return a lane where the features say what is expected."""
-    return Lane(lambda features: (1 / (1 + max(unpacked(features))), 0.0), room or Room())
+    return Lane(
+        lambda features: (1 / (1 + max(unpacked(features))), 0.0), lambda _: 1.0, room or Room()
+    )
 
 
 def features(number):
@@ -66,10 +69,25 @@ def test_shape_that_was_fetched_least_often_comes_first_in_its_turn():
     assert taken == [0, 3, 6, 1, 4, 7, 2, 5, 8]
 
 
+def test_that_of_which_least_is_known_comes_first_in_its_turn():
+    """Of two of which as little is known, and within one kind, that which waits longest."""
+    known = OnlineModel(prior=0.5)
+    waiting = Lane(lambda _: (0.5, 0.0), known.doubt, Room())
+    kinds = [Features(packed([kind]), packed([kind, 100 + kind])) for kind in range(3)]
+    for number in range(9):
+        waiting.push(number, kinds[number // 3])
+    taken = []
+    for _ in range(9):
+        number, features = waiting.take(Turn.LEAST_KNOWN)
+        taken.append(number)
+        known.learn(features.all, 0.5)
+    assert taken == [0, 3, 6, 1, 4, 7, 2, 5, 8]
+
+
 def test_what_was_learned_counts_soon_where_very_many_kinds_wait():
     """Of 1,600 kinds one turns out to be worth much: it does not wait for hundreds of others."""
     worth = {}
-    waiting = Lane(lambda key: (worth.get(max(unpacked(key)), 0.5), 0.0), Room())
+    waiting = Lane(lambda key: (worth.get(max(unpacked(key)), 0.5), 0.0), lambda _: 1.0, Room())
     for number in range(1_600):
         waiting.push(number, features(number))
     worth[100 + 1_500] = 0.9
