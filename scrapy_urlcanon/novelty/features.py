@@ -215,10 +215,11 @@ class UrlFeatures:
         A text that was rare when its features were made may have been met often since.
 
         >>> features = UrlFeatures()
-        >>> first, *_, last = [features.of(f"http://a.example/class.{n}.html") for n in "abcdefg"]
-        >>> features.renewed("http://a.example/class.a.html", first) == last.all
+        >>> urls = [f"http://a.example/api/class.{name}.html" for name in "abcdefg"]
+        >>> first, *_, last = map(features.of, urls)
+        >>> features.renewed(urls[0], first) == last.all
         True
-        >>> features.renewed("http://a.example/class.g.html", last)
+        >>> features.renewed(urls[-1], last)
         b''
         """
         host, path, query = _parts(url)
