@@ -196,8 +196,8 @@ class UrlFeatures:
         least = _MOST
         for name, text in _words(path, query):
             self._met += 1
-            _, first, again = _word(name)
-            number, place = _of_text(name, text, of_host)
+            begin, first, again = _word(name)
+            number, place = _of_text(begin, text, of_host)
             count = counts[place]
             least = min(count, least)
             if count < _MOST:
@@ -225,7 +225,8 @@ class UrlFeatures:
         host, path, query = _parts(url)
         of_host = _of_host(host)
         numbers = unpacked(features.all)
-        texts = [_of_text(name, text, of_host) for name, text in _words(path, query)]
+        words = _words(path, query)
+        texts = [_of_text(_word(name)[0], text, of_host) for name, text in words]
         begin = len(numbers) - 1 - 2 * len(texts)
         if begin * numbers.itemsize < len(features.coarse):
             # Where very many kinds wait, requests are told apart by their shape alone.
@@ -233,23 +234,17 @@ class UrlFeatures:
         is_other = False
         for at, (number, place) in enumerate(texts):
             own = array(_NUMBER, (number & _MASK, place))
-            words = slice(begin + 2 * at, begin + 2 * at + 2)
+            both = slice(begin + 2 * at, begin + 2 * at + 2)
             # It was met once for this URL itself.
-            if self.counts[place] > _RARE and numbers[words] != own:
-                numbers[words] = own
+            if self.counts[place] > _RARE and numbers[both] != own:
+                numbers[both] = own
                 is_other = True
         return _with_kind(numbers[:-1]) if is_other else b""
 
-    @staticmethod
-    def shape(url: str) -> bytes:
-        """Return the coarse features of *url* alone."""
-        host, path, query = _parts(url)
-        return _shape_of(path, query, _of_host(host)).coarse
 
-
-def _of_text(name: str, text: str, of_host: int) -> tuple[int, int]:
-    """Return the checksum of a text of this *name*, and its feature as one of the host."""
-    number = crc32(text.encode("utf-8", "replace"), _word(name)[0])
+def _of_text(begin: int, text: str, of_host: int) -> tuple[int, int]:
+    """Return the checksum of *text* after *begin*, and its feature as one of the host."""
+    number = crc32(text.encode("utf-8", "replace"), begin)
     return number, (number * _SPREAD ^ of_host) >> 7 & _MASK
 
 

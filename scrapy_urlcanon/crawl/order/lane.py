@@ -43,7 +43,7 @@ class Turn(Enum):
     LEAST_TRIED = auto()
     """That which waits longest of those whose shape was fetched least often."""
     LEAST_KNOWN = auto()
-    """That whose features were fetched least often, together."""
+    """That which waits longest of those of whose features least is known."""
 
 
 @define

@@ -144,7 +144,6 @@ class Fetched:
     taken: _Taken
     hops: list[_Taken]
     """What redirected to it."""
-    coarse: bytes
     news: News
     cost: int = 1
     """How many fetches it took."""
@@ -223,7 +222,7 @@ class Order:
         if page is None or page.links is None:
             return self._url_features.of(url, ("no link", *suspected))
         context = (*page.links.context(url), page.standing.of(url), page.quality, *suspected)
-        features = self._url_features.of(url, context, page.coarse)
+        features = self._url_features.of(url, context, page.taken.features.coarse)
         page.leads[features.all] += 1
         return features
 
@@ -262,7 +261,7 @@ class Order:
         is_error = response.status >= HTTPStatus.BAD_REQUEST
         if not is_error:
             news = self._read(response)
-        page = Fetched(taken, hops, self._url_features.shape(request.url), news)
+        page = Fetched(taken, hops, news)
         # A hop costs a fetch.
         page.cost = 1 + len(hops) + request.meta.get("retry_times", 0)
         self._fetched[request] = page
