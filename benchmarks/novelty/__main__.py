@@ -17,7 +17,6 @@ from benchmarks.novelty.cases import (
     SEEDS,
     SHAPE_SEEDS,
     TRAPS,
-    UNSEEN_SEEDS,
 )
 from benchmarks.programs import catalogue
 from benchmarks.programs.program import Unavailable
@@ -32,7 +31,7 @@ def main() -> int:
     parser.add_argument("--orders", nargs="+", choices=ORDERS, default=list(ORDERS))
     parser.add_argument("--runs", type=int, default=2, help="of each program (2)")
     parser.add_argument("--limit", type=int, help="fetches of a program, instead of its own")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[*SEEDS, *UNSEEN_SEEDS])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[*SEEDS])
     parser.add_argument("--json", type=Path, help="add the figures to this file")
     parser.add_argument("--page", action="store_true", help="write the page of the docs")
     options = parser.parse_args()

@@ -7,7 +7,7 @@ from statistics import mean, median
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.novelty.cases import BREADTH, DEPTH, LEARNED, NEWS, SHARES, UNSEEN, UNSEEN_SEEDS
+from benchmarks.novelty.cases import BREADTH, DEPTH, LEARNED, NEWS, SHARES, UNSEEN
 from benchmarks.results import table
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ Pages of content that were reached. The finder has 349 beside 400 filtered views
 another; the shop 277, behind four filters and three orders; the doors 349, each of which links a
 form to log in, a print view and a session; the calendar 349 beside months without an end. On the
 even site each page is news; on the late one 2,000 empty pages come first; *several* are the first
-four on one host, *hosts* are 50 hosts with one of these each. *Unseen* are seeds that nobody looked
-at while the order was made.
+four on one host, *hosts* are 50 hosts with one of these each.
 
 """
 _SHAPES = """
@@ -147,15 +146,12 @@ def _said(behind: list[str]) -> str:
 
 
 def _trap_row(found: dict[str, Any]) -> list[str]:
-    kind = f"{found['kind']}, seed {found['seed']}"
-    if found["seed"] in UNSEEN_SEEDS:
-        kind += " (unseen)"
     orders = found["orders"]
     cells = [
         f"{orders[order]['content']:,}" if order in orders else "-"
         for order in (DEPTH, BREADTH, NEWS)
     ]
-    return [kind, f"{found['limit']:,}", *cells]
+    return [f"{found['kind']}, seed {found['seed']}", f"{found['limit']:,}", *cells]
 
 
 def draw(programs: dict[str, Any]) -> None:
