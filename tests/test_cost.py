@@ -88,13 +88,12 @@ def cost_of_new_hosts() -> Cost:
 def cost_of_exact_drops() -> Cost:
     made = crawler("safe", URLCANON_RESCUE=False)
     dropped = Crawl.of(made).dropped
-    spider = Spider("any")
     requests = [Request(url) for url in URLS[::4]]
     for request in requests:
         made.request_fingerprinter.fingerprint(request)
     with counting() as counter:
         for request in requests:
-            dropped.request_dropped(request, spider)
+            dropped.request_dropped(request)
     return Cost(counter.instructions, counter.calls)
 
 

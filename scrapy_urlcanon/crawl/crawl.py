@@ -386,7 +386,9 @@ class Crawl:
             self.stats,
             declared_by=declared.declared_by if declared else None,
             linking_pages=self.linking_pages,
+            orphans=self.audit.suspension.orphans if self.audit else (),
             listeners=[part.dropped for part in listening if part],
+            changes_urls=self.settings.changes_urls,
             knows_places=self.settings.skip_places is not None,
         )
 

@@ -15,12 +15,12 @@ from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.crawl.own_requests import REWRITTEN, mark_of, with_url
+from scrapy_urlcanon.crawl.own_requests import REWRITTEN, is_plain, mark_of, with_url
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY, PAGE_KEY
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
@@ -83,7 +83,12 @@ class DroppedDuplicates:
 
     :param declared_by: returns the URL of the page that declared the one of a fingerprint, where
         that alone is why the duplicate filter has it as seen.
-    :param listeners: are called with each dropped request, once it is counted.
+    :param orphans: the fingerprints of pages whose URL was dropped for another page.
+    :param listeners: are called with each dropped request, once it is counted; but for repeats, of
+        which there is nothing to say, and which nearly all drops are: the very request that stands
+        for its page.
+    :param changes_urls: whether requests take the place of those for other URLs, so that none is
+        such a repeat.
     :param knows_places: whether requests take the place of those for URLs that are skipped. Where
         such a one is dropped it counts, and :attr:`reporters` hear of it, as the other one: a
         variant, due to ``skip``.
@@ -99,8 +104,10 @@ class DroppedDuplicates:
         *,
         declared_by: Callable[[bytes], str | None] | None,
         linking_pages: LinkingPages | None,
+        orphans: Container[bytes],
         listeners: list[Callable[[Drop], None]],
-        knows_places: bool = False,
+        changes_urls: bool,
+        knows_places: bool,
     ) -> None:
         self._crawler = crawler
         self._canonicalizer = canonicalizer
@@ -109,9 +116,11 @@ class DroppedDuplicates:
         self._stats = stats
         self._declared_by = declared_by
         self._linking_pages = linking_pages
+        self._orphans = orphans
         self._listeners = listeners
         self.reporters: list[Callable[[Drop], None]] = []
-        """Are called after the listeners."""
+        """Are called after the listeners, with repeats too."""
+        self._changes_urls = changes_urls
         self._knows_places = knows_places
         self._is_ours = True
         # Until they are written to the stats, whose collector takes longer than all else.
@@ -124,35 +133,66 @@ class DroppedDuplicates:
         self._scrapy_would_keep = 0
         # Variants come in groups: the first of a group is looked up again and again.
         self._entries_that_fired = lru_cache(10_000)(self._explain)
-        crawler.signals.connect(self.request_dropped, signals.request_dropped)
+
+        def request_dropped(request: Request, **_: object) -> None:
+            self.request_dropped(request)
+
+        # The signal holds it weakly. A method it would find again, and what arguments it takes,
+        # by a detour that takes as long as all that is done for a repeat.
+        self._receiver = request_dropped
+        crawler.signals.connect(request_dropped, signals.request_dropped)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
-    def request_dropped(self, request: Request, spider: Spider) -> None:
+    def request_dropped(self, request: Request) -> None:
         """Count *request*, which the scheduler did not accept."""
-        del spider
         if self._first_urls.question:
             self._first_urls.question.look_back()
-        drop = self._attribute(request)
+        fingerprint = self._fingerprints.fingerprint(request)
+        is_repeat = self._is_repeat(request, fingerprint)
+        if is_repeat and not self.reporters:
+            if self._is_ours:
+                self._exact += 1
+                self._count_on(_domain_of(request.url))
+            return
+        drop = self._attribute(request, fingerprint)
         if self._linking_pages:
             drop = drop._replace(linked_from=self._linking_pages.of(request))
         linked = _as_linked(drop) if self._knows_places else drop
         if self._is_ours:
-            self._domains[linked.domain] += 1
-            if linked.is_exact:
-                self._exact += 1
-            else:
-                self._variants += 1
-                self._rules.update(linked.rules)
-                self._entries.update(entry for entry in linked.entries if entry.entry)
-                of_scrapy = canonicalize_url(linked.request.url)
-                if of_scrapy != canonicalize_url(linked.first):
-                    self._count_kept_by_scrapy(linked.request, of_scrapy)
-            if (self._exact + self._variants) % _DROPS_PER_WRITE == 0:
-                self._write_counts()
-        for listener in self._listeners:
-            listener(drop)
+            self._count(linked)
+        if not is_repeat:
+            for listener in self._listeners:
+                listener(drop)
         for reporter in self.reporters:
             reporter(linked)
+
+    def _is_repeat(self, request: Request, fingerprint: bytes) -> bool:
+        """Tell whether *request* is that which stands for its page, as the spider made it."""
+        first = self._first_urls.of(fingerprint)
+        return (
+            (first is None or first == request.url)
+            and not self._changes_urls
+            and is_plain(request)
+            and fingerprint not in self._orphans
+            and not (self._declared_by and self._declared_by(fingerprint))
+        )
+
+    def _count(self, drop: Drop) -> None:
+        if drop.is_exact:
+            self._exact += 1
+        else:
+            self._variants += 1
+            self._rules.update(drop.rules)
+            self._entries.update(entry for entry in drop.entries if entry.entry)
+            of_scrapy = canonicalize_url(drop.request.url)
+            if of_scrapy != canonicalize_url(drop.first):
+                self._count_kept_by_scrapy(drop.request, of_scrapy)
+        self._count_on(drop.domain)
+
+    def _count_on(self, domain: str) -> None:
+        self._domains[domain] += 1
+        if (self._exact + self._variants) % _DROPS_PER_WRITE == 0:
+            self._write_counts()
 
     def disown(self) -> None:
         """Count nothing: it is not by our fingerprints that requests are dropped."""
@@ -178,21 +218,20 @@ class DroppedDuplicates:
         for option, count in self._rules.items():
             self._stats.set(Stat.DROPPED_BY_RULE, count, option=option)
 
-    def _attribute(self, request: Request) -> Drop:
-        fingerprint = self._fingerprints.fingerprint(request)
+    def _attribute(self, request: Request, fingerprint: bytes) -> Drop:
         url = request.url
-        authority = url.partition("://")[2].partition("/")[0]
+        domain = _domain_of(url)
         declaring = self._declared_by and self._declared_by(fingerprint)
         if declaring:
             entries = frozenset((RuleEntry(DECLARED_CANONICAL),))
-            return Drop(request, declaring, fingerprint, entries, _domain(authority))
+            return Drop(request, declaring, fingerprint, entries, domain)
         # A URL that is not canonical would have been noted: where none is, this one is canonical,
         # or no rule touched it, or its fingerprint is its own.
         first = self._first_urls.of(fingerprint) or url
         entries = frozenset()
         if url != first and PAGE_KEY not in request.meta:
             entries = self._fired(request) | self._entries_that_fired(first)
-        return Drop(request, first, fingerprint, entries, _domain(authority))
+        return Drop(request, first, fingerprint, entries, domain)
 
     def _fired(self, request: Request) -> frozenset[RuleEntry]:
         options = request.meta.get(META_KEY)
@@ -248,6 +287,10 @@ def _make_room(counts: Counter[T]) -> None:
 def _most_common(counts: Counter[T], most: int | None = None) -> list[tuple[T, int]]:
     """Return what was counted, by count and then by name: the same crawl gives the same stats."""
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
+
+
+def _domain_of(url: str) -> str:
+    return _domain(url.partition("://")[2].partition("/")[0])
 
 
 @lru_cache(4096)

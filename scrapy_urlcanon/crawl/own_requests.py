@@ -38,6 +38,8 @@ one for a URL that is skipped."""
 SKIPPED: Final = "skipped"
 """A request for a URL that is skipped, which waits for what becomes of the place of its page."""
 
+_NOT_PLAIN: Final = frozenset({MARK_KEY, "redirect_urls"})
+
 
 def with_url(request: Request, url: str, meta: dict[str, Any] | None = None) -> Request:
     """Return a copy of *request* with *url*, and with *meta* where it is given.
@@ -71,6 +73,11 @@ def mark_of(request: Request, reason: str) -> dict[str, Any] | None:
         return None
     urls = (request.url, *sources_of(request))
     return mark if mark.get("url") in urls else None
+
+
+def is_plain(request: Request) -> bool:
+    """Tell whether *request* is as it was made: not by the plugin, nor by a redirect."""
+    return _NOT_PLAIN.isdisjoint(request.meta)
 
 
 def is_unfiltered(request: Request) -> bool:

@@ -413,6 +413,14 @@ class CrawlSettings:
             choice = ("*",) if choice else ()
         return chosen(choice, setting=name_of("profiles"))
 
+    @property
+    def changes_urls(self) -> bool:
+        """Whether other URLs may be fetched than those that the spider asks for.
+
+        Then what stands for the very same URL may be for a callback that never asked for it.
+        """
+        return bool(self.rewrite or self.skip_places)
+
     @classmethod
     def load(cls, settings: BaseSettings) -> Self:
         """Return what *settings* say.

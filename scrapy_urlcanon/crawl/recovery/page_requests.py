@@ -56,7 +56,6 @@ OF_ANOTHER_URL = frozenset(
     }
 )
 """Keys of the meta of a request that say nothing of what it was made of."""
-_NOT_PLAIN = frozenset({MARK_KEY, "redirect_urls"})
 
 
 class PageRequests:
@@ -87,8 +86,7 @@ class PageRequests:
         self._settings = settings
         self._stats = stats
         self._is_whole = is_whole
-        # Then what stands for the very same URL may be for a callback that never asked for it.
-        self._changes_urls = bool(settings.rewrite or settings.skip_places)
+        self._changes_urls = settings.changes_urls
         self._lives = make_lives(
             self._fetch,
             max_pages=settings.remembered_pages,
@@ -228,9 +226,6 @@ class PageRequests:
     def dropped(self, drop: Drop) -> None:
         """Keep the dropped request, or have it fetched where its page is missed."""
         request = drop.request
-        if drop.is_exact and is_plain(request) and not self._changes_urls:
-            # Nearly all drops: the very request that stands for its page.
-            return
         self._sweep()
         callback = self._callback(request)
         if DECLARED_CANONICAL in drop.rules:
@@ -427,11 +422,6 @@ def _address(url: str) -> str:
     """Return *url* without what sites redirect to change: scheme, ``www``, a slash at the end."""
     path, mark, query = url.partition("#")[0].partition("://")[2].partition("?")
     return f"{path.removeprefix('www.').rstrip('/')}{mark}{query}"
-
-
-def is_plain(request: Request) -> bool:
-    """Tell whether *request* is as it was made: not by the plugin, nor by a redirect."""
-    return _NOT_PLAIN.isdisjoint(request.meta)
 
 
 def _is_for_the_spider(request: Request) -> bool:

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.own_requests import AUDIT, REWRITTEN, is_unfiltered, mark_of
+from scrapy_urlcanon.crawl.own_requests import AUDIT, REWRITTEN, is_plain, is_unfiltered, mark_of
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.journal import OUTCOMES, Kind, Record
-from scrapy_urlcanon.crawl.recovery.page_requests import is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

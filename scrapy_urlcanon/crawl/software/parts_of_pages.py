@@ -10,8 +10,8 @@ from scrapy.exceptions import IgnoreRequest
 
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
+from scrapy_urlcanon.crawl.own_requests import is_plain
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
-from scrapy_urlcanon.crawl.recovery.page_requests import is_plain
 from scrapy_urlcanon.crawl.software.authority import authority_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.profiles.installation import templates_at
