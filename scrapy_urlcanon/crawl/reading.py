@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary, ref
 
 from lxml import etree  # type: ignore[import-untyped]
@@ -14,7 +15,10 @@ from scrapy_urlcanon.pages.page import Page
 if TYPE_CHECKING:
     from scrapy.http import Response
 
+_MAX_LINKS: Final = 2_000
+
 _pages: WeakKeyDictionary[Response, Page] = WeakKeyDictionary()
+_links: WeakKeyDictionary[Response, list[tuple[etree._Element, str]]] = WeakKeyDictionary()
 
 
 def page_of(response: Response) -> Page:
@@ -63,6 +67,24 @@ def tree_of(response: Response) -> etree._Element | None:
         return response.selector.root
     except (etree.LxmlError, ValueError):
         return None
+
+
+def links_of(response: Response) -> list[tuple[etree._Element, str]]:
+    """Return the first links of *response*, each with its address as it stands there.
+
+    They are looked for once: an element of lxml that nobody holds is made anew each time.
+
+    >>> body = b'<a name=top></a><a href="/b">B</a>'
+    >>> links = links_of(HtmlResponse("http://a.example/", body=body, encoding="utf-8"))
+    >>> [(element.text, address) for element, address in links]
+    [('B', '/b')]
+    """
+    found = _links.get(response)
+    if found is None:
+        document = tree_of(response)
+        anchors = () if document is None else islice(document.iter("a"), _MAX_LINKS)
+        found = _links[response] = [(a, address) for a in anchors if (address := a.get("href"))]
+    return found
 
 
 def _tree(response: ref[HtmlResponse]) -> etree._Element | None:

@@ -3,47 +3,44 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import unquote_plus
 
-from scrapy_urlcanon.pages.signature import Lines, line_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from scrapy_urlcanon.pages.signature import Lines, lines_of_lower
 
 _LEAST: Final = 3
 _MOST_TEXTS, _MOST_LENGTH = 20, 200
 _BETWEEN = re.compile(r"[/&;?=]+")
-_PLACE: Final = "\0"
+_PLACE: Final = b"\0"
 
 
-def without_echoes(url: str, texts: Sequence[str], lines: Lines) -> Lines:
+def without_echoes(url: str, text: bytes, lines: Lines) -> Lines:
     """Return *lines* with what they repeat of *url* made one sign in what is masked of them.
 
     So a line that says the same of another URL is told apart by its echo alone, as one that says
     the same with another number is.
 
     >>> from scrapy_urlcanon.pages.signature import lines_of
-    >>> pages = [(f"http://a.example/find?q={word}", f"Nothing found for {word}")
+    >>> pages = [(f"http://a.example/find?q={word}", f"nothing found for {word}".encode())
     ...     for word in ("apple", "pear")]
-    >>> one, other = (
-    ...     without_echoes(url, [text], lines_of(text.encode()))[0] for url, text in pages
-    ... )
+    >>> one, other = (without_echoes(url, text, lines_of(text))[0] for url, text in pages)
     >>> one.masked == other.masked, one.exact == other.exact
     (True, False)
 
-    :param texts: what stands in the first of *lines*.
+    :param text: what stands in the first of *lines*, in lower case.
     """
-    whole = without = "\n".join(texts).lower()
+    without = text
     for echo in echoes_of(url):
-        without = without.replace(echo, _PLACE)
-    if without == whole:
+        without = without.replace(echo.encode("utf-8", "surrogatepass"), _PLACE)
+    if without == text:
         return lines
     shapes, exact, words = lines.columns
     masked = [*shapes]
-    for number, (line, bare) in enumerate(zip(whole.split("\n"), without.split("\n"), strict=True)):
-        if line != bare and number < len(masked):
-            masked[number] = line_of(bare).masked
+    for number, (line, bare) in enumerate(
+        zip(text.split(b"\n"), without.split(b"\n"), strict=True)
+    ):
+        if line != bare:
+            masked[number] = lines_of_lower(bare)[0].masked
     return Lines(masked, exact, words)
 
 

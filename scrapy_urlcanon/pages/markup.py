@@ -33,7 +33,6 @@ _TEXT = f"""
 """
 _of_thread = threading.local()
 
-_OTHER_SPACES = re.compile(r"[^\S\x00-\x7f]")
 _END_OF_HEAD = re.compile(r"</head|<body", re.IGNORECASE)
 
 MAX_HEAD = 1 << 18
@@ -133,6 +132,4 @@ def folded_lines(text: str) -> bytes:
     >>> folded_lines(" one \t two\n\n three\xa0four")
     b'one two\nthree four'
     """
-    if not text.isascii():
-        text = _OTHER_SPACES.sub(" ", text)
     return fold_spaces(text.encode("utf-8", "surrogatepass"))

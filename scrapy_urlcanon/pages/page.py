@@ -23,7 +23,8 @@ from scrapy_urlcanon.pages.signature import (
     Lines,
     Signature,
     hash64,
-    lines_of,
+    lines_of_lower,
+    lower_case,
     steady,
 )
 
@@ -113,10 +114,14 @@ class Page:
         return self._reading.title
 
     @cached_property
+    def lower(self) -> bytes:
+        """Its text in lower case, in UTF-8."""
+        return lower_case(self._reading.text)
+
+    @cached_property
     def lines(self) -> Lines:
         """What is kept of each line of its text and of all that it embeds; nothing of no text."""
-        _, text, media, _ = self._reading
-        return lines_of(text, media)
+        return lines_of_lower(self.lower, self._reading.media)
 
     @property
     def legible_lines(self) -> Iterator[tuple[str, Line]]:

@@ -20,9 +20,8 @@ from array import array
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.pages.inner_loops import smallest_passages
+from scrapy_urlcanon.pages.inner_loops import smallest_lines, smallest_passages
 from scrapy_urlcanon.pages.signature import Line, digest_of, hash64, line_of
-from scrapy_urlcanon.pages.smallest import smallest
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -95,19 +94,15 @@ class PageDigest(NamedTuple):
         :param media: the addresses of what is embedded, which the lines are of too.
         """
         masked, exact, _ = lines.columns
-        hashes = [
-            (shape & _LOW) << 32 | one & _LOW for shape, one in zip(masked, exact, strict=True)
-        ]
-        named = _NO_LINE
+        digest, named = digest_of(exact), _NO_LINE
         if title:
             named, as_line = line_of(title), title_line(title)
-            hashes.append((as_line.masked & _LOW) << 32 | as_line.exact & _LOW)
-        sample = smallest(hashes, SAMPLED_LINES, 64)
+            masked, exact = [*masked, as_line.masked], [*exact, as_line.exact]
         return cls(
-            digest_of(exact),
+            digest,
             named.exact,
             smallest_passages(text, SKETCH_SIZE),
-            lines=array("Q", sample).tobytes(),
+            lines=smallest_lines(masked, exact, SAMPLED_LINES),
             title_shape=named.masked,
             unread=blake2b(scripts, digest_size=20).digest() if scripts else b"",
             media=hash64(b"\n".join(sorted({*media}))) if media else 0,

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
+from scrapy_urlcanon.pages.inner_loops import sorted_hashes
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
@@ -39,6 +41,8 @@ _OTHER_DIGITS = re.compile(r"[^\D0-9]")
 _ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
 _NUMBER = re.compile(rb"00+")
 _SIZE_OF_A_WORD = 6
+_BEGIN_OTHER_DIGITS = b"\xd9\xdb\xdf\xe0\xe1\xea\xef\xf0"
+"""What such a digit begins with in UTF-8; few texts in Latin, Greek or Cyrillic have any of it."""
 _ALL = (1 << 64) - 1
 _WORDS_OF_A_FEATURE = 4
 _SIZE = 8  # bytes of a hash
@@ -254,12 +258,12 @@ def _unpack_pairs(data: bytes, count: int) -> Lines:
     return Lines(hashes[:count], hashes[count:], [length + 1 for length in lengths])
 
 
-def digest_of(exact: Iterable[int]) -> bytes:
+def digest_of(exact: Sequence[int]) -> bytes:
     """Return the digest of lines by their *exact* hashes, whatever their order.
 
     A listing in another one is the same.
     """
-    return sha1(array("Q", sorted(exact)).tobytes(), usedforsecurity=False).digest()
+    return sha1(sorted_hashes(exact), usedforsecurity=False).digest()
 
 
 def _words(lines: Iterable[tuple[int, int]]) -> int:
@@ -362,7 +366,12 @@ def _minute_of(date: str) -> int | None:
 
 
 def lines_of(text: bytes, media: Iterable[bytes] = ()) -> Lines:
-    """Return what is kept of each line of *text*, and then of each of *media*.
+    """Return what is kept of each line of *text*, and then of each of *media*."""
+    return lines_of_lower(lower_case(text), media)
+
+
+def lines_of_lower(text: bytes, media: Iterable[bytes] = ()) -> Lines:
+    """Return what is kept of each line of *text*, which is in lower case, and of each of *media*.
 
     Of two of these with other numbers none is the other's frame.
     """
@@ -371,14 +380,13 @@ def lines_of(text: bytes, media: Iterable[bytes] = ()) -> Lines:
     words: list[int] = []
     if text:
         # All at once: the lines one by one take several times as long.
-        lower = lower_case(text)
-        masked = lower.translate(_ZEROS)
+        masked = text.translate(_ZEROS)
         if not text.isascii():
             masked = _without_other_digits(masked)
         masked = _NUMBER.sub(b"0", masked)
-        lines = lower.split(b"\n")
+        lines = text.split(b"\n")
         exact += map(hash64, lines)
-        shapes += exact if masked == lower else map(hash64, masked.split(b"\n"))
+        shapes += exact if masked == text else map(hash64, masked.split(b"\n"))
         words += [size // _SIZE_OF_A_WORD + 1 for size in map(len, lines)]
     of_media = [*map(hash_of_medium, media)]
     return Lines(shapes + of_media, exact + of_media, words + [1] * len(of_media))
@@ -393,6 +401,8 @@ _line = partial(tuple.__new__, Line)
 
 
 def _without_other_digits(text: bytes) -> bytes:
+    if not any(map(text.__contains__, _BEGIN_OTHER_DIGITS)):
+        return text
     decoded = text.decode("utf-8", "surrogatepass")
     if not _OTHER_DIGITS.search(decoded):
         return text

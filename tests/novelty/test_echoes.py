@@ -9,7 +9,7 @@ from scrapy_urlcanon.pages.page import Page
 def of(url, html):
     """Return the lines of a page without its echoes."""
     page = Page(url, b"", html)
-    return without_echoes(url, page.text, page.lines)
+    return without_echoes(url, page.lower, page.lines)
 
 
 @given(st.text(), st.text())

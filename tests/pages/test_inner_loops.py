@@ -12,6 +12,7 @@ compiled = pytest.importorskip(
 )
 
 PIECES = [b" ", b"  ", b"\n", b"\t", b"\r\n", b"\v\x1c\x85", b"d", b"D", b"ab", b"A", b"\x99", b"0"]
+PIECES += [b"\xc2", b"\xe2\x80", b"\xe3\x80\x80", *in_python.OTHER_SPACES]
 texts = st.one_of(
     st.binary(),
     st.text().map(lambda text: text.encode("utf-8", "surrogatepass")),
@@ -29,6 +30,48 @@ texts = st.one_of(
 def test_white_space_is_folded_as_in_python(text):
     """Whatever the text."""
     assert compiled.fold_spaces(text) == in_python.fold_spaces(text)
+
+
+def test_all_white_space_is_known():
+    """What a text may hold of it, in whatever script."""
+    spaces = {chr(number) for number in range(0x110000) if chr(number).isspace()}
+    known = {*in_python.OTHER_SPACES, *(bytes((byte,)) for byte in in_python.RARE_SPACES + b" \n")}
+    assert known == {space.encode() for space in spaces}
+
+
+SPREAD = 0x9E3779B97F4A7C15
+hashes = st.integers(0, (1 << 64) - 1)
+lines = st.one_of(
+    st.lists(st.tuples(hashes, hashes)),
+    # Some that differ in little, and many.
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3))),
+    st.integers(0, 400).map(
+        lambda count: [(n * 0x9E3779B97F4A7C15 % 2**64, n) for n in range(count)]
+    ),
+)
+
+
+@given(lines, st.sampled_from([1, 4, 64]))
+@example([], 64)
+def test_lines_are_sampled_and_sorted_as_in_python(lines, count):
+    """However many there are."""
+    masked, exact = [shape for shape, _ in lines], tuple(line for _, line in lines)
+    assert compiled.smallest_lines(masked, exact, count) == in_python.smallest_lines(
+        masked, exact, count
+    )
+    assert compiled.sorted_hashes(exact) == in_python.sorted_hashes(exact)
+
+
+def test_lines_that_do_not_go_together_are_refused():
+    """It is an error, and no crash."""
+    for module in (compiled, in_python):
+        with pytest.raises(ValueError, match="argument"):
+            module.smallest_lines([1, 2], [1], 64)
+        with pytest.raises(OverflowError):
+            module.sorted_hashes([1 << 64])
+    for value in (None, 1, [None]):
+        with pytest.raises(TypeError):
+            compiled.sorted_hashes(value)
 
 
 @given(texts, st.sampled_from([1, 4, 128]))

@@ -12,7 +12,7 @@ from xxhash import xxh3_64_intdigest
 from scrapy_urlcanon.pages.canonical_link import declared_canonical
 from scrapy_urlcanon.pages.markup import folded_lines, parse, text_of
 from scrapy_urlcanon.pages.page import Page
-from scrapy_urlcanon.pages.signature import MAX_LINES, Line, simhash, unpack
+from scrapy_urlcanon.pages.signature import MAX_LINES, Line, lines_of, simhash, unpack
 
 
 def signature(html, date=""):
@@ -28,6 +28,14 @@ def test_lines_are_those_that_a_reader_sees():
     assert folded_lines(text_of(parse(html))).decode().split("\n") == [
         *("T", "one two three four", "five", "six", "seven eight", "nine", "teneleven")
     ]
+
+
+def test_numbers_are_masked_in_every_script():
+    """A count in Arabic, Thai or mathematical digits is a count."""
+    digits = [chr(number) for number in range(0x110000) if chr(number).isdecimal()]
+    assert {lines_of(f"page {digit}{digit}".encode())[0].masked for digit in digits} == {
+        lines_of(b"page 7")[0].masked
+    }
 
 
 @pytest.mark.parametrize("text", ["", " ", "<!-- x -->"])

@@ -10,6 +10,7 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.response import get_base_url
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.reading import links_of
 from scrapy_urlcanon.pages.canonical_link import absolute
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.crawl.checks.claims import Claim, Way
 
-_MAX_LINKS = 2_000
 _MAX_LENGTH = 200
 _LABELS_OF_A_PAGE = 4
 _PROVED = 20
@@ -114,15 +114,12 @@ class LinkLabels:
 
 def _labels(response: HtmlResponse) -> Iterator[tuple[str, str]]:
     base = get_base_url(response)
-    for link in islice(response.selector.root.iter("a"), _MAX_LINKS):
-        href = link.get("href")
-        if not href:
-            continue
+    for link, address in links_of(response):
         # Most links hold but text, and to walk through them takes several times as long.
         text = "".join(link.itertext()) if len(link) else link.text
         label = _folded(text or "") or _folded(link.get("title") or "")
         if label:
-            yield absolute(base, href).partition("#")[0], label
+            yield absolute(base, address).partition("#")[0], label
 
 
 def _folded(text: str) -> str:

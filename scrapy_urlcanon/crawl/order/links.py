@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 from weakref import ref
@@ -12,6 +11,8 @@ from lxml.etree import XPath  # type: ignore[import-untyped]
 from scrapy.http import HtmlResponse, XmlResponse
 from scrapy.utils.gz import gzip_magic_number
 
+from scrapy_urlcanon.crawl.reading import links_of
+
 if TYPE_CHECKING:
     from lxml import etree  # type: ignore[import-untyped]
     from scrapy.http import Response
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 _UNKNOWN: Final = ("linked elsewhere",)
 _LISTED: Final = ("listed in XML",)
 _MANY: Final = (1, 4, 12, 40)
-_MAX_LINKS: Final = 2_000
 _LESS: Final = 0.8
 """What a page is worth that says itself that it is none to be found, or that another one is."""
 _IN_HEAD = XPath(
@@ -57,17 +57,16 @@ class Links:
 
     def _read(self, response: HtmlResponse) -> None:
         # Short loops: an element of lxml is made anew each time that it is asked for.
-        anchors = islice(response.selector.root.iter("a"), _MAX_LINKS)
-        links = [link for link in anchors if link.get("href")]
-        parents = [link.getparent() for link in links]
+        links = links_of(response)
+        parents = [link.getparent() for link, _ in links]
         above = [None if parent is None else parent.getparent() for parent in parents]
         places = list(zip(_names(parents), _names(above), strict=True))
         counts = Counter(places)
-        rels = ["nofollow" if "nofollow" in link.get("rel", "") else "follow" for link in links]
+        rels = ["nofollow" if "nofollow" in link.get("rel", "") else "follow" for link, _ in links]
         kinds = list(zip(places, rels, strict=True))
         # Few: those of one kind have the same object.
         contexts = {(place, rel): _context(place, counts[place], rel) for place, rel in {*kinds}}
-        tails = [_tail(link.get("href")) for link in links]
+        tails = [_tail(address) for _, address in links]
         # Of two that end alike the first one counts.
         kinds.reverse()
         tails.reverse()

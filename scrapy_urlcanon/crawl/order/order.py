@@ -64,7 +64,6 @@ _SUSPICION: Final = -2.0
 """In logits: what is expected less of what usual rules of known software suspect."""
 _MAX_SLOTS: Final = 100_000
 _MAX_IN_FLIGHT: Final = 10_000
-_MAX_LINKED: Final = 1_000
 
 
 @define(eq=False)
@@ -203,8 +202,7 @@ class Order:
         # Under the URL: a redirect and a retry are other objects.
         self._in_flight: BoundedMapping[str, _Taken] = BoundedMapping(_MAX_IN_FLIGHT)
         self._fetched: WeakKeyDictionary[Request, Fetched] = WeakKeyDictionary()
-        # They are scheduled, or dropped, at once; some are kept from it by another middleware.
-        self._linked_by: BoundedMapping[Request, Fetched] = BoundedMapping(_MAX_LINKED)
+        self._linked_by: WeakKeyDictionary[Request, Fetched] = WeakKeyDictionary()
         self._young: deque[Fetched] = deque()
         # The share of pages that were new altogether, of late.
         self._all_new = 0.0
@@ -216,7 +214,7 @@ class Order:
 
     def features(self, request: Request) -> Features:
         """Return the features of *request*, which begins to wait."""
-        page = self._linked_by.pop(request)
+        page = self._linked_by.pop(request, None)
         url = request.url
         suspected = self.suspicions.of(url)
         if page is None or page.links is None:
@@ -324,7 +322,6 @@ class Order:
 
     def request_dropped(self, request: Request) -> None:
         """Learn that a redirect led to a page that was fetched before."""
-        self._linked_by.pop(request)
         if "redirect_urls" in request.meta:
             self._learn(self._hops(request), 0.0)
 
@@ -364,7 +361,7 @@ class Order:
     def _read(self, response: Response) -> News:
         page = page_of(response)
         if page.is_text or not response.body:
-            return self._lines.news(without_echoes(response.url, page.text, page.lines))
+            return self._lines.news(without_echoes(response.url, page.lower, page.lines))
         # The bytes of an image, or of an archive: other ones are weak evidence of another content.
         return self._lines.news_of_bytes(response.body)
 

@@ -1,8 +1,23 @@
-"""What reading a page asks of each byte of its text: compiled, or else in Python."""
+"""What reading a page asks of each byte of its text, and of each line: compiled, or in Python."""
 
 try:
-    from scrapy_urlcanon.pages.inner_loops.compiled import fold_spaces, smallest_passages
+    from scrapy_urlcanon.pages.inner_loops.compiled import (
+        fold_spaces,
+        smallest_lines,
+        smallest_passages,
+        sorted_hashes,
+    )
 except ImportError:  # It was not built: there was no C compiler.
-    from scrapy_urlcanon.pages.inner_loops.in_python import fold_spaces, smallest_passages
+    from scrapy_urlcanon.pages.inner_loops.in_python import (
+        fold_spaces,
+        smallest_lines,
+        smallest_passages,
+        sorted_hashes,
+    )
 
-__all__ = ["fold_spaces", "smallest_passages"]
+__all__ = [
+    "fold_spaces",
+    "smallest_lines",
+    "smallest_passages",
+    "sorted_hashes",
+]

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, embedsignature=True
-"""What is asked of each byte, compiled.
+"""What is asked of each byte, and of each line, compiled.
 
 Each function gives what the one of its name in :mod:`.in_python` gives, which is used where there
 was no C compiler to build this with.
@@ -9,40 +9,131 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport qsort
+from libc.string cimport memcmp
 
 from scrapy_urlcanon.pages.inner_loops import in_python
 
 cdef Py_ssize_t LONG_PASSAGE = in_python.LONG_PASSAGE
-cdef bint[256] IS_SPACE
+cdef bint[256] BEGINS_SPACE
+cdef Py_ssize_t SPACES = len(in_python.OTHER_SPACES)
+cdef const char* OTHER_SPACES[32]
+cdef Py_ssize_t[32] SIZES
 cdef unsigned char[256] CUTS
 
 for _number in range(256):
-    IS_SPACE[_number] = _number in in_python.RARE_SPACES or _number in b" \n"
+    BEGINS_SPACE[_number] = _number in in_python.RARE_SPACES or _number in b" \n"
     CUTS[_number] = in_python.CUTS[_number]
+for _number, _space in enumerate(in_python.OTHER_SPACES):
+    OTHER_SPACES[_number], SIZES[_number] = PyBytes_AS_STRING(_space), len(_space)
+    BEGINS_SPACE[_space[0]] = True
+
+
+cdef Py_ssize_t _space_of(const unsigned char* text, Py_ssize_t left) noexcept:
+    """Return how many bytes the white space has that *text* begins with, 0 where it is none."""
+    cdef Py_ssize_t number
+    if text[0] < 128:
+        return 1
+    for number in range(SPACES):
+        if SIZES[number] <= left and not memcmp(text, OTHER_SPACES[number], SIZES[number]):
+            return SIZES[number]
+    return 0
 
 
 def fold_spaces(bytes text not None):
-    cdef Py_ssize_t size = PyBytes_GET_SIZE(text), at = 0
+    cdef Py_ssize_t size = PyBytes_GET_SIZE(text), at = 0, space
     cdef const unsigned char* source = <const unsigned char*>PyBytes_AS_STRING(text)
     cdef bytes made = PyBytes_FromStringAndSize(NULL, size)
     cdef char* start = PyBytes_AS_STRING(made)
     cdef char* out = start
     cdef char gap
     while at < size:
-        if not IS_SPACE[source[at]]:
+        space = _space_of(source + at, size - at) if BEGINS_SPACE[source[at]] else 0
+        if not space:
             out[0] = <char>source[at]
             out += 1
             at += 1
             continue
         gap = b" "
-        while at < size and IS_SPACE[source[at]]:
+        while space:
             if source[at] == b"\n":
                 gap = b"\n"
-            at += 1
+            at += space
+            space = 0
+            if at < size and BEGINS_SPACE[source[at]]:
+                space = _space_of(source + at, size - at)
         if out != start and at < size:
             out[0] = gap
             out += 1
     return made[: out - start]
+
+
+ctypedef fused number:
+    uint32_t
+    uint64_t
+
+
+cdef int _order_of_32(const void* one, const void* other) noexcept nogil:
+    cdef uint32_t left = (<const uint32_t*>one)[0], right = (<const uint32_t*>other)[0]
+    return (left > right) - (left < right)
+
+
+cdef int _order_of_64(const void* one, const void* other) noexcept nogil:
+    cdef uint64_t left = (<const uint64_t*>one)[0], right = (<const uint64_t*>other)[0]
+    return (left > right) - (left < right)
+
+
+cdef Py_ssize_t _distinct(number* hashes, Py_ssize_t size) noexcept:
+    """Sort *hashes*, leave each once, and return how many there are."""
+    qsort(hashes, size, sizeof(number), _order_of_32 if number is uint32_t else _order_of_64)
+    cdef Py_ssize_t at, kept = 0
+    for at in range(size):
+        if not kept or hashes[at] != hashes[kept - 1]:
+            hashes[kept] = hashes[at]
+            kept += 1
+    return kept
+
+
+cdef bytes _smallest(number* hashes, Py_ssize_t size, Py_ssize_t count):
+    """Return the *count* smallest of *hashes*, each once, sorted and packed; their order changes."""
+    cdef Py_ssize_t at, few = 0
+    cdef number bound
+    if size > 2 * count:
+        # They are spread evenly: few are to be sorted.
+        bound = ~<number>0 // size * (count + count // 2)
+        for at in range(size):
+            if hashes[at] < bound:
+                hashes[few], hashes[at] = hashes[at], hashes[few]
+                few += 1
+        few = _distinct(hashes, few)
+    if few < count:
+        few = _distinct(hashes, size)
+    return PyBytes_FromStringAndSize(<char*>hashes, min(few, count) * sizeof(number))
+
+
+def sorted_hashes(hashes not None):
+    cdef Py_ssize_t size = len(hashes), at
+    # The bytes of an object begin where a number of this size may stand.
+    cdef bytes made = PyBytes_FromStringAndSize(NULL, size * sizeof(uint64_t))
+    cdef uint64_t* numbers = <uint64_t*>PyBytes_AS_STRING(made)
+    for at in range(size):
+        numbers[at] = hashes[at]
+    qsort(numbers, size, sizeof(uint64_t), _order_of_64)
+    return made
+
+
+def smallest_lines(masked not None, exact not None, Py_ssize_t count):
+    cdef Py_ssize_t size = len(masked), at
+    if size != len(exact):
+        raise ValueError("one of the arguments is longer than the other")
+    cdef uint64_t* lines = <uint64_t*>PyMem_Malloc(max(1, size) * sizeof(uint64_t))
+    if lines == NULL:
+        raise MemoryError
+    try:
+        for at in range(size):
+            lines[at] = <uint64_t>masked[at] << 32 | <uint64_t>exact[at] & 0xFFFFFFFF
+        return _smallest(lines, size, count)
+    finally:
+        PyMem_Free(lines)
 
 
 cdef inline uint32_t _turned(uint32_t number, int bits) noexcept:
@@ -85,22 +176,6 @@ cdef uint32_t _xxh32(const unsigned char* text, Py_ssize_t size) noexcept:
     return found ^ found >> 16
 
 
-cdef int _order(const void* one, const void* other) noexcept nogil:
-    cdef uint32_t left = (<const uint32_t*>one)[0], right = (<const uint32_t*>other)[0]
-    return (left > right) - (left < right)
-
-
-cdef Py_ssize_t _distinct(uint32_t* hashes, Py_ssize_t size) noexcept:
-    """Sort *hashes*, leave each once, and return how many there are."""
-    qsort(hashes, size, sizeof(uint32_t), _order)
-    cdef Py_ssize_t at, kept = 0
-    for at in range(size):
-        if not kept or hashes[at] != hashes[kept - 1]:
-            hashes[kept] = hashes[at]
-            kept += 1
-    return kept
-
-
 cdef Py_ssize_t _hash_pieces(
     const unsigned char* text, Py_ssize_t size, unsigned char separator, uint32_t* hashes
 ) noexcept:
@@ -118,30 +193,17 @@ cdef Py_ssize_t _hash_pieces(
 
 
 def smallest_passages(bytes text not None, Py_ssize_t count):
-    cdef Py_ssize_t size = PyBytes_GET_SIZE(text), at, total, few = 0
+    cdef Py_ssize_t size = PyBytes_GET_SIZE(text), at
     cdef const unsigned char* source = <const unsigned char*>PyBytes_AS_STRING(text)
     # Each letter d ends a passage, each space a word, and each long passage a word more.
     cdef Py_ssize_t most = size + size // LONG_PASSAGE + 1
-    cdef uint32_t* hashes = <uint32_t*>PyMem_Malloc(2 * most * sizeof(uint32_t) + size)
+    cdef uint32_t* hashes = <uint32_t*>PyMem_Malloc(most * sizeof(uint32_t) + size)
     if hashes == NULL:
         raise MemoryError
-    cdef uint32_t* smallest = hashes + most
-    cdef unsigned char* lower = <unsigned char*>(smallest + most)
-    cdef uint64_t bound
+    cdef unsigned char* lower = <unsigned char*>(hashes + most)
     try:
         for at in range(size):
             lower[at] = CUTS[source[at]]
-        total = _hash_pieces(lower, size, b"d", hashes)
-        if total > 2 * count:
-            # They are spread evenly: few are to be sorted.
-            bound = (<uint64_t>(count + count // 2) << 32) // total
-            for at in range(total):
-                if hashes[at] < bound:
-                    smallest[few] = hashes[at]
-                    few += 1
-            few = _distinct(smallest, few)
-        if few < count:
-            smallest, few = hashes, _distinct(hashes, total)
-        return PyBytes_FromStringAndSize(<char*>smallest, min(few, count) * sizeof(uint32_t))
+        return _smallest(hashes, _hash_pieces(lower, size, b"d", hashes), count)
     finally:
         PyMem_Free(hashes)
