@@ -72,7 +72,9 @@ def tree_of(response: Response) -> etree._Element | None:
 def links_of(response: Response) -> list[tuple[etree._Element, str]]:
     """Return the first links of *response*, each with its address as it stands there.
 
-    They are looked for once: an element of lxml that nobody holds is made anew each time.
+    They are looked for once for all who ask in turn, since an element of lxml that nobody holds is
+    made anew each time; and held for one response, or the garbage collector would look through
+    those of a hundred: Scrapy's responses live until it comes by.
 
     >>> body = b'<a name=top></a><a href="/b">B</a>'
     >>> links = links_of(HtmlResponse("http://a.example/", body=body, encoding="utf-8"))
@@ -83,6 +85,7 @@ def links_of(response: Response) -> list[tuple[etree._Element, str]]:
     if found is None:
         document = tree_of(response)
         anchors = () if document is None else islice(document.iter("a"), _MAX_LINKS)
+        _links.clear()
         found = _links[response] = [(a, address) for a in anchors if (address := a.get("href"))]
     return found
 
