@@ -31,7 +31,7 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
 _PLUGIN = {"ADDONS": {"scrapy_urlcanon.Addon": 500}}
 _RECORD = {"URLCANON_RECORD": "observations.sqlite"}
@@ -53,6 +53,8 @@ AIM_SHARE, AIM_MS = 0.15, 1.0
 _SITES = 20
 _LINKS = 40
 _TICK = 0.001
+_LONGER = 5
+"""So many times longer a crawl shows what is not done again for each page."""
 
 
 class Site(BaseDownloadHandler):
@@ -213,12 +215,14 @@ def run(part: str, pages: int, size: int, *options: str) -> dict[str, Any]:
     return result
 
 
-def compare(pages: int, size: int, rounds: int) -> dict[str, dict[str, float]]:
+def compare(
+    parts: Sequence[str], pages: int, size: int, rounds: int
+) -> dict[str, dict[str, float]]:
     """Return what each part costs: medians over the rounds, and of the ratios."""
-    found: dict[str, list[dict[str, Any]]] = {part: [] for part in PARTS}
+    found: dict[str, list[dict[str, Any]]] = {part: [] for part in parts}
     choose = random.Random(5)
     for number in range(1, rounds + 1):
-        for part in choose.sample(list(PARTS), len(PARTS)):
+        for part in choose.sample(parts, len(parts)):
             found[part].append(run(part, pages, size))
         say(f"crawls of {pages} pages: round {number} of {rounds}")
     plain = [one["ms a page"] for one in found[SCRAPY]]
@@ -279,7 +283,21 @@ def main() -> None:
 
 def measure(pages: int, size: int, rounds: int) -> dict[str, Any]:
     """Compare all parts, and write and return what they cost."""
-    parts = compare(pages, size, rounds)
+    parts = compare(list(PARTS), pages, size, rounds)
+    longer = compare([SCRAPY, EVERYTHING], _LONGER * pages, size, (rounds + 1) // 2)
+    data = {
+        "conditions": conditions(),
+        "rounds": rounds,
+        "pages": pages,
+        "parts": parts,
+        "pages of the longer crawl": _LONGER * pages,
+        "longer": longer,
+    }
+    write("safety", data, [_table(pages, size, parts), _table(_LONGER * pages, size, longer)])
+    return data
+
+
+def _table(pages: int, size: int, parts: dict[str, dict[str, float]]) -> str:
     rows = [
         [
             part,
@@ -289,11 +307,8 @@ def measure(pages: int, size: int, rounds: int) -> dict[str, Any]:
         ]
         for part, found in parts.items()
     ]
-    header = [f"{size // 1000} kB, {_LINKS} links", "CPU a page, ms"]
-    header += ["over plain Scrapy, ms", "over plain Scrapy"]
-    data = {"conditions": conditions(), "rounds": rounds, "parts": parts}
-    write("safety", data, [table(header, rows)])
-    return data
+    header = [f"{pages:,} pages, {size // 1000} kB, {_LINKS} links", "CPU a page, ms"]
+    return table([*header, "over plain Scrapy, ms", "over plain Scrapy"], rows)
 
 
 if __name__ == "__main__":

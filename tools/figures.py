@@ -70,6 +70,8 @@ def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
     yield PERFORMANCE, head, crawls(results("crawl"))
     head = ("30 kB, 40 links", "CPU a page, ms", "over plain Scrapy, ms", "over plain Scrapy")
     yield PERFORMANCE, head, parts(results("safety")["parts"])
+    head = ("as many links, more pages", *head[1:])
+    yield PERFORMANCE, head, parts(results("safety")["longer"])
     yield PERFORMANCE, ("figure", "measured", "aim", "holds"), aims(results("bench")["figures"])
     yield PERFORMANCE, ("one crawl in memory", SCRAPY_ALONE, ALL_PARTS), long_crawl()
     shares = results("profile")["shares"]
