@@ -45,9 +45,7 @@ lines = st.one_of(
     st.lists(st.tuples(hashes, hashes)),
     # Some that differ in little, and many.
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3))),
-    st.integers(0, 400).map(
-        lambda count: [(n * 0x9E3779B97F4A7C15 % 2**64, n) for n in range(count)]
-    ),
+    st.integers(0, 400).map(lambda count: [(n * SPREAD % 2**64, n) for n in range(count)]),
 )
 
 
