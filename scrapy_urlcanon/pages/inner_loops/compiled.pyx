@@ -23,20 +23,24 @@ cdef unsigned char[256] CUTS
 for _number in range(256):
     BEGINS_SPACE[_number] = _number in in_python.RARE_SPACES or _number in b" \n"
     CUTS[_number] = in_python.CUTS[_number]
-for _number, _space in enumerate(in_python.OTHER_SPACES):
-    OTHER_SPACES[_number], SIZES[_number] = PyBytes_AS_STRING(_space), len(_space)
-    BEGINS_SPACE[_space[0]] = True
+for _number, _other in enumerate(in_python.OTHER_SPACES):
+    OTHER_SPACES[_number], SIZES[_number] = PyBytes_AS_STRING(_other), len(_other)
+    BEGINS_SPACE[_other[0]] = True
 
 
-cdef Py_ssize_t _space_of(const unsigned char* text, Py_ssize_t left) noexcept:
-    """Return how many bytes the white space has that *text* begins with, 0 where it is none."""
+cdef Py_ssize_t _other_space(const unsigned char* text, Py_ssize_t left) noexcept:
     cdef Py_ssize_t number
-    if text[0] < 128:
-        return 1
     for number in range(SPACES):
         if SIZES[number] <= left and not memcmp(text, OTHER_SPACES[number], SIZES[number]):
             return SIZES[number]
     return 0
+
+
+cdef inline Py_ssize_t _space(const unsigned char* text, Py_ssize_t left) noexcept:
+    """Return how many bytes the white space has that *text* begins with, 0 where it is none."""
+    if not left or not BEGINS_SPACE[text[0]]:
+        return 0
+    return 1 if text[0] < 128 else _other_space(text, left)
 
 
 def fold_spaces(bytes text not None):
@@ -47,7 +51,7 @@ def fold_spaces(bytes text not None):
     cdef char* out = start
     cdef char gap
     while at < size:
-        space = _space_of(source + at, size - at) if BEGINS_SPACE[source[at]] else 0
+        space = _space(source + at, size - at)
         if not space:
             out[0] = <char>source[at]
             out += 1
@@ -58,9 +62,7 @@ def fold_spaces(bytes text not None):
             if source[at] == b"\n":
                 gap = b"\n"
             at += space
-            space = 0
-            if at < size and BEGINS_SPACE[source[at]]:
-                space = _space_of(source + at, size - at)
+            space = _space(source + at, size - at)
         if out != start and at < size:
             out[0] = gap
             out += 1
