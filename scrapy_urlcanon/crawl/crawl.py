@@ -24,7 +24,7 @@ from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
 from scrapy_urlcanon.crawl.rule_changes import RuleChanges
-from scrapy_urlcanon.crawl.seen import obey_meta
+from scrapy_urlcanon.crawl.seen import hear_of_drops, obey_meta
 from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
 from scrapy_urlcanon.crawl.skip import SkippedRequests
 from scrapy_urlcanon.crawl.stats import CrawlStats
@@ -123,8 +123,6 @@ class Crawl:
             self._make_dropped(self.fingerprinter)
             if self.settings.seen and crawler.spider is not None:
                 self._make_earlier(crawler.spider, self.settings.seen, self.fingerprinter)
-        else:
-            self._hear_of_drops()
         if self.settings.take_up:
             self._take_up(Path(self.settings.take_up))
         # The signals that these two listen to hold their receivers weakly.
@@ -342,6 +340,7 @@ class Crawl:
     def spider_opened(self, spider: Spider) -> None:
         """Begin the crawl: the scheduler is open, and nothing is scheduled yet."""
         obey_meta(self._crawler)
+        self._hear_of_drops()
         if self.fingerprinter:
             self.first_urls.watch(self._crawler, self.fingerprinter, self._on_foreign_filter)
             self._keep_apart_what_is_stored()
@@ -367,16 +366,20 @@ class Crawl:
     # Who hears of what, in this order.
 
     def _hear_of_drops(self) -> None:
-        """Have those hear of drops who need no attribution, where there is none."""
-        for part in (self.ordered and self.ordered.order, self.recorder):
+        """Have drops attributed, which tells all others; without that those hear who need none."""
+        parts = (
+            (self.dropped,)
+            if self.dropped
+            else (self.ordered and self.ordered.order, self.recorder)
+        )
+        for part in parts:
             if part:
-                self._crawler.signals.connect(part.request_dropped, signals.request_dropped)
+                hear_of_drops(self._crawler, part.request_dropped)
 
     def _make_dropped(self, fingerprints: PageFingerprints) -> None:
         rescue = self.requests if self.settings.rescue else None
         audit = self.audit if self.settings.audit else None
         declared = self.declared_canonicals
-        # Not from the signal, which takes longer for each receiver than most of these do.
         listening = (self.ordered and self.ordered.order, rescue, audit, declared, self.recorder)
         self.dropped = DroppedDuplicates(
             self._crawler,

@@ -76,7 +76,7 @@ class Drop(NamedTuple):
 class DroppedDuplicates:
     """Attributes every dropped request to the rules that made it a duplicate, and counts it.
 
-    It counts on the ``request_dropped`` signal, the one place that knows that a request was
+    It is told by the scheduler (:func:`.hear_of_drops`), which alone knows that a request was
     dropped, whatever the duplicate filter. A dropped request is ``exact`` where its URL is the
     first one under its fingerprint, else ``variant``, and credited to every rule that changed one
     of the two URLs. While the crawl runs, the stats may lag behind by some drops.
@@ -109,7 +109,6 @@ class DroppedDuplicates:
         changes_urls: bool,
         knows_places: bool,
     ) -> None:
-        self._crawler = crawler
         self._canonicalizer = canonicalizer
         self._fingerprints = fingerprints
         self._first_urls = first_urls
@@ -133,14 +132,6 @@ class DroppedDuplicates:
         self._scrapy_would_keep = 0
         # Variants come in groups: the first of a group is looked up again and again.
         self._entries_that_fired = lru_cache(10_000)(self._explain)
-
-        def request_dropped(request: Request, **_: object) -> None:
-            self.request_dropped(request)
-
-        # The signal holds it weakly. A method it would find again, and what arguments it takes,
-        # by a detour that takes as long as all that is done for a repeat.
-        self._receiver = request_dropped
-        crawler.signals.connect(request_dropped, signals.request_dropped)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     def request_dropped(self, request: Request) -> None:

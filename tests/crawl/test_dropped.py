@@ -2,9 +2,11 @@
 
 import logging
 import pickle
+from unittest.mock import Mock
 
 import pytest
 from loopback import page
+from pydispatch.dispatcher import getAllReceivers, liveReceivers
 from scrapy import Request, signals
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -13,7 +15,6 @@ from scrapy.utils.test import get_crawler
 from sites import SITE, ClosedScheduler, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl import dropped
-from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.seen import seen_fingerprints
 
 RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
@@ -46,22 +47,53 @@ async def test_variants_are_dropped_and_credited_to_their_rules(crawl):
     }
 
 
-def test_drop_is_heard_once_for_all_parts(tmp_path):
-    """For most parts a drop is over sooner than Scrapy's signal has found out how to call them."""
-    settings = {
-        "ADDONS": {"scrapy_urlcanon.Addon": 500},
-        "URLCANON_AUDIT": 1.0,
-        "URLCANON_DECLARED_CANONICAL": True,
-        "URLCANON_ORDER": "novelty",
-        "URLCANON_RECORD": str(tmp_path / "observations.sqlite"),
-    }
-    crawler = get_crawler(FollowSpider, settings)
-    request = Request(SITE)
-    heard = crawler.signals.send_catch_log(
-        signals.request_dropped, request=request, spider=crawler.spider
-    )
-    assert [receiver.__name__ for receiver, _ in heard] == ["request_dropped"]
-    Crawl.of(crawler).recorder.spider_closed()
+ALL_PARTS = {
+    "URLCANON_AUDIT": 1.0,
+    "URLCANON_DECLARED_CANONICAL": True,
+    "URLCANON_ORDER": "novelty",
+    "URLCANON_RECORD": "observations.sqlite",
+}
+REPEATING = site({"/": links("/a", "/a", "/a"), "/a": links("/")})
+
+
+@pytest.mark.parametrize(
+    ("settings", "receivers"),
+    [
+        ({}, 0),
+        (ALL_PARTS, 0),
+        ({"SCHEDULER": ClosedScheduler}, 1),
+        ({**ALL_PARTS, "SCHEDULER": ClosedScheduler}, 1),
+    ],
+)
+@deferred_f_from_coro_f
+async def test_signal_has_one_receiver_at_most(crawl, settings, receivers):
+    """Scrapy's signal takes longer to find out how to call each than all that a repeat takes."""
+    found = []
+
+    class Looking(FollowSpider):
+        def parse(self, response):
+            hearing = getAllReceivers(self.crawler, signals.request_dropped)
+            found.extend(liveReceivers(hearing))
+            yield from super().parse(response)
+
+    result = await crawl(REPEATING, settings, spider=Looking)
+    ours = [receiver for receiver in found if receiver.__module__.startswith("scrapy_urlcanon.")]
+    assert len(ours) == receivers * len(result.hits) == 2 * receivers
+    assert result.figures["dropped"] == 3
+
+
+@pytest.mark.parametrize("settings", [{}, {"SCHEDULER": ClosedScheduler}])
+@deferred_f_from_coro_f
+async def test_error_on_a_drop_ends_no_crawl(crawl, caplog, monkeypatch, settings):
+    """It is logged, and the spider goes on."""
+    fail = Mock(side_effect=RuntimeError("on purpose"))
+    monkeypatch.setattr(dropped.DroppedDuplicates, "request_dropped", fail)
+    result = await crawl(REPEATING, settings)
+    assert sorted(result.hits) == ["/", "/a"]
+    assert result.stats["finish_reason"] == "finished"
+    errors = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert len(errors) == 3
+    assert all("on purpose" in record.exc_text for record in errors)
 
 
 @deferred_f_from_coro_f
