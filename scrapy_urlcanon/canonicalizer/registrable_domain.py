@@ -16,6 +16,7 @@ def suffix_names() -> dict[str, int]:
     sites. Most hosts take two look-ups, where the package takes ten times as long.
     """
     # Not needed by a crawl under the rules that most have, before it is over.
+    from ada_url import idna_to_ascii  # noqa: PLC0415
     from publicsuffixlist import PSLFILE  # noqa: PLC0415
 
     from scrapy_urlcanon.canonicalizer.inner_loops.in_python import (  # noqa: PLC0415
@@ -25,18 +26,19 @@ def suffix_names() -> dict[str, int]:
     )
 
     names: dict[str, int] = {}
-    for line in Path(PSLFILE).read_text(encoding="utf-8").splitlines():
-        rule = line.strip().lower()
+    for line in Path(PSLFILE).read_text(encoding="utf-8").lower().splitlines():
+        rule = line.strip()
         if not rule or rule.startswith("//"):
             continue
-        if not rule.isascii():
-            rule = rule.encode("idna").decode()
         name, kind = rule, SUFFIX
         if rule.startswith("!"):
             name, kind = rule[1:], EXCEPTION
         elif rule.startswith("*."):
             # Of `*.ck` the name `ck` is a suffix too.
             name, kind = rule[2:], SUFFIX | ANY_LABEL
+        if not name.isascii():
+            # Of Python's codec 500 names take longer than all else here.
+            name = idna_to_ascii(name).decode()
         names[name] = names.get(name, 0) | kind
         above = name.partition(".")[2]
         while above and above not in names:
