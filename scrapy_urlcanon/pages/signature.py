@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import struct
-import sys
-from array import array
 from collections.abc import Sequence
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 
 from xxhash import xxh3_64_digest, xxh3_64_intdigest
 
-from scrapy_urlcanon.pages.inner_loops import sorted_hashes
+from scrapy_urlcanon.pages.inner_loops import packed_lines, sorted_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -192,27 +190,11 @@ class Signature(NamedTuple):
 
         Of their hashes 40 bits are enough to tell the lines of one site apart.
         """
-        masked, exact, words = self.lines[:MAX_LINES].columns
-        others = [shape for shape, one in zip(masked, exact, strict=True) if shape != one]
-        hashes = array("Q", exact)
-        hashes.extend(others)
-        if sys.byteorder == "big":
-            hashes.byteswap()
-        data = hashes.tobytes()
-        return b"".join(
-            (
-                struct.pack("<HH", _PACKED | len(exact), len(others)),
-                bytes(
-                    [
-                        # A call of min would take longer than all else here.
-                        (count if count < _MOST_WORDS else _MOST_WORDS)  # noqa: FURB136
-                        | (shape != one) << 7
-                        for shape, one, count in zip(masked, exact, words, strict=True)
-                    ]
-                ),
-                *(data[byte::8] for byte in range(_BYTES)),
-            )
-        )
+        columns = self.lines[:MAX_LINES].columns
+        packed = packed_lines(*columns, _MOST_WORDS, _BYTES)
+        count = len(columns[0])
+        others = (len(packed) - count) // _BYTES - count
+        return struct.pack("<HH", _PACKED | count, others) + packed
 
 
 def unpack(data: bytes) -> Lines:

@@ -60,16 +60,37 @@ def test_lines_are_sampled_and_sorted_as_in_python(lines, count):
     assert compiled.sorted_hashes(exact) == in_python.sorted_hashes(exact)
 
 
+@given(lines, st.sampled_from([(127, 5), (0, 0), (255, 8)]))
+@example([], (127, 5))
+def test_lines_are_packed_as_in_python(lines, sizes):
+    """However many words they have, and whether there is a number in one or not."""
+    masked, exact = [shape for shape, _ in lines], [line for _, line in lines]
+    words = [line % 300 for line in exact]
+    assert compiled.packed_lines(masked, exact, words, *sizes) == in_python.packed_lines(
+        masked, exact, words, *sizes
+    )
+
+
 def test_lines_that_do_not_go_together_are_refused():
     """It is an error, and no crash."""
     for module in (compiled, in_python):
         with pytest.raises(ValueError, match="argument"):
             module.smallest_lines([1, 2], [1], 64)
+        for columns in (([1], [1, 2], [1, 2]), ([1, 2], [1, 2], [1])):
+            with pytest.raises(ValueError, match="argument"):
+                module.packed_lines(*columns, 127, 5)
+        with pytest.raises((ValueError, OverflowError)):
+            module.packed_lines([1], [1], [-1], 127, 5)
         with pytest.raises(OverflowError):
             module.sorted_hashes([1 << 64])
     for value in (None, 1, [None]):
         with pytest.raises(TypeError):
             compiled.sorted_hashes(value)
+        with pytest.raises(TypeError):
+            compiled.packed_lines(value, value, value, 127, 5)
+    for sizes in ((256, 5), (127, 9), (-1, 5), (127, -1)):
+        with pytest.raises(ValueError, match="room"):
+            compiled.packed_lines([1], [1], [1], *sizes)
 
 
 @given(texts, st.sampled_from([1, 4, 128]))

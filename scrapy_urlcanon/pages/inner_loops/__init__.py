@@ -3,6 +3,7 @@
 try:
     from scrapy_urlcanon.pages.inner_loops.compiled import (
         fold_spaces,
+        packed_lines,
         smallest_lines,
         smallest_passages,
         sorted_hashes,
@@ -10,6 +11,7 @@ try:
 except ImportError:  # It was not built: there was no C compiler.
     from scrapy_urlcanon.pages.inner_loops.in_python import (
         fold_spaces,
+        packed_lines,
         smallest_lines,
         smallest_passages,
         sorted_hashes,
@@ -17,6 +19,7 @@ except ImportError:  # It was not built: there was no C compiler.
 
 __all__ = [
     "fold_spaces",
+    "packed_lines",
     "smallest_lines",
     "smallest_passages",
     "sorted_hashes",

@@ -138,6 +138,39 @@ def smallest_lines(masked not None, exact not None, Py_ssize_t count):
         PyMem_Free(lines)
 
 
+def packed_lines(masked not None, exact not None, words not None, int most, int width):
+    cdef Py_ssize_t size = len(masked), total = size, at
+    cdef unsigned long count
+    cdef int byte
+    if size != len(exact) or size != len(words):
+        raise ValueError("one of the arguments is longer or shorter than the others")
+    if not 0 <= most < 256 or not 0 <= width <= 8:
+        raise ValueError("a byte has no room for that")
+    cdef uint64_t* hashes = <uint64_t*>PyMem_Malloc(max(1, 2 * size) * sizeof(uint64_t))
+    if hashes == NULL:
+        raise MemoryError
+    try:
+        for at in range(size):
+            hashes[at] = exact[at]
+            hashes[total] = masked[at]
+            total += hashes[total] != hashes[at]
+        made = PyBytes_FromStringAndSize(NULL, size + width * total)
+        out = <unsigned char*>PyBytes_AS_STRING(made)
+        for at in range(size):
+            count = words[at]
+            out[at] = <unsigned char>min(count, <unsigned long>most)
+            if <uint64_t>masked[at] != hashes[at]:
+                out[at] |= 128
+        out += size
+        for byte in range(width):
+            for at in range(total):
+                out[at] = <unsigned char>(hashes[at] >> 8 * byte)
+            out += total
+        return made
+    finally:
+        PyMem_Free(hashes)
+
+
 cdef inline uint32_t _turned(uint32_t number, int bits) noexcept:
     return number << bits | number >> (32 - bits)
 

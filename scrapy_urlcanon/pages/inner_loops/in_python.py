@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from typing import TYPE_CHECKING
 
@@ -61,6 +62,34 @@ def smallest_lines(masked: Sequence[int], exact: Sequence[int], count: int) -> b
     """
     lines = [(shape & _LOW) << 32 | one & _LOW for shape, one in zip(masked, exact, strict=True)]
     return array("Q", smallest(lines, count, 64)).tobytes()
+
+
+def packed_lines(
+    masked: Sequence[int], exact: Sequence[int], words: Sequence[int], most: int, width: int
+) -> bytes:
+    r"""Return lines as bytes: one for each, and then of *width* bytes their hashes.
+
+    That one is how many words the line has, up to *most*, and 128 more where it has a number: the
+    hashes of these without their numbers come last. The lowest bytes of all hashes stand together,
+    and then the next ones: so they compress better.
+
+    >>> packed_lines([2, 5], [2, 258], [300, 1], 127, 2)
+    b'\x7f\x81\x02\x02\x05\x00\x01\x00'
+    """
+    others = [shape for shape, one in zip(masked, exact, strict=True) if shape != one]
+    hashes = array("Q", exact)
+    hashes.extend(others)
+    if sys.byteorder == "big":
+        hashes.byteswap()
+    data = hashes.tobytes()
+    told = bytes(
+        [
+            # A call of min would take longer than all else here.
+            (count if count < most else most) | (shape != one) << 7  # noqa: FURB136
+            for shape, one, count in zip(masked, exact, words, strict=True)
+        ]
+    )
+    return b"".join((told, *(data[byte::8] for byte in range(width))))
 
 
 def smallest_passages(text: bytes, count: int) -> bytes:
