@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
+from scrapy_urlcanon.pages.inner_loops import form_of_reference
+from scrapy_urlcanon.pages.inner_loops.in_python import ORIGIN, PATH, WHOLE
 from scrapy_urlcanon.pages.markup import parse, text_of_head
 
 if TYPE_CHECKING:
@@ -14,10 +16,7 @@ if TYPE_CHECKING:
 MAX_LINK_HEADER = 1 << 14
 """Characters of a ``Link`` header that are read; servers send less than half of it."""
 
-# Most references are of these two forms, and ``urljoin`` splits and joins both URLs for them.
-_ORIGIN = r"https?://[a-zA-Z0-9.-]+(?::[0-9]+)?"
-_ORIGIN_OF_BASE = re.compile(rf"{_ORIGIN}(?=[/?#]|\Z)")
-_PLAIN_REFERENCE = re.compile(rf"({_ORIGIN})?/[^?#;\t\r\n]*(?:\?[^#\t\r\n]+)?")
+_ORIGIN_OF_BASE = re.compile(rf"{ORIGIN}(?=[/?#]|\Z)")
 
 
 def declared_canonical(text: str | None, url: str, link_header: str = "") -> str:
@@ -89,10 +88,11 @@ def absolute(base: str, reference: str) -> str:
     ('http://a.example/c', '')
     """
     reference = reference.strip()
-    plain = _PLAIN_REFERENCE.fullmatch(reference)
-    if plain and plain[1]:
+    # Most are of these two forms, and ``urljoin`` splits and joins both URLs for them.
+    form = form_of_reference(reference)
+    if form == WHOLE:
         return reference
-    if plain and not reference.startswith("//") and "/." not in reference:
+    if form == PATH:
         origin = _ORIGIN_OF_BASE.match(base)
         if origin:
             return origin[0] + reference

@@ -39,6 +39,44 @@ def test_all_white_space_is_known():
     assert known == {space.encode() for space in spaces}
 
 
+BEGINNINGS = [
+    "",
+    "http",
+    "https",
+    "http:",
+    "http://",
+    "https://",
+    "//",
+    "HTTP://",
+    "httpx://",
+    "ſ://",
+]
+references = st.builds(
+    "".join,
+    st.tuples(
+        st.sampled_from([*BEGINNINGS, "http://a.example", "https://A-1.example:80", "http://ä"]),
+        st.one_of(
+            st.text("/?#;:.\t\r\n\v aZ09-é٣\u212a\U0001f600"),
+            st.text(max_size=20),
+            st.just("/b?c;d"),
+        ),
+    ),
+)
+
+
+@given(references)
+@example("")
+@example("http://a.example:")
+@example("http://a.example:/")
+@example("/?")
+@example("/??")
+@example("/?;")
+@example("/a?b?c/.d")
+def test_references_are_read_as_in_python(reference):
+    """Whatever stands where."""
+    assert compiled.form_of_reference(reference) == in_python.form_of_reference(reference)
+
+
 SPREAD = 0x9E3779B97F4A7C15
 hashes = st.integers(0, (1 << 64) - 1)
 lines = st.one_of(
@@ -109,6 +147,13 @@ def test_what_is_no_bytes_is_refused(value):
         compiled.fold_spaces(value)
     with pytest.raises(TypeError):
         compiled.smallest_passages(value, 128)
+
+
+@pytest.mark.parametrize("value", [None, b"/a", 1])
+def test_what_is_no_reference_is_refused(value):
+    """It is an error, and no crash."""
+    with pytest.raises(TypeError):
+        compiled.form_of_reference(value)
 
 
 def test_nothing_else_is_needed():

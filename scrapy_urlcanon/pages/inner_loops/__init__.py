@@ -3,6 +3,7 @@
 try:
     from scrapy_urlcanon.pages.inner_loops.compiled import (
         fold_spaces,
+        form_of_reference,
         packed_lines,
         smallest_lines,
         smallest_passages,
@@ -11,6 +12,7 @@ try:
 except ImportError:  # It was not built: there was no C compiler.
     from scrapy_urlcanon.pages.inner_loops.in_python import (
         fold_spaces,
+        form_of_reference,
         packed_lines,
         smallest_lines,
         smallest_passages,
@@ -19,6 +21,7 @@ except ImportError:  # It was not built: there was no C compiler.
 
 __all__ = [
     "fold_spaces",
+    "form_of_reference",
     "packed_lines",
     "smallest_lines",
     "smallest_passages",

@@ -14,6 +14,7 @@ from libc.string cimport memcmp
 from scrapy_urlcanon.pages.inner_loops import in_python
 
 cdef Py_ssize_t LONG_PASSAGE = in_python.LONG_PASSAGE
+cdef int OTHER_FORM = in_python.OTHER_FORM, PATH = in_python.PATH, WHOLE = in_python.WHOLE
 cdef bint[256] BEGINS_SPACE
 cdef Py_ssize_t SPACES = len(in_python.OTHER_SPACES)
 cdef const char* OTHER_SPACES[32]
@@ -67,6 +68,53 @@ def fold_spaces(bytes text not None):
             out[0] = gap
             out += 1
     return made[: out - start]
+
+
+cdef inline bint _is_digit(Py_UCS4 letter) noexcept:
+    return u"0" <= letter <= u"9"
+
+
+cdef inline bint _is_of_host(Py_UCS4 letter) noexcept:
+    if u"a" <= letter <= u"z" or u"A" <= letter <= u"Z" or _is_digit(letter):
+        return True
+    return letter == u"." or letter == u"-"
+
+
+def form_of_reference(str reference not None):
+    cdef Py_ssize_t size = len(reference), at = 0, start
+    cdef bint is_query = False
+    cdef Py_UCS4 letter
+    if reference.startswith(u"http"):
+        at = 4 + (size > 4 and reference[4] == u"s")
+        if reference[at : at + 3] != u"://":
+            return OTHER_FORM
+        at += 3
+        start = at
+        while at < size and _is_of_host(reference[at]):
+            at += 1
+        if at == start:
+            return OTHER_FORM
+        if at < size and reference[at] == u":":
+            at += 1
+            start = at
+            while at < size and _is_digit(reference[at]):
+                at += 1
+            if at == start:
+                return OTHER_FORM
+    start = at
+    if at == size or reference[at] != u"/":
+        return OTHER_FORM
+    for at in range(start, size):
+        letter = reference[at]
+        if letter in u"#\t\r\n" or letter == u";" and not is_query:
+            return OTHER_FORM
+        if letter == u"?" and not is_query:
+            is_query = True
+            if at == size - 1:
+                return OTHER_FORM
+    if start:
+        return WHOLE
+    return OTHER_FORM if reference.startswith(u"//") or u"/." in reference else PATH
 
 
 ctypedef fused number:

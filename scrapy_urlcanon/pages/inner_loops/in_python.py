@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from array import array
 from typing import TYPE_CHECKING
@@ -24,6 +25,10 @@ OTHER_SPACES = tuple(
 """In UTF-8."""
 _LOW = (1 << 32) - 1
 LONG_PASSAGE = 64
+ORIGIN = r"https?://[a-zA-Z0-9.-]+(?::[0-9]+)?"
+_PLAIN_REFERENCE = re.compile(rf"({ORIGIN})?/[^?#;\t\r\n]*(?:\?[^#\t\r\n]+)?")
+OTHER_FORM, PATH, WHOLE = range(3)
+"""Forms of a reference: any, a path from the root without dot segments, and a whole URL."""
 CUTS = bytes.maketrans(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZ\n\x99\xb0\xb1", b"abcdefghijklmnopqrstuvwxyzdddd"
 )
@@ -45,6 +50,20 @@ def fold_spaces(text: bytes) -> bytes:
     if b"  " in text:
         text = b"\n".join([b" ".join(line.split()) for line in text.split(b"\n")])
     return text
+
+
+def form_of_reference(reference: str) -> int:
+    """Return whether *reference* is a whole URL, or a path from the root, as ``urljoin`` leaves it.
+
+    >>> [form_of_reference(each) for each in ("http://a.example/b?c", "/b?c", "/../b", "b", "/?")]
+    [2, 1, 0, 0, 0]
+    """
+    plain = _PLAIN_REFERENCE.fullmatch(reference)
+    if plain is None:
+        return OTHER_FORM
+    if plain[1]:
+        return WHOLE
+    return OTHER_FORM if reference.startswith("//") or "/." in reference else PATH
 
 
 def sorted_hashes(hashes: Sequence[int]) -> bytes:
