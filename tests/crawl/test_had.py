@@ -92,6 +92,24 @@ async def test_redirect_that_the_spider_follows_itself(crawl, options):
     assert result.pages == ["/", "/a/", "/b"]
 
 
+@pytest.mark.parametrize("queue", ["Fifo", "Lifo"])
+@pytest.mark.parametrize("options", [{}, {"URLCANON_REWRITE": True}], ids=["", "rewrite"])
+@deferred_f_from_coro_f
+async def test_url_that_led_elsewhere_and_is_linked_again_is_no_second_one(crawl, options, queue):
+    """It leads there again, which says nothing of the URL at the end of the redirects."""
+    hops = {"/a": "/a?x=", "/a?x=": "/a?page=1"}
+    pages = {url: redirect(to, status=302) for url, to in hops.items()}
+    pages |= {"/": links("/a", "/b"), "/b": links("/a", "/a#top"), "/a?page=1": page("a")}
+    settings = {
+        "URLCANON_RULES": {"*": {"default_params": {"page": "1"}}},
+        "SCHEDULER_MEMORY_QUEUE": f"scrapy.squeues.{queue}MemoryQueue",
+        "CONCURRENT_REQUESTS": 1,
+    }
+    result = await crawl(site(pages), {**settings, **options}, spider=ByHand)
+    assert sorted(result.hits) == ["/", "/a", "/a?page=1", "/a?x=", "/b"]
+    assert sorted(result.pages) == ["/", "/a?page=1", "/b"]
+
+
 @deferred_f_from_coro_f
 async def test_redirects_to_nowhere_that_the_spider_handles(crawl):
     """They are no page, however many URLs of it have one."""

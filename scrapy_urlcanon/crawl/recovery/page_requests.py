@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -56,6 +56,8 @@ OF_ANOTHER_URL = frozenset(
     }
 )
 """Keys of the meta of a request that say nothing of what it was made of."""
+_REMEMBERED_LED: Final = 100_000
+"""URLs, some 300 bytes each."""
 
 
 class PageRequests:
@@ -103,6 +105,8 @@ class PageRequests:
         # Those that the spider got, each with its fingerprint.
         self._audits: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         self._refused: Request | None = None
+        # By page and callback the URL that led to another page, an error or a redirect.
+        self._led: BoundedMapping[tuple[bytes, str], str] = BoundedMapping(_REMEMBERED_LED)
         # Where the depth is limited: the least depth at which each page was asked for.
         self._depths: BoundedMapping[bytes, int] | None = None
         if crawler.settings.getint("DEPTH_LIMIT"):
@@ -168,7 +172,8 @@ class PageRequests:
         self._lives.sent(page, callback, is_recorded=is_recorded)
         if mark and is_rewritten and self._settings.rescue:
             # Whatever becomes of the canonical URL, the one that the page linked is there.
-            self._lives.dropped(page, callback, mark["original"], _original(request))
+            original = _original(request)
+            self._lives.dropped(page, callback, _fetched_url(original.url), original)
 
     def failed(self, request: Request) -> None:
         """Note that *request* failed for good."""
@@ -217,7 +222,9 @@ class PageRequests:
             # What it links counts from the least depth at which the page was linked.
             depths = [depth for page in pages if (depth := self._depths.get(page)) is not None]
             request.meta["depth"] = min([request.meta.get("depth", 0), *depths])
-        self._withdraw(request, (request.url, *sources_of(request)), callback)
+        urls = (request.url, *sources_of(request))
+        self._withdraw(request, urls, callback)
+        self._note_what_led(request, urls, pages, callback)
         new = self._bring(pages, callback)
         self._scraped[request] = tuple(new)
         if any(map(pages.get, new)) and mark_of(request, RESCUE):
@@ -259,7 +266,12 @@ class PageRequests:
             # The limit cut off what is within it from here.
             self._fetch(page, variant)
             return Fate.FETCHED
-        return self._lives.dropped(page, self._callback(variant), variant.url, variant)
+        callback = self._callback(variant)
+        url = _fetched_url(variant.url)
+        if self._led.get((page, callback)) == url:
+            # It would lead there again, and count as another URL of the page that does.
+            return Fate.FORGOTTEN
+        return self._lives.dropped(page, callback, url, variant)
 
     def offer_original(self, request: Request) -> None:
         """Have the URL that *request* was rewritten from wait for its page, as when it was sent."""
@@ -349,11 +361,21 @@ class PageRequests:
 
     def _withdraw(self, request: Request, urls: Iterable[str], callback: str) -> None:
         """Have no other request for *urls*, those of *request*, wait: what came of it is known."""
-        if self._changes_urls:
-            for url in urls:
-                page = self._fingerprints.page(request, url)
-                if page:
-                    self._lives.withdraw(page, callback, url)
+        for url in urls:
+            page = self._fingerprints.page(request, url)
+            if page:
+                self._lives.withdraw(page, callback, _fetched_url(url))
+
+    def _note_what_led(
+        self, request: Request, urls: Iterable[str], pages: Mapping[bytes, bool], callback: str
+    ) -> None:
+        """Note which of *urls*, those of *request*, led to something else than their pages."""
+        if all(pages.values()):
+            return
+        for url in urls:
+            page = self._fingerprints.page(request, url)
+            if page and not pages.get(page, True) and self._led.get((page, callback)) is None:
+                self._led[page, callback] = _fetched_url(url)
 
     def _pages_of(self, request: Request) -> dict[bytes, bool]:
         """Return the page of *request* and those that were redirected to it, as of the latter."""
@@ -416,6 +438,11 @@ class PageRequests:
             return False
         self._stats.inc(Stat.RESCUE_SENT)
         return True
+
+
+def _fetched_url(url: str) -> str:
+    """Return *url* as it is sent."""
+    return url.partition("#")[0]
 
 
 def _address(url: str) -> str:
