@@ -109,6 +109,11 @@ class Page:
         return text.decode("utf-8", "surrogatepass").split("\n") if text else []
 
     @property
+    def has_text(self) -> bool:
+        """Whether :attr:`text` has any line."""
+        return bool(self._reading.text)
+
+    @property
     def title(self) -> str:
         """Its title, without what is another one at each visit; empty where there is none."""
         return self._reading.title

@@ -123,7 +123,7 @@ class EarlierPages:
         """Note that a callback gets *response*."""
         if self._by == ITEM or response.status // 100 != 2:  # noqa: PLR2004
             return
-        if page_of(response).text if self._by == TEXT else response.body:
+        if page_of(response).has_text if self._by == TEXT else response.body:
             self._note(response)
 
     def item_scraped(self, response: Response | None) -> None:
