@@ -81,12 +81,10 @@ def pages_of(observations: Iterable[Observation]) -> list[Page]:
     for url in sorted(rows):
         row = rows[url]
         cluster = by_main.get(row.main_sha1) if row.main_sha1 else None
-        if cluster is None and row.simhash64 is not None:
-            cluster = index.find(row.simhash64)
         if cluster is None:
             cluster = len(clusters)
             if row.simhash64 is not None:
-                index.add(row.simhash64, cluster)
+                cluster = index.setdefault(row.simhash64, cluster)
         if row.main_sha1:
             by_main.setdefault(row.main_sha1, cluster)
         clusters[url] = cluster

@@ -13,7 +13,9 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
-from scrapy_urlcanon.learn.location import Location, host_of, locate
+from scrapy_urlcanon.learn.held.locations import Collector
+from scrapy_urlcanon.learn.held.row_index import NO_ROW, RowIndex
+from scrapy_urlcanon.learn.location import host_of, locate
 from scrapy_urlcanon.learn.orders import Reordered, are_reordered
 from scrapy_urlcanon.learn.semicolons import semicolon_hosts
 from scrapy_urlcanon.learn.simhash import SimhashIndex
@@ -21,8 +23,10 @@ from scrapy_urlcanon.learn.site import NO_EVIDENCE, Site
 from scrapy_urlcanon.pages.same_page import SIMHASH_BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 
+    from scrapy_urlcanon.learn.held.locations import Locations
+    from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.observation import Observation
 
 _HAS_MAIN, _HAS_SIMHASH, _IS_CANONICAL = 1, 2, 4
@@ -72,10 +76,12 @@ class Captures:
         if canonical == observation.url:
             flags |= _IS_CANONICAL
             canonical = ""
-        if len(self._runs[-1]) >= MAX_RUN:
-            self._runs.append(_Run())
+        run = self._runs[-1]
+        if len(run) >= MAX_RUN:
+            run = _Run()
+            self._runs.append(run)
         url = observation.url.encode("utf-8", "surrogatepass")
-        self._runs[-1].add(url, (flags, main, simhash), canonical, observation.redirect)
+        run.add(url, (flags, main, simhash), canonical, observation.redirect)
 
     def extend(self, other: Captures) -> None:
         """Add the captures of another."""
@@ -90,48 +96,46 @@ class Captures:
 
         A URL that the canonicalizer cannot parse is left out: no rule touches it.
         """
+        collected = Collector(len(self))
         runs, self._runs = self._runs, [_Run()]
         semicolons = semicolon_hosts(chain.from_iterable(map(_with_semicolons, runs)))
-        locations: list[Location] = []
-        located = _Locations(semicolons)
         evidence = _Evidence()
-        seen: dict[Location, int] = {}
         declared: dict[int, Location] = {}
         redirects: dict[int, Location] = {}
         canonical: set[int] = set()
         spellings = _Spellings()
         # Variants, which stand side by side, declare the same.
         target_of = lru_cache(_NEAR_TARGETS)(locate)
-        before, location = b"", None
+        before, location, row, count = b"", None, NO_ROW, 0
         for text, run, number in _in_order(runs):
             is_same_text = text == before
             if not is_same_text:
-                before, location = text, located.of(text)
+                before, location = text, _location_of(text, semicolons)
+                row = NO_ROW if location is None else collected.add(location)
             if location is None:
                 continue
             shown = run.evidence[number]
-            row = seen.setdefault(location, len(locations))
-            if row == len(locations):
-                locations.append(location)
+            if row == count:
+                count += 1
                 evidence.append(shown)
                 spellings.begin(row, text, location)
             else:
                 known = evidence[row]
                 if not is_same_text or row in spellings.several:
                     spellings.add(row, location, text, shown, known)
-                if _weight(shown) < _weight(known):
+                if shown != known and _weight(shown) < _weight(known):
                     evidence[row] = shown
             if shown[0] & _IS_CANONICAL:
                 canonical.add(row)
-            for urls_of, targets in ((run.canonical, declared), (run.redirect, redirects)):
-                if number in urls_of:
-                    _point(targets, row, location, target_of(urls_of[number], semicolons))
+            if number in run.canonical:
+                _point(declared, row, location, target_of(run.canonical[number], semicolons))
+            if number in run.redirect:
+                _point(redirects, row, location, target_of(run.redirect[number], semicolons))
+        locations = collected.locations
         reordered = list(spellings.reordered(locations))
-        del located, spellings
-        rows = {location: seen[location] for location in declared.values() if location in seen}
-        del seen
+        del collected, spellings
         pages = evidence.pages()
-        evidence.join_declared(pages, declared, rows)
+        evidence.join_declared(pages, declared, locations)
         return Site(domain, locations, pages, declared, redirects, canonical, semicolons, reordered)
 
 
@@ -156,6 +160,9 @@ class _Evidence:
     def __getitem__(self, number: int) -> Shown:
         return self._flags[number], self._main[number], self._simhash[number]
 
+    def __iter__(self) -> Iterator[Shown]:
+        return zip(self._flags, self._main, self._simhash, strict=True)
+
     def __setitem__(self, number: int, shown: Shown) -> None:
         self._flags[number], self._main[number], self._simhash[number] = shown
 
@@ -175,30 +182,22 @@ class _Evidence:
 
         One page has equal digests, or simhashes near that of its first capture.
         """
-        index = SimhashIndex(
-            simhash
-            for flags, simhash in zip(self._flags, self._simhash, strict=True)
-            if flags & _HAS_SIMHASH
-        )
-        by_main: dict[int, int] = {}
-        pages = array("l")
+        near = SimhashIndex(simhash for flags, _, simhash in self if flags & _HAS_SIMHASH)
+        # The first row of each digest.
+        equal: RowIndex[int] = RowIndex(self._main, len(self._main))
+        pages = array("i")
         count = 0
-        for flags, main, simhash in zip(self._flags, self._main, self._simhash, strict=True):
-            page = by_main.get(main) if flags & _HAS_MAIN else None
-            if page is None and flags & _HAS_SIMHASH:
-                page = index.find(simhash)
+        for row, (flags, main, simhash) in enumerate(self):
+            first = equal.setdefault(main, row) if flags & _HAS_MAIN else row
+            page = None if first == row else pages[first]
             if page is None and flags & (_HAS_MAIN | _HAS_SIMHASH):
-                page = count
-                count += 1
-                if flags & _HAS_SIMHASH:
-                    index.add(simhash, page)
-            if page is not None and flags & _HAS_MAIN:
-                by_main.setdefault(main, page)
+                page = near.setdefault(simhash, count) if flags & _HAS_SIMHASH else count
+                count += page == count
             pages.append(NO_EVIDENCE if page is None else page)
         return pages
 
     def join_declared(
-        self, pages: array[int], declared: Mapping[int, Location], rows: Mapping[Location, int]
+        self, pages: array[int], declared: Mapping[int, Location], locations: Locations
     ) -> None:
         """Take a page for that which it declares where their texts are nearly the same.
 
@@ -212,8 +211,8 @@ class _Evidence:
             return page
 
         for row in sorted(declared):
-            other = rows.get(declared[row])
-            if other is None or NO_EVIDENCE in {pages[row], pages[other]}:
+            other = locations.find(declared[row])
+            if other == NO_ROW or NO_EVIDENCE in {pages[row], pages[other]}:
                 continue
             one, two = first(pages[row]), first(pages[other])
             if one != two and self._flags[row] & self._flags[other] & _HAS_SIMHASH:
@@ -320,9 +319,9 @@ def _apart(runs: list[_Run]) -> list[_Run]:
     runs.reverse()
     while runs:
         run = runs.pop()
-        for number, url in enumerate(run.each_url()):
+        for number, (url, shown) in enumerate(zip(run.each_url(), run.evidence, strict=True)):
             canonical, redirect = run.canonical.get(number, ""), run.redirect.get(number, "")
-            parts[bisect(borders, url)].add(url, run.evidence[number], canonical, redirect)
+            parts[bisect(borders, url)].add(url, shown, canonical, redirect)
     return parts
 
 
@@ -354,7 +353,7 @@ class _Spellings:
             of_row = self.several[row] = {self._first(row, location): before}
         of_row[text] = min(shown, of_row.get(text, shown), key=_weight)
 
-    def reordered(self, locations: Sequence[Location]) -> Iterator[Reordered]:
+    def reordered(self, locations: Locations) -> Iterator[Reordered]:
         """Yield the captures of one URL that have its parameters in two orders."""
         for row, spellings in self.several.items():
             yield from _reordered(host_of(locations[row].origin), spellings)
@@ -392,31 +391,10 @@ def _weight(shown: Shown) -> tuple[bool, int, bool, int]:
     return not flags & _HAS_MAIN, main, not flags & _HAS_SIMHASH, simhash
 
 
-class _Locations:
-    """Takes the URLs of a domain apart; what several of them have is in memory once."""
-
-    def __init__(self, semicolon_hosts: Container[str]) -> None:
-        self._semicolon_hosts = semicolon_hosts
-        self._paths: dict[str, str] = {}
-        self._single: dict[str, tuple[str, ...]] = {}
-        self._several: dict[tuple[str, ...], tuple[str, ...]] = {}
-
-    def of(self, url: bytes) -> Location | None:
-        """Return a URL, taken apart; None where the canonicalizer cannot parse it."""
-        text = url.decode("utf-8", "surrogatepass")
-        origin, path, params = locate(text, self._semicolon_hosts)
-        if not origin.scheme:
-            return None
-        return Location(origin, self._paths.setdefault(path, path), self._shared(params))
-
-    def _shared(self, params: tuple[str, ...]) -> tuple[str, ...]:
-        if len(params) == 1:
-            return self._single.setdefault(params[0], params)
-        known = self._several.get(params)
-        if known is None:
-            known = tuple([self._single.setdefault(param, (param,))[0] for param in params])
-            self._several[known] = known
-        return known
+def _location_of(url: bytes, semicolon_hosts: Container[str]) -> Location | None:
+    """Return a URL, taken apart; None where the canonicalizer cannot parse it."""
+    location = locate(url.decode("utf-8", "surrogatepass"), semicolon_hosts)
+    return location if location.origin.scheme else None
 
 
 def site_of(domain: str, observations: Iterable[Observation]) -> Site:

@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+from array import array
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import accumulate, chain, compress, count
+from operator import and_
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from scrapy_urlcanon.learn.held.forms import Forms
 from scrapy_urlcanon.learn.location import name_of
-from scrapy_urlcanon.learn.operation import apply_all, handles_of
+from scrapy_urlcanon.learn.operation import (
+    apply_all,
+    handles_of,
+    handles_of_origin,
+    handles_of_params,
+    handles_of_path,
+)
 from scrapy_urlcanon.learn.rates import NO_RATE
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Container,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.operation import Operation
     from scrapy_urlcanon.learn.scope import Scope
     from scrapy_urlcanon.learn.site import Site
 
+_Part = TypeVar("_Part")
 
 #: So many URLs that agree, for each that does not, say that the latter has changed.
 CLEAR = 3
@@ -70,48 +89,43 @@ class Groups:
             they show.
         """
         self.site = site
-        self.pages: dict[Location, tuple[int, ...] | int] = {}
+        self.pages = Forms(site.locations, site.pages)
         """Page under each form; a tuple where URLs of several pages have become one form."""
-        # One object for each number, not one for each URL.
-        numbers = [*range(len(site.sizes)), NO_EVIDENCE]
-        for location, page in zip(site.locations, site.pages, strict=True):
-            self.pages[location] = numbers[page]
         self.promised = {
             location
             for location in promised or ()
-            if self.pages.get(location, NO_EVIDENCE) == NO_EVIDENCE
+            if self.pages.get(location) in {None, NO_EVIDENCE}
         }
-        for location in self.promised:
-            self.pages[location] = (promised or {})[location]
-        several = {self.pages[location] for location in self.promised}
         self.rate_of_change = NO_RATE
         """How often a capture shows what no other one of its page does, as far as is known."""
-        self._handles: dict[str, list[Location]] = {}
-        # Handles some of whose forms are no longer there.
-        self._outdated_handles: set[str] = set()
-        self._forms: dict[int, list[Location]] = {}
-        # Pages some of whose forms are no longer there. To look for that in all of them, several
-        # times a round, took a sixth of the time of a site of ten million URLs.
-        self._outdated = bytearray(len(site.sizes))
-        for location, pages in self.pages.items():
-            if not isinstance(pages, int) or pages < 0:
-                continue
-            if site.sizes[pages] > 1 or pages in several:
-                self._forms.setdefault(pages, []).append(location)
+        self._handles: dict[str, _Marked] = {}
+        # Forms that came to a page.
+        self._joined: dict[int, list[Location]] = {}
+        for location in self.promised:
+            page = self.pages[location] = (promised or {})[location]
+            self._joined.setdefault(page, []).append(location)
+        self._rows = _RowsOfPages(site, self._joined)
+        self._duplicates = array("i", filter(self._rows.has, range(len(site.sizes))))
 
-    def duplicates(self) -> list[int]:
+    def duplicates(self) -> Sequence[int]:
         """Return the pages that are found under several forms."""
-        return sorted(page for page in self._forms if len(self.forms(page)) > 1)
+        # Of those that were so before: no rule makes the forms of a page more.
+        self._duplicates = array("i", filter(self._is_duplicate, self._duplicates))
+        return self._duplicates
+
+    def _is_duplicate(self, page: int) -> bool:
+        count = self.pages.count(self._rows.of(page))
+        if count <= 1 and (joined := self._joined.get(page)):
+            count += len(set(filter(self.pages.__contains__, joined)))
+        return count > 1
 
     def forms(self, page: int) -> list[Location]:
-        """Return the forms under which a page is found."""
-        if page not in self._forms:
-            return []
-        if self._outdated[page]:
-            self._outdated[page] = False
-            forms = dict.fromkeys(self._forms[page])
-            self._forms[page] = [location for location in forms if location in self.pages]
-        return self._forms[page]
+        """Return the forms under which a page is found, if several URLs were."""
+        is_form, location_of = self.pages.is_form, self.site.locations.__getitem__
+        forms = [location_of(row) for row in self._rows.of(page) if is_form[row]]
+        if joined := self._joined.get(page):
+            forms += [location for location in dict.fromkeys(joined) if location in self.pages]
+        return forms
 
     def pages_of(self, form: Location) -> tuple[int, ...]:
         """Return the pages that are found under a form."""
@@ -139,28 +153,42 @@ class Groups:
         if not missing:
             return
         for handle in missing:
-            self._handles[handle] = []
-        table = self._handles
-        for location in self.pages:
-            for handle in handles_of(location):
-                if handle in missing:
-                    table[handle].append(location)
+            self._handles[handle] = _Marked(array("i"), [])
+        table = {handle: self._handles[handle].rows for handle in missing}
+        seen = self.site.locations
+        # Of each part of a URL once, and not for each URL that has it.
+        for part_of, rows_of_parts in (
+            (seen.origin_of, _rows_to_mark(seen.origins, handles_of_origin, table)),
+            (seen.path_of, _rows_to_mark(seen.paths, handles_of_path, table)),
+            (seen.params_of, _rows_to_mark(seen.params, handles_of_params, table)),
+        ):
+            is_marked = bytearray(map(bool, rows_of_parts))
+            marked = map(and_, map(is_marked.__getitem__, part_of), self.pages.is_form)
+            for row in compress(count(), marked):
+                for rows in rows_of_parts[part_of[row]]:
+                    rows.append(row)
+        for location in self.pages.others:
+            for handle in missing.intersection(handles_of(location)):
+                self._handles[handle].others.append(location)
 
-    def _forms_with(self, handle: str) -> list[Location]:
+    def _forms_with(self, handle: str) -> Iterator[Location]:
         """Return the forms that have a handle, which must be in the index."""
-        if handle in self._outdated_handles:
-            self._outdated_handles.remove(handle)
-            found = [location for location in self._handles[handle] if location in self.pages]
-            self._handles[handle] = found
-        return self._handles[handle]
+        rows, others = self._handles[handle]
+        return chain(self.pages.among(rows), filter(self.pages.others.__contains__, others))
 
     def values_of(self, name: str) -> set[str]:
         """Return what a parameter, whose handle must be in the index, was seen as: ``name=1``."""
         beginning = name + "="
+        rows, others = self._handles["?" + name]
+        seen = self.site.locations
+        numbers = {seen.params_of[row] for row in rows if self.pages.is_form[row]}
         return {
             param
-            for location in self._forms_with("?" + name)
-            for param in location.params
+            for params in (
+                *map(seen.params.__getitem__, numbers),
+                *(location.params for location in others if location in self.pages.others),
+            )
+            for param in params
             if param.startswith(beginning)
         }
 
@@ -203,16 +231,16 @@ class Groups:
         return found
 
     def _merge(self, target: Location, sources: list[Location]) -> Merge:
-        first = self.pages[sources[0]]
-        if isinstance(first, int) and all(self.pages[source] == first for source in sources):
+        shown = [self.pages[source] for source in sources]
+        first = shown[0]
+        if isinstance(first, int) and shown.count(first) == len(shown):
             # As most of them do.
             if first == NO_EVIDENCE:
                 return Merge(target, tuple(sources), (), _NOTHING_SHOWN)
             return Merge(target, tuple(sources), (first,), _all_agree(len(sources)))
         counts: dict[int, int] = {}
         several = []
-        for source in sources:
-            pages = self.pages[source]
+        for pages in shown:
             if isinstance(pages, int):
                 if pages != NO_EVIDENCE:
                     counts[pages] = counts.get(pages, 0) + 1
@@ -233,7 +261,7 @@ class Groups:
             once = before
         elif agreeing < max(CLEAR, 2 * len(once)):
             known = sum(counts.values())
-            odd = [s for s in sources if agreeing > 1 and self.pages[s] in once]
+            odd = [s for s, p in zip(sources, shown, strict=True) if agreeing > 1 and p in once]
             changed = min(lost, len(once))
             agreement = Agreement(lost, changed, known, odd=tuple(odd))
             return Merge(target, tuple(sources), evidence, agreement)
@@ -265,26 +293,23 @@ class Groups:
     def forget_index(self) -> None:
         """Let go of what :meth:`index` made; the next round will ask for other handles."""
         self._handles.clear()
-        self._outdated_handles.clear()
 
     def apply(self, changes: dict[Location, Location]) -> None:
         """Replace forms by what an accepted rule makes of them."""
         handles = self._handles
-        self._outdated_handles.update(handles)
         for source, target in changes.items():
             pages = self.pages.pop(source)
-            known = self.pages.get(target)
+            known = self.pages.setdefault(target, pages)
+            if known == pages:
+                continue
             there = () if known is None else _as_tuple(known)
             for page in _as_tuple(pages):
-                if page in self._forms:
-                    self._outdated[page] = True
-                    if page not in there:
-                        self._forms[page].append(target)
+                if page not in there and self._rows.has(page):
+                    self._joined.setdefault(page, []).append(target)
             if known is None:
-                self.pages[target] = pages
                 for handle in handles_of(target):
                     if handle in handles:
-                        handles[handle].append(target)
+                        handles[handle].others.append(target)
             else:
                 self.pages[target] = self._settled(_union(known, pages))
 
@@ -298,6 +323,55 @@ class Groups:
             return pages
         left = tuple([page for page in pages if page not in once])
         return left[0] if len(left) == 1 else left
+
+
+class _Marked(NamedTuple):
+    """The URLs that have a handle, whether they are forms still or not."""
+
+    rows: array[int]
+    """Of those that were seen."""
+    others: list[Location]
+
+
+def _rows_to_mark(
+    parts: Iterable[_Part],
+    handles_of_part: Callable[[_Part], Iterable[str]],
+    table: Mapping[str, array[int]],
+) -> list[tuple[array[int], ...]]:
+    """Return, for each part of URLs, the rows of those handles that the URLs have for it."""
+    known: dict[tuple[str, ...], tuple[array[int], ...]] = {}
+    found = []
+    for part in parts:
+        handles = tuple([handle for handle in handles_of_part(part) if handle in table])
+        if handles not in known:
+            # One object for all that have the same.
+            known[handles] = tuple([table[handle] for handle in handles])
+        found.append(known[handles])
+    return found
+
+
+class _RowsOfPages:
+    """The rows of each page that several URLs show, or that was promised for one more."""
+
+    def __init__(self, site: Site, promised: Container[int]) -> None:
+        sizes = (
+            size if size > 1 or page in promised else 0 for page, size in enumerate(site.sizes)
+        )
+        self._starts = array("i", accumulate(sizes, initial=0))
+        self._rows = array("i", [0]) * self._starts[-1]
+        ends = self._starts[:]
+        for row, page in enumerate(site.pages):
+            if page != NO_EVIDENCE and (end := ends[page]) < self._starts[page + 1]:
+                self._rows[end] = row
+                ends[page] = end + 1
+
+    def has(self, page: int) -> bool:
+        """Tell whether it is a page that has rows."""
+        return page != NO_EVIDENCE and self._starts[page] < self._starts[page + 1]
+
+    def of(self, page: int) -> array[int]:
+        """Return the rows of a page."""
+        return self._rows[self._starts[page] : self._starts[page + 1]]
 
 
 _NOTHING_SHOWN = Agreement()

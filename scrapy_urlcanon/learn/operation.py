@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.rules import Rule
     from scrapy_urlcanon.canonicalizer.url import Url
+    from scrapy_urlcanon.learn.location import Origin
 
 _LAYER = Layer("learning")
 
@@ -172,19 +173,34 @@ def handles_of(location: Location) -> Iterator[str]:
     ['/', '/a/', '2 segments', '?b', 'any', 'http', 'www', 'www.example.com']
     """
     origin, path, params = location
+    yield from handles_of_origin(origin)
+    yield from handles_of_params(params)
+    yield from handles_of_path(path)
+
+
+def handles_of_origin(origin: Origin) -> Iterator[str]:
+    """Yield those of them that URLs have for their origin."""
     host = host_of(origin)
     yield ANY
     yield host
+    yield origin.scheme
+    if host.startswith("www"):
+        yield "www"
+
+
+def handles_of_params(params: tuple[str, ...]) -> Iterator[str]:
+    """Yield those that they have for their parameters."""
     for param in params:
         yield "?" + name_of(param)
     if len(params) > 1 and len(set(params)) < len(params):
         yield REPEATED
+
+
+def handles_of_path(path: str) -> Iterator[str]:
+    """Yield those that they have for their path."""
     yield "/" + path.rpartition("/")[2]
     yield path[: path.find("/", 1) + 1]
     yield f"{path.count('/')} segments"
-    yield origin.scheme
-    if host.startswith("www"):
-        yield "www"
     if "//" in path:
         yield "//"
     if path != path.lower():

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.learn.held.row_index import NO_ROW, RowIndex
 from scrapy_urlcanon.pages.same_page import SIMHASH_BITS
 
 if TYPE_CHECKING:
@@ -23,38 +23,42 @@ class SimhashIndex:
     "Detecting near-duplicates for web crawling"). Only those that agree there are compared, one
     choice of blocks after the other: the tables of all choices would take ten times the memory.
 
-    >>> index = SimhashIndex([0b1111, 0b1110, 0])
-    >>> index.add(0b1111, 7)
-    >>> index.find(0b1110), index.find(0)
-    (7, 7)
-    >>> SimhashIndex([1 << 40]).find(1 << 40) is None
-    True
+    >>> index = SimhashIndex([0b1111, 0b1110, 0, 1 << 40])
+    >>> index.setdefault(0b1111, 7), index.setdefault(0b1110, 8), index.setdefault(0, 9)
+    (7, 7, 7)
+    >>> index.setdefault(1 << 40, 10)
+    10
     """
 
     def __init__(self, simhashes: Iterable[int], bits: int = SIMHASH_BITS) -> None:
         """``simhashes``: all those that will ever be asked for."""
-        self._pages: dict[int, int] = {}
-        self._near: dict[int, list[int]] = {}
         # Sorted without a set: the objects of a million numbers would take more than all the rest.
         values = array("Q", (value for value, _ in groupby(sorted(array("Q", simhashes)))))
+        self._representatives, self._numbers = array("Q"), array("i")
+        self._index: RowIndex[int] = RowIndex(self._representatives, len(values))
+        self._near: dict[int, list[int]] = {}
         for one, other in _near_pairs(values, bits):
             self._near.setdefault(one, []).append(other)
             self._near.setdefault(other, []).append(one)
 
-    def find(self, simhash: int) -> int | None:
-        """Return the lowest number of a representative near the simhash, or None."""
-        best = self._pages.get(simhash)
-        if best is not None:
-            return best
-        for other in self._near.get(simhash, ()):
-            number = self._pages.get(other)
-            if number is not None and (best is None or number < best):
-                best = number
-        return best
+    def setdefault(self, simhash: int, number: int) -> int:
+        """Return the lowest number of a representative near the simhash.
 
-    def add(self, simhash: int, number: int) -> None:
-        """Make ``simhash`` a representative under ``number``."""
-        self._pages.setdefault(simhash, number)
+        Where there is none, the simhash is made one, under *number*.
+        """
+        numbers, count = self._numbers, len(self._numbers)
+        near = self._near.get(simhash)
+        if near is not None and self._index.find(simhash) == NO_ROW:
+            rows = map(self._index.find, near)
+            best = min([numbers[row] for row in rows if row != NO_ROW], default=None)
+            if best is not None:
+                return best
+        row = self._index.setdefault(simhash, count)
+        if row != count:
+            return numbers[row]
+        self._representatives.append(simhash)
+        numbers.append(number)
+        return number
 
 
 def _near_pairs(values: array[int], bits: int) -> Iterator[tuple[int, int]]:
@@ -67,9 +71,14 @@ def _near_pairs(values: array[int], bits: int) -> Iterator[tuple[int, int]]:
         for group in _groups(values, *block):
             # A group fits into the processor's cache, where one table of all would not.
             for start, mask in blocks[number + 1 :] if agree > 1 else [(0, 0)]:
-                agreeing: defaultdict[int, list[int]] = defaultdict(list)
+                first: dict[int, int] = {}
+                agreeing: dict[int, list[int]] = {}
                 for value in group:
-                    others = agreeing[value >> start & mask]
+                    key = value >> start & mask
+                    one = first.setdefault(key, value)
+                    if one == value:  # as most are: a list for each would take three times as long
+                        continue
+                    others = agreeing.setdefault(key, [one])
                     for other in others:
                         if (value ^ other).bit_count() <= bits:
                             yield value, other

@@ -6,9 +6,12 @@ from array import array
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from scrapy_urlcanon.learn.held.row_index import NO_ROW
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from scrapy_urlcanon.learn.held.locations import Locations
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.orders import Reordered
 
@@ -28,7 +31,7 @@ class Site:
     def __init__(  # noqa: PLR0917 - a record, made in one place
         self,
         domain: str,
-        locations: list[Location],
+        locations: Locations,
         pages: array[int],
         declared: dict[int, Location],
         redirects: dict[int, Location],
@@ -42,14 +45,10 @@ class Site:
         self.reordered = reordered
         """Captures of one URL with its parameters in two orders."""
         self.locations = locations
-        # Of the URLs that something points to, which are few: a table of all would take as much
-        # as they do.
         wanted = {*declared.values(), *redirects.values()}
-        self.row_of = (
-            {location: row for row, location in enumerate(locations) if location in wanted}
-            if wanted
-            else {}
-        )
+        self.row_of = {
+            location: row for location in wanted if (row := locations.find(location)) != NO_ROW
+        }
         """Row of each URL that is declared or redirected to, where it was seen."""
         self.pages = pages
         """Page number of each row, :data:`NO_EVIDENCE` where nothing is known."""
@@ -64,7 +63,7 @@ class Site:
         redirect."""
         self._follow_redirects()
         count = max(self.pages, default=NO_EVIDENCE) + 1
-        self.sizes = array("l", [0]) * count
+        self.sizes = array("i", [0]) * count
         """URLs that show a page, by page number."""
         self.folds = bytearray(count)
         """Fold of each page: a stable hash of the first of its URLs."""

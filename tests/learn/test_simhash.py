@@ -21,17 +21,16 @@ def test_simhashes_are_found_by_the_bits_in_which_they_differ(others):
     for bits in range(SIMHASH_BITS + 2):
         flipped = [v ^ sum(1 << bit for bit in draw.sample(range(64), bits)) for v in first]
         index = SimhashIndex([*first, *flipped, *filling])
-        for value, other in zip(first, flipped, strict=True):
-            index.add(value, other)
-        near = [index.find(other) == other for other in flipped]
+        for number, value in enumerate(first):
+            assert index.setdefault(value, number) == number
+        near = [index.setdefault(other, -1) == number for number, other in enumerate(flipped)]
         assert near == [bits <= SIMHASH_BITS] * len(first), bits
 
 
 def test_the_first_of_several_representatives_is_found():
     """A simhash near several representatives is the one with the lowest number."""
-    index = SimhashIndex([0b1, 0b11, 0b111])
-    index.add(0b111, 9)
-    index.add(0b1, 4)
-    assert index.find(0b11) == 4
-    index.add(0b11, 12)
-    assert index.find(0b11) == 12
+    one, other, near = 0b111111, 0b0, 0b111
+    index = SimhashIndex([one, other, near])
+    assert index.setdefault(one, 9) == 9
+    assert index.setdefault(other, 4) == 4
+    assert index.setdefault(near, 12) == 4

@@ -107,8 +107,8 @@ def _noise(
         bare = location._replace(
             params=tuple([p for p in location.params if name_of(p) not in names])
         )
-        known = groups.pages.get(bare, NO_EVIDENCE)
-        if known == NO_EVIDENCE:
+        known = groups.pages.get(bare)
+        if known is None or known == NO_EVIDENCE:
             first = forms.setdefault(bare, location)
             if first is location:
                 continue

@@ -45,12 +45,7 @@ def sink_rules(
     groups: Groups, thresholds: Thresholds
 ) -> tuple[list[LearnedRule], list[LearnedRule]]:
     """Return the classes of URLs of a site that are one page, and those that may be."""
-    counts = Counter(location.place for location in groups.pages)
-    crowded = {place for place, count in counts.items() if thresholds.accept(count - 1, 0)}
-    by_place: dict[Place, list[Location]] = {}
-    for location in groups.pages:
-        if location.place in crowded:
-            by_place.setdefault(location.place, []).append(location)
+    by_place = _crowded(groups, thresholds)
     texts: dict[str, str] | None = None
     sure: list[LearnedRule] = []
     unsure: list[LearnedRule] = []
@@ -90,6 +85,23 @@ def sink_rules(
                 continue
             done.update(found.members)
     return sure, unsure
+
+
+def _crowded(groups: Groups, thresholds: Thresholds) -> dict[Place, list[Location]]:
+    """Return the URLs of each place that has enough of them for a sink."""
+    # By paths first, which are there already: few are of so many URLs.
+    counts = Counter(groups.pages.paths())
+    enough = {count for count in set(counts.values()) if thresholds.accept(count - 1, 0)}
+    crowded = {path for path, count in counts.items() if count in enough}
+    by_place: dict[Place, list[Location]] = {}
+    for location in groups.pages if crowded else ():
+        if location.path in crowded:
+            by_place.setdefault(location.place, []).append(location)
+    return {
+        place: locations
+        for place, locations in by_place.items()
+        if thresholds.accept(len(locations) - 1, 0)
+    }
 
 
 class _SinkClass(NamedTuple):

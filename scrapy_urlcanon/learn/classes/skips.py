@@ -184,7 +184,8 @@ class _Skips:
         self._declared = {source: to for source, to in declared.items() if source != to}
         self._canonical = {site.locations[row] for row in site.canonical}
         likely = {location for page in groups.duplicates() for location in groups.forms(page)}
-        classes = _classes_of((likely | self._declared.keys()) & groups.pages.keys(), groups)
+        likely = {url for url in likely | self._declared.keys() if url in groups.pages}
+        classes = _classes_of(likely, groups)
         self._classes = sorted(classes, key=lambda found: found.order)
         self._by_page: dict[int, list[Location]] = {
             page: [] for found in classes for page in found.pages
@@ -202,6 +203,10 @@ class _Skips:
 
     def _is_seen(self, location: Location) -> bool:
         return location not in self._groups.promised
+
+    def _shown(self, location: Location) -> tuple[int, ...] | int:
+        pages = self._groups.pages.get(location)
+        return NO_EVIDENCE if pages is None else pages
 
     def _is_once(self, pages: tuple[int, ...] | int) -> bool:
         """Tell whether a page was seen under one URL only, as one is that has changed."""
@@ -254,8 +259,8 @@ class _Skips:
                     look.own += not others and member in self._canonical
                 elif target in others:
                     look.seen.add(page)
-                elif self._is_seen(target) and self._groups.pages.get(target, -1) != -1:
-                    if self._is_once(page) and self._is_once(self._groups.pages[target]):
+                elif self._is_seen(target) and self._shown(target) != NO_EVIDENCE:
+                    if self._is_once(page) and self._is_once(self._shown(target)):
                         look.changed.add(page)
                     else:
                         look.contradicted += 1
@@ -373,8 +378,13 @@ class _Skips:
             return 0
         alone = elsewhere = 0
         for page in untold:
-            urls = {follow(way, one) for one in found.pages[page]} & self._groups.pages.keys()
-            there = {shown for url in urls for shown in self._groups.pages_of(url)} - {NO_EVIDENCE}
+            urls = {follow(way, one) for one in found.pages[page]}
+            there = {
+                shown
+                for url in urls
+                if url in self._groups.pages
+                for shown in self._groups.pages_of(url)
+            } - {NO_EVIDENCE}
             if there and page not in there:
                 alone += not look.others[page]
                 elsewhere += look.others[page] > 0
