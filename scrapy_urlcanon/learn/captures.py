@@ -194,6 +194,9 @@ class _Evidence:
                 page = near.setdefault(simhash, count) if flags & _HAS_SIMHASH else count
                 count += page == count
             pages.append(NO_EVIDENCE if page is None else page)
+        del near, equal
+        if len(pages) > MAX_RUN:
+            _give_back()
         return pages
 
     def join_declared(
@@ -299,10 +302,10 @@ def _in_order(runs: list[_Run]) -> Iterator[tuple[bytes, _Run, int]]:
 
 
 def _give_back() -> None:
-    """Give the memory of runs back to the system, where the C library does not.
+    """Give memory that was let go of back to the system, where the C library does not.
 
-    glibc keeps blocks of up to 32 MB for others like them, and what is made of the runs is none: of
-    ten million captures it kept 0.9 GB.
+    glibc keeps blocks of up to 32 MB for others like them, as those of runs, and what is made of
+    these is none: of ten million captures it kept 0.9 GB.
     """
     if sys.platform == "linux":
         from ctypes import CDLL  # noqa: PLC0415 - for large domains only
