@@ -23,7 +23,7 @@ from scrapy_urlcanon.learn.trial import Trial
 from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.learn.evidence import Prior
@@ -199,6 +199,8 @@ class Miner:
 
     def _accept_all(self, trial: Trial, thresholds: Thresholds) -> bool:
         tallies = trial.accepted(thresholds)
+        if tallies:
+            trial.forget_merges()
         for tally in tallies:
             self._accept(trial, tally)
         return bool(tallies)
@@ -230,13 +232,17 @@ class Miner:
         operations = trial.candidate
         if trial.known <= 0:
             operations = tuple(step.as_seen(changes) for step in operations)
-        targets = set(changes.values())
-        if len(targets) >= MIN_TARGETS:
-            pages, promised = self.groups.pages, self.groups.promised
-            seen = sum(target in pages and target not in promised for target in targets)
-            self.share_seen = max(self.share_seen, seen / len(targets))
+        self.share_seen = max(self.share_seen, self._share_seen({*changes.values()}))
         self.accepted = inserted(self.accepted, Accepted(scope, operations, evidence))
         self.groups.apply(changes)
+
+    def _share_seen(self, targets: Collection[Location]) -> float:
+        """Return what share of the URLs that a rule makes of others the crawl has seen."""
+        if len(targets) < MIN_TARGETS:
+            return 0.0
+        pages, promised = self.groups.pages, self.groups.promised
+        seen = sum(target in pages and target not in promised for target in targets)
+        return seen / len(targets)
 
     def take_back(self, led: Mapping[Location, bool]) -> bool:
         """Take back the templates that lead pages to where they are not fetched; tell if any did.

@@ -176,6 +176,11 @@ class Trial:
             and self._luck(tally, thresholds) <= 1.0 - thresholds.confidence
         ]
 
+    def forget_merges(self) -> None:
+        """Let go of what :meth:`accepted` alone needs: new forms would not fit beside it."""
+        self._merges = []
+        self._depths.clear()
+
     def _luck(self, tally: Tally, thresholds: Thresholds) -> float:
         """Return how probable it is that the pages agree by chance, as those of its siblings do."""
         if self.known > 0:
