@@ -8,7 +8,7 @@ from itertools import accumulate, chain, compress, count
 from operator import and_
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from scrapy_urlcanon.learn.held.forms import Forms
+from scrapy_urlcanon.learn.held.forms import Forms, Pages
 from scrapy_urlcanon.learn.location import name_of
 from scrapy_urlcanon.learn.operation import (
     apply_all,
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import (
         Callable,
         Collection,
-        Container,
         Iterable,
         Iterator,
         Mapping,
@@ -99,11 +98,10 @@ class Groups:
         self.rate_of_change = NO_RATE
         """How often a capture shows what no other one of its page does, as far as is known."""
         self._handles: dict[str, _Marked] = {}
-        # Forms that came to a page.
-        self._joined: dict[int, list[Location]] = {}
+        self._joined = _Joined(len(site.sizes))
         for location in self.promised:
             page = self.pages[location] = (promised or {})[location]
-            self._joined.setdefault(page, []).append(location)
+            self._joined.add(page, location)
         self._rows = _RowsOfPages(site, self._joined)
         self._duplicates = array("i", filter(self._rows.has, range(len(site.sizes))))
 
@@ -115,16 +113,17 @@ class Groups:
 
     def _is_duplicate(self, page: int) -> bool:
         count = self.pages.count(self._rows.of(page))
-        if count <= 1 and (joined := self._joined.get(page)):
-            count += len(set(filter(self.pages.__contains__, joined)))
+        if count <= 1 and page in self._joined:
+            count += len(set(filter(self.pages.__contains__, self._joined.of(page))))
         return count > 1
 
     def forms(self, page: int) -> list[Location]:
         """Return the forms under which a page is found, if several URLs were."""
         is_form, location_of = self.pages.is_form, self.site.locations.__getitem__
         forms = [location_of(row) for row in self._rows.of(page) if is_form[row]]
-        if joined := self._joined.get(page):
-            forms += [location for location in dict.fromkeys(joined) if location in self.pages]
+        if page in self._joined:
+            joined = dict.fromkeys(self._joined.of(page))
+            forms += filter(self.pages.__contains__, joined)
         return forms
 
     def pages_of(self, form: Location) -> tuple[int, ...]:
@@ -223,15 +222,18 @@ class Groups:
         while targets:
             # Let go of one by one: of a large site they take as much as what is made of them.
             target, sources = targets.popitem()
-            if target in self.pages and target not in changes:
+            known = None if target in changes else self.pages.get(target)
+            if known is None and len(sources) == 1:
+                continue
+            shown = [self.pages[source] for source in sources]
+            if known is not None:
                 sources.append(target)
-            if len(sources) > 1:
-                found.append(self._merge(target, sources))
+                shown.append(known)
+            found.append(self._merge(target, sources, shown))
         found.reverse()
         return found
 
-    def _merge(self, target: Location, sources: list[Location]) -> Merge:
-        shown = [self.pages[source] for source in sources]
+    def _merge(self, target: Location, sources: list[Location], shown: list[Pages]) -> Merge:
         first = shown[0]
         if isinstance(first, int) and shown.count(first) == len(shown):
             # As most of them do.
@@ -305,7 +307,7 @@ class Groups:
             there = () if known is None else _as_tuple(known)
             for page in _as_tuple(pages):
                 if page not in there and self._rows.has(page):
-                    self._joined.setdefault(page, []).append(target)
+                    self._joined.add(page, target)
             if known is None:
                 for handle in handles_of(target):
                     if handle in handles:
@@ -350,10 +352,42 @@ def _rows_to_mark(
     return found
 
 
+class _Joined:
+    """Forms by a page that came to them, whether they are forms still or not.
+
+    A list for each page would take 170 bytes; in a chain a form takes 12.
+    """
+
+    def __init__(self, count: int) -> None:
+        """Make room for so many pages."""
+        self._last = array("i", [_NONE]) * count
+        self._before = array("i")
+        self._forms: list[Location] = []
+
+    def __contains__(self, page: int) -> bool:
+        return self._last[page] != _NONE
+
+    def add(self, page: int, form: Location) -> None:
+        """Add a form to which a page came."""
+        self._before.append(self._last[page])
+        self._last[page] = len(self._forms)
+        self._forms.append(form)
+
+    def of(self, page: int) -> Iterator[Location]:
+        """Yield the forms to which a page came, from the last one on."""
+        number = self._last[page]
+        while number != _NONE:
+            yield self._forms[number]
+            number = self._before[number]
+
+
+_NONE = -1
+
+
 class _RowsOfPages:
     """The rows of each page that several URLs show, or that was promised for one more."""
 
-    def __init__(self, site: Site, promised: Container[int]) -> None:
+    def __init__(self, site: Site, promised: _Joined) -> None:
         sizes = (
             size if size > 1 or page in promised else 0 for page, size in enumerate(site.sizes)
         )
