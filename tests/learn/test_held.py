@@ -1,0 +1,80 @@
+"""What is held of many URLs in few bytes does what lists and dicts of objects would do."""
+
+from array import array
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scrapy_urlcanon.learn.held.forms import Forms
+from scrapy_urlcanon.learn.held.locations import Collector
+from scrapy_urlcanon.learn.held.row_index import NO_ROW, RowIndex
+from scrapy_urlcanon.learn.location import locate
+
+LOCATIONS = [
+    locate(f"{origin}{path}{query}")
+    for origin in ("http://a.example", "https://a.example", "http://b.example")
+    for path in ("/", "/a", "/a/b")
+    for query in ("", "?x=1", "?x=2", "?x=1&y=2")
+]
+PAGES = st.integers(-1, 3) | st.tuples(st.integers(0, 3), st.integers(4, 9))
+ACTIONS = st.tuples(
+    st.sampled_from(("pop", "set", "setdefault")), st.sampled_from(LOCATIONS), PAGES
+)
+
+
+class Alike(int):
+    """A number whose hash is that of many others."""
+
+    __slots__ = ()
+
+    def __hash__(self):
+        return int(self) % 3
+
+
+@given(st.lists(st.integers(0, 99).map(Alike)), st.integers(0, 9))
+def test_index_finds_the_first_row_of_each_value(values, count):
+    """Also where values have one hash, and where more come than room was made for."""
+    index, first = RowIndex(values, count), {}
+    for row, value in enumerate(values):
+        assert index.setdefault(value, row) == first.setdefault(value, row)
+    for number in range(100):
+        assert index.find(Alike(number)) == first.get(Alike(number), NO_ROW)
+
+
+@given(st.lists(st.sampled_from(LOCATIONS)))
+def test_urls_are_what_was_added(locations):
+    """Each once, in the order in which they came, by their rows and all together."""
+    collector = Collector(len(locations))
+    rows = {}
+    for location in locations:
+        assert collector.add(location) == rows.setdefault(location, len(rows))
+    collected = collector.locations
+    assert list(collected) == [collected[row] for row in range(len(collected))] == list(rows)
+    assert list(collected.at(range(0, len(rows), 2))) == list(rows)[::2]
+    for location in LOCATIONS:
+        assert collected.find(location) == rows.get(location, NO_ROW)
+
+
+@given(st.lists(st.tuples(st.sampled_from(LOCATIONS), st.integers(-1, 3))), st.lists(ACTIONS))
+def test_forms_are_a_mapping(seen, actions):
+    """They have the forms and pages that a dict would have, in the same order."""
+    expected = dict(seen)
+    collector = Collector(len(expected))
+    for location in expected:
+        collector.add(location)
+    forms = Forms(collector.locations, array("i", expected.values()))
+    for action, location, pages in actions:
+        if action == "set":
+            expected[location] = forms[location] = pages
+        elif action == "setdefault":
+            known = expected.get(location)
+            assert forms.setdefault(location, pages) == known
+            expected.setdefault(location, pages)
+        elif location in expected:
+            assert forms.pop(location) == expected.pop(location)
+    assert list(forms) == list(expected)
+    assert list(forms.items()) == list(expected.items())
+    assert list(forms.paths()) == [location.path for location in expected]
+    for location in LOCATIONS:
+        assert (location in forms) == (location in expected)
+        assert forms.get(location) == expected.get(location)
