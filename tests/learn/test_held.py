@@ -1,6 +1,7 @@
 """What is held of many URLs in few bytes does what lists and dicts of objects would do."""
 
 from array import array
+from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +40,25 @@ def test_index_finds_the_first_row_of_each_value(values, count):
         assert index.setdefault(value, row) == first.setdefault(value, row)
     for number in range(100):
         assert index.find(Alike(number)) == first.get(Alike(number), NO_ROW)
+
+
+def test_numbers_that_end_alike_are_found_as_soon_as_others():
+    """Near simhashes have many bits in common; of each value few others are looked at."""
+    compared = Counter()
+
+    class Counted(int):
+        __slots__ = ()
+        __hash__ = int.__hash__
+
+        def __eq__(self, other):
+            compared[int(self)] += 1
+            return int(self) == int(other)
+
+    values = [Counted(number << 24) for number in range(-1000, 1000)]
+    index = RowIndex(values, len(values))
+    for row, value in enumerate(values):
+        assert index.setdefault(value, row) == row
+    assert sum(compared.values()) < 10 * len(values)
 
 
 @given(st.lists(st.sampled_from(LOCATIONS)))

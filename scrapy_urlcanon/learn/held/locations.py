@@ -6,7 +6,7 @@ from array import array
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from scrapy_urlcanon.learn.held.row_index import NO_ROW, RowIndex
+from scrapy_urlcanon.learn.held.row_index import NO_ROW, POSITIVE, SHIFT, RowIndex
 from scrapy_urlcanon.learn.location import Location
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ class Locations(RowIndex[Location]):
 
     As objects they would take 64 bytes each beside the paths and parameters that several of them
     share, and as much again to be found in a dict. Here it is some 20 bytes; an object is made each
-    time that one is asked for. :class:`Collector` makes
-    these.
+    time that one is asked for. :class:`Collector` makes these.
     """
 
     def __init__(self, count: int) -> None:
@@ -75,7 +74,8 @@ class Locations(RowIndex[Location]):
         # As it is done for all values, without an object for each row.
         origin, path, params = value
         slots, mask, paths, path_of = self._slots, self._mask, self.paths, self.path_of
-        slot = hash(value) & mask
+        left = hash(value)
+        slot = left & mask
         while (row := slots[slot]) >= 0:
             if (
                 paths[path_of[row]] == path
@@ -83,7 +83,8 @@ class Locations(RowIndex[Location]):
                 and self.origins[self.origin_of[row]] == origin
             ):
                 return row
-            slot = slot + 1 & mask
+            left = left >> SHIFT & POSITIVE
+            slot = 5 * slot + 1 + left & mask
         return NO_ROW
 
 

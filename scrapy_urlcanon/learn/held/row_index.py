@@ -14,6 +14,10 @@ NO_ROW = -1
 # Slots for each two rows; with fewer, what is looked for is seldom in its own.
 _SLOTS, _ROWS = 3, 2
 
+# Where a slot is taken the next one is told by what is left of the hash without so many bits, as in
+# a dict: the lowest bits alone are the same of many simhashes.
+SHIFT, POSITIVE = 5, (1 << 59) - 1
+
 _LEAST = 16
 
 
@@ -27,8 +31,8 @@ class RowIndex(Generic[Value]):
     """The rows of some values that are held anyway, such as in a list or an array.
 
     A dict would hold the hash, the value and the row as objects, some 70 bytes for each. Here the
-    row alone is held, in the slot that the hash tells or in the next one that is free: 6 to 12
-    bytes. It takes four times as long.
+    row alone is held, in the slot that the hash tells or in another one: 6 to 12 bytes. It takes
+    four times as long.
 
     >>> paths = ["/", "/a"]
     >>> index = RowIndex(paths)
@@ -58,11 +62,13 @@ class RowIndex(Generic[Value]):
     def find(self, value: Value) -> int:
         """Return the row of a value; :data:`NO_ROW` where it has none."""
         slots, values, mask = self._slots, self._values, self._mask
-        slot = hash(value) & mask
+        left = hash(value)
+        slot = left & mask
         while (row := slots[slot]) >= 0:
             if values[row] == value:
                 return row
-            slot = slot + 1 & mask
+            left = left >> SHIFT & POSITIVE
+            slot = 5 * slot + 1 + left & mask
         return NO_ROW
 
     def setdefault(self, value: Value, row: int) -> int:
@@ -73,11 +79,13 @@ class RowIndex(Generic[Value]):
         if not self._free:
             self._grow()
         slots, values, mask = self._slots, self._values, self._mask
-        slot = hash(value) & mask
+        left = hash(value)
+        slot = left & mask
         while (known := slots[slot]) >= 0:
             if values[known] == value:
                 return known
-            slot = slot + 1 & mask
+            left = left >> SHIFT & POSITIVE
+            slot = 5 * slot + 1 + left & mask
         slots[slot] = row
         self._free -= 1
         return row
@@ -88,8 +96,10 @@ class RowIndex(Generic[Value]):
         slots, values, mask = self._slots, self._values, self._mask
         for row in rows:
             if row >= 0:
-                slot = hash(values[row]) & mask
+                left = hash(values[row])
+                slot = left & mask
                 while slots[slot] >= 0:
-                    slot = slot + 1 & mask
+                    left = left >> SHIFT & POSITIVE
+                    slot = 5 * slot + 1 + left & mask
                 slots[slot] = row
                 self._free -= 1
