@@ -366,13 +366,9 @@ class Crawl:
     # Who hears of what, in this order.
 
     def _hear_of_drops(self) -> None:
-        """Have drops attributed, which tells all others; without that those hear who need none."""
-        parts = (
-            (self.dropped,)
-            if self.dropped
-            else (self.ordered and self.ordered.order, self.recorder)
-        )
-        for part in parts:
+        """Tell of drops who attributes them, and tells all others; else who needs nothing of it."""
+        order = self.ordered and self.ordered.order
+        for part in (self.dropped,) if self.dropped else (order, self.recorder):
             if part:
                 hear_of_drops(self._crawler, part.request_dropped)
 
