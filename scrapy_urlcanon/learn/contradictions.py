@@ -17,10 +17,10 @@ from scrapy_urlcanon.learn.scope import ANY_VALUE
 from scrapy_urlcanon.learn.vocabulary import NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator
 
     from scrapy_urlcanon.learn.candidates import Candidate
-    from scrapy_urlcanon.learn.groups import Agreement, Merge
+    from scrapy_urlcanon.learn.held.merges import Agreement, Merges
     from scrapy_urlcanon.learn.location import Location
 
 #: Captures that differ, and have something in common, before it may be what they differ by.
@@ -53,29 +53,22 @@ _PAIR = 2
 _MANY, _Z = 100, 2.0
 
 
-def without_content(
-    merges: list[Merge], changes: Collection[Location], candidate: Candidate
-) -> list[Merge]:
-    """Return the merges with what is no change between two captures among what they lose.
+def count_content(merges: Merges, changes: Collection[Location], candidate: Candidate) -> None:
+    """Count what is no change between two captures among what the merges lose.
 
     :param changes: the URLs that the candidate changes.
     """
     content = _content_of(merges, changes)
-    found = []
-    for merge in merges:
-        agreement = merge.agreement
-        moved = [s for s in agreement.moved if content.isdisjoint(_marks(s, changes))]
-        lost = agreement.lost + len(agreement.moved) - len(moved)
-        found.append(
-            merge._replace(agreement=agreement._replace(moved=tuple(moved), lost=lost))
-            if agreement.moved
-            else merge
-        )
+    agreements = merges.agreements
+    for number, agreement in enumerate(agreements):
+        if agreement.moved:
+            moved = [s for s in agreement.moved if content.isdisjoint(_marks(s, changes))]
+            lost = agreement.lost + len(agreement.moved) - len(moved)
+            agreements[number] = agreement._replace(moved=tuple(moved), lost=lost)
     names = frozenset[str]().union(*(step.drops for step in candidate))
-    if _CHANGED not in content and not _is_by_value(found, names) and not _is_by_page(found):
-        return found
-    # Nor do they tell how often captures differ that should agree.
-    return [merge._replace(agreement=_without_changes(merge.agreement)) for merge in found]
+    if _CHANGED in content or _is_by_value(merges, names) or _is_by_page(merges):
+        # Nor do they tell how often captures differ that should agree.
+        agreements[:] = map(_without_changes, agreements)
 
 
 def _without_changes(agreement: Agreement) -> Agreement:
@@ -83,18 +76,19 @@ def _without_changes(agreement: Agreement) -> Agreement:
     return agreement._replace(lost=lost, changed=0, moved=(), agreeing=0, trials=0)
 
 
-def _content_of(merges: Sequence[Merge], changes: Collection[Location]) -> set[str]:
+def _content_of(merges: Merges, changes: Collection[Location]) -> set[str]:
     """Return the marks of URLs that differ from what they are beside for having them."""
-    differing = [s for merge in merges for s in merge.agreement.moved + merge.agreement.odd]
+    agreements = merges.agreements
+    differing = [source for one in agreements for source in one.moved + one.odd]
     odd = Counter(mark for source in differing for mark in _marks(source, changes))
     likely = {mark for mark, count in odd.items() if count >= _MIN_ODD}
     if not likely:
         return likely
     clear = [
         source
-        for merge in merges
-        if merge.agreement.agreeing or merge.agreement.odd
-        for source in merge.sources
+        for number, agreement in enumerate(agreements)
+        if agreement.agreeing or agreement.odd
+        for source in merges.sources(number)
     ]
     among = Counter(mark for s in clear for mark in likely.intersection(_marks(s, changes)))
 
@@ -108,27 +102,26 @@ def _content_of(merges: Sequence[Merge], changes: Collection[Location]) -> set[s
     return set(filter(is_content, likely))
 
 
-def _is_by_value(merges: Sequence[Merge], names: Collection[str]) -> bool:
+def _is_by_value(merges: Merges, names: Collection[str]) -> bool:
     """Tell whether few values of the parameters are in more counter-examples than by chance.
 
     Of two URLs that differ nothing tells which one has changed. Where it is by chance, values
     that are rare are seldom in two such pairs.
     """
-    count: Counter[str] = Counter()
-    against: Counter[str] = Counter()
-    of = of_against = 0
-    for merge in merges if names else ():
-        if not merge.agreement.unclear:
-            continue
-        params = {param for s in merge.sources for param in s.params if name_of(param) in names}
-        count.update(params)
-        of += 1
-        if merge.agreement.changed:
-            against.update(params)
-            of_against += 1
+
+    def params_of(number: int) -> set[str]:
+        sources = merges.sources(number)
+        return {param for s in sources for param in s.params if name_of(param) in names}
+
+    unclear = [n for n, agreement in enumerate(merges.agreements) if agreement.unclear]
+    odd = [n for n in unclear if merges.agreements[n].changed] if names else []
+    against = Counter(param for number in odd for param in params_of(number))
     pairs = sum(n * (n - 1) // 2 for n in against.values())
-    expected = of_against * (of_against - 1) / 2 * sum((n / of) ** 2 for n in count.values())
-    if pairs < max(expected, _MIN_PAIRS):
+    if pairs < _MIN_PAIRS:
+        return False
+    count = Counter(param for number in unclear for param in params_of(number))
+    expected = len(odd) * (len(odd) - 1) / 2 * sum((n / len(unclear)) ** 2 for n in count.values())
+    if pairs < expected:
         return False
     if pairs > _MANY:
         return pairs > expected + _Z * sqrt(expected)
@@ -136,13 +129,14 @@ def _is_by_value(merges: Sequence[Merge], names: Collection[str]) -> bool:
     return 1.0 - exp(-expected) * fewer <= _MAX_CHANCE
 
 
-def _is_by_page(merges: Iterable[Merge]) -> bool:
+def _is_by_page(merges: Merges) -> bool:
     """Tell whether counter-examples are pages of which each URL shows something else.
 
     Where captures change one by one, two of three URLs seldom change, and the others agree.
     """
-    odd = [m for m in merges if m.agreement.changed and m.agreement.unclear > _PAIR]
-    apart = sum(1 for merge in odd if not merge.pages)
+    agreements = enumerate(merges.agreements)
+    odd = [number for number, one in agreements if one.changed and one.unclear > _PAIR]
+    apart = sum(1 for number in odd if not merges.pages(number))
     return apart > 0 and 1.0 - at_most(apart - 1, len(odd), _MAX_RATE) <= _MAX_CHANCE
 
 

@@ -9,6 +9,7 @@ from operator import and_
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from scrapy_urlcanon.learn.held.forms import Forms, Pages
+from scrapy_urlcanon.learn.held.merges import Agreement, Merges
 from scrapy_urlcanon.learn.location import name_of
 from scrapy_urlcanon.learn.operation import (
     apply_all,
@@ -40,42 +41,6 @@ _Part = TypeVar("_Part")
 
 #: So many URLs that agree, for each that does not, say that the latter has changed.
 CLEAR = 3
-
-
-class Agreement(NamedTuple):
-    """How far the URLs of a merge show the same."""
-
-    lost: int = 0
-    """Pages that would no longer be fetched: the evidence against it."""
-    changed: int = 0
-    """Those of the lost pages that were seen but once, as a page is that changed."""
-    unclear: int = 0
-    """URLs that were too few to tell by those that agree whether another one has changed."""
-    moved: tuple[Location, ...] = ()
-    """One URL of each page that was seen here only, beside many URLs that agree; such pages are not
-    counted in ``lost``."""
-    agreeing: int = 0
-    """Those many URLs."""
-    trials: int = 0
-    """Those of the many of which, one by one, the others would be many without it.
-
-    With the ``moved`` they tell without bias how often a capture differs: what one shows has no
-    part in whether it is looked at."""
-    odd: tuple[Location, ...] = ()
-    """The one that shows something else than two which agree: too few to say what changed."""
-
-
-class Merge(NamedTuple):
-    """Several URLs that a candidate makes one."""
-
-    target: Location
-    """What it makes of them."""
-    sources: tuple[Location, ...]
-    """The URLs, the target itself among them where it was seen."""
-    pages: tuple[int, ...]
-    """Pages that at least two of them show: the evidence for the candidate."""
-    agreement: Agreement
-    """How far they agree; those that agree as most do, which are nearly all, share one."""
 
 
 class Groups:
@@ -213,33 +178,41 @@ class Groups:
                     changes[location] = changed
         return changes
 
-    def merges(self, changes: dict[Location, Location]) -> list[Merge]:
+    def merges(self, changes: dict[Location, Location]) -> Merges:
         """Return the groups of several forms that the changes make one."""
-        targets: dict[Location, list[Location]] = {}
+        # Of most targets there is one source only: a list for each would take 110 bytes.
+        first: dict[Location, Location] = {}
+        more: dict[Location, list[Location]] = {}
         for source, target in changes.items():
-            targets.setdefault(target, []).append(source)
-        found = []
-        while targets:
-            # Let go of one by one: of a large site they take as much as what is made of them.
-            target, sources = targets.popitem()
+            if first.setdefault(target, source) is not source:
+                more.setdefault(target, []).append(source)
+        found = Merges()
+        for target, source in first.items():
             known = None if target in changes else self.pages.get(target)
-            if known is None and len(sources) == 1:
+            others = more.get(target)
+            if known is None and others is None:
                 continue
+            sources = [source, *others] if others else [source]
             shown = [self.pages[source] for source in sources]
             if known is not None:
                 sources.append(target)
                 shown.append(known)
-            found.append(self._merge(target, sources, shown))
-        found.reverse()
+            found.append(target, sources, *self._evidence(sources, shown))
         return found
 
-    def _merge(self, target: Location, sources: list[Location], shown: list[Pages]) -> Merge:
+    def _evidence(
+        self, sources: list[Location], shown: list[Pages]
+    ) -> tuple[tuple[int, ...], Agreement]:
+        """Return the pages that at least two URLs show, and how far all of them agree.
+
+        :param shown: what each of them shows.
+        """
         first = shown[0]
         if isinstance(first, int) and shown.count(first) == len(shown):
             # As most of them do.
             if first == NO_EVIDENCE:
-                return Merge(target, tuple(sources), (), _NOTHING_SHOWN)
-            return Merge(target, tuple(sources), (first,), _all_agree(len(sources)))
+                return (), _NOTHING_SHOWN
+            return (first,), _all_agree(len(sources))
         counts: dict[int, int] = {}
         several = []
         for pages in shown:
@@ -265,14 +238,12 @@ class Groups:
             known = sum(counts.values())
             odd = [s for s, p in zip(sources, shown, strict=True) if agreeing > 1 and p in once]
             changed = min(lost, len(once))
-            agreement = Agreement(lost, changed, known, odd=tuple(odd))
-            return Merge(target, tuple(sources), evidence, agreement)
+            return evidence, Agreement(lost, changed, known, odd=tuple(odd))
         left = max(0, len(unlike - once) - 1 - lost_before)
         odd = [source for source in sources if not once.isdisjoint(self.pages_of(source))]
         moved = tuple(sorted(odd)[: lost - left])
         trials = agreeing if agreeing > max(CLEAR, 2 * len(odd)) else 0
-        agreement = Agreement(left, moved=moved, agreeing=agreeing, trials=trials)
-        return Merge(target, tuple(sources), evidence, agreement)
+        return evidence, Agreement(left, moved=moved, agreeing=agreeing, trials=trials)
 
     def _told_apart(self, pages: Collection[int], sources: Sequence[Location]) -> set[int]:
         """Return those of the pages of a merge that are known to differ from each other.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import combinations
@@ -10,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.candidates import MAX_URLS, common
-from scrapy_urlcanon.learn.contradictions import without_content
+from scrapy_urlcanon.learn.contradictions import count_content
 from scrapy_urlcanon.learn.evidence import Changes
 from scrapy_urlcanon.learn.families import chance_of_luck, is_choice
+from scrapy_urlcanon.learn.held.merges import Merges
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
 from scrapy_urlcanon.learn.operation import apply_all
 from scrapy_urlcanon.learn.results.rule import Evidence
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.candidates import Candidate
     from scrapy_urlcanon.learn.evidence import Thresholds
-    from scrapy_urlcanon.learn.groups import Groups, Merge
+    from scrapy_urlcanon.learn.groups import Groups
+    from scrapy_urlcanon.learn.held.merges import Merge
     from scrapy_urlcanon.learn.location import Location
 
 #: Parts of a scope, and values of a condition, that are looked at; more of them are pages.
@@ -106,10 +109,11 @@ class Trial:
         # Of the steps together, for what is to speak for all of them.
         self._dropped = frozenset[str]().union(*(step.drops for step in candidate))
         self._fewer = list(combinations(candidate, len(candidate) - 1))
-        merges = groups.merges(self.changes)
-        is_joint = len(candidate) > 1 and not any(step.speaks_alone for step in candidate)
-        merges = without_content(merges, self.changes, candidate)
-        self._merges = [self._joint(merge) for merge in merges] if is_joint else merges
+        self._merges = groups.merges(self.changes)
+        count_content(self._merges, self.changes, candidate)
+        if len(candidate) > 1 and not any(step.speaks_alone for step in candidate):
+            for number, merge in enumerate(self._merges):
+                self._merges.set_pages(number, self._joint_pages(merge))
         folds = {groups.site.folds[page] for page in proposers}
         # A page counts for the candidate if some other fold proposed it too, or somebody who knows.
         self._counts = [known > 0 or folds != {fold} for fold in range(FOLDS)]
@@ -117,11 +121,12 @@ class Trial:
         self._is_choice = is_choice(candidate, self.changes)
         self._blurred = bytearray(len(groups.site.sizes))
         """By page, whether it is blurred: 0 where that is not known yet, else 1 or 2."""
-        self._depths: dict[Location, int] = {}
+        self._depths = bytearray(len(self._merges))
+        """By merge, how many scopes hold all that it changes: 0 where that is not known yet."""
         self.whole = self._tally(scope or Scope(groups.site.domain), self._merges)
 
-    def _joint(self, merge: Merge) -> Merge:
-        """Return a merge with those of its pages only that speak for all steps together.
+    def _joint_pages(self, merge: Merge) -> tuple[int, ...]:
+        """Return those of the pages of a merge that speak for all steps together.
 
         What one step does alone is evidence for that step, and was weighed as such: a parameter
         that hardly ever occurs is not to be dropped because ``www`` may be.
@@ -131,10 +136,9 @@ class Trial:
             for page in self._groups.pages_of(source):
                 if page in showing:
                     showing[page].append(source)
-        pages = tuple(
+        return tuple(
             page for page, sources in showing.items() if self._show_all_steps(sources[:MAX_URLS])
         )
-        return merge._replace(pages=pages)
 
     def _show_all_steps(self, sources: Iterable[Location]) -> bool:
         """Tell whether some two URLs are made one by all steps together and by no fewer.
@@ -165,7 +169,7 @@ class Trial:
                 if tally.support(thresholds) >= MIN_PARTED * (1 + tally.lost + tally.moved)
                 and self._stands(tally, thresholds)
             ]
-        found = self._choose(self.whole, self._merges, 1, 1, thresholds)
+        found = self._choose(self.whole, range(len(self._merges)), 1, 1, thresholds)
         chosen = [self._narrowed(tally, thresholds) for tally in found]
         chosen = chosen or self._conditional(thresholds)
         return [
@@ -178,7 +182,7 @@ class Trial:
 
     def forget_merges(self) -> None:
         """Let go of what :meth:`accepted` alone needs: new forms would not fit beside it."""
-        self._merges = []
+        self._merges = Merges()
         self._depths.clear()
 
     def _luck(self, tally: Tally, thresholds: Thresholds) -> float:
@@ -269,8 +273,18 @@ class Trial:
 
     def _tally(self, scope: Scope, merges: Iterable[Merge]) -> Tally:
         tally = Tally(scope)
+        # The first ones by their text, so that the order of the merges does not show.
+        first = nsmallest(
+            MAX_EXAMPLES,
+            self._counted(merges, tally),
+            key=lambda merge: reading_order(merge.target),
+        )
+        tally.examples = [_example(merge, self.changes) for merge in first]
+        return tally
+
+    def _counted(self, merges: Iterable[Merge], tally: Tally) -> Iterator[Merge]:
+        """Add merges to a tally, one by one; yield those that may be shown for it."""
         folds = self._groups.site.folds
-        shown: list[Merge] = []
         for merge in merges:
             lost, changed, unclear, moved, agreeing, trials, _ = merge.agreement
             tally.lost += lost
@@ -280,19 +294,17 @@ class Trial:
             tally.agreeing += agreeing
             tally.trials += trials
             tally.merges += len(merge.sources) - 1 - lost
-            if not merge.pages:
-                continue
             for page in merge.pages:
                 if self._counts[folds[page]]:
                     tally.pages.add(page)
                     if self._is_blurred(page):
                         tally.blurred.add(page)
-            if not lost:
-                shown.append(merge)
-        # The first ones by their text, so that the order of the merges does not show.
-        first = nsmallest(MAX_EXAMPLES, shown, key=lambda merge: reading_order(merge.target))
-        tally.examples = [_example(merge, self.changes) for merge in first]
-        return tally
+            if merge.pages and not lost:
+                yield merge
+
+    def _at(self, numbers: Iterable[int]) -> Iterator[Merge]:
+        """Yield the merges with some numbers."""
+        return map(self._merges.__getitem__, numbers)
 
     def _is_blurred(self, page: int) -> bool:
         if not self._blurred[page]:
@@ -302,12 +314,15 @@ class Trial:
     def _choose(
         self,
         tally: Tally,
-        merges: Sequence[Merge],
+        merges: Sequence[int],
         depth: int,
         alternatives: int,
         thresholds: Thresholds,
     ) -> list[Tally]:
-        """Return the widest scopes, from that of the tally down, in which the candidate holds."""
+        """Return the widest scopes, from that of the tally down, in which the candidate holds.
+
+        :param merges: the numbers of those in the tally.
+        """
         whole = tally.scope.is_expressible and self._holds(tally, alternatives, thresholds)
         is_clear = whole and not tally.lost
         if is_clear and self._is_in_several_parts(merges, depth):
@@ -315,7 +330,7 @@ class Trial:
         parts = self._parts(merges, depth) if len(tally.pages) > 1 else {}
         if is_clear and not self._is_local(tally, parts):
             return [tally]
-        tallies = {scope: self._tally(scope, found) for scope, found in parts.items()}
+        tallies = {scope: self._tally(scope, self._at(found)) for scope, found in parts.items()}
         tallies = {scope: part for scope, part in tallies.items() if part.pages}
         alternatives += len(tallies)
         chosen = [
@@ -330,46 +345,46 @@ class Trial:
         kept, lost = sum(part.merges for part in chosen), sum(part.lost for part in chosen)
         return chosen if kept >= 0.9 * tally.merges and lost <= tally.lost else [tally]
 
-    def _is_in_several_parts(self, merges: Iterable[Merge], depth: int) -> bool:
+    def _is_in_several_parts(self, merges: Iterable[int], depth: int) -> bool:
         """Tell whether two parts of a scope have evidence, which the first few merges tell."""
         first: Scope | None = None
-        for merge in merges:
-            scope = self._scope(merge, depth) if merge.pages else None
+        for number in merges:
+            scope = self._scope(number, depth) if self._merges.pages(number) else None
             if scope is not None:
                 if first is not None and scope != first:
                     return True
                 first = scope
         return False
 
-    def _parts(self, merges: Sequence[Merge], depth: int) -> dict[Scope, list[Merge]]:
+    def _parts(self, merges: Iterable[int], depth: int) -> dict[Scope, array[int]]:
         """Return the parts of a scope, ``depth`` steps below the domain, with their merges."""
-        parts: dict[Scope, list[Merge]] = {}
-        for merge in merges:
-            scope = self._scope(merge, depth)
+        parts: dict[Scope, array[int]] = {}
+        for number in merges:
+            scope = self._scope(number, depth)
             if scope is not None:
-                parts.setdefault(scope, []).append(merge)
+                parts.setdefault(scope, array("i")).append(number)
                 if len(parts) > MAX_PARTS:
                     return {}
         return parts
 
-    def _scope(self, merge: Merge, depth: int) -> Scope | None:
-        """Return the scope that holds all URLs which the candidate changes, so far from the widest.
+    def _scope(self, number: int, depth: int) -> Scope | None:
+        """Return the scope that holds all URLs which a merge changes, so far from the widest.
 
         None where they have none in common that is as narrow.
         """
-        known = self._depths.get(merge.target)
-        if known is not None and depth >= known:
+        known = self._depths[number]
+        if known and depth >= known:
             return None
-        changed = (source for source in merge.sources if source in self.changes)
-        domain, first = self._groups.site.domain, next(changed)
+        domain = self._groups.site.domain
+        first, *rest = self._merges.changed(number)
         scopes = scopes_of(domain, first)
         # How many scopes they have in common, and not which: these take half a kB for each merge.
-        if known is None:
+        if not known:
             known = len(scopes)
             # Most begin alike, and are in the same ones.
-            for source in {beginning_of(source): source for source in changed}.values():
+            for source in {beginning_of(source): source for source in rest}.values():
                 known = min(known, common(scopes, scopes_of(domain, source)))
-            self._depths[merge.target] = known
+            self._depths[number] = known
         return scopes[depth] if depth < known else None
 
     def _holds(self, tally: Tally, alternatives: int, thresholds: Thresholds) -> bool:
@@ -382,15 +397,16 @@ class Trial:
         against = self.whole.lost + self.whole.moved
         return thresholds.special(pages, lost, len(self.whole.pages), against, alternatives)
 
-    def _is_local(self, tally: Tally, parts: dict[Scope, list[Merge]]) -> bool:
+    def _is_local(self, tally: Tally, parts: dict[Scope, array[int]]) -> bool:
         """Tell whether the candidate would act outside the one part of the scope that has evidence.
 
         A parameter of that name may mean something else there.
         """
-        supported = [s for s, merges in parts.items() if any(merge.pages for merge in merges)]
+        pages_of = self._merges.pages
+        supported = [scope for scope, merges in parts.items() if any(map(pages_of, merges))]
         if len(supported) != 1 or not supported[0].is_expressible:
             return False
-        inside = {page for merge in parts[supported[0]] for page in merge.pages}
+        inside = {page for number in parts[supported[0]] for page in pages_of(number)}
         if not tally.pages <= inside:
             return False
         return any(
@@ -411,7 +427,6 @@ class Trial:
         common_to_all = _common_conditions(self._supporting(scope))
         if not common_to_all:
             return tally
-        merges = [merge for merge in self._merges if scope.holds(merge.target)]
         inside, changed = self._within(scope, self._supporting(scope))
         for condition in sorted(common_to_all):
             narrow = scope._replace(condition=condition)
@@ -421,20 +436,19 @@ class Trial:
                 _is_other_choice(condition, outside)
                 or _is_telling(len(inside), count, len(changed), thresholds)
             ):
-                return self._tally(
-                    narrow, [merge for merge in merges if narrow.holds(merge.target)]
-                )
+                merges = (merge for merge in self._merges if narrow.holds(merge.target))
+                return self._tally(narrow, merges)
         return tally
 
     def _conditional(self, thresholds: Thresholds) -> list[Tally]:
         """Return the parameters under which the candidate holds, though not without them."""
-        found: dict[str, list[Merge]] = {}
-        for merge in self._merges:
+        found: dict[str, array[int]] = {}
+        for number, merge in enumerate(self._merges):
             for param in _conditions(merge):
-                found.setdefault(param, []).append(merge)
+                found.setdefault(param, array("i")).append(number)
         likely = sorted(found, key=lambda param: (-len(found[param]), param))[:MAX_PARTS]
         tallies = [
-            self._tally(Scope(self._groups.site.domain, (), param), found[param])
+            self._tally(Scope(self._groups.site.domain, (), param), self._at(found[param]))
             for param in likely
             if len(found[param]) > 1
         ]
@@ -442,7 +456,7 @@ class Trial:
         holding: list[Tally] = []
         covered: set[Location] = set()
         for tally in tallies:
-            targets = {merge.target for merge in found[tally.scope.condition]}
+            targets = {self._merges.targets[number] for number in found[tally.scope.condition]}
             # Of two parameters that stand in the same URLs one is enough.
             if not targets <= covered and self._holds(tally, len(tallies), thresholds):
                 holding.append(tally)

@@ -1,0 +1,135 @@
+"""What a candidate makes one, in columns."""
+
+from __future__ import annotations
+
+from array import array
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy_urlcanon.learn.site import NO_EVIDENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from scrapy_urlcanon.learn.location import Location
+
+# In place of the one page of a merge that has several.
+_SEVERAL = NO_EVIDENCE - 1
+
+
+class Agreement(NamedTuple):
+    """How far the URLs of a merge show the same."""
+
+    lost: int = 0
+    """Pages that would no longer be fetched: the evidence against it."""
+    changed: int = 0
+    """Those of the lost pages that were seen but once, as a page is that changed."""
+    unclear: int = 0
+    """URLs that were too few to tell by those that agree whether another one has changed."""
+    moved: tuple[Location, ...] = ()
+    """One URL of each page that was seen here only, beside many URLs that agree; such pages are not
+    counted in ``lost``."""
+    agreeing: int = 0
+    """Those many URLs."""
+    trials: int = 0
+    """Those of the many of which, one by one, the others would be many without it.
+
+    With the ``moved`` they tell without bias how often a capture differs: what one shows has no
+    part in whether it is looked at."""
+    odd: tuple[Location, ...] = ()
+    """The one that shows something else than two which agree: too few to say what changed."""
+
+
+class Merge(NamedTuple):
+    """Several URLs that a candidate makes one."""
+
+    target: Location
+    """What it makes of them."""
+    sources: tuple[Location, ...]
+    """The URLs, the target itself among them where it was seen."""
+    pages: tuple[int, ...]
+    """Pages that at least two of them show: the evidence for the candidate."""
+    agreement: Agreement
+    """How far they agree; those that agree as most do, which are nearly all, share one."""
+
+
+# By its name the class would take twice as long, as that of URLs.
+_merge = partial(tuple.__new__, Merge)
+
+
+class Merges:
+    """Merges by number, in the order in which they were added.
+
+    As objects they would take 260 bytes each, and a candidate makes a million URLs of a large site
+    one with others. Here it is some 40 bytes; an object is made each time that one is asked for.
+
+    >>> from scrapy_urlcanon.learn.location import locate
+    >>> one, other = locate("http://a.example/?b"), locate("http://a.example/")
+    >>> merges = Merges()
+    >>> merges.append(other, [one, other], (7,), Agreement(unclear=2))
+    >>> len(merges), merges[0].pages, merges[0].sources == (one, other), merges.changed(0) == [one]
+    (1, (7,), True, True)
+    """
+
+    def __init__(self) -> None:
+        self.targets: list[Location] = []
+        """By number, as all that is public here."""
+        self.agreements: list[Agreement] = []
+        self._sources: list[Location] = []
+        # Where the sources of each end in the list of all.
+        self._ends = array("i", [0])
+        self._pages = array("i")
+        self._several: dict[int, tuple[int, ...]] = {}
+
+    def append(
+        self,
+        target: Location,
+        sources: Iterable[Location],
+        pages: tuple[int, ...],
+        agreement: Agreement,
+    ) -> None:
+        """Add a merge; what it is made of is as in :class:`Merge`.
+
+        Where the target is one of the sources, it comes last.
+        """
+        self.targets.append(target)
+        self.agreements.append(agreement)
+        self._sources += sources
+        self._ends.append(len(self._sources))
+        self._pages.append(NO_EVIDENCE)
+        if pages:
+            self.set_pages(len(self._pages) - 1, pages)
+
+    def set_pages(self, number: int, pages: tuple[int, ...]) -> None:
+        """Say which pages are the evidence of a merge."""
+        if len(pages) > 1:
+            self._several[number] = pages
+        self._pages[number] = _SEVERAL if len(pages) > 1 else pages[0] if pages else NO_EVIDENCE
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def __getitem__(self, number: int, /) -> Merge:
+        sources = tuple(self.sources(number))
+        return _merge((self.targets[number], sources, self.pages(number), self.agreements[number]))
+
+    def __iter__(self) -> Iterator[Merge]:
+        return map(self.__getitem__, range(len(self)))
+
+    def sources(self, number: int) -> list[Location]:
+        """Return the URLs of a merge."""
+        return self._sources[self._ends[number] : self._ends[number + 1]]
+
+    def changed(self, number: int) -> list[Location]:
+        """Return those of them that the candidate changes: all but the target itself."""
+        sources = self.sources(number)
+        if sources[-1] is self.targets[number]:
+            sources.pop()
+        return sources
+
+    def pages(self, number: int) -> tuple[int, ...]:
+        """Return the pages that are the evidence of a merge."""
+        page = self._pages[number]
+        if page >= 0:
+            return (page,)
+        return self._several[number] if page == _SEVERAL else ()
