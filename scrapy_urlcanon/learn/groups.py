@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from array import array
 from functools import lru_cache
-from itertools import accumulate, chain, compress, count
+from itertools import accumulate, compress, count
 from operator import and_
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from scrapy_urlcanon.learn.held.forms import Forms, Pages
 from scrapy_urlcanon.learn.held.merges import Agreement, Merges
+from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.location import name_of
 from scrapy_urlcanon.learn.operation import (
     apply_all,
@@ -62,11 +63,16 @@ class Groups:
         }
         self.rate_of_change = NO_RATE
         """How often a capture shows what no other one of its page does, as far as is known."""
-        self._handles: dict[str, _Marked] = {}
+        # Rows by the handle that their forms have, or had.
+        self._handles: dict[str, array[int]] = {}
         self._joined = _Joined(len(site.sizes))
         for location in self.promised:
-            page = self.pages[location] = (promised or {})[location]
-            self._joined.add(page, location)
+            page = (promised or {})[location]
+            row = self.pages.row_of(location)
+            if row == NO_ROW:
+                row = self.pages.add(location, page)
+            self.pages.put(row, page)
+            self._joined.add(page, row)
         self._rows = _RowsOfPages(site, self._joined)
         self._duplicates = array("i", filter(self._rows.has, range(len(site.sizes))))
 
@@ -79,7 +85,7 @@ class Groups:
     def _is_duplicate(self, page: int) -> bool:
         count = self.pages.count(self._rows.of(page))
         if count <= 1 and page in self._joined:
-            count += len(set(filter(self.pages.__contains__, self._joined.of(page))))
+            count += self.pages.count({*self._joined.of(page)})
         return count > 1
 
     def forms(self, page: int) -> list[Location]:
@@ -88,7 +94,7 @@ class Groups:
         forms = [location_of(row) for row in self._rows.of(page) if is_form[row]]
         if page in self._joined:
             joined = dict.fromkeys(self._joined.of(page))
-            forms += filter(self.pages.__contains__, joined)
+            forms += [self.pages.form_at(row) for row in joined if is_form[row]]
         return forms
 
     def pages_of(self, form: Location) -> tuple[int, ...]:
@@ -117,8 +123,8 @@ class Groups:
         if not missing:
             return
         for handle in missing:
-            self._handles[handle] = _Marked(array("i"), [])
-        table = {handle: self._handles[handle].rows for handle in missing}
+            self._handles[handle] = array("i")
+        table = {handle: self._handles[handle] for handle in missing}
         seen = self.site.locations
         # Of each part of a URL once, and not for each URL that has it.
         for part_of, rows_of_parts in (
@@ -131,30 +137,20 @@ class Groups:
             for row in compress(count(), marked):
                 for rows in rows_of_parts[part_of[row]]:
                     rows.append(row)
-        for location in self.pages.others:
+        rows_made = self.pages.rows_made()
+        for row, location in zip(rows_made, self.pages.among([*rows_made]), strict=True):
             for handle in missing.intersection(handles_of(location)):
-                self._handles[handle].others.append(location)
+                table[handle].append(row)
 
     def _forms_with(self, handle: str) -> Iterator[Location]:
         """Return the forms that have a handle, which must be in the index."""
-        rows, others = self._handles[handle]
-        return chain(self.pages.among(rows), filter(self.pages.others.__contains__, others))
+        return self.pages.among(self._handles[handle])
 
     def values_of(self, name: str) -> set[str]:
         """Return what a parameter, whose handle must be in the index, was seen as: ``name=1``."""
         beginning = name + "="
-        rows, others = self._handles["?" + name]
-        seen = self.site.locations
-        numbers = {seen.params_of[row] for row in rows if self.pages.is_form[row]}
-        return {
-            param
-            for params in (
-                *map(seen.params.__getitem__, numbers),
-                *(location.params for location in others if location in self.pages.others),
-            )
-            for param in params
-            if param.startswith(beginning)
-        }
+        seen = {location.params for location in self._forms_with("?" + name)}
+        return {param for params in seen for param in params if param.startswith(beginning)}
 
     def affected(
         self, operations: Sequence[Operation], scope: Scope | None = None
@@ -272,19 +268,21 @@ class Groups:
         handles = self._handles
         for source, target in changes.items():
             pages = self.pages.pop(source)
-            known = self.pages.setdefault(target, pages)
+            row = self.pages.row_of(target)
+            known = None if row == NO_ROW else self.pages.pages_at(row)
             if known == pages:
                 continue
+            if known is None:
+                row = self.pages.add(target, pages)
+                for handle in handles_of(target):
+                    if handle in handles:
+                        handles[handle].append(row)
+            else:
+                self.pages.put(row, self._settled(_union(known, pages)))
             there = () if known is None else _as_tuple(known)
             for page in _as_tuple(pages):
                 if page not in there and self._rows.has(page):
-                    self._joined.add(page, target)
-            if known is None:
-                for handle in handles_of(target):
-                    if handle in handles:
-                        handles[handle].others.append(target)
-            else:
-                self.pages[target] = self._settled(_union(known, pages))
+                    self._joined.add(page, row)
 
     def _settled(self, pages: tuple[int, ...] | int) -> tuple[int, ...] | int:
         """Return the pages of a form without those that changed between two captures."""
@@ -296,14 +294,6 @@ class Groups:
             return pages
         left = tuple([page for page in pages if page not in once])
         return left[0] if len(left) == 1 else left
-
-
-class _Marked(NamedTuple):
-    """The URLs that have a handle, whether they are forms still or not."""
-
-    rows: array[int]
-    """Of those that were seen."""
-    others: list[Location]
 
 
 def _rows_to_mark(
@@ -324,31 +314,31 @@ def _rows_to_mark(
 
 
 class _Joined:
-    """Forms by a page that came to them, whether they are forms still or not.
+    """Rows of forms by a page that came to them, whether they are forms still or not.
 
-    A list for each page would take 170 bytes; in a chain a form takes 12.
+    A list for each page would take 170 bytes; in a chain a row takes 8.
     """
 
     def __init__(self, count: int) -> None:
         """Make room for so many pages."""
         self._last = array("i", [_NONE]) * count
         self._before = array("i")
-        self._forms: list[Location] = []
+        self._rows = array("i")
 
     def __contains__(self, page: int) -> bool:
         return self._last[page] != _NONE
 
-    def add(self, page: int, form: Location) -> None:
-        """Add a form to which a page came."""
+    def add(self, page: int, row: int) -> None:
+        """Add the row of a form to which a page came."""
         self._before.append(self._last[page])
-        self._last[page] = len(self._forms)
-        self._forms.append(form)
+        self._last[page] = len(self._rows)
+        self._rows.append(row)
 
-    def of(self, page: int) -> Iterator[Location]:
-        """Yield the forms to which a page came, from the last one on."""
+    def of(self, page: int) -> Iterator[int]:
+        """Yield the rows of the forms to which a page came, from the last one on."""
         number = self._last[page]
         while number != _NONE:
-            yield self._forms[number]
+            yield self._rows[number]
             number = self._before[number]
 
 

@@ -18,9 +18,7 @@ LOCATIONS = [
     for query in ("", "?x=1", "?x=2", "?x=1&y=2")
 ]
 PAGES = st.integers(-1, 3) | st.tuples(st.integers(0, 3), st.integers(4, 9))
-ACTIONS = st.tuples(
-    st.sampled_from(("pop", "set", "setdefault")), st.sampled_from(LOCATIONS), PAGES
-)
+ACTIONS = st.tuples(st.sampled_from(("pop", "put")), st.sampled_from(LOCATIONS), PAGES)
 
 
 class Alike(int):
@@ -84,16 +82,19 @@ def test_forms_are_a_mapping(seen, actions):
         collector.add(location)
     forms = Forms(collector.locations, array("i", expected.values()))
     for action, location, pages in actions:
-        if action == "set":
-            expected[location] = forms[location] = pages
-        elif action == "setdefault":
-            known = expected.get(location)
-            assert forms.setdefault(location, pages) == known
-            expected.setdefault(location, pages)
-        elif location in expected:
+        row = forms.row_of(location)
+        assert (row == NO_ROW) == (location not in expected)
+        if action == "put":
+            expected[location] = pages
+            row = forms.add(location, pages) if row == NO_ROW else row
+            forms.put(row, pages)
+            assert (forms.form_at(row), forms.pages_at(row)) == (location, pages)
+        elif row != NO_ROW:
             assert forms.pop(location) == expected.pop(location)
+            assert not forms.is_form[row]
     assert list(forms) == list(expected)
     assert list(forms.items()) == list(expected.items())
+    assert list(forms.among(range(len(forms.is_form)))) == list(expected)
     assert list(forms.paths()) == [location.path for location in expected]
     for location in LOCATIONS:
         assert (location in forms) == (location in expected)

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from array import array
-from itertools import chain, compress
+from bisect import bisect_left
+from itertools import chain, compress, count
 from typing import TYPE_CHECKING, TypeAlias
 
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
+from scrapy_urlcanon.learn.location import Location, Origin
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from scrapy_urlcanon.learn.held.locations import Locations
-    from scrapy_urlcanon.learn.location import Location
 
 Pages: TypeAlias = "tuple[int, ...] | int"
 """The page of a form; a tuple where URLs of several pages have become one form."""
 
-# In place of the page of a row: the URL is no form any more, or of several pages.
-_GONE, _SEVERAL = NO_EVIDENCE - 1, NO_EVIDENCE - 2
+# In place of the page of a row, where it is a form of several.
+_SEVERAL = NO_EVIDENCE - 1
+
+# In place of what was made and is no form any more.
+_GONE = Location(Origin("", ""), "", ())
 
 
 class Forms:
     """A mapping from forms to their pages, in the order in which they came.
 
-    Most forms are URLs that were seen: of these a number is held, by row.
+    Each form has a row, which nothing else will ever have. Most are URLs that were seen, and have
+    their row there; of these a number is held. Those that rules made come after them.
 
     >>> from scrapy_urlcanon.learn import Observation
     >>> from scrapy_urlcanon.learn.captures import site_of
@@ -33,7 +38,8 @@ class Forms:
     >>> home, other = "http://a.example/", locate("http://a.example/other")
     >>> site = site_of("a.example", [Observation(home, main_sha1="d7a8fbb307d7809469ca")])
     >>> forms = Forms(site.locations, site.pages)
-    >>> forms[other] = forms.pop(locate(home))
+    >>> forms.add(other, forms.pop(locate(home)))
+    1
     >>> [(form.url, page) for form, page in forms.items()], locate(home) in forms
     ([('http://a.example/other', 0)], False)
     """
@@ -46,92 +52,98 @@ class Forms:
         self._locations = locations
         self._pages = array("i", pages)
         self.is_form = bytearray(b"\1") * len(pages)
-        """Of each row, whether its URL is a form and has been one all the time."""
+        """Of each row, whether it is one of a form."""
         self._several: dict[int, tuple[int, ...]] = {}
-        self._others: dict[Location, Pages] = {}
+        # Those that were not seen, or that came again, by row and with their rows.
+        self._made: list[Location] = []
+        self._rows_made: dict[Location, int] = {}
 
     def __iter__(self) -> Iterator[Location]:
-        return chain(compress(self._locations, self.is_form), self._others)
+        return chain(compress(self._locations, self.is_form), self._rows_made)
 
     def items(self) -> Iterator[tuple[Location, Pages]]:
         """Yield each form with its pages."""
-        for row, (location, page) in enumerate(zip(self._locations, self._pages, strict=True)):
-            if page >= NO_EVIDENCE:
-                yield location, page
-            elif page == _SEVERAL:
-                yield location, self._several[row]
-        yield from self._others.items()
-
-    def __contains__(self, form: Location) -> bool:
-        if form in self._others:
-            return True
-        row = self._locations.find(form)
-        return row != NO_ROW and self._pages[row] != _GONE
-
-    def __getitem__(self, form: Location) -> Pages:
-        row = self._locations.find(form)
-        page = _GONE if row == NO_ROW else self._pages[row]
-        if page >= NO_EVIDENCE:
-            return page
-        return self._others[form] if page == _GONE else self._several[row]
+        rows = chain(compress(count(), self.is_form[: len(self._locations)]), self.rows_made())
+        return zip(self, map(self.pages_at, rows), strict=True)
 
     def paths(self) -> Iterator[str]:
         """Yield the path of each form."""
         paths, path_of = self._locations.paths, self._locations.path_of
         yield from map(paths.__getitem__, compress(path_of, self.is_form))
-        yield from (location.path for location in self._others)
+        yield from (location.path for location in self._rows_made)
+
+    def row_of(self, form: Location) -> int:
+        """Return the row of a form; :data:`NO_ROW` where it is none."""
+        row = self._locations.find(form)
+        if row != NO_ROW and self.is_form[row]:
+            return row
+        return self._rows_made.get(form, NO_ROW)
+
+    def form_at(self, row: int) -> Location:
+        """Return the form that has a row."""
+        made = row - len(self._locations)
+        return self._made[made] if made >= 0 else self._locations[row]
+
+    def pages_at(self, row: int) -> Pages:
+        """Return the pages of the form that has a row."""
+        page = self._pages[row]
+        return self._several[row] if page == _SEVERAL else page
+
+    def __contains__(self, form: Location) -> bool:
+        return self.row_of(form) != NO_ROW
+
+    def __getitem__(self, form: Location) -> Pages:
+        row = self.row_of(form)
+        if row == NO_ROW:
+            raise KeyError(form)
+        return self.pages_at(row)
 
     def get(self, form: Location) -> Pages | None:
         """Return the pages of a form; None where it is none."""
-        row = self._locations.find(form)
-        page = _GONE if row == NO_ROW else self._pages[row]
-        if page >= NO_EVIDENCE:
-            return page
-        return self._others.get(form) if page == _GONE else self._several[row]
+        row = self.row_of(form)
+        return None if row == NO_ROW else self.pages_at(row)
 
     def pop(self, form: Location) -> Pages:
         """Take a form out, and return its pages."""
-        row = self._locations.find(form)
-        page = _GONE if row == NO_ROW else self._pages[row]
-        if page == _GONE:
-            return self._others.pop(form)
-        self._pages[row] = _GONE
+        row = self.row_of(form)
+        pages = self.pages_at(row)
         self.is_form[row] = False
-        return self._several.pop(row) if page == _SEVERAL else page
+        if row >= len(self._locations):
+            self._made[row - len(self._locations)] = _GONE
+            del self._rows_made[form]
+        if not isinstance(pages, int):
+            del self._several[row]
+        return pages
 
-    def setdefault(self, form: Location, pages: Pages) -> Pages | None:
-        """Add a form with its pages; return those that it has where it is there already."""
-        row = self._locations.find(form)
-        page = _GONE if row == NO_ROW else self._pages[row]
-        if page >= NO_EVIDENCE:
-            return page
-        if page == _SEVERAL:
-            return self._several[row]
-        known = self._others.get(form)
-        if known is None:
-            self._others[form] = pages
-        return known
+    def add(self, form: Location, pages: Pages) -> int:
+        """Add what is no form yet, with its pages; return its row."""
+        row = self._rows_made[form] = len(self._pages)
+        self._made.append(form)
+        self.is_form.append(True)
+        self._pages.append(NO_EVIDENCE)
+        self.put(row, pages)
+        return row
 
-    def __setitem__(self, form: Location, pages: Pages) -> None:
-        row = self._locations.find(form)
-        if row == NO_ROW or self._pages[row] == _GONE:
-            self._others[form] = pages
-        elif isinstance(pages, int):
+    def put(self, row: int, pages: Pages) -> None:
+        """Say which pages the form has that has a row."""
+        if isinstance(pages, int):
             self._pages[row] = pages
         else:
             self._pages[row] = _SEVERAL
             self._several[row] = pages
 
-    @property
-    def others(self) -> Collection[Location]:
-        """Those that were not seen, or that came again."""
-        return self._others.keys()
+    def rows_made(self) -> Iterable[int]:
+        """Return the rows of the forms that were not seen, or that came again."""
+        return self._rows_made.values()
 
     def among(self, rows: Sequence[int]) -> Iterator[Location]:
-        """Yield the forms among the URLs of some rows."""
-        left = compress(rows, map(self.is_form.__getitem__, rows))
-        return self._locations.at(array("i", left))
+        """Yield the forms that have some of these rows, of which those of seen URLs come first."""
+        left = array("i", compress(rows, map(self.is_form.__getitem__, rows)))
+        seen = len(self._locations)
+        end = bisect_left(left, seen)
+        made = (self._made[row - seen] for row in left[end:])
+        return chain(self._locations.at(left[:end]), made)
 
     def count(self, rows: Iterable[int]) -> int:
-        """Return how many there are of these."""
+        """Return how many of these rows are those of forms."""
         return sum(map(self.is_form.__getitem__, rows))
