@@ -260,8 +260,12 @@ class Groups:
         return not forms or not set(forms).issubset(sources)
 
     def forget_index(self) -> None:
-        """Let go of what :meth:`index` made; the next round will ask for other handles."""
+        """Let go of what :meth:`index` made; the next round will ask for other handles.
+
+        So of the room of forms that are gone.
+        """
         self._handles.clear()
+        self.pages.compact()
 
     def apply(self, changes: dict[Location, Location]) -> None:
         """Replace forms by what an accepted rule makes of them."""

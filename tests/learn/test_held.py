@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from scrapy_urlcanon.learn.held.forms import Forms
 from scrapy_urlcanon.learn.held.locations import Collector
+from scrapy_urlcanon.learn.held.merges import Agreement, Merge, Merges
 from scrapy_urlcanon.learn.held.row_index import NO_ROW, RowIndex
 from scrapy_urlcanon.learn.location import locate
 
@@ -18,6 +19,7 @@ LOCATIONS = [
     for query in ("", "?x=1", "?x=2", "?x=1&y=2")
 ]
 PAGES = st.integers(-1, 3) | st.tuples(st.integers(0, 3), st.integers(4, 9))
+EVIDENCE = st.lists(st.integers(0, 9), max_size=3, unique=True).map(tuple)
 ACTIONS = st.tuples(st.sampled_from(("pop", "put")), st.sampled_from(LOCATIONS), PAGES)
 
 
@@ -99,3 +101,28 @@ def test_forms_are_a_mapping(seen, actions):
     for location in LOCATIONS:
         assert (location in forms) == (location in expected)
         assert forms.get(location) == expected.get(location)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.sampled_from(LOCATIONS), min_size=3, unique=True),
+            st.booleans(),
+            EVIDENCE,
+            st.builds(Agreement, st.integers(0, 3)),
+            EVIDENCE,
+        )
+    )
+)
+def test_merges_are_what_was_added(added):
+    """By number and all together, also where their evidence is another one afterwards."""
+    merges, expected = Merges(), []
+    for number, ((target, *changed), is_seen, first, agreement, pages) in enumerate(added):
+        sources = [*changed, target] if is_seen else changed
+        merges.append(target, sources, first, agreement)
+        assert merges.pages(number) == first
+        merges.set_pages(number, pages)
+        assert merges.sources(number) == sources
+        assert merges.changed(number) == changed
+        expected.append(Merge(target, tuple(sources), pages, agreement))
+    assert list(merges) == [merges[number] for number in range(len(merges))] == expected

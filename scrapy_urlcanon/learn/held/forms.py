@@ -132,6 +132,10 @@ class Forms:
             self._pages[row] = _SEVERAL
             self._several[row] = pages
 
+    def compact(self) -> None:
+        """Let go of the room that forms had which are gone; a dict keeps it for others."""
+        self._rows_made = dict(self._rows_made)
+
     def rows_made(self) -> Iterable[int]:
         """Return the rows of the forms that were not seen, or that came again."""
         return self._rows_made.values()
