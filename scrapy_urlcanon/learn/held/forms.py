@@ -106,6 +106,8 @@ class Forms:
     def pop(self, form: Location) -> Pages:
         """Take a form out, and return its pages."""
         row = self.row_of(form)
+        if row == NO_ROW:
+            raise KeyError(form)
         pages = self.pages_at(row)
         self.is_form[row] = False
         if row >= len(self._locations):
