@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Origin
 
 
+# Lists of parameters of which an operation remembers what it leaves.
+_MOST_KNOWN = 1_000
+
 _QUERY_NAME = re.compile("[?&]([^=&?]+)=")
 
 
@@ -47,19 +50,26 @@ class _ParameterOperation(Operation):
         """What every parameter begins with that may be dropped."""
         return ""
 
-    def apply(self, location: Location) -> Location:
-        rule = cast("ParameterRule", self.rule)
-        params, beginning = location.params, self.beginning
-        kept = tuple(
-            [
+    @cached_property
+    def _left(self) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
+        """What tells which parameters are left: one object for the many URLs that have the same."""
+        rule, beginning = cast("ParameterRule", self.rule), self.beginning
+
+        @lru_cache(_MOST_KNOWN)
+        def left(params: tuple[str, ...]) -> tuple[str, ...]:
+            kept = [
                 p
                 for p in params
                 if not p.startswith(beginning) or rule.drops(*decode_parameter(p)) is None
             ]
-        )
-        if len(kept) == len(params) or (rule.spares_signed and is_signed(params)):
-            return location
-        return Location(location.origin, location.path, kept)
+            return params if rule.spares_signed and is_signed(params) else tuple(kept)
+
+        return left
+
+    def apply(self, location: Location) -> Location:
+        origin, path, params = location
+        left = self._left(params)
+        return location if len(left) == len(params) else Location(origin, path, left)
 
 
 @dataclass(frozen=True)
