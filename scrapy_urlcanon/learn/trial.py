@@ -14,18 +14,13 @@ from scrapy_urlcanon.learn.candidates import MAX_URLS, common
 from scrapy_urlcanon.learn.contradictions import count_content
 from scrapy_urlcanon.learn.evidence import Changes
 from scrapy_urlcanon.learn.families import chance_of_luck, is_choice
-from scrapy_urlcanon.learn.held.merges import Merges
+from scrapy_urlcanon.learn.held.merges import Merges, common_conditions, conditions_of
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
 from scrapy_urlcanon.learn.operation import apply_all
 from scrapy_urlcanon.learn.results.rule import Evidence
-from scrapy_urlcanon.learn.scope import ANY_VALUE, Scope, beginning_of, scopes_of
+from scrapy_urlcanon.learn.scope import Scope, beginning_of, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
-from scrapy_urlcanon.learn.vocabulary import (
-    is_identifier,
-    is_paging,
-    is_protected,
-    may_be_default,
-)
+from scrapy_urlcanon.learn.vocabulary import is_paging, may_be_default
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -424,7 +419,7 @@ class Trial:
         scope = tally.scope
         if scope.condition or all(step.is_host_wide for step in self.candidate):
             return tally
-        common_to_all = _common_conditions(self._supporting(scope))
+        common_to_all = common_conditions(self._supporting(scope))
         if not common_to_all:
             return tally
         inside, changed = self._within(scope, self._supporting(scope))
@@ -444,7 +439,7 @@ class Trial:
         """Return the parameters under which the candidate holds, though not without them."""
         found: dict[str, array[int]] = {}
         for number, merge in enumerate(self._merges):
-            for param in _conditions(merge):
+            for param in conditions_of(merge):
                 found.setdefault(param, array("i")).append(number)
         likely = sorted(found, key=lambda param: (-len(found[param]), param))[:MAX_PARTS]
         tallies = [
@@ -478,33 +473,6 @@ def _is_telling(showing: int, count: int, of: int, thresholds: Thresholds) -> bo
     """
     chance: float = (1.0 - showing / (count + 1)) ** (of - count)
     return chance <= 1.0 - thresholds.confidence
-
-
-def _conditions(merge: Merge) -> Iterator[str]:
-    """Yield the parameters of all URLs of a merge.
-
-    Of what selects the content, such as the number of a topic, it is one of many values: there it
-    counts that there is one.
-    """
-    if merge.target.params:
-        for param in set(merge.target.params).intersection(*(s.params for s in merge.sources)):
-            if "*" in param:
-                continue
-            if is_identifier(value_of(param)) or is_protected(name_of(param)):
-                yield name_of(param) + ANY_VALUE
-            else:
-                yield param
-
-
-def _common_conditions(merges: Iterable[Merge]) -> set[str]:
-    """Return the parameters of all URLs of all merges, as :func:`_conditions` yields them."""
-    found: set[str] | None = None
-    for merge in merges:
-        conditions = set(_conditions(merge))
-        found = conditions if found is None else found & conditions
-        if not found:
-            break
-    return found or set()
 
 
 def _example(merge: Merge, changes: dict[Location, Location]) -> tuple[str, str]:

@@ -6,7 +6,10 @@ from array import array
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrapy_urlcanon.learn.location import name_of, value_of
+from scrapy_urlcanon.learn.scope import ANY_VALUE
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
+from scrapy_urlcanon.learn.vocabulary import is_identifier, is_protected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -133,3 +136,30 @@ class Merges:
         if page >= 0:
             return (page,)
         return self._several[number] if page == _SEVERAL else ()
+
+
+def conditions_of(merge: Merge) -> Iterator[str]:
+    """Yield the parameters of all URLs of a merge: what may be the condition of a scope.
+
+    Of what selects the content, such as the number of a topic, it is one of many values: there it
+    counts that there is one.
+    """
+    if merge.target.params:
+        for param in set(merge.target.params).intersection(*(s.params for s in merge.sources)):
+            if "*" in param:
+                continue
+            if is_identifier(value_of(param)) or is_protected(name_of(param)):
+                yield name_of(param) + ANY_VALUE
+            else:
+                yield param
+
+
+def common_conditions(merges: Iterable[Merge]) -> set[str]:
+    """Return the parameters of all URLs of all merges, as :func:`conditions_of` yields them."""
+    found: set[str] | None = None
+    for merge in merges:
+        conditions = set(conditions_of(merge))
+        found = conditions if found is None else found & conditions
+        if not found:
+            break
+    return found or set()
