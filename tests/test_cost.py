@@ -98,6 +98,9 @@ def cost_of_exact_drops(**parts: object) -> Cost:
     with counting() as counter:
         for request in requests:
             dropped.request_dropped(request)
+    recorder = Crawl.of(made).recorder
+    if recorder:
+        recorder.spider_closed()
     return Cost(counter.instructions, counter.calls)
 
 
