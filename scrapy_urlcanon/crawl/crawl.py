@@ -366,7 +366,7 @@ class Crawl:
     # Who hears of what, in this order.
 
     def _hear_of_drops(self) -> None:
-        """Tell of drops who attributes them, and tells all others; else who needs nothing of it."""
+        """Have drops heard of by who attributes them, and tells all others; or by the others."""
         order = self.ordered and self.ordered.order
         for part in (self.dropped,) if self.dropped else (order, self.recorder):
             if part:

@@ -447,7 +447,7 @@ def _fetched_url(url: str) -> str:
 
 def _address(url: str) -> str:
     """Return *url* without what sites redirect to change: scheme, ``www``, a slash at the end."""
-    path, mark, query = url.partition("#")[0].partition("://")[2].partition("?")
+    path, mark, query = _fetched_url(url).partition("://")[2].partition("?")
     return f"{path.removeprefix('www.').rstrip('/')}{mark}{query}"
 
 

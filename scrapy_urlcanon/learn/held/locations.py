@@ -6,7 +6,7 @@ from array import array
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from scrapy_urlcanon.learn.held.row_index import NO_ROW, POSITIVE, SHIFT, RowIndex
+from scrapy_urlcanon.learn.held.row_index import POSITIVE, SHIFT, RowIndex
 from scrapy_urlcanon.learn.location import Location
 
 if TYPE_CHECKING:
@@ -70,22 +70,20 @@ class Locations(RowIndex[Location]):
         )
         return map(_location, parts)
 
-    def find(self, value: Location) -> int:
+    def _slot_of(self, value: Location) -> int:
         # As it is done for all values, without an object for each row.
         origin, path, params = value
         slots, mask, paths, path_of = self._slots, self._mask, self.paths, self.path_of
         left = hash(value)
         slot = left & mask
-        while (row := slots[slot]) >= 0:
-            if (
-                paths[path_of[row]] == path
-                and self.params[self.params_of[row]] == params
-                and self.origins[self.origin_of[row]] == origin
-            ):
-                return row
+        while (row := slots[slot]) >= 0 and (
+            paths[path_of[row]] != path
+            or self.params[self.params_of[row]] != params
+            or self.origins[self.origin_of[row]] != origin
+        ):
             left = left >> SHIFT & POSITIVE
             slot = 5 * slot + 1 + left & mask
-        return NO_ROW
+        return slot
 
 
 class Collector:

@@ -61,15 +61,7 @@ class RowIndex(Generic[Value]):
 
     def find(self, value: Value) -> int:
         """Return the row of a value; :data:`NO_ROW` where it has none."""
-        slots, values, mask = self._slots, self._values, self._mask
-        left = hash(value)
-        slot = left & mask
-        while (row := slots[slot]) >= 0:
-            if values[row] == value:
-                return row
-            left = left >> SHIFT & POSITIVE
-            slot = 5 * slot + 1 + left & mask
-        return NO_ROW
+        return self._slots[self._slot_of(value)]
 
     def setdefault(self, value: Value, row: int) -> int:
         """Return the row of a value, which is *row* from now on where it had none.
@@ -78,28 +70,27 @@ class RowIndex(Generic[Value]):
         """
         if not self._free:
             self._grow()
+        slot = self._slot_of(value)
+        known = self._slots[slot]
+        if known != NO_ROW:
+            return known
+        self._slots[slot] = row
+        self._free -= 1
+        return row
+
+    def _slot_of(self, value: Value) -> int:
+        """Return the slot that holds the row of a value, or the free one that would."""
         slots, values, mask = self._slots, self._values, self._mask
         left = hash(value)
         slot = left & mask
-        while (known := slots[slot]) >= 0:
-            if values[known] == value:
-                return known
+        while (row := slots[slot]) >= 0 and values[row] != value:
             left = left >> SHIFT & POSITIVE
             slot = 5 * slot + 1 + left & mask
-        slots[slot] = row
-        self._free -= 1
-        return row
+        return slot
 
     def _grow(self) -> None:
         rows = self._slots
         self._make(len(rows))
-        slots, values, mask = self._slots, self._values, self._mask
         for row in rows:
-            if row >= 0:
-                left = hash(values[row])
-                slot = left & mask
-                while slots[slot] >= 0:
-                    left = left >> SHIFT & POSITIVE
-                    slot = 5 * slot + 1 + left & mask
-                slots[slot] = row
-                self._free -= 1
+            if row != NO_ROW:
+                self.setdefault(self._values[row], row)
