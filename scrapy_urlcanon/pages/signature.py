@@ -8,15 +8,20 @@ from collections.abc import Sequence
 from email.utils import parsedate_to_datetime
 from functools import partial
 from hashlib import sha1
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, overload
 
-from xxhash import xxh3_64_digest, xxh3_64_intdigest
+from xxhash import xxh3_64_intdigest
 
-from scrapy_urlcanon.pages.inner_loops import packed_lines, sorted_hashes
+from scrapy_urlcanon.pages.inner_loops import (
+    lines_by_kind,
+    packed_lines,
+    simhash,
+    sorted_hashes,
+    unpacked_lines,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
 #: Lines that are kept of one page, some 6 bytes each; real ones have 50 to 400.
 MAX_LINES = 1000
@@ -41,10 +46,7 @@ _NUMBER = re.compile(rb"00+")
 _SIZE_OF_A_WORD = 6
 _BEGIN_OTHER_DIGITS = b"\xd9\xdb\xdf\xe0\xe1\xea\xef\xf0"
 """What such a digit begins with in UTF-8; few texts in Latin, Greek or Cyrillic have any of it."""
-_ALL = (1 << 64) - 1
 _WORDS_OF_A_FEATURE = 4
-_SIZE = 8  # bytes of a hash
-_PACK_FEATURE = struct.Struct("<Q").pack
 # How lines are packed: bytes of a hash, the most that is told of words, and a bit that no number
 # of lines has, by which they are told from those of version 3.
 _BYTES, _MOST_WORDS, _PACKED = 5, 127, 1 << 15
@@ -52,9 +54,6 @@ _KEPT = (1 << 8 * _BYTES) - 1
 
 #: Bytes that the lines of one page are packed into, at most.
 MAX_PACKED = 4 + MAX_LINES * (1 + 2 * _BYTES)
-
-_LENGTHS = bytes(byte & _MOST_WORDS for byte in range(256))
-_UNMASKED = bytes(range(_MOST_WORDS + 1))
 
 
 hash64: Callable[[bytes], int] = xxh3_64_intdigest
@@ -157,19 +156,7 @@ class Signature(NamedTuple):
         is told by its numbers too. The digest is empty where nothing is left; the simhash None
         where too little is.
         """
-        masked, exact, steady, noise = boilerplate
-        own: list[tuple[int, int]] = []
-        numbers: list[tuple[int, int]] = []
-        doubtful: list[tuple[int, int]] = []
-        for shape, line, count in zip(*self.lines.columns, strict=True):
-            if line in exact or shape in noise:
-                continue
-            if shape in steady:
-                numbers.append((line, count))
-            elif shape in masked:
-                doubtful.append((line, count))
-            else:
-                own.append((line, count))
+        own, numbers, doubtful = lines_by_kind(self.lines.columns, boilerplate)
         if _words(doubtful) > _words(own) + _words(numbers):
             numbers += doubtful
         lines = own + numbers
@@ -183,7 +170,8 @@ class Signature(NamedTuple):
             return digest, None
         # Near simhashes stay near with the same numbers, and become far ones with others.
         told = int.from_bytes(digest_of([line for line, _ in numbers])[:8], "big") if numbers else 0
-        return digest, simhash(_features(words)) ^ told
+        counts = [count // _WORDS_OF_A_FEATURE or 1 for count in words.values()]
+        return digest, simhash([*words], counts) ^ told
 
     def pack(self) -> bytes:
         """Return the lines as bytes: their number, and then all of one field after the other.
@@ -210,24 +198,11 @@ def unpack(data: bytes) -> Lines:
         (count,) = struct.unpack_from("<H", data)
         if not count & _PACKED:
             return _unpack_pairs(data, count)
-        count, masked = count ^ _PACKED, struct.unpack_from("<H", data, 2)[0]
-        words = data[4 : 4 + count]
-        columns = data[4 + count :]
-        total = count + masked
-        if len(columns) != _BYTES * total or len(words.translate(None, _UNMASKED)) != masked:
-            raise ValueError(f"expected {_BYTES * total} bytes to unpack, got {len(columns)}")
+        (others,) = struct.unpack_from("<H", data, 2)
+        columns = unpacked_lines(data[4:], count ^ _PACKED, others, _BYTES)
     except struct.error as error:
         raise ValueError(str(error)) from None
-    whole = bytearray(8 * total)
-    for byte in range(_BYTES):
-        whole[byte::8] = columns[byte * total : (byte + 1) * total]
-    hashes = struct.unpack(f"<{total}Q", whole)
-    others = iter(hashes[count:])
-    exact = hashes[:count]
-    shapes = [
-        next(others) if word > _MOST_WORDS else one for one, word in zip(exact, words, strict=True)
-    ]
-    return Lines(shapes, exact, words.translate(_LENGTHS))
+    return Lines(*columns)
 
 
 def _unpack_pairs(data: bytes, count: int) -> Lines:
@@ -269,51 +244,6 @@ def unpack_hashes(data: bytes) -> tuple[int, ...]:
     if not isinstance(data, bytes) or len(data) % 8:
         raise ValueError("expected hashes of 8 bytes each")
     return struct.unpack(f"<{len(data) // 8}Q", data)
-
-
-def _features(words: Mapping[int, int]) -> Iterable[int]:
-    """Return numbers for lines, given how many words each has: the longer, the more of them."""
-    ends = [line + (count // _WORDS_OF_A_FEATURE or 1) for line, count in words.items()]
-    found = chain.from_iterable(map(range, words, ends))
-    return found if max(ends) <= _ALL else (number & _ALL for number in found)
-
-
-def simhash(features: Iterable[int]) -> int:
-    """Return Charikar's simhash (2002) of *features*, numbers of up to 64 bits.
-
-    >>> simhash([1, 2, 3]) == simhash([3, 2, 1])
-    True
-    """
-    return _in_most(b"".join(map(xxh3_64_digest, map(_PACK_FEATURE, features))))
-
-
-def _in_most(hashes: bytes) -> int:
-    """Return the bits that more than half of some numbers have, which stand side by side.
-
-    All 64 bits are counted at once. ``sums[i]`` has the binary digit *i* of the count of each bit
-    in each number; one half of the numbers is added to the other, until a single one is left.
-    """
-    count = left = len(hashes) // _SIZE
-    sums = [int.from_bytes(hashes, "big")]
-    while left > 1:
-        left = (left + 1) // 2
-        width = 8 * _SIZE * left
-        low = (1 << width) - 1
-        carry, added = 0, []
-        for digit in sums:
-            one, other = digit & low, digit >> width
-            differing = one ^ other
-            added.append(differing ^ carry)
-            carry = (one & other) | (differing & carry)
-        sums = [*added, carry]
-    more, equal = 0, _ALL
-    for place, digit in reversed([*enumerate(sums)]):
-        if count // 2 >> place & 1:
-            equal &= digit
-        else:
-            more |= equal & digit
-            equal &= ~digit
-    return more
 
 
 def steady(text: bytes, date: str) -> bytes:

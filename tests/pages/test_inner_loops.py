@@ -109,6 +109,52 @@ def test_lines_are_packed_as_in_python(lines, sizes):
     )
 
 
+@given(lines, st.sampled_from([(127, 5), (127, 0), (127, 8)]))
+@example([], (127, 5))
+def test_lines_are_unpacked_as_in_python(lines, sizes):
+    """With the same hashes and words, and as many of each as were packed."""
+    masked, exact = [shape for shape, _ in lines], [line for _, line in lines]
+    packed = in_python.packed_lines(masked, exact, [line % 200 for line in exact], *sizes)
+    others = sum(map(int.__ne__, masked, exact))
+    for count, more in ((len(lines), others), (len(lines), others + 1), (len(lines) + 1, others)):
+        found = [
+            _answer(module.unpacked_lines, packed, count, more, sizes[1])
+            for module in (compiled, in_python)
+        ]
+        assert found[0] == found[1]
+
+
+def _answer(unpacked, *arguments):
+    """Return the columns as lists, and None where they are refused."""
+    try:
+        return [[*column] for column in unpacked(*arguments)]
+    except ValueError:
+        return None
+
+
+@given(st.lists(st.tuples(hashes, st.integers(0, 60)), max_size=60))
+@example([((1 << 64) - 1, 2)])
+def test_simhashes_are_as_in_python(features):
+    """However many features there are, and however often each counts."""
+    starts, counts = [start for start, _ in features], [count for _, count in features]
+    assert compiled.simhash(starts, counts) == in_python.simhash(starts, counts)
+
+
+kinds = st.sets(st.integers(0, 9), max_size=5)
+
+
+@given(
+    st.lists(st.tuples(*[st.integers(0, 9)] * 3)),
+    st.tuples(kinds, kinds, kinds, kinds.map(frozenset)),
+)
+def test_lines_are_sorted_out_as_in_python(lines, boilerplate):
+    """Whatever of them is boilerplate, of one kind or several."""
+    columns = tuple(zip(*lines, strict=True)) or ([], [], b"")
+    assert compiled.lines_by_kind(columns, boilerplate) == in_python.lines_by_kind(
+        columns, boilerplate
+    )
+
+
 def test_lines_that_do_not_go_together_are_refused():
     """It is an error, and no crash."""
     for module in (compiled, in_python):
@@ -121,11 +167,25 @@ def test_lines_that_do_not_go_together_are_refused():
             module.packed_lines([1], [1], [-1], 127, 5)
         with pytest.raises(OverflowError):
             module.sorted_hashes([1 << 64])
+        with pytest.raises(ValueError, match="argument"):
+            module.simhash([1, 2], [1])
+        with pytest.raises(ValueError, match="argument"):
+            module.lines_by_kind(([1, 2], [1], [1]), ((), (), (), ()))
     for value in (None, 1, [None]):
         with pytest.raises(TypeError):
             compiled.sorted_hashes(value)
         with pytest.raises(TypeError):
             compiled.packed_lines(value, value, value, 127, 5)
+        with pytest.raises(TypeError):
+            compiled.simhash(value, value)
+        with pytest.raises(TypeError):
+            compiled.unpacked_lines(value, 1, 1, 5)
+    for columns in (None, 1, (None, None, None), (1, 2, 3)):
+        with pytest.raises(TypeError):
+            compiled.lines_by_kind(columns, ((), (), (), ()))
+    for counts in ((-1, 0, 5), (1, -1, 5), (0, 1, 5), (9, 0, 5), (1, 0, 9), (1, 0, -1)):
+        with pytest.raises(ValueError, match="unpack"):
+            compiled.unpacked_lines(b"12345", *counts)
     for sizes in ((256, 5), (127, 9), (-1, 5), (127, -1)):
         with pytest.raises(ValueError, match="room"):
             compiled.packed_lines([1], [1], [1], *sizes)

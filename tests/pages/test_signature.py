@@ -149,11 +149,12 @@ def test_signature_is_bounded():
 def test_simhash_is_near_for_near_texts():
     """One feature of a thousand makes a few bits of difference, other features half of them."""
     features = [number * 2654435761 % 2**32 for number in range(1000)]
-    near = simhash([*features[1:], 7])
-    other = simhash([feature ^ 0x5555 for feature in features])
-    assert (simhash(features) ^ near).bit_count() <= 4
-    assert (simhash(features) ^ other).bit_count() > 16
-    assert simhash(features) == simhash(features[::-1])
+    once = [1] * len(features)
+    near = simhash([*features[1:], 7], once)
+    other = simhash([feature ^ 0x5555 for feature in features], once)
+    assert (simhash(features, once) ^ near).bit_count() <= 4
+    assert (simhash(features, once) ^ other).bit_count() > 16
+    assert simhash(features, once) == simhash(features[::-1], once)
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=40), st.integers(0, 40))
@@ -163,7 +164,7 @@ def test_simhash_has_the_bits_of_most_features(features, repeated):
     digests = [xxh3_64_intdigest(struct.pack("<Q", feature)) for feature in features]
     counts = [sum(digest >> bit & 1 for digest in digests) for bit in range(64)]
     most = sum((2 * count > len(digests)) << bit for bit, count in enumerate(counts))
-    assert simhash(features) == most
+    assert simhash(features, [1] * len(features)) == most
 
 
 def test_rows_of_a_listing_do_not_outvote_its_entries():

@@ -45,15 +45,37 @@ def differing_options(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]
 
 def _differences_among(locations: Sequence[Location]) -> Iterator[Candidate]:
     """Yield what would make some URLs of a page one, pair by pair."""
-    named = [(location, tuple(map(name_of, location.params))) for location in locations]
+    first: dict[object, int] = {}
+    variants: dict[int, list[Location]] = {}
+    kinds: list[int] = []
+    for number, location in enumerate(locations):
+        names = tuple(map(name_of, location.params))
+        is_repeated = len(set(names)) < len(names)
+        # Where a name is there twice, there is more to say than which parameters differ.
+        kind = number if is_repeated else first.setdefault((location.place, names), number)
+        kinds.append(kind)
+        variants.setdefault(kind, []).append(location)
+    for alike in variants.values():
+        yield from _differences_of_values(alike)
+    if len(variants) > 1:
+        pairs = combinations(zip(locations, kinds, strict=True), 2)
+        for (one, kind), (other, kind_of_other) in pairs:
+            if kind != kind_of_other:
+                yield from differences(one, other)
+
+
+def _differences_of_values(locations: Sequence[Location]) -> Iterator[Candidate]:
+    """Yield which parameters differ among URLs that have the same ones, as of many sessions."""
+    columns = zip(*(location.params for location in locations), strict=True)
+    varying = [column for column in columns if len(set(column)) > 1]
+    names = tuple(name_of(column[0]) for column in varying)
+    if len(names) <= 1:
+        yield from _of_names((), names)
+        return
     known: set[tuple[str, ...]] = set()
-    for (one, names), (other, others) in combinations(named, 2):
-        if names != others or one.place != other.place or len(set(names)) < len(names):
-            yield from differences(one, other)
-            continue
-        # As of two sessions: which parameters differ is all that there is to say.
-        columns = zip(names, one.params, other.params, strict=True)
-        differing = tuple([name for name, mine, theirs in columns if mine != theirs])
+    for one, other in combinations(zip(*varying, strict=True), 2):
+        values = zip(names, one, other, strict=True)
+        differing = tuple([name for name, mine, theirs in values if mine != theirs])
         if len(differing) <= MAX_JOINT and differing not in known:
             known.add(differing)
             yield from _of_names((), tuple(sorted(differing)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from contextlib import closing, contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import NoneType
@@ -392,7 +393,7 @@ def _short(value: object) -> str:
 def _reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
     with closing(open_store(Path(path), writable=False)) as connection:
         # What is no UTF-8 is to be one bad row, and not the end.
-        connection.text_factory = lambda data: data.decode("utf-8", "replace")
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")
         try:
             is_before_5 = not connection.execute(_HAS_TABLE, ("texts",)).fetchall()
             for view in _SAID_BEFORE_5 if is_before_5 else _SAID:

@@ -9,7 +9,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport qsort
-from libc.string cimport memcmp
+from libc.string cimport memcmp, memset
 
 from scrapy_urlcanon.pages.inner_loops import in_python
 
@@ -160,6 +160,26 @@ cdef bytes _smallest(number* hashes, Py_ssize_t size, Py_ssize_t count):
     return PyBytes_FromStringAndSize(<char*>hashes, min(few, count) * sizeof(number))
 
 
+def lines_by_kind(columns not None, boilerplate not None):
+    masked, exact, words = columns
+    common, common_exact, steady, noise = boilerplate
+    cdef Py_ssize_t size = len(masked), at
+    cdef list own = [], numbers = [], doubtful = []
+    if size != len(exact) or size != len(words):
+        raise ValueError("one of the arguments is longer or shorter than the others")
+    for at in range(size):
+        line, shape = exact[at], masked[at]
+        if line in common_exact or shape in noise:
+            continue
+        if shape in steady:
+            numbers.append((line, words[at]))
+        elif shape in common:
+            doubtful.append((line, words[at]))
+        else:
+            own.append((line, words[at]))
+    return own, numbers, doubtful
+
+
 def sorted_hashes(hashes not None):
     cdef Py_ssize_t size = len(hashes), at
     # The bytes of an object begin where a number of this size may stand.
@@ -217,6 +237,74 @@ def packed_lines(masked not None, exact not None, words not None, int most, int 
         return made
     finally:
         PyMem_Free(hashes)
+
+
+def unpacked_lines(bytes data not None, Py_ssize_t count, Py_ssize_t others, int width):
+    cdef Py_ssize_t size = PyBytes_GET_SIZE(data), total = count + others, at, other, numbered = 0
+    cdef const unsigned char* words = <const unsigned char*>PyBytes_AS_STRING(data)
+    cdef const unsigned char* columns = words + count
+    cdef uint64_t number
+    cdef int byte
+    if not 0 <= count <= size or not 0 <= others <= count or not 0 <= width <= 8:
+        raise ValueError("expected more bytes to unpack")
+    for at in range(count):
+        numbered += words[at] >> 7
+    if size != count + width * total or numbered != others:
+        raise ValueError(f"expected {width * total} bytes to unpack, got {size - count}")
+    cdef list masked = [None] * count, exact = [None] * count
+    made = PyBytes_FromStringAndSize(NULL, count)
+    out = <unsigned char*>PyBytes_AS_STRING(made)
+    other = count
+    for at in range(count):
+        number = 0
+        for byte in range(width):
+            number |= <uint64_t>columns[byte * total + at] << 8 * byte
+        exact[at] = number
+        if words[at] >> 7:
+            number = 0
+            for byte in range(width):
+                number |= <uint64_t>columns[byte * total + other] << 8 * byte
+            other += 1
+            masked[at] = number
+        else:
+            masked[at] = exact[at]
+        out[at] = words[at] & 127
+    return masked, exact, made
+
+
+cdef inline uint64_t _xxh3(uint64_t number) noexcept:
+    """Return XXH3_64bits of a number's eight bytes, with the seed 0 (xxHash, XXH3_len_4to8_64b).
+
+    The first constant is two words of its secret, in exclusive or.
+    """
+    cdef uint64_t found = (number << 32 | number >> 32) ^ <uint64_t>0xC73AB174C5ECD5A2
+    found ^= (found << 49 | found >> 15) ^ (found << 24 | found >> 40)
+    found *= <uint64_t>0x9FB21C651E98DF25
+    found ^= (found >> 35) + 8
+    found *= <uint64_t>0x9FB21C651E98DF25
+    return found ^ found >> 28
+
+
+def simhash(starts not None, counts not None):
+    cdef Py_ssize_t size = len(starts), at, total = 0
+    cdef uint64_t number, count, found, made = 0
+    cdef Py_ssize_t[64] sums
+    cdef int bit
+    if size != len(counts):
+        raise ValueError("one of the arguments is longer than the other")
+    memset(sums, 0, sizeof(sums))
+    for at in range(size):
+        number, count = starts[at], counts[at]
+        total += count
+        while count:
+            found = _xxh3(number)
+            for bit in range(64):
+                sums[bit] += found >> bit & 1
+            number += 1
+            count -= 1
+    for bit in range(64):
+        made |= <uint64_t>(2 * sums[bit] > total) << bit
+    return made
 
 
 cdef inline uint32_t _turned(uint32_t number, int bits) noexcept:

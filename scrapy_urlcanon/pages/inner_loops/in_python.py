@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
+import struct
 import sys
 from array import array
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from xxhash import xxh32_intdigest
+from xxhash import xxh3_64_digest, xxh32_intdigest
 
 from scrapy_urlcanon.pages.smallest import smallest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Sequence
+
+    Columns = tuple[Sequence[int], Sequence[int], Sequence[int]]
+    Known = tuple[Collection[int], Collection[int], Collection[int], Collection[int]]
+    Counted = list[tuple[int, int]]
 
 # What Python takes for white space, but for the end of a line.
 RARE_SPACES = b"\t\r\v\f\x1c\x1d\x1e\x1f"
@@ -24,6 +30,11 @@ OTHER_SPACES = tuple(
 )
 """In UTF-8."""
 _LOW = (1 << 32) - 1
+_ALL = (1 << 64) - 1
+_SIZE = 8  # bytes of a hash
+_PACK = struct.Struct("<Q").pack
+_HAS_NUMBER = 128
+_WORDS = bytes(byte % _HAS_NUMBER for byte in range(256))
 LONG_PASSAGE = 64
 ORIGIN = r"https?://[a-zA-Z0-9.-]+(?::[0-9]+)?"
 _PLAIN_REFERENCE = re.compile(rf"({ORIGIN})?/[^?#;\t\r\n]*(?:\?[^#\t\r\n]+)?")
@@ -64,6 +75,35 @@ def form_of_reference(reference: str) -> int:
     if plain[1]:
         return WHOLE
     return OTHER_FORM if reference.startswith("//") or "/." in reference else PATH
+
+
+def lines_by_kind(columns: Columns, boilerplate: Known) -> tuple[Counted, Counted, Counted]:
+    """Return lines, each with its words: a page's own, those told by numbers, and doubtful ones.
+
+    Lines that are boilerplate with their numbers, or noise, are left out. Those that are but for
+    their numbers are told by these where the numbers are known to be steady.
+
+    :param columns: masked and exact hashes of the lines, and their words.
+    :param boilerplate: the fields of :class:`~scrapy_urlcanon.pages.signature.Boilerplate`.
+
+    >>> columns = [1, 2, 3, 4, 5], [1, 2, 8, 9, 7], [6, 6, 6, 6, 6]
+    >>> lines_by_kind(columns, ({3, 4}, {1}, {4}, {5}))
+    ([(2, 6)], [(9, 6)], [(8, 6)])
+    """
+    common, common_exact, steady, noise = boilerplate
+    own: Counted = []
+    numbers: Counted = []
+    doubtful: Counted = []
+    for shape, line, count in zip(*columns, strict=True):
+        if line in common_exact or shape in noise:
+            continue
+        if shape in steady:
+            numbers.append((line, count))
+        elif shape in common:
+            doubtful.append((line, count))
+        else:
+            own.append((line, count))
+    return own, numbers, doubtful
 
 
 def sorted_hashes(hashes: Sequence[int]) -> bytes:
@@ -109,6 +149,73 @@ def packed_lines(
         ]
     )
     return b"".join((told, *(data[byte::8] for byte in range(width))))
+
+
+def unpacked_lines(data: bytes, count: int, others: int, width: int) -> Columns:
+    r"""Return the hashes and words of *count* lines that :func:`packed_lines` made *data* of.
+
+    :param others: how many of them have a number.
+    :raises ValueError: where *data* does not hold as many.
+
+    >>> [[*column] for column in unpacked_lines(b"\x7f\x81\x02\x02\x05\x00\x01\x00", 2, 1, 2)]
+    [[2, 5], [2, 258], [127, 1]]
+    """
+    words, total = data[:count], count + others
+    numbered = [byte >= _HAS_NUMBER for byte in words]
+    if len(data) != count + width * total or sum(numbered) != others:
+        raise ValueError(f"expected {width * total} bytes to unpack, got {len(data) - count}")
+    whole = bytearray(_SIZE * total)
+    for byte in range(width):
+        whole[byte::_SIZE] = data[count + byte * total :][:total]
+    hashes = struct.unpack(f"<{total}Q", whole)
+    shapes = iter(hashes[count:])
+    exact = hashes[:count]
+    masked = [next(shapes) if has else one for has, one in zip(numbered, exact, strict=True)]
+    return masked, exact, words.translate(_WORDS)
+
+
+def simhash(starts: Sequence[int], counts: Sequence[int]) -> int:
+    """Return Charikar's simhash (2002) of numbers: from each start on as many as its count says.
+
+    What has a count of four weighs four times what has one. The numbers are taken modulo 2**64.
+
+    >>> simhash([7, 9], [2, 1]) == simhash([9, 8, 7], [1, 1, 1])
+    True
+    """
+    ends = [start + count for start, count in zip(starts, counts, strict=True)]
+    numbers: Iterable[int] = chain.from_iterable(map(range, starts, ends))
+    if max(ends, default=0) > _ALL:
+        numbers = (number & _ALL for number in numbers)
+    return _in_most(b"".join(map(xxh3_64_digest, map(_PACK, numbers))))
+
+
+def _in_most(hashes: bytes) -> int:
+    """Return the bits that more than half of some numbers have, which stand side by side.
+
+    All 64 bits are counted at once. ``sums[i]`` has the binary digit *i* of the count of each bit
+    in each number; one half of the numbers is added to the other, until a single one is left.
+    """
+    count = left = len(hashes) // _SIZE
+    sums = [int.from_bytes(hashes, "big")]
+    while left > 1:
+        left = (left + 1) // 2
+        width = 8 * _SIZE * left
+        low = (1 << width) - 1
+        carry, added = 0, []
+        for digit in sums:
+            one, other = digit & low, digit >> width
+            differing = one ^ other
+            added.append(differing ^ carry)
+            carry = (one & other) | (differing & carry)
+        sums = [*added, carry]
+    more, equal = 0, _ALL
+    for place, digit in reversed([*enumerate(sums)]):
+        if count // 2 >> place & 1:
+            equal &= digit
+        else:
+            more |= equal & digit
+            equal &= ~digit
+    return more
 
 
 def smallest_passages(text: bytes, count: int) -> bytes:
