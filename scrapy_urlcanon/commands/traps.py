@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.commands.observations import nothing_of, observations_of
+from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.exceptions import InputError, LearnError, ReportError
 from scrapy_urlcanon.novelty.kinds import Kinds
 from scrapy_urlcanon.redaction import visible
@@ -45,10 +47,9 @@ URLCANON_ORDER = "novelty" found; of a store (URLCANON_RECORD) or another input 
         parser.add_argument("file", metavar="FILE", help="a JSON report, or a store")
 
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
-        del settings
         path = Path(arguments.file)
         try:
-            traps = list(_of_report(path) if path.suffix == ".json" else _of_store(path))
+            traps = list(_of_report(path) if path.suffix == ".json" else _of_store(path, settings))
         except (ReportError, LearnError) as error:
             raise UsageError(str(error), print_help=False) from error
         for trap in traps:
@@ -63,7 +64,8 @@ def _of_report(path: Path) -> Iterator[TrapRow]:
     yield from read_report(path).rows(TrapRow)
 
 
-def _of_store(path: Path) -> Iterator[TrapRow]:
+def _of_store(path: Path, settings: Settings) -> Iterator[TrapRow]:
+    canonicalizer = Canonicalizer.from_configuration(load_configuration(settings))
     kinds = Kinds()
     seen = set()
     skipped: Counter[str] = Counter()
@@ -74,7 +76,8 @@ def _of_store(path: Path) -> Iterator[TrapRow]:
         content = observation.main_sha1 or observation.text_sha1 or observation.raw_sha1
         is_new = observation.status // 100 == _SUCCESS and content not in seen
         seen.add(content)
-        kinds.note(observation.url, 0, 0, has_news=is_new)
+        url = canonicalizer.canonical_or_none(observation.url) or observation.url
+        kinds.note(url, 0, 0, has_news=is_new)
     if observation is None:
         raise InputError(f"{path}: {nothing_of(None, skipped)}")
     for trap in kinds.traps():

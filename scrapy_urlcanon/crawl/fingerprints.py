@@ -91,6 +91,10 @@ class PageFingerprints:
             known = self._fingerprints[request] = self._fingerprint(request)
         return known
 
+    def canonical(self, url: str) -> str:
+        """Return the URL that a plain request for *url* has the fingerprint of."""
+        return self._canonicalizer.canonical_or_none(url) or url
+
     def is_asked_for(self, url: str, *, forget: bool = False) -> bool:
         """Tell whether the fingerprint of a plain request for *url* was asked for of late.
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _SEPARATOR = re.compile(r"[&;]")
 _WORD = re.compile(r"[a-zA-Z][a-zA-Z_-]*(?:\.[a-zA-Z]{2,5})?")
+_PORT = re.compile(r":\d*$", re.ASCII)
 MAX_KINDS: Final = 5_000
 _MAX_SEGMENTS, _MAX_NAMES, _MAX_TEXT = 6, 12, 40
 OTHER: Final = "other"
@@ -74,7 +75,9 @@ def kind_of(url: str) -> Kind:
     """Return the kind of *url*."""
     rest = url.partition("#")[0].partition("://")[2]
     rest, _, query = rest.partition("?")
-    host, _, path = rest.partition("/")
+    authority, _, path = rest.partition("/")
+    # Who logs in is nobody's to see.
+    host = authority.rpartition("@")[2]
     segments = path.split("/")
     if len(segments) > _MAX_SEGMENTS:
         segments = segments[:_MAX_SEGMENTS]
@@ -103,7 +106,10 @@ class Kinds:
         self.tallies: dict[Kind, Tally] = {}
 
     def note(self, url: str, words: int, new: int, *, has_news: bool) -> Kind:
-        """Note what came of *url*; return its kind."""
+        """Note what came of *url*; return its kind.
+
+        :param url: as it is canonical: that is what rules are held against.
+        """
         kind = kind_of(url)
         tally = self.tallies.get(kind)
         if tally is None:
@@ -139,12 +145,14 @@ class Kinds:
             and tally.with_news > tally.fetches * _MUCH
         ]
         kept = sorted({name for names in good for name in names})
+        # A pattern is for all ports.
+        host = _PORT.sub("", kind.host)
         if good and not set(kind.names) <= set(kept) and "{" not in kind.path:
-            return f"{_quoted(kind.host + kind.path)}: {{{_quoted('keep_params')}: {_list(kept)}}},"
+            return f"{_quoted(host + kind.path)}: {{{_quoted('keep_params')}: {_list(kept)}}},"
         query = "&".join(f"{name}={{q{n}}}" for n, name in enumerate(kind.names))
         path = re.sub(r"\{(\d)", r"{p\1", kind.path)
         template = f"{path}{'?' if query else ''}{query}"
-        return f"{_quoted(kind.host)}: {{{_quoted('skip')}: {_list([template])}}},"
+        return f"{_quoted(host)}: {{{_quoted('skip')}: {_list([template])}}},"
 
 
 def _quoted(text: str) -> str:

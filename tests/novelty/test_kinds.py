@@ -38,6 +38,17 @@ def test_trap_has_a_line_that_ends_it(trap, content, expected):
         assert canonicalizer.canonicalize(url) == "http://a.example/find"
 
 
+def test_port_and_user_are_no_part_of_the_line():
+    """A pattern is for all ports, and nobody is to see who logs in."""
+    kinds = Kinds()
+    for number in range(60):
+        kinds.note(f"http://me:secret@a.example:8100/day/{number}", 10, 0, has_news=False)
+    (found,) = kinds.traps()
+    assert found.kind == "a.example:8100/day/{1:digits}"
+    assert found.setting == '"a.example": {"skip": ["/day/{p1:digits}"]},'
+    Canonicalizer(eval(f"{{{found.setting}}}"))
+
+
 def test_kinds_are_bounded():
     """A site that makes up names has no more tallies than any other."""
     kinds = Kinds()

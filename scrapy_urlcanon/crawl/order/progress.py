@@ -89,6 +89,7 @@ class OrderedCrawl:
         self._left = LeftRequests(left, crawler.spider, adds=is_job)
         # Their variants are left with them.
         self._page_of: Callable[[Request], bytes | None] = lambda _: None
+        self._canonical: Callable[[str], str] = str
         self._left_pages: BoundedMapping[bytes, bool] | None = None
         self._max_left_pages = settings.remembered_pages
         self._is_made_anew = False
@@ -117,6 +118,7 @@ class OrderedCrawl:
     def rescues(self, fingerprints: PageFingerprints) -> None:
         """Note that variants of what is left will be scheduled, as *fingerprints* says of which."""
         self._page_of = fingerprints.page
+        self._canonical = fingerprints.canonical
 
     def is_left(self, request: Request) -> bool:
         """Tell whether *request* is to take the place of one that was left.
@@ -237,7 +239,8 @@ class OrderedCrawl:
         self._with_news += has_news
         self._curve.add(news.new)
         self._deciles.add(outcome.expected, outcome.came)
-        self._kinds.note(outcome.url, news.words, news.new, has_news=has_news)
+        url = self._canonical(outcome.url)
+        self._kinds.note(url, news.words, news.new, has_news=has_news)
         if self._ending:
             self._ending.note(outcome.slot, has_news=has_news)
         if self._curve.fetches % _EVERY == 0:

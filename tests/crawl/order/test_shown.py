@@ -94,6 +94,17 @@ def test_command_finds_the_trap_of_a_store(tmp_path):
     assert '"a.example": {"skip": ["/login?to={q0}"]},' in shown.stdout
 
 
+def test_line_for_a_trap_is_about_the_canonical_url(tmp_path):
+    """That is what rules are held against: a parameter that is dropped anyway is none of it."""
+    store = ObservationStore(tmp_path / "crawl.sqlite")
+    for number in range(60):
+        url = f"http://a.example:8100/day/{number}?utm_source={number}"
+        store.add(Page(url, b"<p>Closed", "<p>Closed"), status=200)
+    store.close()
+    shown = urlcanon("traps", "crawl.sqlite", cwd=tmp_path)
+    assert '"a.example": {"skip": ["/day/{p1:digits}"]},' in shown.stdout
+
+
 def test_command_says_that_there_is_nothing_in_a_file(tmp_path):
     """That what is no observation shows no trap says nothing of the crawl."""
     (tmp_path / "items.jsonl").write_text('{"price": 1}\n' * 3)
