@@ -1,5 +1,6 @@
 """Some of what the rules merge is fetched and compared while crawling."""
 
+import ast
 import logging
 
 import pytest
@@ -9,6 +10,8 @@ from scrapy import Request
 from scrapy.dupefilters import BaseDupeFilter
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links
+
+from scrapy_urlcanon import Canonicalizer
 
 
 @deferred_f_from_coro_f
@@ -42,6 +45,21 @@ async def test_wrong_rule_is_suspended_and_every_page_comes(crawl, caplog):
     (warning,) = [r.getMessage() for r in caplog.records]
     for expected in ("drop_params:id", "'!id'", "site.example", f"{SITE}/p?id=0", f"{SITE}/p?id="):
         assert expected in warning
+
+
+@deferred_f_from_coro_f
+async def test_warning_has_the_line_that_takes_a_rule_for_a_path_back(crawl, caplog):
+    """One for the whole domain would be weaker than the rule, and do nothing."""
+    urls = [f"/p?id={n}" for n in range(100)]
+    rules = {f"{SITE.partition('://')[2]}/p": {"drop_params": ["id"]}}
+    respond = shop(urls, lambda request, count: product(request.query, seed=count))
+    with caplog.at_level(logging.WARNING, "scrapy_urlcanon"):
+        await crawl(respond, {**WRONG, **SETTINGS, "URLCANON_RULES": rules})
+    (warning,) = [r.getMessage() for r in caplog.records]
+    _, found, line = warning.partition(" To take it back, add to URLCANON_RULES: ")
+    assert found
+    pasted = Canonicalizer({**rules, **ast.literal_eval(f"{{{line}}}")})
+    assert pasted.canonicalize(f"{SITE}/p?id=1") == f"{SITE}/p?id=1"
 
 
 @deferred_f_from_coro_f

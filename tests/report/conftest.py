@@ -11,6 +11,7 @@ from shop_site import respond
 
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.crawl.checks.taking_back import TakingBack
 from scrapy_urlcanon.crawl.dropped import Drop
 from scrapy_urlcanon.report.document import Report
 from scrapy_urlcanon.report.section import sections
@@ -20,7 +21,6 @@ from scrapy_urlcanon.report.sections.in_force import Origin, PatternOptions
 from scrapy_urlcanon.report.sections.options import Entry, Option
 from scrapy_urlcanon.report.sections.pages import Group, Pages, StepOnUrl, Variant
 from scrapy_urlcanon.report.sections.parameters import Parameter
-from scrapy_urlcanon.report.taking_back import TakingBack
 
 
 @pytest.fixture(scope="session")

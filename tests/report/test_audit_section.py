@@ -15,13 +15,13 @@ from sites import SITE, links
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.crawl.checks.taking_back import taking_back
 from scrapy_urlcanon.crawl.checks.trial import AuditedPair
 from scrapy_urlcanon.pages.verdict import Judgement, Verdict
 from scrapy_urlcanon.report.csv_form import to_csv
 from scrapy_urlcanon.report.json_form import read_report
 from scrapy_urlcanon.report.page import to_html
 from scrapy_urlcanon.report.sections.audit import Audit, AuditedRule, summary_of
-from scrapy_urlcanon.report.taking_back import taking_back
 
 SID = RuleEntry("drop_params", "sid")
 RULES = "URLCANON_RULES"

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
+from scrapy_urlcanon.crawl.checks.taking_back import taking_back
+from scrapy_urlcanon.crawl.checks.written_rules import as_written
 from scrapy_urlcanon.crawl.own_requests import RELEASED, marked, with_url
 from scrapy_urlcanon.crawl.seen import forget_seen, record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
@@ -100,7 +102,7 @@ class Suspension:
                 "second": shown_url(last.url),
                 "dropped": count_of(let_through, "URL"),
                 "are": "is" if let_through == 1 else "are",
-                "advice": _advice(entry, domain),
+                "advice": self._advice(record),
             },
             extra={"spider": self._crawler.spider},
         )
@@ -110,6 +112,15 @@ class Suspension:
         """Turn *entry* off on *domain*, as another process did, and let through what it dropped."""
         if self._rule_changes.suspend(entry, domain):
             self._let_through(entry, domain, [])
+
+    def _advice(self, record: EntryRecord) -> str:
+        """Return what does for good what a suspension does for this crawl; empty for no rule."""
+        if record.entry.option not in BY_NAME:
+            return ""
+        written = as_written(self._canonicalizer).configuration
+        urls = [url for other in record.others for url in (other.first, other.url)]
+        way = taking_back(written, record.entry, record.domain, urls)
+        return f" {way.advice} {way.line}".rstrip()
 
     def _let_through(self, entry: RuleEntry, domain: str, others: list[OtherPage]) -> int:
         """Schedule what an entry had merged, and nothing else; return how many requests."""
@@ -169,11 +180,3 @@ class Suspension:
         self.orphans.discard(page)
         self._crawler.engine.crawl(marked(drop.request, RELEASED))
         return True
-
-
-def _advice(entry: RuleEntry, domain: str) -> str:
-    """Return the line of the settings that does for good what a suspension does for a crawl."""
-    if entry.option not in BY_NAME:
-        return ""
-    rules = {domain: BY_NAME[entry.option].taken_back(entry.entry)}
-    return f" For good: URLCANON_RULES = {rules!r}."

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from scrapy_urlcanon.crawl.checks.shown_rules import shown_layer, shown_rule
+from scrapy_urlcanon.crawl.checks.taking_back import TakingBack, taking_back
+from scrapy_urlcanon.crawl.checks.written_rules import as_written
 from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.pages.verdict import Verdict
 from scrapy_urlcanon.redaction import redact, shown_url, visible
 from scrapy_urlcanon.report.section import Section
-from scrapy_urlcanon.report.shown_rules import shown_layer, shown_rule
-from scrapy_urlcanon.report.taking_back import TakingBack, taking_back
-from scrapy_urlcanon.report.written_rules import as_written
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:

@@ -9,6 +9,8 @@ from attrs import evolve, frozen
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
+from scrapy_urlcanon.crawl.checks.shown_rules import shown_layers
+from scrapy_urlcanon.crawl.checks.written_rules import as_written
 from scrapy_urlcanon.crawl.settings import (
     DECLARED_CANONICAL,
     DECLARED_CANONICAL_SETTING,
@@ -18,8 +20,6 @@ from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.redaction import redact, shown_url, visible
 from scrapy_urlcanon.report.sampling import COUNTED_URLS, GroupSample
 from scrapy_urlcanon.report.section import Section
-from scrapy_urlcanon.report.shown_rules import shown_layers
-from scrapy_urlcanon.report.written_rules import as_written
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
