@@ -20,6 +20,7 @@ from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
 from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 from scrapy_urlcanon.crawl.first_urls import FirstUrls
+from scrapy_urlcanon.crawl.order.start import ordered_crawl
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
@@ -107,7 +108,9 @@ class Crawl:
             from scrapy_urlcanon.crawl.origins import LinkingPages  # noqa: PLC0415
 
             self.linking_pages = LinkingPages()
-        self._make_order()
+        self.ordered = ordered_crawl(
+            crawler, self.settings, self.stats, self.unwritten, is_job=self._is_job
+        )
         self._fallback = self._make_fallback()
         if fingerprinter_class:
             self.fingerprinter = self._make(fingerprinter_class)
@@ -150,20 +153,6 @@ class Crawl:
         from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces  # noqa: PLC0415
 
         return SkipPlaces.of_crawl(Path(self.settings.skip_places))
-
-    def _make_order(self) -> None:
-        """Make what orders the crawl, where the settings ask for it."""
-        if self.settings.order:
-            from scrapy_urlcanon.crawl.order.progress import OrderedCrawl  # noqa: PLC0415
-
-            self.ordered = OrderedCrawl(
-                self._crawler, self.settings, self.stats, self.unwritten, is_job=self._is_job
-            )
-        elif self.settings.stop:
-            logger.warning(
-                "URLCANON_STOP has no effect without URLCANON_ORDER, which tells what to expect.",
-                extra={"spider": self._crawler.spider},
-            )
 
     def _make_recorder(self) -> None:
         """Make what records what the crawl sees."""

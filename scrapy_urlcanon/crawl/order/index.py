@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import pickle
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from scrapy_urlcanon.crawl.order.lane import State
 
     Waiting = dict[str, dict[int, State]]
     """What waits, by download slot and priority."""
 
+QUEUE: Final = Path("requests.queue", "active.json")
+"""Where Scrapy's scheduler stores the state of its queue, in the directory of a job."""
 _FILE: Final = "urlcanon.index"
 _STATE: Final = "scrapy_urlcanon.order"
 """Stands first in what the scheduler stores of the queue; Scrapy's own queues refuse it."""

@@ -17,7 +17,7 @@ from scrapy.core.scheduler import Scheduler
 from scrapy.utils.misc import load_object
 from scrapy.utils.request import request_from_dict
 
-from scrapy_urlcanon.crawl.order.index import problem_of
+from scrapy_urlcanon.crawl.order.index import QUEUE, problem_of
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import is_unfiltered
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _MADE_ANEW = "The crawl goes on, and the next run makes the queue anew from the journal."
-_QUEUE = Path("requests.queue", "active.json")
 # What is put there while a request is on its way.
 _ADDED_TO_META = OF_ANOTHER_URL | {
     "_auth_proxy",
@@ -292,7 +291,7 @@ class JobRecovery:
                 return bool(enqueue(request))
             except OSError as error:
                 self._is_queue_whole = False
-                self._unwritten.note(self._directory / _QUEUE.parent, error, _MADE_ANEW)
+                self._unwritten.note(self._directory / QUEUE.parent, error, _MADE_ANEW)
                 scheduler.mqs.push(request)
                 return True
 
@@ -302,14 +301,14 @@ class JobRecovery:
     def _state_of_queue(self) -> tuple[int, int] | None:
         """Return what tells one writing of the state of Scrapy's queue from another."""
         try:
-            stat = (self._directory / _QUEUE).stat()
+            stat = (self._directory / QUEUE).stat()
         except OSError:
             return None
         return stat.st_mtime_ns, stat.st_size
 
     def _has_stored_queue(self) -> bool:
         """Tell whether Scrapy has stored its queue: a full disk may have kept it from that."""
-        path = self._directory / _QUEUE
+        path = self._directory / QUEUE
         try:
             json.loads(path.read_text(encoding="utf-8"))
             is_stored = self._state_of_queue() != self._stored_queue
@@ -370,7 +369,7 @@ class JobRecovery:
 
     def _has_damaged_queue(self) -> bool:
         """Tell whether what waits can be taken from nowhere but the journal."""
-        problem = problem_of(self._directory / _QUEUE)
+        problem = problem_of(self._directory / QUEUE)
         if problem:
             logger.warning(
                 "What waits cannot be read: %(problem)s. It is taken from the journal.",
@@ -463,7 +462,7 @@ def _has_begun(directory: Path) -> bool:
     try:
         if seen.exists() and seen.stat().st_size:
             return True
-        return bool(json.loads((directory / _QUEUE).read_text(encoding="utf-8")))
+        return bool(json.loads((directory / QUEUE).read_text(encoding="utf-8")))
     except FileNotFoundError:
         # Scrapy makes the first one at once; a run that failed to start, no other.
         return False

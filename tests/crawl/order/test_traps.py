@@ -10,6 +10,8 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import ONE_BY_ONE, SITE, FollowSpider
 from trap_sites import SITES, Several, words
 
+from scrapy_urlcanon.exceptions import ConfigurationError
+
 NOVELTY = {"URLCANON_ORDER": "novelty", **ONE_BY_ONE}
 BREADTH_FIRST = {
     "DEPTH_PRIORITY": 1,
@@ -126,6 +128,18 @@ async def test_job_goes_on_where_it_was_stopped(crawl, before):
     whole = await crawl(respond_with(site), {}, start=[f"{site.host}/"])
     assert sorted({*first.hits, *second.hits}) == sorted(whole.hits)
     assert len(first.hits) + len(second.hits) == len(whole.hits)
+
+
+@deferred_f_from_coro_f
+async def test_job_in_this_order_does_not_go_on_without_it(crawl):
+    """Scrapy's queue cannot read what waits: that is said, and not in tracebacks."""
+    site = small("shop")
+    job = {"JOBDIR": "job"}
+    start = [f"{site.host}/"]
+    first = {**NOVELTY, **job, "CLOSESPIDER_PAGECOUNT": 20}
+    await crawl(respond_with(site), first, start=start)
+    with pytest.raises(ConfigurationError, match="URLCANON_ORDER: expected 'novelty'"):
+        await crawl(respond_with(site), job, start=start)
 
 
 DAMAGES = {

@@ -1,0 +1,68 @@
+"""Makes what orders a crawl, where its settings ask for it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.crawl.order.index import QUEUE, is_of_order
+from scrapy_urlcanon.crawl.settings import TEXT, name_of
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
+    from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
+    from scrapy_urlcanon.crawl.settings import CrawlSettings
+    from scrapy_urlcanon.crawl.stats import CrawlStats
+
+logger = logging.getLogger(__name__)
+
+
+def ordered_crawl(
+    crawler: Crawler,
+    settings: CrawlSettings,
+    stats: CrawlStats,
+    unwritten: UnwrittenFiles,
+    *,
+    is_job: bool,
+) -> OrderedCrawl | None:
+    """Return what orders the crawl of *crawler*, or None where no order is set.
+
+    :raises ConfigurationError: if the requests of its job wait in an order that is not set.
+    """
+    if settings.order:
+        # What few crawls use all would wait for.
+        from scrapy_urlcanon.crawl.order.progress import OrderedCrawl  # noqa: PLC0415
+
+        return OrderedCrawl(crawler, settings, stats, unwritten, is_job=is_job)
+    if is_job:
+        _check_queue(Path(crawler.settings["JOBDIR"], QUEUE))
+    for name, is_set in (("stop", settings.stop), ("order_by", settings.order_by != TEXT)):
+        if is_set:
+            logger.warning(
+                "%(setting)s has no effect without URLCANON_ORDER, which tells what to expect.",
+                {"setting": name_of(name)},
+                extra={"spider": crawler.spider},
+            )
+    return None
+
+
+def _check_queue(state: Path) -> None:
+    """Raise an error if what waits in a job waits in our queue: Scrapy's cannot read it.
+
+    :param state: the file in which the scheduler stored its state.
+    """
+    try:
+        is_ours = is_of_order(json.loads(state.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return
+    if is_ours:
+        message = (
+            "expected 'novelty', in which this job began: without it nobody can read what waits "
+            f"in {state.parent}. Set it, or begin another JOBDIR"
+        )
+        raise ConfigurationError([Problem(name_of("order"), message)])
