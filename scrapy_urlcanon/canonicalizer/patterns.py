@@ -372,11 +372,13 @@ def _parse_host(host: str) -> str:
         if is_ip_address(name):
             raise ValueError(f"expected a name before '.*', got {host!r}")
         return f"{name}.*"
-    if "*" in host:
+    if host.startswith(("*.", ".")):
+        # As cookies have it, and certificates.
         raise ValueError(
-            f"expected a host or '*', got {host!r}"
-            + ("; a host stands for its subdomains too" if host.startswith("*.") else "")
+            f"expected a host or '*', got {host!r}; a host stands for its subdomains too"
         )
+    if "*" in host:
+        raise ValueError(f"expected a host or '*', got {host!r}")
     if "@" in host or "\\" in host:
         raise ValueError(f"expected a host, got {host!r}")
     if ":" in host and not host.endswith("]"):

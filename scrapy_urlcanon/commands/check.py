@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.project import inside_project
 
+from scrapy_urlcanon.canonicalizer.configuration import INHERIT
 from scrapy_urlcanon.commands.base import Action, say_off, settings_of_spider
 from scrapy_urlcanon.crawl.addon import why_off
 from scrapy_urlcanon.crawl.settings import load_configuration
@@ -32,7 +33,8 @@ class Check(Action):
     description = """\
 Validate the URLCANON_ settings of the project, of each of its spiders and of rule files
 that it does not name yet. Prints every problem; the exit status is 1 if there is one, or if the
-add-on is off, so that no crawl goes by the rules.
+add-on is off, so that no crawl goes by the rules. The files that a crawl writes, such as reports
+and stores, are opened when it starts, and not here.
 
   scrapy urlcanon check
   scrapy urlcanon check urlcanon.toml
@@ -52,8 +54,11 @@ add-on is off, so that no crawl goes by the rules.
         if problems:
             raise ConfigurationError(problems)
         print("\n".join(map(visible, _summary(configuration))))  # noqa: T201
-        # Elsewhere there is no crawl that it would be on for.
-        return _check_addon(settings) if inside_project() else 0
+        if inside_project():
+            return _check_addon(settings)
+        # There is no crawl here that the add-on would be on for.
+        print("There is no Scrapy project here: no settings but those of this command.")  # noqa: T201
+        return 0
 
 
 def _check_addon(settings: Settings) -> int:
@@ -92,4 +97,5 @@ def _summary(configuration: Configuration) -> Iterator[str]:
 
 
 def _line(rule_set: RuleSet) -> str:
-    return f"{rule_set.layer}: {', '.join(rule_set.options) or 'no option'}"
+    options = [*rule_set.options, *([] if rule_set.inherit else [INHERIT])]
+    return f"{rule_set.layer}: {', '.join(options) or 'no option'}"

@@ -21,6 +21,7 @@ from rich.progress import (
 )
 from scrapy.exceptions import UsageError
 
+from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.base import Action, check_output, not_written, shown
@@ -29,7 +30,7 @@ from scrapy_urlcanon.commands.observations import nothing_of, observations_of
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
-from scrapy_urlcanon.crawl.settings import name_of
+from scrapy_urlcanon.crawl.settings import CrawlSettings, name_of
 from scrapy_urlcanon.exceptions import ConfigurationError, InputError, LearnError, Problem
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.learn import Thresholds, learn
@@ -204,7 +205,14 @@ there is no observation in any of them.
             print(to_toml(learned, turned_off=turned_off), end="")  # noqa: T201
         # Where the rules themselves are printed, the summary is not to get among them.
         screen = Screen.of_process(stderr=arguments.json or output is None)
-        show_learned(learned, skipped, screen, output=output, turned_off=turned_off)
+        show_learned(
+            learned,
+            skipped,
+            screen,
+            configured=_configured(settings),
+            output=output,
+            turned_off=turned_off,
+        )
         if secret:
             rules = count_of(secret, "rule")
             screen.line((f"left out: {rules} that would show the value of a secret", "yellow"))
@@ -235,6 +243,17 @@ def _thresholds(arguments: argparse.Namespace) -> Thresholds:
     bound = lower_bound(support, 0, confidence)
     # A skip, which nobody can check by looking at the URL, takes no less than it does else.
     return replace(thresholds, precision=bound, alias=max(bound, _DEFAULTS.alias))
+
+
+def _configured(settings: Settings) -> Canonicalizer:
+    """Return what the *settings* do; what the preset does where they are not valid.
+
+    They may name the file that is written here, and was not there before.
+    """
+    try:
+        return Canonicalizer.from_configuration(CrawlSettings.load(settings).configuration)
+    except ConfigurationError:
+        return Canonicalizer()
 
 
 def _jobs(arguments: argparse.Namespace) -> int:

@@ -60,12 +60,14 @@ def show_learned(
     skipped: Counter[str],
     screen: Screen,
     *,
+    configured: Canonicalizer,
     output: Path | None = None,
     turned_off: Collection[str] = (),
 ) -> None:
     """Print a summary of what was learned.
 
     :param skipped: rows of the inputs that were no observations, by what is wrong with them.
+    :param configured: what the settings of the project do.
     :param output: where the rules were written to.
     :param turned_off: options whose rules were written commented out.
     """
@@ -112,17 +114,20 @@ def show_learned(
         )
         for url in left.example:
             screen.line((f"  {shown_url(url)}", "dim"))
-        _show_rule_for(left, screen)
+        _show_rule_for(left, configured, screen)
     for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0])):
         screen.line((f"skipped: {count:,} {reason}", "yellow"))
 
 
-def _show_rule_for(left: Unexplained, screen: Screen) -> None:
+def _show_rule_for(left: Unexplained, configured: Canonicalizer, screen: Screen) -> None:
     """Print the rule that would make the example one, ready to be pasted into settings.
 
     None that drops a parameter, whatever its value, which chooses a language or numbers the parts
     of a listing: that two URLs show one page says nothing of its other values.
     """
+    if len(set(map(configured.canonicalize, left.example))) == 1:
+        screen.line("  the settings make them one")
+        return
     both = pair(Canonicalizer(), *left.example)
     dropped = {name for options in both.joined_by for name in options.get("drop_params", ())}
     kept = sorted(filter(is_protected, dropped))

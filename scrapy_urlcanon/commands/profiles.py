@@ -9,10 +9,11 @@ from scrapy import Request, Spider
 from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import UsageError
 
+from scrapy_urlcanon.canonicalizer.parsing import parse
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.crawl.settings import CrawlSettings
 from scrapy_urlcanon.crawl.software.known_software import recognised_by
-from scrapy_urlcanon.exceptions import did_you_mean
+from scrapy_urlcanon.exceptions import UnparsableUrlError, did_you_mean
 from scrapy_urlcanon.profiles.catalogue import chosen
 from scrapy_urlcanon.redaction import shown_url, visible
 from scrapy_urlcanon.report.screen import Screen
@@ -86,6 +87,10 @@ signs, where it stands, and what holds there. The exit status is 1 where none is
 
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
         own = chosen(arguments.file, setting="--file")
+        try:
+            parse(arguments.url, [])
+        except UnparsableUrlError as error:
+            raise UsageError(f"{shown_url(arguments.url)}: {error}", print_help=False) from error
         profiles = (*CrawlSettings.load(settings).chosen_profiles(), *own)
         # An error page has the signs of its program too.
         settings.set("HTTPERROR_ALLOW_ALL", value=True, priority="cmdline")

@@ -67,6 +67,9 @@ do; - is the standard input. Removed is what both --domain and --older say.
         try:
             with closing(SeenPages(path)) as store:
                 return _run(store, arguments, None if older is None else time.time() - older)
+        except BrokenPipeError:
+            # As "| head" ends: it is no error of the store.
+            raise
         except (sqlite3.Error, OSError) as error:
             raise UsageError(f"{path}: {error}", print_help=False) from error
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _EVENTS = {
+    Stat.SEEN_SKIPPED: "refused: an earlier run has got the page",
     Stat.RESCUED: "rescued: the URL that was kept failed",
     Stat.AUDITED: "audited: fetched to compare it with the page that was kept",
     Stat.AUDIT_FALSE_MERGE: "  another page than the one kept",

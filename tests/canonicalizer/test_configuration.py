@@ -213,6 +213,7 @@ def test_rules_that_contradict_each_other_leave_the_url_alone():
         ({1: {}}, "rules['1']: expected a text, got 1"),
         ({"http://example.com": {}}, "without a scheme"),
         ({"*.example.com": {}}, "a host stands for its subdomains too"),
+        ({".example.com": {}}, "a host stands for its subdomains too"),
         ({"exam*.com": {}}, "expected a host or '*', got 'exam*.com'"),
         ({"example.com:80": {}}, "expected a host without a port"),
         ({"user@example.com": {}}, "expected a host, got 'user@example.com'"),

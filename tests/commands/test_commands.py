@@ -1,7 +1,11 @@
 """The command line, run as a user runs it: in and outside a project."""
 
 import json
+import shlex
 import shutil
+import subprocess
+import sys
+from contextlib import closing
 
 import pytest
 from command_line import EXAMPLE_PROJECT, scrapy, urlcanon
@@ -9,6 +13,7 @@ from command_line import EXAMPLE_PROJECT, scrapy, urlcanon
 from scrapy_urlcanon import commands
 from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME
 from scrapy_urlcanon.commands.urlcanon import actions
+from scrapy_urlcanon.crawl.earlier.store import SeenPages
 
 
 def process(*arguments, **options):
@@ -125,6 +130,20 @@ def test_check_accepts_the_example_project():
     assert result.stdout.endswith("The configuration is valid.\n")
 
 
+def test_check_says_where_nothing_is_inherited(project):
+    """That is no option, and switches all of them off."""
+    _append(project, '\nURLCANON_RULES = {"legacy.example": {"inherit": False}}\n')
+    result = urlcanon("check", cwd=project)
+    assert "URLCANON_RULES['legacy.example']: inherit\n" in result.stdout
+
+
+def test_check_says_that_it_is_in_no_project(tmp_path):
+    """What is valid there is none of the settings that the user meant."""
+    result = urlcanon("check", cwd=tmp_path)
+    assert result.returncode == 0
+    assert "There is no Scrapy project here" in result.stdout
+
+
 def test_check_names_every_problem_of_settings_and_spiders(project):
     """Problems of the settings, of spiders and of named files; the exit status is 1."""
     spider = project / "shop_crawler" / "spiders" / "other.py"
@@ -154,6 +173,30 @@ def test_check_lists_what_a_foreign_file_says_that_ours_cannot(tmp_path):
     assert result.returncode == 0
     assert "list.txt: removeparam, rules for 1 patterns" in result.stdout
     assert "left out: line 3: ||example.com^$removeparam=~id: it keeps one" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [("a.example", "it has no scheme"), ("ftp://a.example/", "its scheme is ftp")],
+)
+def test_profile_says_what_is_wrong_with_a_url(tmp_path, url, problem):
+    """Before anything is fetched."""
+    result = urlcanon("profile", url, cwd=tmp_path)
+    assert result.returncode == 2
+    assert problem in result.stderr
+
+
+def test_list_that_nobody_reads_to_its_end_is_no_error(tmp_path):
+    """As "| head" does."""
+    with closing(SeenPages(tmp_path / "seen.db")) as store:
+        store.add_urls(f"http://a.example/{number}" for number in range(20_000))
+    command = f"{shlex.quote(sys.executable)} -m scrapy urlcanon seen list seen.db | head -1"
+    result = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "http://a.example/" in result.stdout
+    assert "Broken pipe" not in result.stderr
+    assert "usage" not in result.stderr.lower()
 
 
 @pytest.mark.parametrize(

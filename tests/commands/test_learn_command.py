@@ -129,6 +129,17 @@ def test_what_no_rule_of_ours_explains_is_told_too(tmp_path, other, expected):
     assert expected in result.stdout
 
 
+def test_what_the_settings_explain_needs_no_rule(tmp_path):
+    """A user would look in vain for what is missing."""
+    path = tmp_path / "observations.tsv"
+    urls = ("http://a.example/node/5", "http://a.example/node/5?lang=en&v=2")
+    path.write_text("\n".join([HEADER, *(f"{url}\t200\t{7:040x}" for url in urls)]) + "\n")
+    rules = "URLCANON_RULES={'a.example': {'drop_params': ['lang', 'v']}}".replace("'", '"')
+    result = urlcanon("learn", path, "-o", "urlcanon.toml", "-s", rules, cwd=tmp_path)
+    assert "not explained: 1 on a.example" in result.stdout
+    assert "  the settings make them one\n" in result.stdout
+
+
 @pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_is_one_line(tmp_path):
     """While the input is read, here one that never ends: the rules stay, and so says the status."""
@@ -286,7 +297,13 @@ def test_classes_that_are_skipped_are_listed_up_to_twenty():
         for n in range(23)
     )
     shown = io.StringIO()
-    show_learned(Learned(rules), Counter(), Screen(Console(file=shown)), turned_off=["skip"])
+    show_learned(
+        Learned(rules),
+        Counter(),
+        Screen(Console(file=shown)),
+        configured=Canonicalizer(),
+        turned_off=["skip"],
+    )
     lines = [line.split() for line in shown.getvalue().splitlines()]
     assert ["30", "24", "6", "3", "other", "classes"] in lines
     assert sum(line[:3] == ["10", "8", "2"] for line in lines) == 20

@@ -13,6 +13,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl.earlier.store import SeenPages
+from scrapy_urlcanon.crawl.summary import summary
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 SETTINGS = {
@@ -58,6 +59,7 @@ async def test_next_run_fetches_what_the_first_has_not_got(crawl):
     assert second.pages == ["/c?sid=2"]
     # /a, /b twice, /empty, /old, and the target of /older.
     assert second.figures["seen/skipped"] == 6
+    assert "         6  refused: an earlier run has got the page" in summary(second.stats)
     third = await crawl(site(PAGES), SETTINGS, spider=ItemSpider, start=[f"{SITE}/c?sid=5"])
     assert third.hits == []
 

@@ -13,6 +13,7 @@ from scrapy.utils.request import request_from_dict
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY, RESCUE, mark_of
 from scrapy_urlcanon.crawl.seen import forget_seen
 from scrapy_urlcanon.novelty.kinds import MAX_KINDS, OTHER, kind_of
+from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 _BYTES = "base64"
 _TAKEN = ".taken-up"
+_TOLD = 3
+"""Of more lines that are no requests it is told only how many there are."""
 
 
 class LeftRequests:
@@ -80,17 +83,26 @@ class LeftRequests:
 
     def __iter__(self) -> Iterator[Request]:
         """Yield what an earlier crawl wrote; a line that cannot be read is said and passed over."""
+        wrong = 0
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 try:
                     data: dict[str, Any] = json.loads(line, object_hook=_decoded)
                     yield request_from_dict(data, spider=self._spider)
                 except (ValueError, TypeError, KeyError, AttributeError) as error:
-                    logger.warning(
-                        "Line %(number)d of %(path)s is no request: %(error)s",
-                        {"number": number, "path": self.path, "error": error},
-                        extra={"spider": self._spider},
-                    )
+                    wrong += 1
+                    if wrong <= _TOLD:
+                        logger.warning(
+                            "Line %(number)d of %(path)s is no request: %(error)s",
+                            {"number": number, "path": self.path, "error": error},
+                            extra={"spider": self._spider},
+                        )
+        if wrong > _TOLD:
+            logger.warning(
+                "Of %(path)s %(lines)s are no requests.",
+                {"path": self.path, "lines": count_of(wrong, "line")},
+                extra={"spider": self._spider},
+            )
 
 
 class TakenUp:
@@ -123,6 +135,11 @@ class TakenUp:
                 extra={"spider": crawler.spider},
             )
             return
+        logger.info(
+            "%(requests)s that an earlier crawl left: taken up from %(path)s.",
+            {"requests": count_of(len(requests), "request"), "path": self._path},
+            extra={"spider": crawler.spider},
+        )
         if self._is_own and not self._is_known:
             for request in requests:
                 forget_seen(crawler, crawler.request_fingerprinter.fingerprint(request))

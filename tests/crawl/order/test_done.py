@@ -56,8 +56,24 @@ async def test_file_to_take_up_that_is_not_there_is_one_line(crawl, tmp_path, ca
 @deferred_f_from_coro_f
 async def test_crawl_that_has_no_order_says_that_it_will_not_end(crawl, caplog):
     """To see that nothing is left takes what the order expects."""
-    await crawl(lambda _: page("<p>text"), {"URLCANON_STOP": 0.01})
-    assert "URLCANON_STOP has no effect without URLCANON_ORDER" in caplog.text
+    settings = {"URLCANON_STOP": 0.01, "URLCANON_ORDER_BY": "items"}
+    await crawl(lambda _: page("<p>text"), settings)
+    for name in settings:
+        assert f"{name} has no effect without URLCANON_ORDER" in caplog.text
+
+
+@deferred_f_from_coro_f
+async def test_lines_that_are_no_requests_are_told_and_counted(crawl, tmp_path, caplog):
+    """As of a file that is something else; and how many requests are taken up."""
+    path = tmp_path / "left.jsonl"
+    request = json.dumps({"url": f"{SITE}/left", "callback": "parse"})
+    path.write_text("\n".join([*("no request" for _ in range(100)), request]))
+    caplog.set_level(logging.INFO)
+    result = await crawl(lambda _: page("<p>text"), {"URLCANON_TAKE_UP": str(path)})
+    assert sorted(result.hits) == ["/", "/left"]
+    assert caplog.text.count("left.jsonl is no request") == 3
+    assert f"Of {path} 100 lines are no requests." in caplog.text
+    assert f"1 request that an earlier crawl left: taken up from {path}." in caplog.text
 
 
 @deferred_f_from_coro_f
