@@ -167,7 +167,7 @@ def _validate(source: Source, catalogue: Catalogue, problems: list[Problem]) -> 
                 message = f"it is the same pattern as {same!r}: join the two"
                 problems.append(Problem(source.name, message, text))
         yield _validate_options(pattern, layer, options, catalogue, problems)
-        if isinstance(options, dict) and OVERRIDE in options:
+        if isinstance(options, dict) and isinstance(options.get(OVERRIDE), dict):
             stronger = _validate_options(pattern, layer, options[OVERRIDE], catalogue, problems)
             stronger.overrides = True
             yield stronger
@@ -178,13 +178,12 @@ def _validate_options(
 ) -> RuleSet:
     if not isinstance(options, dict):
         message = f"expected a mapping of options, got {options!r}"
-        problems.append(Problem(layer.origin, message, str(layer.pattern or "")))
+        problems.append(Problem(layer.origin, message, layer.pattern))
         return RuleSet(pattern, {}, layer)
     for key, value in options.items():
         problem = _problem_of_option(key, value, catalogue)
         if problem:
-            place = str(layer.pattern or "")
-            problems.append(Problem(layer.origin, problem, place, str(key)))
+            problems.append(Problem(layer.origin, problem, layer.pattern, str(key)))
     if _KEYS.isdisjoint(options):
         return RuleSet(pattern, options.copy(), layer)
     own = {key: value for key, value in options.items() if key not in _KEYS}
@@ -195,7 +194,8 @@ def _problem_of_option(key: object, value: object, catalogue: Catalogue) -> str 
     option = catalogue.by_name.get(key) if isinstance(key, str) else None
     if option is None:
         if key == OVERRIDE:
-            return None
+            is_mapping = isinstance(value, dict)
+            return None if is_mapping else f"expected a mapping of options, got {value!r}"
         if key == INHERIT:
             return None if isinstance(value, bool) else f"expected True or False, got {value!r}"
         return "no such option" + did_you_mean(key, [*catalogue.by_name, *_KEYS])

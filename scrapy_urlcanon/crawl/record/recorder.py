@@ -78,7 +78,8 @@ class Recorder:
             message = f"cannot be written: {error.strerror or error}"
             raise ConfigurationError([Problem(name_of("record"), message, str(path))]) from error
         except LearnError as error:
-            raise ConfigurationError([Problem(name_of("record"), str(error))]) from error
+            message = f"{error}; name another file"
+            raise ConfigurationError([Problem(name_of("record"), message)]) from error
         if rules.has_files or not settings.rules_files:
             self._store.begin(started, rules.rules)
         # Else a job goes on with the rules that it began with (URLCANON_JOB_RULES), of which it
