@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from copy import copy, deepcopy
+from inspect import isasyncgenfunction
 from pathlib import Path
 
 import pytest
@@ -89,18 +90,25 @@ def crawl(monkeypatch, tmp_path):
     async def run(respond, settings=None, *, start=(f"{SITE}/",), spider=FollowSpider):
         items = []
 
+        def recorded(result):
+            if isinstance(result, dict):
+                items.append(result)
+            return result
+
         class Recorded(spider):
             def parse(self, response):
-                for result in super().parse(response):
-                    if isinstance(result, dict):
-                        items.append(result)
-                    yield result
+                yield from map(recorded, super().parse(response))
+
+        class RecordedAsync(spider):
+            async def parse(self, response):
+                async for result in super().parse(response):
+                    yield recorded(result)
 
         with Loopback(respond) as server:
             for name, value in server.proxies.items():
                 monkeypatch.setenv(name, value)
             crawler = ScrapyCrawler(
-                Recorded,
+                RecordedAsync if isasyncgenfunction(spider.parse) else Recorded,
                 {
                     "ADDONS": {"scrapy_urlcanon.Addon": 500},
                     "TELNETCONSOLE_ENABLED": False,

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.recovery.page_lives import DROPPED, TRANSITIONS, Event, State
+from scrapy_urlcanon.crawl.recovery.page_states import DROPPED, TRANSITIONS, Event, State
 from scrapy_urlcanon.crawl.settings import CrawlSettings, attributes, name_of
 from scrapy_urlcanon.crawl.stats import PREFIX, Stat
 

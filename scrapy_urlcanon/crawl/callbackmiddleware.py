@@ -40,3 +40,16 @@ class UrlCanonCallbackMiddleware:
             self._requests.delivered(response)
         if self._earlier:
             self._earlier.delivered(response)
+
+    def process_spider_exception(
+        self, response: Response, exception: Exception, spider: Spider | None = None
+    ) -> None:
+        """Note that the callback raised, also where a middleware handles it, which no signal tells.
+
+        Scrapy asks this middleware first (``core/spidermw.py``, "process_spider_exception").
+        """
+        del exception, spider
+        if self._requests:
+            self._requests.raised(response)
+        if self._earlier:
+            self._earlier.spider_error(response)

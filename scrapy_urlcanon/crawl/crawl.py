@@ -164,6 +164,8 @@ class Crawl:
     def _make_safeguards(self, fingerprints: PageFingerprints) -> None:
         """Make what sees to it that no page is lost."""
         settings, crawler, stats = self.settings, self._crawler, self.stats
+        if self.ordered:
+            self.ordered.go_by(fingerprints)
         compares = settings.audit or settings.declared_canonical
         recovers = self._is_job and settings.job_journal
         if recovers:
@@ -184,8 +186,6 @@ class Crawl:
             is_whole=is_whole,
             make_lives=self._shared.lives if self._shared else PageLives,
         )
-        if self.ordered:
-            self.ordered.rescues(fingerprints)
         if compares:
             self._make_checks(fingerprints, self.requests)
         if recovers and self._job_rules:
@@ -227,6 +227,8 @@ class Crawl:
         parts = PartsOfPages(
             self._crawler, self.canonical_urls, fingerprints, self.settings, self.stats
         )
+        if self.requests:
+            self.requests.on_had.append(parts.had)
         if self.job:
             self.job.parts = parts
         return parts

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
 
-from scrapy_urlcanon.crawl.recovery.page_lives import Fate, PageLives, State
+from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
+from scrapy_urlcanon.crawl.recovery.page_states import GOT, Fate, State
 from scrapy_urlcanon.redis import scripts
 from scrapy_urlcanon.redis.frontier import KEPT
 
@@ -53,8 +54,6 @@ class SharedLives(PageLives["Request"]):
         # Two generations, and two fields for each page.
         self._half: int = max(2, bounds["max_pages"])
         self._callbacks: dict[Hashable, None] = {}
-        self._unconfirmed: set[tuple[bytes, Hashable]] = set()
-        """What was had here, by callbacks that may yet raise."""
         self._keys = (frontier.queue, frontier.seen, frontier.lives)
 
     @property
@@ -69,30 +68,9 @@ class SharedLives(PageLives["Request"]):
         arguments = (page.hex(), *map(str, self._callbacks))
         return bool(self._frontier.ask(scripts.IS_HAD, (self._frontier.lives,), arguments))
 
-    def got(self, page: bytes, callback: Hashable) -> bool:
-        """Note that *callback* gets content of *page*; tell whether it is for the first time."""
-        is_new = super().got(page, callback)
-        if is_new:
-            self._unconfirmed.add((page, callback))
-        return is_new
-
-    def led(self, page: bytes, callback: Hashable) -> bool:
-        """Note that a request for *page* led to another one, of which *callback* gets content."""
-        is_new = super().led(page, callback)
-        if is_new:
-            self._unconfirmed.add((page, callback))
-        return is_new
-
-    def rename(self, page: bytes, new: bytes) -> None:
-        """Let *page* be known as *new* here."""
-        super().rename(page, new)
-        for old in [pair for pair in self._unconfirmed if pair[0] == page]:
-            self._unconfirmed.remove(old)
-            self._unconfirmed.add((new, old[1]))
-
     def confirmed(self, page: bytes, callback: Hashable) -> None:
         """Tell all that *callback* has had *page*, or what it led to, and did not raise."""
-        self._unconfirmed.discard((page, callback))
+        super().confirmed(page, callback)
         state = self.state(page, callback)
         if state is State.HAD:
             self._tell(page, callback, "h")
@@ -102,18 +80,17 @@ class SharedLives(PageLives["Request"]):
     def raised(self, page: bytes, callback: Hashable) -> None:
         """Note that *callback*, which got *page* for the first time, raised an exception."""
         super().raised(page, callback)
-        self._unconfirmed.discard((page, callback))
         self._tell(page, callback, "r")
 
     def ended(self, page: bytes, callback: Hashable) -> None:
         """Note that a request of *callback* for *page* ended, and brought it nothing."""
         super().ended(page, callback)
-        if self.state(page, callback) is not State.HAD:
+        if self.state(page, callback) not in GOT:
             self._tell(page, callback, "m")
 
     def dropped(self, page: bytes, callback: Hashable, url: str, request: Request) -> Fate:
         """Take *request*, dropped as a duplicate of *page*; tell what becomes of it."""
-        if self._is_had_for_good(page, callback):
+        if self.state(page, callback) is State.HAD:
             # Redis would say the same, and be asked for each repeated link of a crawl.
             return Fate.FORGOTTEN
         try:
@@ -132,7 +109,8 @@ class SharedLives(PageLives["Request"]):
         if fate == b"fetched":
             self._on_sent(1)
         elif fate == b"had":
-            super().got(page, callback)
+            self.got(page, callback)
+            super().confirmed(page, callback)
         return _FATES[fate.decode()] if fate else Fate.WAITS
 
     def redirected(self, page: bytes, callback: Hashable, sources: Mapping[bytes, bool]) -> None:
@@ -151,10 +129,6 @@ class SharedLives(PageLives["Request"]):
         sent: int = self._frontier.run(scripts.RELEASE, self._keys, arguments)
         self._on_sent(sent)
         return sent
-
-    def _is_had_for_good(self, page: bytes, callback: Hashable) -> bool:
-        is_had = self.state(page, callback) is State.HAD
-        return is_had and (page, callback) not in self._unconfirmed
 
     def _redirected(
         self, page: bytes, callback: Hashable, source: bytes, *, is_same: bool

@@ -5,14 +5,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from scrapy_urlcanon.crawl.recovery.page_lives import (
-    DROPPED,
-    TRANSITIONS,
-    Event,
-    Fate,
-    PageLives,
-    State,
-)
+from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
+from scrapy_urlcanon.crawl.recovery.page_states import DROPPED, TRANSITIONS, Event, Fate, State
 
 PAGE, OTHER = b"page", b"other"
 
@@ -51,10 +45,24 @@ def test_variant_takes_the_place_of_what_brought_nothing():
     assert crawl.urls == ["/0", "/1"]
     assert crawl.lives.got(PAGE, "parse")
     assert not crawl.lives.got(PAGE, "parse")
-    assert crawl.drop("/3") is Fate.FORGOTTEN
-    assert list(crawl.lives.waiting) == ["/2"]
+    assert crawl.drop("/3") is Fate.WAITS
+    assert list(crawl.lives.waiting) == ["/2", "/3"]
     crawl.lives.confirmed(PAGE, "parse")
     assert list(crawl.lives.waiting) == []
+    assert crawl.drop("/4") is Fate.FORGOTTEN
+
+
+def test_variant_waits_while_the_callback_may_raise():
+    """It takes the place of the one that it was dropped for, also where that redirected here."""
+    crawl = Fetched()
+    crawl.lives.sent(PAGE, "parse")
+    crawl.lives.sent(OTHER, "parse")
+    crawl.lives.got(PAGE, "parse")
+    assert crawl.drop("/1") is Fate.WAITS
+    crawl.lives.redirected(PAGE, "parse", {OTHER: True})
+    assert crawl.drop("/other?2", page=OTHER) is Fate.WAITS
+    crawl.lives.raised(PAGE, "parse")
+    assert crawl.urls == ["/1", "/other?2"]
 
 
 def test_callback_that_raises_has_not_had_the_page():
@@ -100,6 +108,7 @@ def test_what_one_callback_had_another_has_not():
     crawl.lives.got(PAGE, "parse")
     crawl.lives.got(PAGE, "parse_item")
     assert crawl.drop("/2", callback="third") is Fate.FETCHED
+    crawl.lives.confirmed(PAGE, "parse_item")
     assert crawl.drop("/3", callback="parse_item") is Fate.FORGOTTEN
 
 
@@ -150,6 +159,7 @@ def test_pages_that_redirect_to_each_other_end(had):
         crawl.lives.sent(page, "parse")
         crawl.lives.redirected(target, "parse", {page: True})
     (crawl.lives.got if had else crawl.lives.ended)(PAGE, "parse")
+    crawl.lives.confirmed(PAGE, "parse")
     expected = State.HAD if had else State.MISSED
     assert [crawl.lives.state(page, "parse") for page in (PAGE, OTHER)] == [expected] * 2
 
@@ -178,6 +188,7 @@ def test_page_whose_url_leads_elsewhere_is_asked_for_until_it_is_known():
     crawl.lives.sent(OTHER, "parse")
     crawl.lives.got(OTHER, "parse")
     crawl.lives.redirected(OTHER, "parse", {PAGE: False})
+    crawl.lives.confirmed(OTHER, "parse")
     assert crawl.lives.is_had(PAGE)
     assert [crawl.drop("/1"), crawl.drop("/2")] == [Fate.FETCHED, Fate.WAITS]
     crawl.lives.ended(PAGE, "parse")
@@ -185,6 +196,7 @@ def test_page_whose_url_leads_elsewhere_is_asked_for_until_it_is_known():
     crawl.lives.ended(PAGE, "parse")
     assert crawl.drop("/3") is Fate.FETCHED
     assert crawl.lives.got(PAGE, "parse")
+    crawl.lives.confirmed(PAGE, "parse")
     assert crawl.drop("/4") is Fate.FORGOTTEN
 
 
@@ -196,6 +208,38 @@ def test_url_that_leads_elsewhere_twice_is_one():
         crawl.lives.led(PAGE, "parse")
         crawl.lives.confirmed(PAGE, "parse")
     assert crawl.drop("/1") is Fate.FETCHED
+
+
+def test_two_pages_that_become_one_wait_together():
+    """As where it is found out which program made a site: nothing that waited is forgotten."""
+    crawl = Fetched()
+    for page in (PAGE, OTHER):
+        crawl.lives.sent(page, "parse")
+        crawl.drop(f"/{page.decode()}?1", page=page)
+        crawl.drop("/both", page=page)
+    crawl.lives.rename(PAGE, OTHER)
+    assert sorted(crawl.lives.waiting) == ["/both", "/other?1", "/page?1"]
+    for _ in range(4):
+        crawl.lives.ended(OTHER, "parse")
+    assert sorted(crawl.urls) == ["/both", "/other?1", "/page?1"]
+
+
+def test_page_that_becomes_one_that_was_had_waits_for_nothing():
+    """And what becomes one that was missed is fetched."""
+    crawl = Fetched()
+    for page in (PAGE, OTHER, b"third"):
+        crawl.lives.sent(page, "parse")
+    crawl.lives.got(OTHER, "parse")
+    crawl.lives.confirmed(OTHER, "parse")
+    crawl.lives.ended(b"third", "parse")
+    crawl.drop("/1")
+    crawl.lives.rename(PAGE, OTHER)
+    assert (crawl.urls, list(crawl.lives.waiting)) == ([], [])
+    crawl.lives.sent(b"fourth", "parse")
+    crawl.drop("/4", page=b"fourth")
+    crawl.lives.rename(b"fourth", b"third")
+    crawl.lives.ended(b"third", "parse")
+    assert crawl.urls == ["/4"]
 
 
 def test_what_vanished_is_ended():
@@ -236,6 +280,7 @@ class Lives(RuleBasedStateMachine):
         self.lives = self.crawl.lives
         self.dropped = {}
         self.sent = set()
+        self.at_work = []
 
     @rule(page=pages, callback=callbacks, recorded=st.booleans())
     def send(self, page, callback, recorded):
@@ -243,12 +288,16 @@ class Lives(RuleBasedStateMachine):
         if recorded:
             self.sent.add(page)
 
-    @rule(page=pages, callback=callbacks, raises=st.booleans())
-    def get(self, page, callback, raises):
-        if self.lives.got(page, callback) and raises:
-            self.lives.raised(page, callback)
-        else:
-            self.lives.confirmed(page, callback)
+    @rule(page=pages, callback=callbacks)
+    def get(self, page, callback):
+        if self.lives.got(page, callback):
+            self.at_work.append((page, callback))
+
+    @rule(number=st.integers(0, 5), raises=st.booleans())
+    def done(self, number, raises):
+        if number < len(self.at_work):
+            page, callback = self.at_work.pop(number)
+            (self.lives.raised if raises else self.lives.confirmed)(page, callback)
 
     @rule(page=pages, callback=callbacks)
     def end(self, page, callback):
@@ -269,8 +318,8 @@ class Lives(RuleBasedStateMachine):
 
     @rule(page=pages, callback=callbacks)
     def lead(self, page, callback):
-        self.lives.led(page, callback)
-        self.lives.confirmed(page, callback)
+        if self.lives.led(page, callback):
+            self.at_work.append((page, callback))
 
     @rule()
     def idle(self):
@@ -283,8 +332,10 @@ class Lives(RuleBasedStateMachine):
             _, page, rest = url.split("/")
             page = page.encode()
             if page in self.sent:
-                state = self.lives.state(page, rest.partition("?")[0])
-                assert state in {State.EXPECTED, State.CHECKED}
+                callback = rest.partition("?")[0]
+                is_coming = {State.EXPECTED, State.CHECKED, State.GIVEN}
+                state = self.lives.state(page, callback)
+                assert state in is_coming or (page, callback) in self.at_work
 
     @invariant()
     def what_is_neither_had_nor_expected_was_tried_in_every_way(self):
@@ -294,6 +345,8 @@ class Lives(RuleBasedStateMachine):
                 assert not urls & set(self.lives.waiting)
 
     def teardown(self):
+        while self.at_work:
+            self.done(0, raises=True)
         for _ in range(20):
             self.lives.end_all(self.lives.sends)
         for (page, callback), urls in self.dropped.items():

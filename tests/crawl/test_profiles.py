@@ -1,6 +1,8 @@
 """Rules of known programs, in real crawls: what the server saw with profiles off and on."""
 
+import asyncio
 import logging
+import time
 
 import pytest
 from loopback import page
@@ -209,6 +211,123 @@ async def test_post_of_a_topic_that_fails_is_fetched(crawl, board):
     pages[f"{SITE}/forum/topic.php?t=1&start=2"] = page("broken", status=500)
     result = await crawl(site(pages), board, start=START)
     assert "/forum/topic.php?p=12" in result.hits
+
+
+class RefuseTopics:
+    """A spider middleware that keeps topics from the spider."""
+
+    def process_spider_input(self, response):
+        if "t=1" in response.url:
+            raise ValueError("no topic")
+
+
+class RaiseAtTopics(FollowSpider):
+    """Raises at each page of a topic."""
+
+    def parse(self, response):
+        if "t=1" in response.url:
+            raise ValueError("no topic")
+        yield from super().parse(response)
+
+
+class LookAtTopics(FollowSpider):
+    """Fetches the topic within a callback, for a look at it."""
+
+    async def parse(self, response):
+        if response.url == START[0]:
+            await self.crawler.engine.download_async(Request(f"{SITE}/forum/topic.php?t=1&start=2"))
+        for each in super().parse(response):
+            if "t=1" not in getattr(each, "url", ""):
+                yield each
+
+
+@pytest.mark.parametrize(
+    ("spider", "settings"),
+    [
+        (RaiseAtTopics, {}),
+        (FollowSpider, {"SPIDER_MIDDLEWARES": {RefuseTopics: 10}}),
+        (LookAtTopics, {}),
+    ],
+    ids=["raised", "refused", "looked at"],
+)
+@deferred_f_from_coro_f
+async def test_post_of_a_topic_that_no_callback_had_is_fetched(crawl, board, spider, settings):
+    """It proves nothing that its page was fetched."""
+    respond = site(forum("topic.php?p=12"))
+    result = await crawl(respond, board | settings, start=START, spider=spider)
+    assert f"{SITE}/forum/topic.php?p=12" in [item["url"] for item in result.items]
+
+
+@deferred_f_from_coro_f
+async def test_post_is_fetched_for_each_callback_and_in_place_of_what_failed(crawl, board):
+    """Of two that are held for one page both are: another callback or URL has its turn."""
+    pages = forum()
+    pages[f"{SITE}/forum/topic.php?p=99&sid=1"] = page("broken", status=500)
+    pages[f"{SITE}/forum/topic.php?p=99&sid=2"] = pages[f"{SITE}/forum/topic.php?p=99"]
+    for sid in (3, 4):
+        pages[f"{SITE}/forum/topic.php?p=98&sid={sid}"] = shown(ids=["p98"])
+
+    had = []
+
+    class Posts(FollowSpider):
+        def parse(self, response):
+            had.append((response.url.rpartition("=")[2], "parse"))
+            if response.url == START[0]:
+                for post, callback in (
+                    ("99&sid=1", self.parse),
+                    ("99&sid=2", self.parse),
+                    ("98&sid=3", self.parse),
+                    ("98&sid=4", self.post),
+                ):
+                    yield response.follow(f"topic.php?p={post}", callback)
+
+        def post(self, response):
+            had.append((response.url.rpartition("=")[2], "post"))
+
+    await crawl(site(pages), board, start=START, spider=Posts)
+    assert sorted(had[1:]) == [("2", "parse"), ("3", "parse"), ("4", "post")]
+
+
+@deferred_f_from_coro_f
+async def test_post_that_is_linked_nearer_than_its_topic_is_fetched(crawl, board):
+    """What the page links is cut off from the topic, by the limit of the depth."""
+    pages = {
+        START[0]: shown("topic.php?p=12", "list.php"),
+        f"{SITE}/forum/list.php": shown("topic.php?t=1"),
+        f"{SITE}/forum/topic.php?t=1": shown("behind.php", ids=["p12"]),
+        f"{SITE}/forum/topic.php?p=12": shown("behind.php", ids=["p12"]),
+        f"{SITE}/forum/behind.php": shown(),
+    }
+    result = await crawl(site(pages), board | {"DEPTH_LIMIT": 2}, start=START)
+    assert "/forum/behind.php" in result.hits
+
+
+@pytest.mark.parametrize("is_at_work", [False, True])
+@deferred_f_from_coro_f
+async def test_nothing_that_waits_is_lost_where_pages_become_one(crawl, board, is_at_work):
+    """What is known of the program makes one of two pages, for which URLs wait."""
+    rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["x"]}}, "CONCURRENT_REQUESTS": 8}
+    urls = [f"{SITE}/forum/who.php?sid={sid}&x={x}" for sid in "ab" for x in (1, 2)]
+    wanted = urls[1] if is_at_work else urls[3]
+
+    def respond(request):
+        if request.url == START[0]:
+            return page("".join(f'<a href="{url}">link</a>' for url in [*urls, "list.php"]))
+        is_listing = "list.php" in request.url
+        time.sleep(0.3 if is_listing or is_at_work else 0.6)
+        is_there = is_at_work or request.url == wanted
+        return shown() if is_listing else page("who", status=200 if is_there else 500)
+
+    class Spider(FollowSpider):
+        async def parse(self, response):
+            if is_at_work and "who" in response.url and response.url != wanted:
+                await asyncio.sleep(0.5)
+                raise ValueError("not this one")
+            for each in super().parse(response):
+                yield each
+
+    result = await crawl(respond, board | rules, start=START, spider=Spider)
+    assert wanted in [item["url"] for item in result.items]
 
 
 @deferred_f_from_coro_f

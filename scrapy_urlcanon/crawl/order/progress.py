@@ -115,8 +115,8 @@ class OrderedCrawl:
         """Tell whether what is left of *slot* is not worth its fetches."""
         return self._ending is not None and self._ending.is_done(slot)
 
-    def rescues(self, fingerprints: PageFingerprints) -> None:
-        """Note that variants of what is left will be scheduled, as *fingerprints* says of which."""
+    def go_by(self, fingerprints: PageFingerprints) -> None:
+        """Have *fingerprints* say which requests are for one page, and what is canonical."""
         self._page_of = fingerprints.page
         self._canonical = fingerprints.canonical
 

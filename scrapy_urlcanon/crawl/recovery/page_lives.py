@@ -1,18 +1,18 @@
 """The life of a page: who waits for it, who has had it, and what is to be fetched next.
 
-Everything that moves a state stands in this file. It knows no Scrapy: a page is a key (the
-fingerprint that all its URLs share), who asks for it is a name (that of a callback), and a request
-is whatever it is.
+Everything that moves a state stands in this file, and what moves it where in :mod:`.page_states`.
+It knows no Scrapy: a page is a key (the fingerprint that all its URLs share), who asks for it is a
+name (that of a callback), and a request is whatever it is.
 
 Rules
 =====
-1. A page is *had* by a callback when the callback gets content of it: not when it was downloaded,
-   and not when another callback had it. Each pair of page and callback has a state. If the callback
-   raises it has not had the page after all.
+1. A page is *given* to a callback when the callback gets content of it, and *had* when that is done
+   and did not raise: not when it was downloaded, and not when another callback had it. Each pair of
+   page and callback has a state.
 2. The duplicate filter *recorded* one request for the page, and drops all others. Until that one is
    on its way nothing is known of the page, and what is dropped waits for it.
 3. A variant that is dropped is not given up while its callback has not had the page. It waits for
-   what is on its way, and takes its place when that ends and brought nothing.
+   what is on its way or at work, and takes its place when that ends and brought nothing.
 4. What redirects to a page shares its fate: it is had when that is, and missed when that is.
 5. That one URL of a page redirects to another page, or answers with an error or a redirect that the
    spider handles, does not say that all do. Until a second one of them did, or brought the page, a
@@ -20,123 +20,33 @@ Rules
 
 States and events
 =================
-:data:`TRANSITIONS` is the whole of it, and :data:`DROPPED` says what becomes of a dropped variant
+:data:`.TRANSITIONS` is the whole of it, and :data:`.DROPPED` says what becomes of a dropped variant
 in each state. ``docs/reliability.md`` draws both. The states are moved through the methods of
 :class:`PageLives`, and by nobody else.
 """
 
 from __future__ import annotations
 
-import enum
 from collections import deque
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.held_bytes import HeldBytes
+from scrapy_urlcanon.crawl.recovery.page_states import (
+    BRINGS_NOTHING,
+    CONTENT,
+    DROPPED,
+    GOT,
+    TRANSITIONS,
+    Event,
+    Fate,
+    State,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
-
-class State(enum.Enum):
-    """What a callback knows of a page."""
-
-    UNKNOWN = 0
-    """Nothing was seen of it for this callback, or it is forgotten."""
-    HAD = 1
-    """The callback got its content."""
-    MISSED = 2
-    """Every request for it that ended brought nothing."""
-    EXPECTED = 4
-    """A request for it is on its way."""
-    ELSEWHERE = 3
-    """A request for it led to another page, an error or a redirect, which is what it got."""
-    CHECKED = 5
-    """The same, and a request for another of its URLs is on its way."""
-
-
-class Event(enum.Enum):
-    """What happens to the requests for a page."""
-
-    SENT = "sent"
-    """A request for it is on its way."""
-    ASKED = "asked"
-    """A request for one of its variants is on its way, which waited or was dropped."""
-    GOT = "got"
-    """The callback gets content of it."""
-    LED = "led"
-    """A request for it led to another page, an error or a redirect, which is what it gets."""
-    RAISED = "raised"
-    """The callback that got it raised an exception."""
-    ENDED = "ended"
-    """A request for it ended, and its callback got no content."""
-
-
-class Fate(enum.Enum):
-    """What becomes of a dropped variant."""
-
-    FORGOTTEN = "forgotten"
-    WAITS = "left waiting"
-    FETCHED = "fetched"
-
-
-_WITHOUT_CONTENT = {
-    Event.SENT: State.EXPECTED,
-    Event.ASKED: State.EXPECTED,
-    Event.GOT: State.HAD,
-    Event.LED: State.ELSEWHERE,
-    Event.RAISED: State.MISSED,
-    Event.ENDED: State.MISSED,
-}
-TRANSITIONS: Mapping[State, Mapping[Event, State]] = {
-    State.UNKNOWN: _WITHOUT_CONTENT,
-    State.EXPECTED: _WITHOUT_CONTENT,
-    State.MISSED: _WITHOUT_CONTENT,
-    State.HAD: {
-        Event.SENT: State.HAD,
-        Event.ASKED: State.HAD,
-        Event.GOT: State.HAD,
-        Event.LED: State.HAD,
-        Event.RAISED: State.MISSED,
-        Event.ENDED: State.HAD,
-    },
-    State.ELSEWHERE: {
-        # That may be the same URL again.
-        Event.SENT: State.ELSEWHERE,
-        Event.ASKED: State.CHECKED,
-        Event.GOT: State.HAD,
-        Event.LED: State.ELSEWHERE,
-        Event.RAISED: State.MISSED,
-        Event.ENDED: State.ELSEWHERE,
-    },
-    State.CHECKED: {
-        Event.SENT: State.CHECKED,
-        Event.ASKED: State.CHECKED,
-        Event.GOT: State.HAD,
-        Event.LED: State.HAD,
-        Event.RAISED: State.MISSED,
-        Event.ENDED: State.ELSEWHERE,
-    },
-}
-"""The state that each event leads to."""
-
-DROPPED: Mapping[State, Fate] = {
-    # What was recorded was for another callback, and nothing is on its way for this one.
-    State.UNKNOWN: Fate.FETCHED,
-    State.EXPECTED: Fate.WAITS,
-    State.HAD: Fate.FORGOTTEN,
-    State.MISSED: Fate.FETCHED,
-    State.ELSEWHERE: Fate.FETCHED,
-    State.CHECKED: Fate.WAITS,
-}
-"""What becomes of a variant that is dropped, once the recorded request is or was on its way."""
-
-_BRINGS_NOTHING = frozenset({State.UNKNOWN, State.MISSED})
-"""The states of a page that was asked for, in which nothing is on its way for the callback."""
-
-_CONTENT = frozenset({State.HAD, State.ELSEWHERE, State.CHECKED})
-"""The states in which the callback got content for having asked for the page."""
 
 R = TypeVar("R")
 
@@ -204,6 +114,7 @@ class PageLives(Generic[R]):
         self._places: dict[Hashable, int] = {}
         self._on_their_way: dict[bytes, dict[Hashable, int]] = {}
         self._checked: set[tuple[bytes, Hashable]] = set()
+        self._given: set[tuple[bytes, Hashable]] = set()
         self.sends = 0
         """How many requests were on their way so far: what tells the earlier from the later."""
         self._waiting: dict[bytes, _Waiting[R]] = {}
@@ -215,18 +126,24 @@ class PageLives(Generic[R]):
     def state(self, page: bytes, callback: Hashable) -> State:
         """Return what *callback* knows of *page*."""
         known = State((self._known.get(page) or 0) >> self._place(callback) & 3)
+        if known is State.HAD:
+            return State.GIVEN if (page, callback) in self._given else known
         if known is State.ELSEWHERE:
             return State.CHECKED if (page, callback) in self._checked else known
-        is_expected = known is not State.HAD and callback in self._on_their_way.get(page, ())
-        return State.EXPECTED if is_expected else known
+        return State.EXPECTED if callback in self._on_their_way.get(page, ()) else known
 
     def is_had(self, page: bytes) -> bool:
         """Tell whether any callback has had *page*, or what it led to."""
-        return not _CONTENT.isdisjoint(self._states(page))
+        return not CONTENT.isdisjoint(self._states(page))
 
     def is_missed(self, page: bytes) -> bool:
         """Tell whether all that was sent for *page* ended, and brought nothing to anybody."""
         return page not in self._on_their_way and set(self._states(page)) == {State.MISSED}
+
+    @property
+    def callbacks(self) -> tuple[Hashable, ...]:
+        """Those of which a state is known."""
+        return tuple(self._places)
 
     @property
     def waiting(self) -> Iterator[R]:
@@ -250,7 +167,7 @@ class PageLives(Generic[R]):
 
         What waits for the page goes on to wait until it is :meth:`confirmed` that it did not raise.
         """
-        is_new = self.state(page, callback) is not State.HAD
+        is_new = self.state(page, callback) not in GOT
         self._move(page, callback, Event.GOT)
         return is_new
 
@@ -259,39 +176,64 @@ class PageLives(Generic[R]):
 
         Return whether it has not had the page itself.
         """
-        is_new = self.state(page, callback) is not State.HAD
+        is_new = self.state(page, callback) not in GOT
         self._move(page, callback, Event.LED)
         return is_new
 
     def rename(self, page: bytes, new: bytes) -> None:
-        """Let *page* be known as *new*, with what is on its way for it and what waits."""
-        known = self._known.pop(page)
-        if known and self._known.get(new) is None:
-            self._known[new] = known
+        """Let *page* be known as *new*, with what is on its way for it and what waits.
+
+        Where *new* is known already the two are one from now on.
+        """
+        known, of_new = self._known.pop(page), self._known.get(new)
+        if known:
+            self._known[new] = self._united(of_new or 0, known)
         if page in self._on_their_way:
-            self._on_their_way[new] = self._on_their_way.pop(page)
-        for old in [pair for pair in self._checked if pair[0] == page]:
-            self._checked.remove(old)
-            self._checked.add((new, old[1]))
-        if page in self._waiting:
-            self._waiting[new] = self._waiting.pop(page)
-            heappush(self._largest, (-self._waiting[new].size, new))
+            on_their_way = self._on_their_way.setdefault(new, {})
+            for callback, number in self._on_their_way.pop(page).items():
+                on_their_way[callback] = max(number, on_their_way.get(callback, 0))
+        for pairs in (self._checked, self._given):
+            for old in [pair for pair in pairs if pair[0] == page]:
+                pairs.remove(old)
+                pairs.add((new, old[1]))
+        waiting = self._waiting.pop(page, None)
+        if waiting:
+            self._join(new, waiting)
+
+    def _join(self, page: bytes, other: _Waiting[R]) -> None:
+        """Have wait for *page* what waited for one that is the same, and settle what can be."""
+        waiting = self._waiting_for(page)
+        waiting.size += other.size
+        waiting.sources |= other.sources
+        for callback, requests in other.variants.items():
+            variants = waiting.variants.setdefault(callback, {})
+            for url, request in requests.items():
+                if variants.setdefault(url, request) is not request:
+                    self._release(waiting, request)
+        heappush(self._largest, (-waiting.size, page))
+        for callback in tuple(waiting.variants):
+            if self.state(page, callback) is not State.GIVEN:
+                self.confirmed(page, callback)
+
+    def _united(self, known: int, other: int) -> int:
+        """Return what is known of a page that was known as two: of the first, where it is."""
+        known |= other & _RECORDED
+        for place in self._places.values():
+            if not known >> place & 3:
+                known |= other & 3 << place
+        return known
 
     def confirmed(self, page: bytes, callback: Hashable) -> None:
         """Settle what waits for *page*, whose content *callback* got, and did not raise.
 
         It is forgotten; where another page was got one of it is fetched.
         """
+        self._move(page, callback, Event.CONFIRMED)
         waiting = self._waiting.get(page)
-        if waiting is None:
-            return
-        state = self.state(page, callback)
-        if state is State.HAD:
+        if waiting and self.state(page, callback) is State.HAD:
             for request in waiting.variants.pop(callback, {}).values():
                 self._release(waiting, request)
-        elif state is State.ELSEWHERE and self._is_recorded(page):
-            self._send_next(page, callback, waiting)
-        self._forget_if_empty(page, waiting)
+            self._forget_if_empty(page, waiting)
 
     def withdraw(self, page: bytes, callback: Hashable, url: str) -> None:
         """Have no request for *url* wait for *page*: such a one has ended."""
@@ -331,12 +273,11 @@ class PageLives(Generic[R]):
         """
         state = self.state(page, callback)
         for source, is_same in sources.items():
-            if source == page or (state in _BRINGS_NOTHING and self._is_recorded(page)):
+            if source == page or (state in BRINGS_NOTHING and self._is_recorded(page)):
                 self.ended(source, callback)
-            elif state not in _CONTENT:
+            elif state is State.GIVEN or state not in CONTENT:
                 self._waiting_for(page).sources[source, callback] = is_same
-            else:
-                (self.got if is_same else self.led)(source, callback)
+            elif (self.got if is_same else self.led)(source, callback):
                 self.confirmed(source, callback)
 
     def end_all(self, sends: int) -> None:
@@ -365,10 +306,11 @@ class PageLives(Generic[R]):
         first = page
         while moves:
             page, callback, event = moves.popleft()
+            is_at_work = self.state(page, callback) is State.GIVEN
             self._set(page, callback, event)
             if page in self._waiting:
                 moves += self._settle(page, callback, event)
-            if page != first and event in {Event.GOT, Event.LED}:
+            if page != first and event in {Event.GOT, Event.LED} and not is_at_work:
                 # It was had through another page: nothing can be taken back of it.
                 self.confirmed(page, callback)
 
@@ -385,11 +327,11 @@ class PageLives(Generic[R]):
             is_settled = event is not Event.LED or other != callback
             if is_settled and DROPPED[self.state(page, other)] is Fate.FETCHED:
                 self._send_next(page, other, waiting)
-        if self.state(page, callback) is not State.EXPECTED:
+        if state not in {State.EXPECTED, State.GIVEN}:
             for source, name in [key for key in waiting.sources if key[1] == callback]:
                 is_same = waiting.sources.pop((source, name))
                 had = Event.GOT if is_same else Event.LED
-                yield source, name, had if state in _CONTENT else Event.ENDED
+                yield source, name, had if state in CONTENT else Event.ENDED
         self._forget_if_empty(page, waiting)
 
     def _forget_if_empty(self, page: bytes, waiting: _Waiting[R]) -> None:
@@ -482,6 +424,9 @@ class PageLives(Generic[R]):
     def _set(self, page: bytes, callback: Hashable, event: Event) -> None:
         """Move one state."""
         state = TRANSITIONS[self.state(page, callback)][event]
+        if event is Event.CONFIRMED:
+            self._given.discard((page, callback))
+            return
         if event in {Event.SENT, Event.ASKED}:
             self.sends += 1
             self._on_their_way.setdefault(page, {})[callback] = self.sends
@@ -489,6 +434,10 @@ class PageLives(Generic[R]):
                 self._checked.add((page, callback))
             return
         self._checked.discard((page, callback))
+        self._given.discard((page, callback))
+        if state is State.GIVEN:
+            self._given.add((page, callback))
+            state = State.HAD
         on_their_way = self._on_their_way.get(page)
         if on_their_way:
             on_their_way.pop(callback, None)

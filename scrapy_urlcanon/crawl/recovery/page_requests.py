@@ -28,12 +28,13 @@ from scrapy_urlcanon.crawl.own_requests import (
 )
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.journal import Kind
-from scrapy_urlcanon.crawl.recovery.page_lives import Fate, PageLives
+from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
+from scrapy_urlcanon.crawl.recovery.page_states import Fate
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
     from scrapy import Request
     from scrapy.crawler import Crawler
@@ -106,12 +107,14 @@ class PageRequests:
         self._audits: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         self._refused: Request | None = None
         # By page and callback the URL that led to another page, an error or a redirect.
-        self._led: BoundedMapping[tuple[bytes, str], str] = BoundedMapping(_REMEMBERED_LED)
+        self._led: BoundedMapping[tuple[bytes, Hashable], str] = BoundedMapping(_REMEMBERED_LED)
         # Where the depth is limited: the least depth at which each page was asked for.
         self._depths: BoundedMapping[bytes, int] | None = None
         if crawler.settings.getint("DEPTH_LIMIT"):
             self._depths = BoundedMapping(settings.remembered_pages)
         self._is_fetching = False
+        self.on_had: list[Callable[[Request], None]] = []
+        """Are called with each request whose callback got content, is done and did not raise."""
         crawler.signals.connect(self.spider_error, signals.spider_error)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -152,6 +155,16 @@ class PageRequests:
         for request, known in tuple(self._pages.items()):
             if known == page:
                 self._pages[request] = new
+        for request, pages in self._scraped.items():
+            if pages and page in pages:
+                self._scraped[request] = tuple(new if each == page else each for each in pages)
+        depth = self._depths.pop(page) if self._depths is not None else None
+        if depth is not None:
+            self._note_depth(new, depth)
+        for callback in self._lives.callbacks:
+            url = self._led.pop((page, callback))
+            if url is not None and self._led.get((new, callback)) is None:
+                self._led[new, callback] = url
 
     # What happens to it.
 
@@ -237,7 +250,10 @@ class PageRequests:
         callback = self._callback(request)
         if DECLARED_CANONICAL in drop.rules:
             # What stands for it is another page, which the spider has.
-            self._bring(self.redirected_to(request), callback)
+            pages = self.redirected_to(request)
+            for source in self._bring(pages, callback):
+                if pages[source]:
+                    self._lives.confirmed(source, callback)
             return
         mark = mark_of(request, RESCUE) or mark_of(request, AUDIT)
         if mark and mark["url"] == request.url:
@@ -311,6 +327,7 @@ class PageRequests:
         lives.sent(page, outcome.callback)
         moves = {Kind.FETCHED: lives.got, Kind.LED: lives.led, Kind.FAILED: lives.ended}
         moves[outcome.kind](page, outcome.callback)
+        lives.confirmed(page, outcome.callback)
 
     @property
     def waiting(self) -> Iterator[Request]:
@@ -319,9 +336,14 @@ class PageRequests:
 
     def spider_error(self, response: object) -> None:
         """Take back that the callback had a page: it raised, and may have had half of it."""
-        if isinstance(response, Response) and response.request is not None:
-            request = response.request
-            for page in self._scraped.pop(request, None) or ():
+        if isinstance(response, Response):
+            self.raised(response)
+
+    def raised(self, response: Response) -> None:
+        """Take back that the callback had the page of *response*: it raised."""
+        request = response.request
+        if request is not None and self.is_delivered(request):
+            for page in self._scraped.pop(request) or ():
                 self._lives.raised(page, self._callback(request))
 
     def spider_idle(self) -> None:
@@ -350,8 +372,11 @@ class PageRequests:
             del self._scraped[request]
             if pages is None:
                 self._end(request)
-            for page in pages or ():
+                continue
+            for page in pages:
                 self._lives.confirmed(page, self._callback(request))
+            for listener in self.on_had:
+                listener(request)
 
     def _end(self, request: Request) -> None:
         callback = self._callback(request)

@@ -170,7 +170,8 @@ class KnownSoftware:
         self._on_recognised()
 
     def _add_parts(self, installation: Installation) -> None:
-        if any(installation.parts()):
+        # Without them nobody would say that a page was had.
+        if self._requests and any(installation.parts()):
             self.parts = self.parts or self._make_parts()
             self.parts.add(installation)
 

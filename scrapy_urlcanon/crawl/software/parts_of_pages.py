@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 from lxml import etree  # type: ignore[import-untyped]
 from scrapy import signals
@@ -54,12 +55,21 @@ class _Known(NamedTuple):
         return hash((self.place, self.part.id, within, part, callback))
 
 
+class _Place(NamedTuple):
+    """What tells two requests that are held apart."""
+
+    fingerprint: bytes
+    callback: str
+    url: str
+
+
 class PartsOfPages:
     """Keeps from the scheduler what leads to a page that the spider has, as its ids prove.
 
     A request for a part of a page waits until there is nothing else to do. One that no fetched
     page has shown by then is fetched: nothing is lost. A few at a time, since the pages that they
-    bring prove others.
+    bring prove others. What a page shows counts when its callback has had it, and did not raise
+    (:attr:`.PageRequests.on_had`, which is to call :meth:`had`).
 
     It listens to ``request_scheduled``, so it is made only where there is a program of which parts
     are known.
@@ -80,8 +90,12 @@ class PartsOfPages:
         self._stats = stats
         self._known: dict[str, list[_Known]] = {}
         self._shown: set[int] = set()
-        self._held: dict[bytes, tuple[Request, int]] = {}
-        self._by_key: dict[int, list[bytes]] = {}
+        # Where the depth is limited: the least one of the pages that show each.
+        self._depths: dict[int, int] | None = {} if crawler.settings.getint("DEPTH_LIMIT") else None
+        # What the pages show whose callbacks may raise yet.
+        self._showing: WeakKeyDictionary[Request, tuple[int, ...]] = WeakKeyDictionary()
+        self._held: dict[_Place, tuple[Request, int]] = {}
+        self._by_key: dict[int, list[_Place]] = {}
         self._bytes: HeldBytes[Request] = HeldBytes(parts_of)
         self._released: Request | None = None
         self._batch = _FIRST_BATCH
@@ -114,7 +128,7 @@ class PartsOfPages:
         """
         if authority_of(request.url) in self._known and request is not self._released:
             key = self._key(request)
-            if key in self._shown:
+            if key in self._shown and self._is_near(key, request):
                 self._stats.inc(Stat.PART_SHOWN)
                 raise IgnoreRequest("a page that was fetched shows what it leads to")
             if key is not None and self._hold(request, key):
@@ -128,7 +142,7 @@ class PartsOfPages:
         return key is not None and self._hold(request, key)
 
     def received(self, request: Request, response: Response, authority: str) -> None:
-        """Note the parts that *response*, from *authority*, shows; forget what waits for them."""
+        """Note the parts that *response*, from *authority*, shows."""
         known = self._known.get(authority)
         canonical = self._canonical_urls.of(request) if known else None
         if not known or canonical is None or response.status != _OK:
@@ -140,16 +154,28 @@ class PartsOfPages:
             return
         callback = callback_of(request, self._crawler.spider)
         ids = _ids(response.body[: self._settings.audit_max_size])
+        keys = []
         for each, found in pages:
             before, _, behind = each.part.id.partition("{part}")
             for text in ids:
-                if not text.startswith(before) or not text.endswith(behind):
-                    continue
-                part = text[len(before) : len(text) - len(behind)]
-                key = each.key(found, part, callback)
-                if len(self._shown) < _REMEMBERED:
-                    self._shown.add(key)
-                self._forget(key)
+                if text.startswith(before) and text.endswith(behind):
+                    part = text[len(before) : len(text) - len(behind)]
+                    keys.append(each.key(found, part, callback))
+        self._showing[request] = tuple(keys)
+
+    def had(self, request: Request) -> None:
+        """Note that the callback had what *request* brought; forget what waits for its parts."""
+        for key in self._showing.pop(request, ()):
+            if len(self._shown) < _REMEMBERED:
+                self._shown.add(key)
+            if self._depths is not None:
+                depth = request.meta.get("depth", 0)
+                self._depths[key] = min(depth, self._depths.get(key, depth))
+            for place in tuple(self._by_key.get(key, ())):
+                if self._is_near(key, self._held[place][0]):
+                    self._take(place)
+                    self._proved += 1
+                    self._stats.inc(Stat.PART_SHOWN)
 
     def spider_idle(self) -> None:
         """Have fetched what no page has shown, some at a time."""
@@ -158,8 +184,8 @@ class PartsOfPages:
         # Where the last ones proved nothing of the others, there is no point in waiting.
         self._batch = _FIRST_BATCH if self._proved else min(2 * self._batch, _LARGEST_BATCH)
         self._proved = 0
-        for fingerprint in list(self._held)[: self._batch]:
-            request = self._take(fingerprint)
+        for place in list(self._held)[: self._batch]:
+            request = self._take(place)
             self._released = request
             self._stats.inc(Stat.PART_FETCHED)
             self._crawler.engine.crawl(request)
@@ -180,10 +206,22 @@ class PartsOfPages:
                 return each.key(found, found["part"], callback)
         return None
 
+    def _is_near(self, key: int, request: Request) -> bool:
+        """Tell whether what a page links that shows this part is no deeper than from *request*."""
+        if self._depths is None:
+            return True
+        depth = self._depths.get(key)
+        return depth is not None and depth <= request.meta.get("depth", 0)
+
     def _hold(self, request: Request, key: int) -> bool:
-        """Keep *request*, as the duplicate filter would the first one; tell whether it is kept."""
-        fingerprint = self._fingerprints.fingerprint(request)
-        if fingerprint in self._held:
+        """Keep *request*, unless the very same is kept; tell whether it is.
+
+        Of several URLs of one page, and of several callbacks, each is: once they are scheduled the
+        duplicate filter drops what waits for another one.
+        """
+        callback = callback_of(request, self._crawler.spider)
+        place = _Place(self._fingerprints.fingerprint(request), callback, request.url)
+        if place in self._held:
             return True
         settings = self._settings
         if (
@@ -192,24 +230,18 @@ class PartsOfPages:
         ):
             return False
         self._bytes.add(request)
-        self._held[fingerprint] = request, key
-        self._by_key.setdefault(key, []).append(fingerprint)
+        self._held[place] = request, key
+        self._by_key.setdefault(key, []).append(place)
         return True
 
-    def _take(self, fingerprint: bytes) -> Request:
-        request, key = self._held.pop(fingerprint)
+    def _take(self, place: _Place) -> Request:
+        request, key = self._held.pop(place)
         self._bytes.remove(request)
         same = self._by_key[key]
-        same.remove(fingerprint)
+        same.remove(place)
         if not same:
             del self._by_key[key]
         return request
-
-    def _forget(self, key: int) -> None:
-        for fingerprint in tuple(self._by_key.get(key, ())):
-            self._take(fingerprint)
-            self._proved += 1
-            self._stats.inc(Stat.PART_SHOWN)
 
 
 def _found(templates: tuple[Template, ...], url: Url) -> dict[str, str] | None:

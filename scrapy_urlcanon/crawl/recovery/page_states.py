@@ -1,0 +1,129 @@
+"""What a callback may know of a page, and what moves that: the tables of the life of a page."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class State(enum.Enum):
+    """What a callback knows of a page."""
+
+    UNKNOWN = 0
+    """Nothing was seen of it for this callback, or it is forgotten."""
+    HAD = 1
+    """The callback got its content."""
+    GIVEN = 6
+    """The callback is at work on its content, and may raise an exception yet."""
+    MISSED = 2
+    """Every request for it that ended brought nothing."""
+    EXPECTED = 4
+    """A request for it is on its way."""
+    ELSEWHERE = 3
+    """A request for it led to another page, an error or a redirect, which is what it got."""
+    CHECKED = 5
+    """The same, and a request for another of its URLs is on its way."""
+
+
+class Event(enum.Enum):
+    """What happens to the requests for a page."""
+
+    SENT = "sent"
+    """A request for it is on its way."""
+    ASKED = "asked"
+    """A request for one of its variants is on its way, which waited or was dropped."""
+    GOT = "got"
+    """The callback gets content of it."""
+    LED = "led"
+    """A request for it led to another page, an error or a redirect, which is what it gets."""
+    RAISED = "raised"
+    """The callback that got it raised an exception."""
+    CONFIRMED = "confirmed"
+    """The callback that got it is done, and did not raise."""
+    ENDED = "ended"
+    """A request for it ended, and its callback got no content."""
+
+
+class Fate(enum.Enum):
+    """What becomes of a dropped variant."""
+
+    FORGOTTEN = "forgotten"
+    WAITS = "left waiting"
+    FETCHED = "fetched"
+
+
+_WITHOUT_CONTENT = {
+    Event.SENT: State.EXPECTED,
+    Event.ASKED: State.EXPECTED,
+    Event.GOT: State.GIVEN,
+    Event.LED: State.ELSEWHERE,
+    Event.RAISED: State.MISSED,
+    Event.ENDED: State.MISSED,
+}
+TRANSITIONS: Final[Mapping[State, Mapping[Event, State]]] = {
+    State.UNKNOWN: {**_WITHOUT_CONTENT, Event.CONFIRMED: State.UNKNOWN},
+    State.EXPECTED: {**_WITHOUT_CONTENT, Event.CONFIRMED: State.EXPECTED},
+    State.MISSED: {**_WITHOUT_CONTENT, Event.CONFIRMED: State.MISSED},
+    State.GIVEN: {
+        Event.SENT: State.GIVEN,
+        Event.ASKED: State.GIVEN,
+        Event.GOT: State.GIVEN,
+        Event.LED: State.GIVEN,
+        Event.RAISED: State.MISSED,
+        Event.ENDED: State.GIVEN,
+        Event.CONFIRMED: State.HAD,
+    },
+    State.HAD: {
+        Event.SENT: State.HAD,
+        Event.ASKED: State.HAD,
+        Event.GOT: State.HAD,
+        Event.LED: State.HAD,
+        Event.RAISED: State.MISSED,
+        Event.ENDED: State.HAD,
+        Event.CONFIRMED: State.HAD,
+    },
+    State.ELSEWHERE: {
+        # That may be the same URL again.
+        Event.SENT: State.ELSEWHERE,
+        Event.ASKED: State.CHECKED,
+        Event.GOT: State.GIVEN,
+        Event.LED: State.ELSEWHERE,
+        Event.RAISED: State.MISSED,
+        Event.ENDED: State.ELSEWHERE,
+        Event.CONFIRMED: State.ELSEWHERE,
+    },
+    State.CHECKED: {
+        Event.SENT: State.CHECKED,
+        Event.ASKED: State.CHECKED,
+        Event.GOT: State.GIVEN,
+        Event.LED: State.GIVEN,
+        Event.RAISED: State.MISSED,
+        Event.ENDED: State.ELSEWHERE,
+        Event.CONFIRMED: State.CHECKED,
+    },
+}
+"""The state that each event leads to."""
+
+DROPPED: Final[Mapping[State, Fate]] = {
+    # What was recorded was for another callback, and nothing is on its way for this one.
+    State.UNKNOWN: Fate.FETCHED,
+    State.EXPECTED: Fate.WAITS,
+    State.GIVEN: Fate.WAITS,
+    State.HAD: Fate.FORGOTTEN,
+    State.MISSED: Fate.FETCHED,
+    State.ELSEWHERE: Fate.FETCHED,
+    State.CHECKED: Fate.WAITS,
+}
+"""What becomes of a variant that is dropped, once the recorded request is or was on its way."""
+
+BRINGS_NOTHING: Final = frozenset({State.UNKNOWN, State.MISSED})
+"""The states of a page that was asked for, in which nothing is on its way for the callback."""
+
+CONTENT: Final = frozenset({State.GIVEN, State.HAD, State.ELSEWHERE, State.CHECKED})
+"""The states in which the callback got content for having asked for the page."""
+
+GOT: Final = frozenset({State.GIVEN, State.HAD})
+"""The states in which the callback got content of the page itself."""

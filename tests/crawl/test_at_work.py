@@ -1,0 +1,114 @@
+"""A page is had when its callback is done with it: what a callback at work may raise is not had."""
+
+import asyncio
+
+import pytest
+from loopback import page
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import ONE_BY_ONE, SITE, FollowSpider, links, site
+
+SID = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}, **ONE_BY_ONE}
+SLOW = {**SID, "CONCURRENT_REQUESTS": 8}
+
+
+class Handling:
+    """A spider middleware that collects what callbacks raise."""
+
+    def process_spider_exception(self, response, exception):
+        del response, exception
+        return []
+
+
+class Raising(FollowSpider):
+    """Raises at the first URL of a page, once others of it are linked and dropped."""
+
+    async def parse(self, response):
+        if "sid=1" in response.url:
+            await asyncio.sleep(0.5)
+            raise ValueError("the session is over")
+        for each in super().parse(response):
+            yield each
+
+
+class RaisingLate(FollowSpider):
+    """Yields items that take their time before it raises."""
+
+    def parse(self, response):
+        if "sid=1" in response.url:
+            yield from ({"number": number} for number in range(20))
+            raise ValueError("the session is over")
+        yield from super().parse(response)
+
+
+class SlowPipeline:
+    """Takes a while for each item."""
+
+    async def process_item(self, item):
+        if "number" in item:
+            await asyncio.sleep(0.02)
+        return item
+
+
+PAGES = {
+    "/": links("/a?sid=1", "/list"),
+    "/list": links("/a?sid=2"),
+    "/a?sid=2": links("/behind"),
+    "/behind": page("behind"),
+}
+
+
+def respond(request):
+    """Answer for all URLs of a page alike."""
+    return site({**PAGES, "/a?sid=1": PAGES["/a?sid=2"]})(request)
+
+
+def fetched(result):
+    """Return the pages of which the spider yielded an item."""
+    return [item["url"].removeprefix(SITE) for item in result.items if "url" in item]
+
+
+@pytest.mark.parametrize("spider", [Raising, RaisingLate])
+@pytest.mark.parametrize("middlewares", [{}, {Handling: 543}], ids=["raised", "handled"])
+@deferred_f_from_coro_f
+async def test_variant_that_is_dropped_meanwhile_takes_the_place(crawl, spider, middlewares):
+    """Whether the exception ends up in the log, or a middleware handles it."""
+    settings = {
+        **SLOW,
+        "SPIDER_MIDDLEWARES": middlewares,
+        "ITEM_PIPELINES": {SlowPipeline: 1},
+        "CONCURRENT_ITEMS": 1,
+    }
+    result = await crawl(respond, settings, spider=spider)
+    assert sorted(fetched(result)) == ["/", "/a?sid=2", "/behind", "/list"]
+    assert result.figures["rescued"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_variant_that_is_dropped_meanwhile_is_forgotten_where_nothing_is_raised(crawl):
+    """It is fetched neither then nor at the end."""
+
+    class Slow(FollowSpider):
+        async def parse(self, response):
+            if "sid" in response.url:
+                await asyncio.sleep(0.3)
+            for each in super().parse(response):
+                yield each
+
+    result = await crawl(respond, SLOW, spider=Slow)
+    assert sorted(result.hits) == ["/", "/a?sid=1", "/behind", "/list"]
+
+
+@deferred_f_from_coro_f
+async def test_page_whose_exception_is_handled_is_not_seen(crawl):
+    """The next run fetches it again, as where nobody handles it."""
+    settings = {
+        **SID,
+        "URLCANON_SEEN": "seen.db",
+        "URLCANON_SEEN_BY": "response",
+        "SPIDER_MIDDLEWARES": {Handling: 543},
+    }
+    only = site({"/a?sid=1": PAGES["/a?sid=2"], "/behind": PAGES["/behind"]})
+    start = [f"{SITE}/a?sid=1"]
+    await crawl(only, settings, spider=RaisingLate, start=start)
+    again = await crawl(only, settings, start=start)
+    assert again.hits == ["/a?sid=1", "/behind"]
