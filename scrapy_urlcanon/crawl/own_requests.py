@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.utils.url import url_is_from_any_domain
 
-from scrapy_urlcanon.crawl.origins import sources_of
+from scrapy_urlcanon.crawl.origins import LANDED_KEY, sources_of
 from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY
 
 if TYPE_CHECKING:
@@ -38,6 +38,18 @@ one for a URL that is skipped."""
 SKIPPED: Final = "skipped"
 """A request for a URL that is skipped, which waits for what becomes of the place of its page."""
 
+OF_ANOTHER_URL: Final = frozenset(
+    {
+        LANDED_KEY,
+        MARK_KEY,
+        "redirect_reasons",
+        "redirect_times",
+        "redirect_ttl",
+        "redirect_urls",
+        "retry_times",
+    }
+)
+"""Keys of the meta of a request that say nothing of what it was made of."""
 _NOT_PLAIN: Final = frozenset({MARK_KEY, "redirect_urls"})
 
 
@@ -114,3 +126,14 @@ def reason_for_own_fingerprint(request: Request) -> str | None:
     if mark_of(request, AUDIT):
         return f"{AUDIT} {mark.get('round')}.{mark['number']} of {mark['trial']}"
     return None
+
+
+def original_of(request: Request) -> Request:
+    """Return *request* as it was before it was rewritten, or itself if it was not."""
+    mark = mark_of(request, REWRITTEN)
+    if mark is None:
+        return request
+    meta = {key: value for key, value in request.meta.items() if key not in OF_ANOTHER_URL}
+    original = with_url(request, mark["original"], meta=meta)
+    # In the next run of a job it is to be known for which page it waits: not that of its URL.
+    return marked(original, SKIPPED, place=mark["url"]) if "skip" in mark else original

@@ -137,6 +137,13 @@ class Claims:
         """Forget what was declared of *page*, which was seen, and return it."""
         return self._claims.pop(page) or ()
 
+    def withdraw(self, page: bytes, declaring: bytes, callback: Hashable) -> None:
+        """Forget what *callback* got from the page *declaring* about *page*: it raised."""
+        claims = self.about(page)
+        kept = tuple(c for c in claims if (c.page, c.callback) != (declaring, callback))
+        if len(kept) < len(claims):
+            self._claims[page] = kept
+
     def dispute(self, page: bytes) -> None:
         """Note that some of what was declared of *page* is wrong."""
         self._disputed[page] = True

@@ -7,6 +7,7 @@ from collections import OrderedDict, defaultdict
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from attrs import define
 from scrapy import Request
@@ -131,6 +132,9 @@ class DeclaredCanonicalPages:
         self._probed: BoundedMapping[bytes, bool] = BoundedMapping(limit)
         # What looked different, and has no verdict yet.
         self._open: defaultdict[Way, list[_Open]] = defaultdict(list)
+        # What a middleware makes of an exception passes the spider's middlewares once more.
+        self._raised: WeakSet[Request] = WeakSet()
+        requests.on_raised.append(self.raised)
 
     def scheduled(self, request: Request, response: Response) -> None:
         """Record *request* as seen if the spider has its page.
@@ -148,6 +152,9 @@ class DeclaredCanonicalPages:
         for claim in claims:
             # The rules may have changed since, and what they make one page.
             is_about_it = self._fingerprints.page(request, claim.target) == page
+            if self._requests.is_deeper(claim.page, request):
+                # The limit may have cut off what it links.
+                continue
             if is_about_it and claim.callback == callback and self._is_believed(page, claim):
                 if self._probed.get(page) is None and self._belief.is_probe(claim.way):
                     self._probed[page] = True
@@ -168,6 +175,7 @@ class DeclaredCanonicalPages:
         request = response.request
         if (
             request is None
+            or request in self._raised
             or response.status != HTTPStatus.OK
             or request.method != "GET"
             or not _OWN_RULES.isdisjoint(request.meta)
@@ -188,17 +196,39 @@ class DeclaredCanonicalPages:
         for way in [*self._open]:
             self._look_again(way, request)
 
+    def raised(self, response: Response) -> None:
+        """Forget what *response* declares, and let through what was dropped for it.
+
+        Its callback raised, so that the spider has not had the page.
+        """
+        request = response.request
+        if request is None:
+            return
+        self._raised.add(request)
+        target = page_of(response).canonical
+        if not target:
+            return
+        page, target_page = self._requests.page(request), self._fingerprints.page(request, target)
+        if page is None or target_page is None:
+            return
+        callback = callback_of(request, self._crawler.spider)
+        self._claims.withdraw(target_page, page, callback)
+        claim = self._seen.get(target_page)
+        if claim and (claim.page, claim.callback) == (page, callback):
+            self._release(target_page)
+
     def dropped(self, drop: Drop) -> None:
         """Audit or remember *drop*, if a declared canonical URL is the reason for it."""
         page = drop.fingerprint
         claim = self._seen.get(page)
         if claim is None or DECLARED_CANONICAL not in drop.rules:
             return
+        # Also where it is audited: the callback may raise at the page that stands for it.
+        self._remember(drop)
         if not self._is_believed(page, claim):
-            self._remember(drop)
             self._release(page)
-        elif not self._audit.takes(drop, claim.page):
-            self._remember(drop)
+        else:
+            self._audit.takes(drop, claim.page)
 
     def audited(self, pair: AuditedPair) -> None:
         """Note what the audit found."""

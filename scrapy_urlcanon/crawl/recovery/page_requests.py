@@ -14,7 +14,7 @@ from w3lib.url import safe_url_string
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.held_bytes import parts_of
-from scrapy_urlcanon.crawl.origins import LANDED_KEY, sources_of
+from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import (
     AUDIT,
     MARK_KEY,
@@ -24,7 +24,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     is_unfiltered,
     mark_of,
     marked,
-    with_url,
+    original_of,
 )
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.journal import Kind
@@ -45,18 +45,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
-OF_ANOTHER_URL = frozenset(
-    {
-        LANDED_KEY,
-        MARK_KEY,
-        "redirect_reasons",
-        "redirect_times",
-        "redirect_ttl",
-        "redirect_urls",
-        "retry_times",
-    }
-)
-"""Keys of the meta of a request that say nothing of what it was made of."""
 _REMEMBERED_LED: Final = 100_000
 """URLs, some 300 bytes each."""
 
@@ -115,6 +103,8 @@ class PageRequests:
         self._is_fetching = False
         self.on_had: list[Callable[[Request], None]] = []
         """Are called with each request whose callback got content, is done and did not raise."""
+        self.on_raised: list[Callable[[Response], None]] = []
+        """Are called with each response whose callback raised."""
         crawler.signals.connect(self.spider_error, signals.spider_error)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -140,6 +130,11 @@ class PageRequests:
             for url in sources_of(request)
         }
         return {page: is_same for page, is_same in pages.items() if page}
+
+    def is_deeper(self, page: bytes, request: Request) -> bool:
+        """Tell whether what *page* links is cut off sooner than what *request* may bring."""
+        depth = None if self._depths is None else self._depths.get(page)
+        return depth is not None and request.meta.get("depth", 0) < depth
 
     def is_had(self, page: bytes) -> bool:
         """Tell whether any callback has had *page*."""
@@ -185,7 +180,7 @@ class PageRequests:
         self._lives.sent(page, callback, is_recorded=is_recorded)
         if mark and is_rewritten and self._settings.rescue:
             # Whatever becomes of the canonical URL, the one that the page linked is there.
-            original = _original(request)
+            original = original_of(request)
             self._lives.dropped(page, callback, _fetched_url(original.url), original)
 
     def failed(self, request: Request) -> None:
@@ -262,7 +257,7 @@ class PageRequests:
         page = self._fingerprints.page(request)
         if page is None:
             return
-        variant = _original(request)
+        variant = original_of(request)
         # What took the place of another URL would not make the very same one a duplicate.
         if variant is not request or not drop.is_exact or self._changes_urls:
             self.offer(variant, page)
@@ -292,7 +287,7 @@ class PageRequests:
     def offer_original(self, request: Request) -> None:
         """Have the URL that *request* was rewritten from wait for its page, as when it was sent."""
         if mark_of(request, REWRITTEN) and self._settings.rescue:
-            self.offer(_original(request), self._fingerprints.page(request))
+            self.offer(original_of(request), self._fingerprints.page(request))
 
     def got_before(self, request: Request) -> None:
         """Note that an earlier run has got the page of *request*: so is what redirected to it."""
@@ -345,6 +340,8 @@ class PageRequests:
         if request is not None and self.is_delivered(request):
             for page in self._scraped.pop(request) or ():
                 self._lives.raised(page, self._callback(request))
+            for listener in self.on_raised:
+                listener(response)
 
     def spider_idle(self) -> None:
         """End what ended without a word, so that what waits for it is fetched."""
@@ -482,14 +479,3 @@ def _is_for_the_spider(request: Request) -> bool:
     Not so for a robots.txt and the images of a pipeline, nor for what is fetched to be compared.
     """
     return request.callback is not NO_CALLBACK and not mark_of(request, AUDIT)
-
-
-def _original(request: Request) -> Request:
-    """Return *request* as it was before it was rewritten, or itself if it was not."""
-    mark = mark_of(request, REWRITTEN)
-    if mark is None:
-        return request
-    meta = {key: value for key, value in request.meta.items() if key not in OF_ANOTHER_URL}
-    original = with_url(request, mark["original"], meta=meta)
-    # In the next run of a job it is to be known for which page it waits: not that of its URL.
-    return marked(original, SKIPPED, place=mark["url"]) if "skip" in mark else original

@@ -1,0 +1,93 @@
+"""A page declares nothing whose callback raised, nor one that was found too deep."""
+
+import asyncio
+
+import pytest
+from declaring_shop import (
+    BOTH,
+    CANONICALS,
+    ON,
+    SUBJECTS,
+    VARIANTS,
+    article,
+    articles,
+    respond_with,
+    shop,
+)
+from loopback import page
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import FollowSpider, links
+
+
+class Handling:
+    """A spider middleware that collects what callbacks raise."""
+
+    def process_spider_exception(self, response, exception):
+        del response, exception
+        return []
+
+
+def is_refused(response):
+    """Tell whether the spider raises at this page."""
+    return response.url.partition("site.example")[2] in VARIANTS
+
+
+class Raising(FollowSpider):
+    """Raises at pages that declare other URLs."""
+
+    def parse(self, response):
+        if is_refused(response):
+            raise ValueError("not this one")
+        yield from super().parse(response)
+
+
+class RaisingLate(FollowSpider):
+    """Raises once the canonical URLs are linked and dropped."""
+
+    async def parse(self, response):
+        if is_refused(response):
+            await asyncio.sleep(1)
+            raise ValueError("not this one")
+        for each in super().parse(response):
+            yield each
+
+
+@pytest.mark.parametrize("middlewares", [{}, {Handling: 543}], ids=["raised", "handled"])
+@pytest.mark.parametrize("audit", [0, 1e-9], ids=["no audit", "audit"])
+@pytest.mark.parametrize("spider", [Raising, RaisingLate])
+@deferred_f_from_coro_f
+async def test_canonical_is_fetched_where_the_callback_raised(crawl, spider, audit, middlewares):
+    """Whether it is linked before or afterwards, and whoever handles the exception."""
+    settings = {**ON, "URLCANON_AUDIT": audit, "SPIDER_MIDDLEWARES": middlewares}
+    result = await crawl(respond_with(shop, BOTH, VARIANTS, CANONICALS), settings, spider=spider)
+    assert articles(result) == SUBJECTS
+
+
+@deferred_f_from_coro_f
+async def test_canonical_that_is_linked_nearer_is_fetched(crawl):
+    """The limit of the depth may have cut off what the page links that declares it."""
+    near, deep = "/near", "/deep"
+
+    def answer(request):
+        if request.path == deep:
+            return links(*VARIANTS, near)
+        if request.path == near:
+            return page("near")
+        if request.target in {*VARIANTS, *CANONICALS}:
+            return article(request.path[1:], request.path, urls=[f"/behind{request.path}"])
+        return shop(request) if request.path.startswith("/item") else page(request.path)
+
+    class Late(FollowSpider):
+        async def parse(self, response):
+            for each in super().parse(response):
+                yield each
+            if response.url.endswith("example/"):
+                await asyncio.sleep(1)
+                for url in CANONICALS:
+                    yield response.follow(url)
+
+    settings = {**ON, "DEPTH_LIMIT": 3, "CONCURRENT_REQUESTS": 8}
+    hubs = {"/": links(*BOTH, "/one"), "/one": links(deep)}
+    result = await crawl(lambda r: hubs.get(r.target) or answer(r), settings, spider=Late)
+    behind = {hit for hit in result.hits if hit.startswith("/behind")}
+    assert behind == {f"/behind{url}" for url in CANONICALS}
