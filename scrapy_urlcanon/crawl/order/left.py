@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from base64 import b64decode, b64encode
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from scrapy import signals
@@ -16,7 +17,7 @@ from scrapy_urlcanon.novelty.kinds import MAX_KINDS, OTHER, kind_of
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from scrapy import Request, Spider
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_BYTES = "base64"
 _TAKEN = ".taken-up"
 _TOLD = 3
 """Of more lines that are no requests it is told only how many there are."""
@@ -33,7 +33,7 @@ _TOLD = 3
 class LeftRequests:
     """Writes requests to a file, one to a line as JSON, and reads them again.
 
-    What JSON cannot say of a request is left out: its URL and its callback are always there.
+    Values that JSON has no word for have one of ours, and those that have none are an error.
 
     :param adds: whether what the file has already stays there.
     """
@@ -49,7 +49,8 @@ class LeftRequests:
         """Write *request*.
 
         :raises OSError: if it cannot be written.
-        :raises ValueError: if its callback is none of the spider, so that it could not be read.
+        :raises ValueError: if its callback is none of the spider, or something of it cannot be
+            written, so that it could not be read.
         """
         data = request.to_dict(spider=self._spider if request.callback else None)
         if mark_of(request, RESCUE):
@@ -59,11 +60,7 @@ class LeftRequests:
             name.decode("latin-1"): [value.decode("latin-1") for value in values]
             for name, values in data["headers"].items()
         }
-        try:
-            written = json.dumps(data, default=_encoded)
-        except (TypeError, ValueError):
-            data |= {"meta": {}, "cb_kwargs": {}}
-            written = json.dumps(data, default=_encoded)
+        written = json.dumps(_said(data))
         with self.path.open(self._mode, encoding="utf-8") as file:
             file.write(f"{written}\n")
         self._mode = "a"
@@ -87,8 +84,7 @@ class LeftRequests:
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 try:
-                    data: dict[str, Any] = json.loads(line, object_hook=_decoded)
-                    yield request_from_dict(data, spider=self._spider)
+                    yield request_from_dict(_meant(json.loads(line)), spider=self._spider)
                 except (ValueError, TypeError, KeyError, AttributeError) as error:
                     wrong += 1
                     if wrong <= _TOLD:
@@ -149,11 +145,51 @@ class TakenUp:
             self._path.replace(f"{self._path}{_TAKEN}")
 
 
-def _encoded(value: object) -> Any:
-    if isinstance(value, bytes):
-        return {_BYTES: b64encode(value).decode()}
-    raise TypeError(f"cannot be written as JSON: {type(value).__name__}")
+def _said(value: Any) -> Any:
+    """Return *value* as JSON can say it, so that :func:`_meant` finds the same.
+
+    >>> _meant(json.loads(json.dumps(_said({"a": (1, b"c"), "d": {2: None}}))))
+    {'a': (1, b'c'), 'd': {2: None}}
+
+    :raises ValueError: if there is no way.
+    """
+    kind = type(value)
+    if value is None or kind in _PLAIN:
+        return value
+    if kind is list:
+        return [*map(_said, value)]
+    if kind is dict and _READ.keys().isdisjoint(value) and all(type(key) is str for key in value):
+        return {key: _said(one) for key, one in value.items()}
+    if kind in _WORDS:
+        word, say = _WORDS[kind]
+        return {word: say(value)}
+    raise ValueError(f"{kind.__name__} cannot be written as JSON: {value!r:.80}")
 
 
-def _decoded(value: dict[str, Any]) -> Any:
-    return b64decode(value[_BYTES]) if [*value] == [_BYTES] else value
+def _meant(value: Any) -> Any:
+    """Return what :func:`_said` made *value* of."""
+    if isinstance(value, list):
+        return [*map(_meant, value)]
+    if not isinstance(value, dict):
+        return value
+    if len(value) == 1 and (word := next(iter(value))) in _READ:
+        return _READ[word](value[word])
+    return {key: _meant(one) for key, one in value.items()}
+
+
+_PLAIN = frozenset({bool, int, float, str})
+_WORDS: dict[type, tuple[str, Callable[[Any], Any]]] = {
+    bytes: ("base64", lambda data: b64encode(data).decode()),
+    tuple: ("tuple", lambda items: [*map(_said, items)]),
+    # Of other keys than texts.
+    dict: ("pairs", lambda items: [[_said(key), _said(one)] for key, one in items.items()]),
+    date: ("date", date.isoformat),
+    datetime: ("datetime", datetime.isoformat),
+}
+_READ: dict[str, Callable[[Any], Any]] = {
+    "base64": b64decode,
+    "tuple": lambda items: tuple(map(_meant, items)),
+    "pairs": lambda pairs: {_meant(key): _meant(one) for key, one in pairs},
+    "date": date.fromisoformat,
+    "datetime": datetime.fromisoformat,
+}

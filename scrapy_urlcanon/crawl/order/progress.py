@@ -192,7 +192,7 @@ class OrderedCrawl:
 
         :raises CloseSpider: then.
         """
-        if self._left.counts and not len(scheduler_of(self._crawler)):
+        if self._left.counts and not scheduler_of(self._crawler).has_pending_requests():
             raise CloseSpider(NO_NEWS)
 
     def spider_closed(self, spider: Spider) -> None:

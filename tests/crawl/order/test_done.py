@@ -2,6 +2,8 @@
 
 import json
 import logging
+from collections import Counter
+from datetime import date, datetime, timezone
 from functools import partial
 
 import pytest
@@ -60,6 +62,33 @@ async def test_crawl_that_has_no_order_says_that_it_will_not_end(crawl, caplog):
     await crawl(lambda _: page("<p>text"), settings)
     for name in settings:
         assert f"{name} has no effect without URLCANON_ORDER" in caplog.text
+
+
+ODD = {
+    "when": date(2026, 11, 26),
+    "at": datetime(2026, 11, 26, 2, 3, tzinfo=timezone.utc),
+    "pages": (1, [2, (b"three", None)]),
+    "by number": {1: "one", (2, 3): {"tuple": [4]}},
+    "as ours": {"base64": "no"},
+}
+
+
+def test_request_that_is_left_is_taken_up_as_it_was(tmp_path):
+    """With all that its callback needs, of whatever plain kind."""
+    left = LeftRequests(tmp_path / "left.jsonl", FollowSpider())
+    left.add(Request(f"{SITE}/a", cb_kwargs=ODD, meta=ODD, headers={"X-A": "b"}))
+    [request] = left
+    assert (request.cb_kwargs, request.meta, request.headers["X-A"]) == (ODD, ODD, b"b")
+
+
+@pytest.mark.parametrize("value", [object(), {1, 2}, Counter("a"), type("Own", (str,), {})("a")])
+def test_request_that_could_not_be_taken_up_is_not_left(tmp_path, value):
+    """It is fetched: what is missing of it would be missed by the callback."""
+    left = LeftRequests(tmp_path / "left.jsonl", FollowSpider())
+    with pytest.raises(ValueError, match="cannot be written as JSON"):
+        left.add(Request(f"{SITE}/a", meta={"value": [value]}))
+    assert not left.counts
+    assert not left.path.exists()
 
 
 @deferred_f_from_coro_f
@@ -302,16 +331,14 @@ def _count(response, items):
 
 
 def test_request_comes_back_as_it_was(tmp_path):
-    """Bytes too; what JSON cannot say is left out, and a line that is none is passed over."""
+    """Bytes too; and a line that is none is passed over."""
     left = LeftRequests(tmp_path / "left", None)
     left.add(Request(f"{SITE}/a", method="POST", body=b"\xff", meta={"depth": 2}, priority=3))
-    left.add(Request(f"{SITE}/b", meta={"no": object()}))
     with left.path.open("ab") as file:
         file.write(b"{}\nno JSON\n\xff\n")
-    one, other = left
+    [one] = left
     assert (one.url, one.method, one.body, one.meta, one.priority) == (
         *(f"{SITE}/a", "POST", b"\xff"),
         *({"depth": 2}, 3),
     )
-    assert (other.url, other.meta) == (f"{SITE}/b", {})
-    assert left.counts == {"site.example/a": 1, "site.example/b": 1}
+    assert left.counts == {"site.example/a": 1}
