@@ -177,3 +177,39 @@ async def test_page_that_a_callback_retries_is_not_done(crawl):
         site({**pages, "/a": page("a")}), settings, spider=RetryingSpider, start=()
     )
     assert "/a" in result.pages
+
+
+class Numbered(Request):
+    """A request that needs a number, and has one of its own where none is given."""
+
+    attributes = (*Request.attributes, "number", "lane")
+
+    def __init__(self, *args, number, lane=7, **kwargs):
+        self.number = number
+        self.lane = lane
+        super().__init__(*args, **kwargs)
+
+
+@deferred_f_from_coro_f
+async def test_request_of_a_subclass_comes_back_with_all_of_its_values(crawl):
+    """Also those that are 0, or empty: what a subclass takes for granted nobody knows."""
+    had = []
+
+    class Asking(FollowSpider):
+        def parse(self, response):
+            yield response.follow("/first", self.page, priority=9)
+            for sid in (1, 2):
+                url = f"{SITE}/a?sid={sid}"
+                yield Numbered(url, number=0, lane=0, callback=self.page)
+
+        def page(self, response):
+            if "sid" in response.url:
+                had.append((response.url, response.request.number, response.request.lane))
+
+    settings = {**JOB, "CONCURRENT_REQUESTS": 1}
+    pages = {"/": page("start"), "/first": page("first"), "/a?sid=2": page("a")}
+    stopped = {**settings, "CLOSESPIDER_PAGECOUNT": 2}
+    await crawl(site(pages), stopped, spider=Asking, start=[Request(f"{SITE}/", dont_filter=True)])
+    assert had == []
+    await crawl(site(pages), settings, spider=Asking, start=[])
+    assert had == [(f"{SITE}/a?sid=2", 0, 0)]

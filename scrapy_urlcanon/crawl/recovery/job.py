@@ -428,7 +428,14 @@ class JobRecovery:
             elif entry.kind in {Kind.WAITING, Kind.MERGED}:
                 waiting.append(entry)
         for entry in waiting:
-            request = self._request(entry)
+            try:
+                request = self._request(entry)
+            except Exception:
+                logger.exception(
+                    "A request that waited for another one cannot be made again",
+                    extra={"spider": self._crawler.spider},
+                )
+                continue
             if request is None:
                 continue
             if entry.kind is Kind.MERGED:
@@ -470,4 +477,8 @@ def _has_begun(directory: Path) -> bool:
 
 
 def _without_empty(data: dict[str, Any]) -> dict[str, Any]:
+    """Return what the constructor needs to be told: not what it takes for granted."""
+    if "_class" in data:
+        # Who knows what a subclass takes for granted.
+        return data
     return {name: value for name, value in data.items() if value not in _EMPTY}
