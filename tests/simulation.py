@@ -70,6 +70,10 @@ class Simulation:
             self.crawler.stats.inc_value("scheduler/enqueued")
             self._queue.append(request)
 
+    def has_pending_requests(self):
+        """Tell whether anything is scheduled."""
+        return bool(self._queue)
+
     def run(self, *urls):
         """Crawl from *urls* until nothing is left to do; return the names of the pages got."""
         self._send(signals.spider_opened)

@@ -21,6 +21,7 @@ CALLED_BY_OTHERS = {
     "process_exception",
     "process_request",
     "process_response",
+    "process_spider_exception",
     "process_spider_input",
     "process_spider_output",
     "process_spider_output_async",

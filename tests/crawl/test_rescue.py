@@ -2,8 +2,8 @@
 
 import pytest
 from loopback import Fault, Response, page, redirect
-from scrapy import Request
-from scrapy.exceptions import IgnoreRequest
+from scrapy import Request, signals
+from scrapy.exceptions import DontCloseSpider, IgnoreRequest
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
 
@@ -285,3 +285,62 @@ async def test_meta_copied_by_the_spider_marks_nothing(crawl):
     }
     result = await crawl(site(pages), RULES, spider=Copying)
     assert result.hits == ["/", "/a?sid=1", "/a?sid=2", "/b?sid=1"]
+
+
+@deferred_f_from_coro_f
+async def test_page_that_was_cut_short_is_fetched_by_another_url(crawl):
+    """Where the user takes what there is of it, another URL may bring the rest."""
+    pages = {
+        "/": links("/a?sid=1", "/a?sid=2"),
+        "/a?sid=1": Response(
+            headers=(("Content-Type", "text/html"),), body=b"half of it", fault=Fault.TRUNCATION
+        ),
+        "/a?sid=2": links("/behind"),
+        "/behind": page("behind"),
+    }
+    settings = {**RULES, "DOWNLOAD_FAIL_ON_DATALOSS": False}
+    result = await crawl(site(pages), settings)
+    assert result.hits == ["/", "/a?sid=1", "/a?sid=2", "/behind"]
+
+
+class Fed(FollowSpider):
+    """Has more to ask for whenever it is idle, as from a queue outside."""
+
+    def _start(self, urls):
+        self.batches = [["/a?sid=0", "/a?sid=1"]]
+        return super()._start(urls)
+
+    @classmethod
+    def from_crawler(cls, crawler, *args, **kwargs):
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.idle, signals.spider_idle)
+        return spider
+
+    def idle(self):
+        if self.batches:
+            for target in self.batches.pop(0):
+                self.crawler.engine.crawl(Request(SITE + target))
+            raise DontCloseSpider
+
+
+@deferred_f_from_coro_f
+async def test_what_is_scheduled_because_the_spider_is_idle_is_coming(crawl):
+    """What is dropped for it waits, and is not sent in its place."""
+    result = await crawl(lambda _: page("text"), RULES, spider=Fed)
+    assert result.hits == ["/", "/a?sid=0"]
+    assert "rescued" not in result.figures
+
+
+@deferred_f_from_coro_f
+async def test_rule_in_the_meta_of_another_spider_is_no_callback(crawl):
+    """A CrawlSpider alone has one for each of its rules."""
+
+    class Ruled(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": response.text}
+            if response.url == f"{SITE}/":
+                for number in range(4):
+                    yield response.follow(f"/a?sid={number}", meta={"rule": {"number": number}})
+
+    result = await crawl(lambda _: page("text"), RULES, spider=Ruled)
+    assert result.hits == ["/", "/a?sid=0"]

@@ -6,6 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from scrapy.spiders import CrawlSpider
+
 if TYPE_CHECKING:
     from scrapy import Request, Spider
 
@@ -16,13 +18,13 @@ def callback_of(request: Request, spider: Spider | None) -> str:
     """Return the name of what of *spider* a response to *request* is for.
 
     A ``CrawlSpider`` has one for each of its rules. What is bound to arguments is for what it is
-    bound to, as with ``cb_kwargs``.
+    bound to, as with ``cb_kwargs``; so are a closure, and a method of whatever object of a class.
     """
     callback = request.callback or getattr(spider, "parse", None)
     name = getattr(callback, "__qualname__", "")
     if not name or _LOCAL in name:
         name = _name_of_other(callback)
-    rule = request.meta.get("rule")
+    rule = request.meta.get("rule") if isinstance(spider, CrawlSpider) else None
     return name if rule is None else f"{name}, rule {rule}"
 
 

@@ -30,6 +30,7 @@ from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.journal import Kind
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_states import Fate
+from scrapy_urlcanon.crawl.seen import scheduler_of
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
+_CUT: Final = "dataloss"
 _REMEMBERED_LED: Final = 100_000
 """URLs, some 300 bytes each."""
 
@@ -204,8 +206,8 @@ class PageRequests:
         """Note that a callback gets *response*.
 
         It has had the page if there is anything in it. What is no success, and the spider says that
-        it handles, another URL of the page may not have; and a redirect to no other page, which it
-        may follow itself, is nothing of it yet.
+        it handles, or was cut short, another URL of the page may not have; and a redirect to no
+        other page, which it may follow itself, is nothing of it yet.
         """
         request = response.request
         if request is not None and mark_of(request, AUDIT):
@@ -226,6 +228,9 @@ class PageRequests:
                 return
             pages = dict.fromkeys(pages, False)
             self._no_successes.add(request)
+        elif _CUT in response.flags:
+            # Another URL may bring all of it (DOWNLOAD_FAIL_ON_DATALOSS).
+            pages = dict.fromkeys(pages, False)
         if self._depths is not None:
             # What it links counts from the least depth at which the page was linked.
             depths = [depth for page in pages if (depth := self._depths.get(page)) is not None]
@@ -348,7 +353,8 @@ class PageRequests:
         sends = self._lives.sends
         self._sweep()
         self._lives.end_all(sends)
-        if self._is_whole:
+        # What others scheduled because the spider is idle is on its way yet.
+        if self._is_whole and not scheduler_of(self._crawler).has_pending_requests():
             self._lives.release()
 
     def spider_closed(self) -> None:
