@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST
 from scrapy_urlcanon.learn.classes.sinks import sink_rules
-from scrapy_urlcanon.learn.classes.skips import skip_rules
+from scrapy_urlcanon.learn.classes.skips import Key, Skips, skip_rules
 from scrapy_urlcanon.learn.classes.unexplained import unexplained
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.miner import Miner
@@ -217,10 +217,7 @@ def learn_site(
     elif preset:
         miner.start_under(_without_rules(preset))
     miner.run()
-    while True:
-        skips, led = skip_rules(miner.groups, thresholds, miner.form, miner.share_seen, prior)
-        if not miner.take_back(led):
-            break
+    skips = _skips(miner, thresholds, prior)
     sinks, unsure_sinks = sink_rules(miner.groups, thresholds)
     found = valid(
         [
@@ -249,6 +246,36 @@ def learn_site(
         silent=site.pages.count(NO_EVIDENCE),
         unexplained=tuple(unexplained(miner.groups, united.rules)),
     )
+
+
+def _skips(miner: Miner, thresholds: Thresholds, prior: Prior | None) -> list[LearnedRule]:
+    """Return the classes of URLs that need not be fetched, and take back what stands in their way.
+
+    Templates lead pages that are found nowhere else into a class. They are taken back where fewer
+    URLs are left to fetch without them, as then the class is skipped, and with it more than they
+    save. So they are where it is skipped either way, for the sake of these pages.
+    """
+
+    def look() -> Skips:
+        return skip_rules(miner.groups, thresholds, miner.form, miner.share_seen, prior)
+
+    skips = look()
+    while True:
+        ways: dict[frozenset[int], set[Key]] = {}
+        for key, led in skips.led.items():
+            ways.setdefault(miner.leading(led), set()).add(key)
+        for way, keys in ways.items():
+            if not way:
+                continue
+            before = miner.accepted, miner.groups
+            miner.take_back(way)
+            without = look()
+            if without.left < skips.left or keys & skips.accepted & without.accepted:
+                skips = without
+                break
+            miner.accepted, miner.groups = before
+        else:
+            return skips.rules
 
 
 @lru_cache

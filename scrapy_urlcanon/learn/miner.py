@@ -244,8 +244,8 @@ class Miner:
         seen = sum(target in pages and target not in promised for target in targets)
         return seen / len(targets)
 
-    def take_back(self, led: Mapping[Location, bool]) -> bool:
-        """Take back the templates that lead pages to where they are not fetched; tell if any did.
+    def leading(self, led: Mapping[Location, bool]) -> frozenset[int]:
+        """Return which of the accepted are templates that lead pages to where they are not fetched.
 
         :param led: URLs that end up in a class that is skipped, and whether their page is found
             outside it.
@@ -258,12 +258,13 @@ class Miner:
                 before, location = location, accepted.apply(location)
                 if accepted.operations[0].is_template and location != before:
                     (found if is_elsewhere else alone)[number] += 1
-        wrong = {n for n in alone if not self.thresholds.accept_alias(found[n], alone[n])}
-        if wrong:
-            self.accepted = [a for number, a in enumerate(self.accepted) if number not in wrong]
-            self.groups = Groups(self.site, self._promised)
-            self._apply(self.form)
-        return bool(wrong)
+        return frozenset(n for n in alone if not self.thresholds.accept_alias(found[n], alone[n]))
+
+    def take_back(self, numbers: Collection[int]) -> None:
+        """Take back some of what was accepted."""
+        self.accepted = [a for number, a in enumerate(self.accepted) if number not in numbers]
+        self.groups = Groups(self.site, self._promised)
+        self._apply(self.form)
 
     def _apply(self, form: Callable[[Location], Location]) -> None:
         self.groups.apply({one: to for one in self.groups.pages if (to := form(one)) != one})

@@ -171,6 +171,26 @@ def test_no_rewrite_leads_to_a_page_that_is_skipped_with_all_of_its_urls(untitle
     assert shown == {o.main_sha1 for o in seen}
 
 
+@pytest.mark.parametrize("kept", [1.0, 0.7])
+@pytest.mark.parametrize("seed", range(5))
+def test_rewrite_is_taken_back_only_where_that_saves_more(seed, kept):
+    """The script of a wiki shows its pages too, and what has changed on them, often in two ways.
+
+    That some changes are seen in one way only is no reason to fetch all pages twice: no class is
+    skipped for it that saves as much.
+    """
+    draw = Random(seed)
+    seen = []
+    for i in range(150):
+        name, old, new = slug(i)[1:], i * 7, i * 7 + 3
+        seen += [see(f"/wiki/{name}", f"text {i}"), see(f"/index.php?title={name}", f"text {i}")]
+        seen.append(see(f"/index.php?diff=prev&oldid={new}&title={name}", f"change {i}"))
+        if draw.random() < 0.6:
+            seen.append(see(f"/index.php?diff={new}&oldid={old}&title={name}", f"change {i}"))
+    found = learn(o for o in seen if draw.random() < kept).as_rules()["forum.example"]
+    assert found["rewrite_path"] == [["/index.php?title={b}", "/wiki/{b}"]]
+
+
 def test_class_is_kept_whose_declared_urls_the_crawl_would_have_seen():
     """A crawl that has next to all parts of topics that posts declare misses no more of others."""
 

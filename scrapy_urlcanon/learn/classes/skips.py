@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from scrapy_urlcanon.canonicalizer.templates import parse_template
 from scrapy_urlcanon.confidence import at_most, lower_bound
@@ -67,6 +67,22 @@ _KNOWN = 10
 #: Above this many standard errors a share is no chance.
 _Z = 2.0
 
+Key: TypeAlias = tuple[str, str]
+"""The host and the template of a class."""
+
+
+class Skips(NamedTuple):
+    """The classes of URLs of a site that need not be fetched, and what leads into classes."""
+
+    rules: list[LearnedRule]
+    accepted: frozenset[Key]
+    left: int
+    """URLs that are left to fetch."""
+    led: dict[Key, dict[Location, bool]]
+    """By class, URLs that rewrites lead into it though some of its pages are found nowhere else:
+    of each, whether its page is found outside. Without those rewrites it may hold, or hold
+    better."""
+
 
 @dataclass(slots=True, eq=False)
 class _SkipClass:
@@ -75,6 +91,11 @@ class _SkipClass:
     members: set[Location] = field(default_factory=set)
     pages: dict[int, list[Location]] = field(default_factory=dict)
     """The pages that members show, each with the members."""
+
+    @property
+    def key(self) -> Key:
+        """What tells it from others."""
+        return self.host, self.template
 
     def add(self, location: Location, groups: Groups) -> None:
         """Add a member."""
@@ -144,19 +165,18 @@ def skip_rules(
     form: Callable[[Location], Location],
     share: float = 0.0,
     prior: Prior | None = None,
-) -> tuple[list[LearnedRule], dict[Location, bool]]:
+) -> Skips:
     """Return the classes of URLs of a site that need not be fetched, and what leads into them.
 
-    Members of an accepted class count no longer as the other place where a page is found. Into a
-    class some of whose pages are found nowhere else, rewrites lead other URLs: of each, whether its
-    page is found outside. Without those rewrites the class holds, or holds better.
+    Members of an accepted class count no longer as the other place where a page is found.
 
     :param form: what the accepted rewrite rules make of a URL.
     :param share: what share of the URLs that lead to its pages the crawl has seen at least.
     :param prior: what is known of classes before.
     """
     skips = _Skips(groups, thresholds, form, share, prior)
-    return list(skips.rules()), skips.led
+    rules = {found.key: rule for found, rule in skips.rules()}
+    return Skips([*rules.values()], frozenset(rules), skips.left, skips.led)
 
 
 class _Skips:
@@ -197,9 +217,7 @@ class _Skips:
         self._share = share
         self._share_declared = 0.0
         """What share of the URLs that pages declare was seen at least, by the best class."""
-        self.led: dict[Location, bool] = {}
-        """URLs that rewrites lead into a class some of whose pages are found nowhere else, and
-        whether theirs are found."""
+        self.led: dict[Key, dict[Location, bool]] = {}
 
     def _is_seen(self, location: Location) -> bool:
         return location not in self._groups.promised
@@ -212,8 +230,13 @@ class _Skips:
         """Tell whether a page was seen under one URL only, as one is that has changed."""
         return isinstance(pages, int) and self._groups.site.sizes[pages] == 1
 
-    def rules(self) -> Iterator[LearnedRule]:
-        """Yield the rules."""
+    @property
+    def left(self) -> int:
+        """How many URLs are in no class that was accepted."""
+        return len(self._groups.pages) - len(self._skipped)
+
+    def rules(self) -> Iterator[tuple[_SkipClass, LearnedRule]]:
+        """Yield the classes that are accepted, each with its rule."""
         for found in self._classes:
             known = worth(self._prior("skip", [found.template])) if self._prior else 0
             least = 1 if known > 0 else _MIN_MEMBERS
@@ -222,7 +245,7 @@ class _Skips:
             evidence = self._judge(found, known)
             if evidence is not None:
                 self._skipped |= found.members
-                yield LearnedRule(
+                rule = LearnedRule(
                     self._groups.site.domain,
                     found.host,
                     "skip",
@@ -230,6 +253,7 @@ class _Skips:
                     "skip",
                     evidence,
                 )
+                yield found, rule
 
     def _others(self, found: _SkipClass) -> Iterator[tuple[int, list[Location]]]:
         """Yield each page of a class, with the other URLs under which it is found."""
@@ -293,8 +317,9 @@ class _Skips:
         hidden = sum(1 for page in alone if self._led(page, found))
         # Without the rewrites that lead to these the class may be skipped.
         if 0 < hidden < pages and self._thresholds.accept_alias(pages, lost - hidden):
-            for page in found.pages:
-                self.led.update((url, page not in alone) for url in self._led(page, found))
+            self.led[found.key] = {
+                url: page not in alone for page in found.pages for url in self._led(page, found)
+            }
         if not pages or not self._thresholds.accept_alias(pages + known, lost):
             return None
         confidence = self._thresholds.confidence

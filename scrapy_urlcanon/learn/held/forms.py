@@ -58,6 +58,9 @@ class Forms:
         self._made: list[Location] = []
         self._rows_made: dict[Location, int] = {}
 
+    def __len__(self) -> int:
+        return self.is_form.count(1)
+
     def __iter__(self) -> Iterator[Location]:
         return chain(compress(self._locations, self.is_form), self._rows_made)
 
