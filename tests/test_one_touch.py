@@ -38,7 +38,7 @@ class LowerNames(Operation):
     },
     "scrapy_urlcanon/learn/candidates/differences.py": {
         "    CollapseSlashes,\n": "    LowerNames,\n",
-        "    yield from _of_names(tuple(outside), tuple(names))\n": """
+        "    yield from _of_names(tuple(outside), tuple(names), worded)\n": """
     if one.params != other.params and LowerNames().apply(one) == LowerNames().apply(other):
         yield (LowerNames(),)
 """,

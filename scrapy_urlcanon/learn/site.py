@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from array import array
+from functools import cached_property
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
+from scrapy_urlcanon.learn.vocabulary import worded_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -100,6 +102,11 @@ class Site:
                 if target_row is not None:
                     self.pages[target_row] = page
             self.pages[row] = page
+
+    @cached_property
+    def worded(self) -> frozenset[str]:
+        """The names of parameters that number parts elsewhere, and here do not."""
+        return worded_names(param for params in self.locations.params for param in params)
 
     def is_sink(self, page: int) -> bool:
         """Tell whether so many URLs show the page that it says nothing about any of them."""

@@ -157,7 +157,8 @@ class Trial:
         """Return the widest scopes within which the candidate holds."""
         if not self.whole.pages:
             return []
-        if any(step.default is None and any(map(is_paging, step.drops)) for step in self.candidate):
+        dropped = {name for step in self.candidate if step.default is None for name in step.drops}
+        if any(is_paging(name, self._groups.site.worded) for name in dropped):
             return [
                 tally
                 for tally in self._conditional(thresholds)

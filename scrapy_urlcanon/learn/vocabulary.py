@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 # A site has few names of parameters, and a million URLs that have them.
 _of_names = lru_cache(1024)
@@ -16,6 +20,8 @@ PAGINATION = re.compile(
         start|offset|from|first|skip|begin|cursor|after|before|limitstart|startat|start_?index)""",
     re.VERBOSE | re.IGNORECASE,
 )
+# Those of them that are words of other things as well: `from=home` says whence somebody came.
+_OF_OTHER_THINGS = re.compile("start|from|first|skip|begin|after|before", re.IGNORECASE)
 PAGE_SIZE = re.compile(
     r"limit|(?:(?:items|results|rows|posts)_?)?per_?page|page_?size|max[-_]?results|rpp",
     re.IGNORECASE,
@@ -44,6 +50,10 @@ LANGUAGE = re.compile("[a-z]{2}([-_][a-z]{2,4})?")
 
 NUMBER = re.compile("[0-9]+")
 
+# Words for readers, such as `home`, `top-nav` or `topNav`. Cursors have digits in them, or capitals
+# anywhere: the number of a part in base64 is `MjA`.
+_WORDS = re.compile("[A-Za-z]|[A-Za-z][a-z]+(?:[-_.+][A-Za-z][a-z]*|[A-Z][a-z]+)*")
+
 # A number, a digest or token of sixteen characters or more, or a UUID.
 _IDENTIFIER = re.compile(
     r"[0-9]+|(?=[a-z]*[0-9])[0-9a-z]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
@@ -52,21 +62,60 @@ _IDENTIFIER = re.compile(
 
 
 @_of_names
-def is_protected(name: str) -> bool:
-    """Tell whether a parameter numbers or sizes pages or chooses a language, by its name."""
-    return any(names.fullmatch(name) for names in (PAGINATION, PAGE_SIZE, LANGUAGE_NAME))
+def is_protected(name: str, worded: frozenset[str] = frozenset()) -> bool:
+    """Tell whether a parameter numbers or sizes pages or chooses a language, by its name.
+
+    :param worded: names that say nothing on the site, as :func:`worded_names` returns them.
+    """
+    return name not in worded and any(
+        names.fullmatch(name) for names in (PAGINATION, PAGE_SIZE, LANGUAGE_NAME)
+    )
 
 
 @_of_names
-def is_paging(name: str) -> bool:
+def is_paging(name: str, worded: frozenset[str] = frozenset()) -> bool:
     """Tell whether a parameter numbers the parts of a listing, by its name.
 
     ``p`` does not tell: it is as often the number of a post.
 
+    :param worded: as for :func:`is_protected`.
+
     >>> is_paging("pagenum"), is_paging("limit"), is_paging("p")
     (True, False, False)
     """
-    return name != "p" and bool(PAGINATION.fullmatch(name))
+    return name != "p" and name not in worded and bool(PAGINATION.fullmatch(name))
+
+
+def worded_names(params: Iterable[str]) -> frozenset[str]:
+    """Return the names that number parts elsewhere, and have words for most of their values here.
+
+    :param params: parameters, each in as many places as may be.
+
+    >>> sorted(worded_names(["from=home", "from=search", "from=20", "start=all", "start=20"]))
+    ['from']
+    """
+    values: dict[str, set[str]] = {}
+    for param in params:
+        name, _, value = param.partition("=")
+        if _is_of_other_things(name):
+            values.setdefault(name, set()).add(value)
+    return frozenset(
+        name for name, found in values.items() if 2 * sum(map(is_worded, found)) > len(found)
+    )
+
+
+@_of_names
+def _is_of_other_things(name: str) -> bool:
+    return bool(_OF_OTHER_THINGS.fullmatch(name))
+
+
+def is_worded(value: str) -> bool:
+    """Tell whether a value is made of words, and neither number, token nor cursor.
+
+    >>> [is_worded(value) for value in ("home", "topNav", "a", "t3_abc", "MjA", "")]
+    [True, True, True, False, False, False]
+    """
+    return bool(_WORDS.fullmatch(value))
 
 
 @_of_names
@@ -102,7 +151,9 @@ def may_be_default(name: str, value: str) -> bool:
 
     >>> may_be_default("page", "1"), may_be_default("page", "7"), may_be_default("sort", "up")
     (True, False, True)
+    >>> may_be_default("from", "20"), may_be_default("from", "home")
+    (False, True)
     """
-    if is_protected(name):
+    if is_protected(name) and not (_is_of_other_things(name) and is_worded(value)):
         return bool(PAGINATION.fullmatch(name)) and value in FIRST_PAGE
     return value.isdigit() or not is_identifier(value)

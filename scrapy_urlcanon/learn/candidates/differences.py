@@ -38,12 +38,15 @@ _INDEX_FILE = re.compile(r"[A-Za-z][\w-]{0,30}\.[A-Za-z]{2,5}", re.ASCII)
 
 def differing_options(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
     """Yield the candidates that the differences of URLs suggest, each with the page."""
+    worded = duplicates.groups.site.worded
     for page, locations in duplicates.clusters:
         # What most pairs suggest is what others of their page do.
-        yield from ((candidate, page) for candidate in set(_differences_among(locations)))
+        yield from ((candidate, page) for candidate in set(_differences_among(locations, worded)))
 
 
-def _differences_among(locations: Sequence[Location]) -> Iterator[Candidate]:
+def _differences_among(
+    locations: Sequence[Location], worded: frozenset[str]
+) -> Iterator[Candidate]:
     """Yield what would make some URLs of a page one, pair by pair."""
     first: dict[object, int] = {}
     variants: dict[int, list[Location]] = {}
@@ -56,21 +59,23 @@ def _differences_among(locations: Sequence[Location]) -> Iterator[Candidate]:
         kinds.append(kind)
         variants.setdefault(kind, []).append(location)
     for alike in variants.values():
-        yield from _differences_of_values(alike)
+        yield from _differences_of_values(alike, worded)
     if len(variants) > 1:
         pairs = combinations(zip(locations, kinds, strict=True), 2)
         for (one, kind), (other, kind_of_other) in pairs:
             if kind != kind_of_other:
-                yield from differences(one, other)
+                yield from differences(one, other, worded)
 
 
-def _differences_of_values(locations: Sequence[Location]) -> Iterator[Candidate]:
+def _differences_of_values(
+    locations: Sequence[Location], worded: frozenset[str]
+) -> Iterator[Candidate]:
     """Yield which parameters differ among URLs that have the same ones, as of many sessions."""
     columns = zip(*(location.params for location in locations), strict=True)
     varying = [column for column in columns if len(set(column)) > 1]
     names = tuple(name_of(column[0]) for column in varying)
     if len(names) <= 1:
-        yield from _of_names((), names)
+        yield from _of_names((), names, worded)
         return
     known: set[tuple[str, ...]] = set()
     for one, other in combinations(zip(*varying, strict=True), 2):
@@ -78,11 +83,15 @@ def _differences_of_values(locations: Sequence[Location]) -> Iterator[Candidate]
         differing = tuple([name for name, mine, theirs in values if mine != theirs])
         if len(differing) <= MAX_JOINT and differing not in known:
             known.add(differing)
-            yield from _of_names((), tuple(sorted(differing)))
+            yield from _of_names((), tuple(sorted(differing)), worded)
 
 
-def differences(one: Location, other: Location) -> Iterator[Candidate]:
+def differences(
+    one: Location, other: Location, worded: frozenset[str] = frozenset()
+) -> Iterator[Candidate]:
     """Yield what would make two URLs one: each difference alone, and all of them together.
+
+    :param worded: as for :func:`is_protected`.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> one, other = locate("http://a.example/x?sid=1"), locate("http://a.example/x")
@@ -101,23 +110,26 @@ def differences(one: Location, other: Location) -> Iterator[Candidate]:
     names, values = _param_differences(one.params, other.params)
     if len(names) > MAX_JOINT:
         return
-    yield from _of_names(tuple(outside), tuple(names))
+    yield from _of_names(tuple(outside), tuple(names), worded)
     for operation in values:
         yield (operation,)
     # That a listing begins where none is given has to be seen by itself.
-    if (len(values) > 1 and not any(map(is_protected, names))) or (values and outside):
+    is_of_listing = any(is_protected(name, worded) for name in names)
+    if (len(values) > 1 and not is_of_listing) or (values and outside):
         yield (*outside, *values)
 
 
 @lru_cache(1024)
-def _of_names(outside: tuple[Operation, ...], names: tuple[str, ...]) -> tuple[Candidate, ...]:
+def _of_names(
+    outside: tuple[Operation, ...], names: tuple[str, ...], worded: frozenset[str]
+) -> tuple[Candidate, ...]:
     """Return what makes two URLs one that differ in some names, and in what is outside the query.
 
     A site has few of these differences, and a million pairs that have them.
     """
-    by_name: list[Operation] = [DropParam(name) for name in names if not is_protected(name)]
+    by_name: list[Operation] = [DropParam(name) for name in names if not is_protected(name, worded)]
     found: list[Candidate] = [(operation,) for operation in (*outside, *by_name)]
-    found += [(DropParam(name),) for name in filter(is_paging, names)]
+    found += [(DropParam(name),) for name in names if is_paging(name, worded)]
     if len(by_name) == len(names) and len(outside) + len(by_name) > 1:
         if len(by_name) > 1:
             found.append(tuple(by_name))
