@@ -108,6 +108,29 @@ def test_beginnings_and_ends_of_paths_are_replaced(one, other, expected):
     assert whole == ([expected] if expected else [])
 
 
+def one_depth(end, differs=lambda _number: False):
+    """Articles in one folder, each with a view whose name has another end."""
+    for i in range(30):
+        content = f"article {i}"
+        yield see(f"/news/{title(i, 1)}-{i}.html", content)
+        yield see(f"/news/{title(i, 1)}-{i}{end}", content + " else" * differs(i))
+
+
+@pytest.mark.parametrize(
+    "end", [".print.html", ",print.html", "_print.html", "-amp.html", ".mobile.html"]
+)
+def test_word_before_the_ending_of_a_name_is_dropped_at_one_depth(end):
+    """Neither ``x.html`` nor ``x.print.html`` has the other in it, so that no template says it."""
+    expected = {"shop.example": {"rewrite_path": [["/{rest:path}" + end, "/{rest}.html"]]}}
+    assert rules(one_depth(end)) == expected
+    assert rules(one_depth(end, differs=lambda number: number % 10 == 0)) == {}
+
+
+def test_language_before_the_ending_of_a_name_stays():
+    """What is not translated now may be tomorrow."""
+    assert rules(one_depth(".de.html")) == {}
+
+
 @pytest.mark.parametrize("other", ["/print/{d}", "/{d}/print"])
 def test_print_views_with_other_text_stay(other):
     """A prefix under which some pages differ is no substitution."""

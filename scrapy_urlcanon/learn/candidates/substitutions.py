@@ -2,7 +2,9 @@
 
 The substring substitutions of DustBuster (Bar-Yossef, Keidar and Schonfeld 2007), on the borders
 of segments and words: ``/print/{rest:path} -> /{rest}``, ``/{rest:path}.html.htm ->
-/{rest}.html``. Where all pairs are equally deep, a template that says so is narrower, and enough.
+/{rest}.html``. Where all pairs are equally deep, a template that says so is narrower, and enough;
+but there is none for a word more before the ending of a name, as in ``x.print.html`` for
+``x.html``.
 """
 
 from __future__ import annotations
@@ -26,9 +28,10 @@ _BORDER = re.compile("[^A-Za-z0-9%]")
 
 
 def substitutions_of_paths(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
-    """Yield the substitutions that pairs of different depths suggest, each with the page."""
+    """Yield the substitutions that no template says as well, each with the page."""
     found: dict[Candidate, list[int]] = {}
     depths: dict[Candidate, set[int]] = {}
+    alone: set[Candidate] = set()
     for page, one, other in duplicates.pairs(lambda location: location.path):
         if one.params != other.params or one.origin != other.origin:
             continue
@@ -37,8 +40,10 @@ def substitutions_of_paths(duplicates: Duplicates) -> Iterator[tuple[Candidate, 
             for rewrite in substitutions(source, target):
                 found.setdefault((rewrite,), []).append(page)
                 depths.setdefault((rewrite,), set()).add(source.count("/"))
+                if _has_word_more(source, target):
+                    alone.add((rewrite,))
     for candidate, pages in found.items():
-        if len(depths[candidate]) > 1:
+        if len(depths[candidate]) > 1 or candidate in alone:
             yield from ((candidate, page) for page in pages)
 
 
@@ -71,6 +76,27 @@ def substitutions(source: str, target: str) -> Iterator[RewriteTemplates]:
     end, instead = source[start:], target[start:]
     if start > 1 and end.strip("/") and _may_differ(end.split("/"), instead.split("/")):
         yield RewriteTemplates(f"/{{rest:path}}{end}", f"/{{rest}}{instead}")
+
+
+def _has_word_more(source: str, target: str) -> bool:
+    """Tell whether a path is another one with a word more before the ending of its name.
+
+    A language is no such word.
+
+    >>> _has_word_more("/a/b.print.html", "/a/b.html"), _has_word_more("/a/b.html", "/a/b")
+    (True, False)
+    >>> _has_word_more("/a/b.de.html", "/a/b.html"), _has_word_more("/a/b.new", "/a/b-part")
+    (False, False)
+    """
+    start = common(source, target)
+    ending = target[start:]
+    more = source[start : len(source) - len(ending)]
+    return (
+        bool(more and ending)
+        and source == target[:start] + more + ending
+        and "/" not in more + ending
+        and not any(map(LANGUAGE.fullmatch, _BORDER.split(more.lower())))
+    )
 
 
 def _may_differ(taken: list[str], put: list[str]) -> bool:
