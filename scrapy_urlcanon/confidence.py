@@ -72,6 +72,26 @@ def _ways(count: int, trials: int) -> array[float]:
     return array("d", (lgamma(trials + 1) - lgamma(i + 1) - lgamma(trials - i + 1) for i in chosen))
 
 
+def at_most_drawn(count: int, drawn: int, marked: int, of: int) -> float:
+    """Return the probability that at most *count* are marked of those that are drawn.
+
+    :param marked: how many are marked, of all.
+    :param of: how many there are.
+
+    >>> round(at_most_drawn(0, 7, 4, 16), 4)
+    0.0692
+    """
+
+    def ways(chosen: int, among: int) -> float:
+        return lgamma(among + 1) - lgamma(chosen + 1) - lgamma(among - chosen + 1)
+
+    least = max(0, drawn + marked - of)
+    return sum(
+        exp(ways(n, drawn) + ways(marked - n, of - drawn) - ways(marked, of))
+        for n in range(least, count + 1)
+    )
+
+
 class Outcome(enum.Enum):
     """What the pairs that were fetched say about a rule."""
 

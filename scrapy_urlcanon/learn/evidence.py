@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import exp
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from scrapy_urlcanon.confidence import at_most, lower_bound
+from scrapy_urlcanon.confidence import at_most, at_most_drawn, lower_bound
 from scrapy_urlcanon.learn.rates import NO_RATE, Rate
 
 if TYPE_CHECKING:
@@ -53,6 +53,13 @@ class Changes(NamedTuple):
 
 
 NO_CHANGES = Changes()
+
+
+class Record(NamedTuple):
+    """The pages for a rule and against it."""
+
+    pages: int
+    lost: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +162,19 @@ class Thresholds:
             return True
         share = of_lost / (of_pages + of_lost)
         return at_most(lost, pages + lost, share) * alternatives <= 1.0 - self.confidence
+
+    def special_word(self, own: Record, pooled: Record, rivals: int, rate: Rate) -> bool:
+        """Tell whether a word is really better than others in its place, and not the luckiest.
+
+        Unless captures that changed make as many counter-examples for all of them, those that
+        would be drawn for it are too few (Fisher's exact test), once for each of its rivals.
+        """
+        share = self.lost if rate.is_alone else min(rate.most, self.restless)
+        of = pooled.pages + pooled.lost
+        if not pooled.lost or 1.0 - at_most(pooled.lost - 1, of, share) >= self.chance:
+            return True
+        chance = at_most_drawn(own.lost, own.pages + own.lost, pooled.lost, of)
+        return chance * rivals <= 1.0 - self.confidence
 
     def consider(self, evidence: Evidence) -> bool:
         """Tell whether evidence is enough to show the rule to somebody who knows the site."""

@@ -1,33 +1,43 @@
-"""What other words in the place of a template's own show: whether a few pages may agree by luck.
+"""What other words in the place of a rule's own show: whether a few pages may agree by luck.
 
 Where ``/user/7/friends`` and ``/user/7/likes`` show one page for most users, since most have
 neither, some pair of words will always look as if it made no difference. So the record of one
-pair is held against those of its siblings: the same template with other words.
+pair is held against those of its siblings: the same template with other words. So is that of one
+word or value against all that stand in its place: a rule that fails for these together would come
+back in its luckiest parts.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from scrapy_urlcanon.confidence import MAX_FALSE
-from scrapy_urlcanon.learn.location import host_of
+from scrapy_urlcanon.confidence import MAX_FALSE, lower_bound
+from scrapy_urlcanon.learn.candidates import common
+from scrapy_urlcanon.learn.evidence import Record
+from scrapy_urlcanon.learn.location import host_of, name_of
+from scrapy_urlcanon.learn.operations import DropParam, RewriteTemplates
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.operation import Operation
+    from scrapy_urlcanon.learn.scope import Scope
 
 Words: TypeAlias = "tuple[str, ...]"
 _Context: TypeAlias = "tuple[str, Words, Words]"
 
 # A number that a template leaves out.
 _ANY_NUMBER = re.compile(r"\{_\w+:digits\}")
+
+#: The share of other pages from which on a rule is none that differs at times.
+_OTHER_PAGES = 0.5
 
 #: Words in one place that are compared with each other.
 MAX_WORDS = 12
@@ -121,3 +131,107 @@ def _by_host(groups: Groups) -> dict[_Context, dict[Words, object]]:
         if page != NO_EVIDENCE:
             found.setdefault(("", (path,), params), {})[host,] = page
     return found
+
+
+class Siblings(NamedTuple):
+    """The record of a rule among those with another word or value in one place."""
+
+    own: Record
+    pooled: Record
+    """That of all of them that are alike."""
+    rivals: int
+    """How many of them have as many pages or more, itself among them: it may be their luckiest."""
+
+
+def siblings(
+    groups: Groups,
+    candidate: Sequence[Operation],
+    changes: Mapping[Location, Location],
+    scope: Scope,
+) -> Iterator[Siblings]:
+    """Yield the siblings of a candidate within a scope, for each place where it says one word.
+
+    :param changes: what the candidate changes, and into what.
+    """
+    for wider, word_of in _wider(candidate):
+        parts: dict[object, dict[Location, Location]] = {}
+        own: set[object] = set()
+        for source, target in groups.affected(wider, scope).items():
+            word = word_of(source)
+            parts.setdefault(word, {})[source] = target
+            if changes.get(source) == target:
+                own.add(word)
+        records = {word: _record(groups, part) for word, part in parts.items()}
+        alike = list(filter(_may_be_alike, records.values()))
+        mine = records[own.pop()] if len(own) == 1 else Record(0, 0)
+        if mine in alike and len(alike) > 1:
+            pooled = Record(*map(sum, zip(*alike, strict=True)))
+            rivals = sum(record.pages >= mine.pages for record in alike)
+            yield Siblings(mine, pooled, rivals)
+
+
+def _may_be_alike(record: Record) -> bool:
+    """Tell whether a record may be that of a rule which is right more often than wrong.
+
+    What is never right, such as a form, or what is another page more often than not, says nothing
+    of the others.
+    """
+    return record.pages > 0 and lower_bound(record.lost, record.pages) < _OTHER_PAGES
+
+
+def _record(groups: Groups, changes: dict[Location, Location]) -> Record:
+    pages: set[int] = set()
+    lost = 0
+    for merge in groups.merges(changes):
+        pages.update(merge.pages)
+        lost += merge.agreement.lost + len(merge.agreement.moved)
+    return Record(len(pages), lost)
+
+
+def _wider(
+    candidate: Sequence[Operation],
+) -> Iterator[tuple[tuple[Operation, ...], Callable[[Location], object]]]:
+    """Yield what does the same whatever stands in one place, and what tells what does in a URL."""
+    names = {name for step in candidate if step.default is not None for name in step.drops}
+    if names:
+        yield (
+            tuple(step if step.default is None else DropParam(*step.drops) for step in candidate),
+            lambda url: tuple(param for param in url.params if name_of(param) in names),
+        )
+    (rewrite,) = candidate if len(candidate) == 1 else (None,)
+    if isinstance(rewrite, RewriteTemplates) and ":path}" not in rewrite.source:
+        for place, wider in wider_templates(rewrite):
+            yield (wider,), partial(_segment, place)
+
+
+def _segment(place: int, url: Location) -> str:
+    return url.path.split("/")[place]
+
+
+def wider_templates(rewrite: RewriteTemplates) -> Iterator[tuple[int, RewriteTemplates]]:
+    """Yield the pairs that take any word where one has a certain one, with its place in the path.
+
+    >>> for place, wider in wider_templates(RewriteTemplates("/u/{a}/friends", "/u/{a}")):
+    ...     print(place, wider.source, wider.target)
+    1 /{word}/{a}/friends /{word}/{a}
+    3 /u/{a}/{_word} /u/{a}
+    """
+    path, mark, query = rewrite.source.partition("?")
+    new, new_mark, new_query = rewrite.target.partition("?")
+    segments, target = path.split("/"), new.split("/")
+    bare = rewrite.shapes[0].partition("?")[0].split("/")
+    head, tail = common(bare, target), common(bare[::-1], target[::-1])
+    for place, segment in enumerate(segments):
+        if not segment or "{" in segment:
+            continue
+        from_end = place - len(segments)
+        is_kept = place < head or from_end >= -tail
+        one, other = segments[:], target[:]
+        one[place] = "{word}" if is_kept else "{_word}"
+        if is_kept:
+            other[place if place < head else from_end] = one[place]
+        wider = RewriteTemplates(
+            "/".join(one) + mark + query, "/".join(other) + new_mark + new_query
+        )
+        if wider.is_valid:
+            yield place, wider

@@ -144,7 +144,9 @@ class Miner:
         self._failed.clear()
         # First those without any counter-example: what they explain is no longer there for a more
         # general one that explains it at a loss.
-        accepted, flawed = False, []
+        accepted = False
+        clean: list[Candidate] = []
+        flawed: list[Candidate] = []
         self.groups.rate_of_change = ANY_RATE
         for candidate in candidates:
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
@@ -155,12 +157,13 @@ class Miner:
             elif not any(step.is_for_listings for step in candidate) and trial.accepted(
                 self.thresholds
             ):
-                flawed.append(candidate)
+                # No page speaks against some of them, but against their siblings.
+                (flawed if whole.lost or whole.moved else clean).append(candidate)
             else:
                 self._remember(trial)
             # It holds what it changes: a million URLs, and not beside those of the next one.
             del trial
-        for candidate in flawed:
+        for candidate in (*clean, *flawed):
             self.groups.rate_of_change = self._rates.beside(candidate)
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
             is_choice = self.groups.rate_of_change.is_alone and self._has_default(candidate)

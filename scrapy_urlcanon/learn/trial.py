@@ -13,7 +13,7 @@ from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.candidates import MAX_URLS, common
 from scrapy_urlcanon.learn.contradictions import count_content
 from scrapy_urlcanon.learn.evidence import Changes
-from scrapy_urlcanon.learn.families import chance_of_luck, is_choice
+from scrapy_urlcanon.learn.families import chance_of_luck, is_choice, siblings
 from scrapy_urlcanon.learn.held.merges import Merges, common_conditions, conditions_of
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
 from scrapy_urlcanon.learn.operation import apply_all
@@ -174,6 +174,7 @@ class Trial:
             if (tally is self.whole or self._stands(tally, thresholds))
             and not self._is_of_one_value(tally, thresholds)
             and self._luck(tally, thresholds) <= 1.0 - thresholds.confidence
+            and not self._is_luckiest(tally, thresholds)
         ]
 
     def forget_merges(self) -> None:
@@ -186,6 +187,13 @@ class Trial:
         if self.known > 0:
             return 0.0
         return chance_of_luck(self._groups, self.candidate, tally.support(thresholds))
+
+    def _is_luckiest(self, tally: Tally, thresholds: Thresholds) -> bool:
+        """Tell whether it may but be the luckiest part of what any word or value would do."""
+        return self.known <= 0 and any(
+            not thresholds.special_word(*of, self._groups.rate_of_change)
+            for of in siblings(self._groups, self.candidate, self.changes, tally.scope)
+        )
 
     def _is_of_one_value(self, tally: Tally, thresholds: Thresholds) -> bool:
         """Tell whether a parameter makes no difference with one value only, its default.

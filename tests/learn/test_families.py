@@ -149,6 +149,33 @@ def blocks(draw):
             yield f"/list?block={block * 20}&cat={i}", f"list {i} {block if block < count else 0}"
 
 
+def sections(draw):
+    """Yield users a tenth of whom have friends, photos and the like, each under a path."""
+    for i in range(150):
+        yield f"/u/{i}-name", f"user {i}"
+        for part in ("photos", "friends", "videos", "groups", "reviews"):
+            if draw.random() < 0.8:
+                yield f"/u/{i}-name/{part}", f"user {i}" + f", {part}" * (draw.random() < 0.1)
+
+
+def shades(draw):
+    """Yield things a tenth of which say which of six colours was chosen."""
+    for i in range(150):
+        yield f"/thing/{i}", f"thing {i}"
+        matters = draw.random() < 0.1
+        for shade in draw.sample(("red", "blue", "green", "black", "sand", "white"), 4):
+            yield f"/thing/{i}?in={shade}", f"thing {i}" + f", {shade}" * matters
+
+
+def branches(draw):
+    """Yield files in nine directories, a tenth of which changed since a branch was made."""
+    for i in range(120):
+        directory = f"dir{'abcdefghi'[i % 9]}"
+        yield f"/blob/main/{directory}/file-{i}", f"file {i}"
+        content = f"file {i}" + ", before" * (draw.random() < 0.1)
+        yield f"/blob/stable/{directory}/file-{i}", content
+
+
 def lost(seen, truth, seed):
     """Return the pages that a crawl in some order, under what was learned, would not fetch."""
     canonicalizer = Canonicalizer(rules(seen))
@@ -193,6 +220,37 @@ def test_second_default_value_is_none_that_differs_at_times(site):
         pages += len(set(truth.values()))
         gone += len(lost(seen, truth, seed))
     assert gone <= 0.003 * pages
+
+
+@pytest.mark.parametrize(
+    ("site", "part", "share"),
+    [
+        (sections, 0.5, 0.01),
+        (sections, 0.7, 0.01),
+        (sections, 1.0, 0.0),
+        (shades, 0.5, 0.001),
+        (branches, 0.6, 0.001),
+    ],
+)
+def test_refuted_rule_does_not_come_back_in_its_luckiest_parts(site, part, share):
+    """A word or a value that few pages of all speak against is none that makes no difference."""
+    pages = gone = 0
+    for seed in range(12):
+        seen, truth = drawn(site(Random(seed)), seed, part)
+        pages += len(set(truth.values()))
+        gone += len(lost(seen, truth, seed))
+    assert gone <= share * pages
+
+
+def test_one_value_that_makes_no_difference_is_found_beside_others():
+    """Of four that differ at times one never does."""
+    draw = Random(0)
+    seen = [see(f"/thing/{i}", f"thing {i}") for i in range(150)]
+    for i in range(150):
+        for tab in ("about", "photos", "friends", "notes"):
+            differs = tab != "about" and draw.random() < 0.2
+            seen.append(see(f"/thing/{i}?tab={tab}", f"thing {i}" + f", {tab}" * differs))
+    assert rules(seen) == {"shop.example": {"default_params": {"tab": "about"}}}
 
 
 def test_words_whose_siblings_are_always_right_or_wrong_are_a_rule():
