@@ -84,6 +84,7 @@ class PageLives(Generic[R]):
     (['the request'], <State.EXPECTED: 4>)
     >>> lives.got(b"page", "parse")
     True
+    >>> lives.confirmed(b"page", "parse")
     >>> lives.state(b"page", "parse")
     <State.HAD: 1>
 
