@@ -120,28 +120,6 @@ def test_pagination_and_language_survive(name):
     assert rules([*pages("/a/{}"), *pages("/a/{0}?" + name + "=7")]) == {}
 
 
-@pytest.mark.parametrize("name", ["after", "before", "first", "from", "start"])
-def test_name_that_numbers_parts_elsewhere_says_nothing_of_words(name):
-    """Where readers came from is noise, unless the site has numbers or cursors for most of it."""
-    words = [page for word in ("home", "top-nav") for page in pages(f"/a/{{}}?{name}={word}")]
-    seen = [*pages("/a/{}"), *words]
-    assert rules(seen) == {"shop.example": {"drop_params": [name]}}
-    for parts in (range(0, 80, 20), ("MTA", "MjA", "MzA"), ("t3_k1", "t3_k2", "t3_k3")):
-        listed = [see(f"/list?{name}={part}", f"part {part}") for part in parts]
-        canonicalize = Canonicalizer(rules([*seen, *listed])).canonicalize
-        assert {o.url for o in listed} == {canonicalize(o.url) for o in listed}
-        assert canonicalize(f"{HOST}/a/7?{name}={parts[1]}") != f"{HOST}/a/7"
-        assert canonicalize(f"{HOST}/a/7?{name}=home") == f"{HOST}/a/7"
-
-
-def test_words_for_parts_are_kept_where_they_make_a_difference():
-    """A listing that begins at a letter shows other entries for each."""
-    parts = [see(f"/list?from={letter}", f"from {letter}") for letter in "abcdefgh"]
-    assert rules([see("/list", "all"), *parts, *pages("/a/{}"), *pages("/a/{}?id=1")]) == {
-        "shop.example": {"default_params": {"id": "1"}}
-    }
-
-
 def test_first_page_is_a_default():
     """The number of the first page is dropped where it shows what no number shows."""
     observations = [

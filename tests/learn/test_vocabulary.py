@@ -1,4 +1,4 @@
-"""Hosts, beginnings and ends of paths, slugs, lists of parameters to keep; and what looks alike."""
+"""Hosts, parts of paths, slugs, words for parts, lists to keep; and what looks alike."""
 
 import random
 
@@ -383,3 +383,25 @@ def test_sections_of_any_depth_show_one_article():
         places = (*sections, "culture", "culture/music")
         urls = {f"{HOST}/{section}/{number}-some-title" for section in places}
         assert len(set(map(canonicalizer.canonicalize, urls))) == 1
+
+
+@pytest.mark.parametrize("name", ["after", "before", "first", "from", "start"])
+def test_name_that_numbers_parts_elsewhere_says_nothing_of_words(name):
+    """Where readers came from is noise, unless the site has numbers or cursors for most of it."""
+    words = [page for word in ("home", "top-nav") for page in pages(f"/a/{{}}?{name}={word}")]
+    seen = [*pages("/a/{}"), *words]
+    assert rules(seen) == {"shop.example": {"drop_params": [name]}}
+    for parts in (range(0, 80, 20), ("MTA", "MjA", "MzA"), ("t3_k1", "t3_k2", "t3_k3")):
+        listed = [see(f"/list?{name}={part}", f"part {part}") for part in parts]
+        canonicalize = Canonicalizer(rules([*seen, *listed])).canonicalize
+        assert {o.url for o in listed} == {canonicalize(o.url) for o in listed}
+        assert canonicalize(f"{HOST}/a/7?{name}={parts[1]}") != f"{HOST}/a/7"
+        assert canonicalize(f"{HOST}/a/7?{name}=home") == f"{HOST}/a/7"
+
+
+def test_words_for_parts_are_kept_where_they_make_a_difference():
+    """A listing that begins at a letter shows other entries for each."""
+    parts = [see(f"/list?from={letter}", f"from {letter}") for letter in "abcdefgh"]
+    assert rules([see("/list", "all"), *parts, *pages("/a/{}"), *pages("/a/{}?id=1")]) == {
+        "shop.example": {"default_params": {"id": "1"}}
+    }
