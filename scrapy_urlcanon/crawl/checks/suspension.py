@@ -9,7 +9,7 @@ from scrapy import Request
 
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.crawl.checks.taking_back import taking_back
-from scrapy_urlcanon.crawl.checks.written_rules import as_written
+from scrapy_urlcanon.crawl.checks.written_rules import without_suspended
 from scrapy_urlcanon.crawl.own_requests import RELEASED, marked, with_url
 from scrapy_urlcanon.crawl.seen import forget_seen, record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
@@ -117,9 +117,9 @@ class Suspension:
         """Return what does for good what a suspension does for this crawl; empty for no rule."""
         if record.entry.option not in BY_NAME:
             return ""
-        written = as_written(self._canonicalizer).configuration
+        configuration = without_suspended(self._canonicalizer.configuration)
         urls = [url for other in record.others for url in (other.first, other.url)]
-        way = taking_back(written, record.entry, record.domain, urls)
+        way = taking_back(configuration, record.entry, record.domain, urls)
         return f" {way.advice} {way.line}".rstrip()
 
     def _let_through(self, entry: RuleEntry, domain: str, others: list[OtherPage]) -> int:

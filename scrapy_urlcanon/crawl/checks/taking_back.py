@@ -42,7 +42,7 @@ def taking_back(
     A layer is stronger than all below it, and within it the longer pattern wins, but for what
     overrides. So the line goes to the weakest place in which it has an effect: that is tried.
 
-    :param configuration: with all that was written (:func:`.as_written`).
+    :param configuration: with all that was written (:func:`.without_suspended`).
     :param urls: some that the entry changed.
     """
     if entry.option == DECLARED_CANONICAL:
@@ -56,7 +56,7 @@ def taking_back(
         if united is None:
             continue
         rule_set = RuleSet(Pattern(domain), united, Layer(setting, domain), overrides=overrides)
-        added = _with(configuration, rule_set)
+        added = Canonicalizer.from_configuration(_with(configuration, rule_set))
         if not any(_changes(added, entry, url) for url in urls):
             has_key = known or _known(configuration, setting, domain, overrides=False)
             place = str(has_key.layer) if has_key else setting
@@ -127,6 +127,5 @@ def _key(rule_set: RuleSet) -> tuple[str, Pattern | SitePattern | PlacePattern, 
     return rule_set.layer.origin, rule_set.pattern, rule_set.overrides
 
 
-def _changes(configuration: Configuration, entry: RuleEntry, url: str) -> bool:
-    steps = Canonicalizer.from_configuration(configuration).explain(url).steps
-    return any(entry in step.entries for step in steps)
+def _changes(canonicalizer: Canonicalizer, entry: RuleEntry, url: str) -> bool:
+    return any(entry in step.entries for step in canonicalizer.explain(url).steps)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 
 if TYPE_CHECKING:
-    from scrapy_urlcanon.canonicalizer.configuration import RuleSet
+    from scrapy_urlcanon.canonicalizer.configuration import Configuration, RuleSet
 
 
 def as_written(canonicalizer: Canonicalizer) -> Canonicalizer:
@@ -19,12 +19,15 @@ def as_written(canonicalizer: Canonicalizer) -> Canonicalizer:
     >>> as_written(canonicalizer).canonicalize("http://example.com/?id=1")
     'http://example.com/'
     """
-    configuration = canonicalizer.configuration
-    origins = tuple(filter(_is_written, configuration.origins))
-    written = Canonicalizer.from_configuration(configuration._replace(origins=origins))
+    found = Canonicalizer.from_configuration(without_suspended(canonicalizer.configuration))
     for host, rule_sets in canonicalizer.declared.items():
-        written.declare(host, rule_sets)
-    return written
+        found.declare(host, rule_sets)
+    return found
+
+
+def without_suspended(configuration: Configuration) -> Configuration:
+    """Return what users wrote of *configuration*, with nothing suspended."""
+    return configuration._replace(origins=tuple(filter(_is_written, configuration.origins)))
 
 
 def _is_written(rule_sets: tuple[RuleSet, ...]) -> bool:

@@ -13,7 +13,7 @@ from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, PlacePattern
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.crawl.checks.shown_rules import shown_value
-from scrapy_urlcanon.crawl.checks.written_rules import as_written
+from scrapy_urlcanon.crawl.checks.written_rules import without_suspended
 from scrapy_urlcanon.redaction import redact
 from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.report.sections.options import Option, is_neutral
@@ -80,7 +80,7 @@ class RulesInForce(Section):
     def rows(self, figures: Mapping[str, int]) -> tuple[Origin, ...]:
         del figures
         # What was suspended is shown with what the audit found.
-        configuration = as_written(self._canonicalizer).configuration
+        configuration = without_suspended(self._canonicalizer.configuration)
         preset = configuration.preset
         values = PRESETS[preset].items()
         options = {
