@@ -30,7 +30,8 @@ from scrapy_urlcanon.commands.observations import nothing_of, observations_of
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
-from scrapy_urlcanon.crawl.settings import CrawlSettings, name_of
+from scrapy_urlcanon.crawl.settings import load_configuration as configuration_of
+from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.exceptions import ConfigurationError, InputError, LearnError, Problem
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.learn import Thresholds, learn
@@ -251,7 +252,7 @@ def _configured(settings: Settings) -> Canonicalizer:
     They may name the file that is written here, and was not there before.
     """
     try:
-        return Canonicalizer.from_configuration(CrawlSettings.load(settings).configuration)
+        return Canonicalizer.from_configuration(configuration_of(settings))
     except ConfigurationError:
         return Canonicalizer()
 

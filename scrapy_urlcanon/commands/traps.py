@@ -76,8 +76,7 @@ def _of_store(path: Path, settings: Settings) -> Iterator[TrapRow]:
         content = observation.main_sha1 or observation.text_sha1 or observation.raw_sha1
         is_new = observation.status // 100 == _SUCCESS and content not in seen
         seen.add(content)
-        url = canonicalizer.canonical_or_none(observation.url) or observation.url
-        kinds.note(url, 0, 0, has_news=is_new)
+        kinds.note(canonicalizer.canonicalize(observation.url), 0, 0, has_news=is_new)
     if observation is None:
         raise InputError(f"{path}: {nothing_of(None, skipped)}")
     for trap in kinds.traps():

@@ -93,7 +93,7 @@ class PageFingerprints:
 
     def canonical(self, url: str) -> str:
         """Return the URL that a plain request for *url* has the fingerprint of."""
-        return self._canonicalizer.canonical_or_none(url) or url
+        return self._canonicalizer.canonicalize(url)
 
     def is_asked_for(self, url: str, *, forget: bool = False) -> bool:
         """Tell whether the fingerprint of a plain request for *url* was asked for of late.

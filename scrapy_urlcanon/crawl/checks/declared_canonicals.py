@@ -150,11 +150,11 @@ class DeclaredCanonicalPages:
         claims = self._claims.about(page)
         callback = callback_of(request, self._crawler.spider) if claims else None
         for claim in claims:
-            # The rules may have changed since, and what they make one page.
-            is_about_it = self._fingerprints.page(request, claim.target) == page
             if self._requests.is_deeper(claim.page, request):
                 # The limit may have cut off what it links.
                 continue
+            # The rules may have changed since, and what they make one page.
+            is_about_it = self._fingerprints.page(request, claim.target) == page
             if is_about_it and claim.callback == callback and self._is_believed(page, claim):
                 if self._probed.get(page) is None and self._belief.is_probe(claim.way):
                     self._probed[page] = True

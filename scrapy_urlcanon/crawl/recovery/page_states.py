@@ -15,7 +15,7 @@ class State(enum.Enum):
     UNKNOWN = 0
     """Nothing was seen of it for this callback, or it is forgotten."""
     HAD = 1
-    """The callback got its content."""
+    """The callback got its content, and did not raise an exception."""
     GIVEN = 6
     """The callback is at work on its content, and may raise an exception yet."""
     MISSED = 2

@@ -89,9 +89,9 @@ class PartsOfPages:
         self._settings = settings
         self._stats = stats
         self._known: dict[str, list[_Known]] = {}
-        self._shown: set[int] = set()
-        # Where the depth is limited: the least one of the pages that show each.
-        self._depths: dict[int, int] | None = {} if crawler.settings.getint("DEPTH_LIMIT") else None
+        # With the least depth of the pages that show each; 0 where the depth is not limited.
+        self._shown: dict[int, int] = {}
+        self._is_limited = bool(crawler.settings.getint("DEPTH_LIMIT"))
         # What the pages show whose callbacks may raise yet.
         self._showing: WeakKeyDictionary[Request, tuple[int, ...]] = WeakKeyDictionary()
         self._held: dict[_Place, tuple[Request, int]] = {}
@@ -128,7 +128,7 @@ class PartsOfPages:
         """
         if authority_of(request.url) in self._known and request is not self._released:
             key = self._key(request)
-            if key in self._shown and self._is_near(key, request):
+            if key in self._shown and self._shown[key] <= self._depth(request):
                 self._stats.inc(Stat.PART_SHOWN)
                 raise IgnoreRequest("a page that was fetched shows what it leads to")
             if key is not None and self._hold(request, key):
@@ -165,14 +165,13 @@ class PartsOfPages:
 
     def had(self, request: Request) -> None:
         """Note that the callback had what *request* brought; forget what waits for its parts."""
+        depth = self._depth(request)
         for key in self._showing.pop(request, ()):
-            if len(self._shown) < _REMEMBERED:
-                self._shown.add(key)
-            if self._depths is not None:
-                depth = request.meta.get("depth", 0)
-                self._depths[key] = min(depth, self._depths.get(key, depth))
+            if key in self._shown or len(self._shown) < _REMEMBERED:
+                self._shown[key] = min(depth, self._shown.get(key, depth))
             for place in tuple(self._by_key.get(key, ())):
-                if self._is_near(key, self._held[place][0]):
+                # What this page links is cut off no sooner.
+                if depth <= self._depth(self._held[place][0]):
                     self._take(place)
                     self._proved += 1
                     self._stats.inc(Stat.PART_SHOWN)
@@ -206,12 +205,10 @@ class PartsOfPages:
                 return each.key(found, found["part"], callback)
         return None
 
-    def _is_near(self, key: int, request: Request) -> bool:
-        """Tell whether what a page links that shows this part is no deeper than from *request*."""
-        if self._depths is None:
-            return True
-        depth = self._depths.get(key)
-        return depth is not None and depth <= request.meta.get("depth", 0)
+    def _depth(self, request: Request) -> int:
+        """Return the depth of *request*, if it counts."""
+        depth: int = request.meta.get("depth", 0) if self._is_limited else 0
+        return depth
 
     def _hold(self, request: Request, key: int) -> bool:
         """Keep *request*, unless the very same is kept; tell whether it is.
