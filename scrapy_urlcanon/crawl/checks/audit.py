@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from bisect import insort
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ from scrapy import Request, signals
 
 from scrapy_urlcanon.canonicalizer.merge import Merge
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
-from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
+from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample, rank
 from scrapy_urlcanon.crawl.checks.audit_verdicts import AuditVerdicts
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
@@ -131,7 +131,9 @@ class Audit:
         self.suspension.orphans |= orphans
         self.verdicts = AuditVerdicts(self._sample, self.suspension, stats)
         # Of the sample, but when they were dropped audits had taken their share of the pages.
-        self._postponed: deque[str] = deque(maxlen=settings.audit_max_pending)
+        # By their ranks: the oldest first would leave the later pages of a site unaudited.
+        self._postponed: list[tuple[int, str]] = []
+        self._max_postponed = settings.audit_max_pending
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
@@ -161,9 +163,11 @@ class Audit:
             return
         self._sample.note(drop)
         if self._is_auditable(drop) and not self._audit(drop):
+            is_new = self._variants.get(drop.request.url) is None
             self._variants.remember(drop)
-            if self._sample.has(drop):
-                self._postponed.append(drop.request.url)
+            if is_new and self._sample.has(drop):
+                insort(self._postponed, (rank(drop), drop.request.url))
+                del self._postponed[self._max_postponed :]
 
     def _is_auditable(self, drop: Drop) -> bool:
         page = self._fingerprints.page(drop.request)
@@ -256,6 +260,9 @@ class Audit:
         """Audit what had to wait, as far as that is affordable by now."""
         while record := self._sample.take_waiting(at_any_cost=at_any_cost):
             drops = self._variants.find(partial(self._can_tell_of, record))
+            if record.others:
+                # It may be wrong for some of these pages alone, such as the last ones.
+                drops.sort(key=rank)
             # That which tells of most of the entries that wait.
             for drop in sorted(drops, key=self._sample.order):
                 # It may have had no part in the merge, and others that are due have.
@@ -263,14 +270,14 @@ class Audit:
                     break
             else:
                 self._sample.put_off(record)
-        for _ in range(len(self._postponed)):
-            if not self._sample.is_affordable(Need.SAMPLED):
-                break
-            url = self._postponed.popleft()
-            postponed = self._variants.get(url)
+        index = 0
+        while index < len(self._postponed) and self._sample.is_affordable(Need.SAMPLED):
+            postponed = self._variants.get(self._postponed[index][1])
             if postponed and not self._is_had(postponed):
-                self._postponed.append(url)
-            elif postponed:
+                index += 1
+                continue
+            del self._postponed[index]
+            if postponed:
                 self._audit(postponed)
 
     def _can_tell_of(self, record: EntryRecord, drop: Drop) -> bool:

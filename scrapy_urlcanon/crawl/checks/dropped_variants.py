@@ -52,8 +52,16 @@ class DroppedVariants:
         return self._remembered.get(url)
 
     def find(self, is_meant: Callable[[Drop], bool]) -> list[Drop]:
-        """Return the oldest drops that are remembered and that *is_meant* is true of, some."""
-        return [*islice(filter(is_meant, self._remembered.values()), _FOUND)]
+        """Return some drops that are remembered and that *is_meant* is true of.
+
+        Half of them are the oldest and half the newest: what merged them may have been right at
+        first.
+        """
+        oldest = [*islice(filter(is_meant, self._remembered.values()), _FOUND)]
+        if len(oldest) < _FOUND:
+            return oldest
+        newest = islice(filter(is_meant, reversed(self._remembered.values())), _FOUND // 2)
+        return [*oldest[: _FOUND // 2], *newest]
 
     def forget(self, url: str) -> None:
         """Do not remember *url* any more."""

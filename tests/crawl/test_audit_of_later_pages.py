@@ -1,0 +1,28 @@
+"""A rule that was right for the first pages of a site, and is wrong for those that follow."""
+
+from audited_shop import SETTINGS, WRONG, audits, product, shop
+from scrapy.utils.defer import deferred_f_from_coro_f
+
+VARIANTS = ("", "?id=1", "?id=2")
+AUDITED = {**WRONG, **SETTINGS, "URLCANON_AUDIT": 0.1}
+LATER = 150
+"""From this one on a product comes in several colours."""
+
+
+def products(first, end):
+    """Return all URLs of the products from *first* on that come before *end*."""
+    return [f"/p{n}{query}" for n in range(first, end) for query in VARIANTS]
+
+
+def answer(request, count):
+    """Return the page of a product."""
+    number = int(request.path[2:])
+    return product(request.target if number >= LATER else number, seed=count)
+
+
+@deferred_f_from_coro_f
+async def test_later_pages_that_were_dropped_early_are_audited_too(crawl):
+    """All variants are known before there are pages enough to audit them: the share is of all."""
+    result = await crawl(shop(products(0, 2 * LATER), answer), AUDITED)
+    assert audits(result.figures)["audit/suspended/drop_params:id"] == 1
+    assert {*result.pages} >= {*products(LATER, 2 * LATER)}
