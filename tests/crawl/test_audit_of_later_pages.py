@@ -1,7 +1,9 @@
 """A rule that was right for the first pages of a site, and is wrong for those that follow."""
 
 from audited_shop import SETTINGS, WRONG, audits, product, shop
+from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import links
 
 VARIANTS = ("", "?id=1", "?id=2")
 AUDITED = {**WRONG, **SETTINGS, "URLCANON_AUDIT": 0.1}
@@ -25,4 +27,18 @@ async def test_later_pages_that_were_dropped_early_are_audited_too(crawl):
     """All variants are known before there are pages enough to audit them: the share is of all."""
     result = await crawl(shop(products(0, 2 * LATER), answer), AUDITED)
     assert audits(result.figures)["audit/suspended/drop_params:id"] == 1
+    assert {*result.pages} >= {*products(LATER, 2 * LATER)}
+
+
+@deferred_f_from_coro_f
+async def test_entry_that_held_for_long_is_suspected_anew(crawl):
+    """However often it was right, more of what it merged is looked at once it was wrong."""
+    hubs = [products(n, n + 10) for n in range(0, 2 * LATER, 10)]
+    pages = {f"/hub{k}": links(*urls, f"/hub{k + 1}") for k, urls in enumerate(hubs)}
+    pages[f"/hub{len(hubs)}"] = page("the end")
+    result = await crawl(
+        shop(["/hub0"], lambda request, n: pages.get(request.target) or answer(request, n)),
+        AUDITED,
+    )
+    assert result.figures["audit/rule/drop_params:id/site.example/until"] < LATER + 50
     assert {*result.pages} >= {*products(LATER, 2 * LATER)}

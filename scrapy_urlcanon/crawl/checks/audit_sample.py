@@ -260,7 +260,9 @@ class AuditSample:
 
     def need(self, record: EntryRecord) -> Need | None:
         """Return why the next drop by an entry is to be audited whatever the share, if it is."""
-        if record.chosen - record.refused >= _SUSPECTED or record.chosen >= 2 * _SUSPECTED:
+        # What held for many pages may be wrong for those that follow.
+        chosen = record.chosen - record.settled
+        if chosen - record.refused >= _SUSPECTED or chosen >= 2 * _SUSPECTED:
             return None
         if record.others or (record.unsettled and not record.judged):
             return Need.SUSPECTED if record.outcome is Outcome.OPEN else None

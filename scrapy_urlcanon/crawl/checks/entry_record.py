@@ -85,6 +85,8 @@ class EntryRecord:
         self.cannot_tell = 0
         self.refused = 0
         """Of how many of these there was no answer: it asked to slow down, or who is there."""
+        self.settled = 0
+        """How many were chosen when what they showed last spoke for the entry."""
         self.until: int | None = None
         """How many pages the spider had when it was turned off; None while it is on."""
         self._site = site
@@ -121,6 +123,8 @@ class EntryRecord:
         self.same += other is None
         self._verdicts.append(other)
         del self._verdicts[:-_REMEMBERED_VERDICTS]
+        if other is None and self.outcome is Outcome.HOLDS:
+            self.settled, self.refused = self.chosen, 0
 
     def _evidence(self) -> Iterator[OtherPage | None]:
         for verdict in self._verdicts:
