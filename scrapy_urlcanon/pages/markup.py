@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from lxml import etree  # type: ignore[import-untyped]
 
@@ -22,16 +22,18 @@ _BLOCKS = (
     *("title", "tr", "ul"),
 )
 # A stylesheet, because libxslt visits the elements without coming back to Python for each.
-_TEXT = f"""
+_TEXT = """
 <xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
 <xsl:output method="text"/>
-<xsl:template match="{"|".join(_UNSEEN)}|comment()|processing-instruction()"/>
-<xsl:template match="{"|".join(_BLOCKS)}">
+<xsl:template match="{unseen}|comment()|processing-instruction()"/>
+<xsl:template match="{blocks}">
 <xsl:text>&#10;</xsl:text><xsl:apply-templates/><xsl:text>&#10;</xsl:text>
 </xsl:template>
 </xsl:stylesheet>
 """
 _of_thread = threading.local()
+# The end too: the last member has no comma, and may be another one at each visit.
+_BETWEEN_MEMBERS = re.compile(r'(?:(?<=[\[{])|,)\s*(?=["\[{])|(?=[\]}])')
 
 _END_OF_HEAD = re.compile(r"</head|<body", re.IGNORECASE)
 
@@ -102,12 +104,17 @@ def scripts_of(document: etree._Element) -> str:
     return "\n".join(filter(None, (element.text for element in document.iter("script"))))
 
 
-def text_of(document: etree._Element) -> str:
-    """Return the text of *document* that a reader sees, with line breaks where blocks end."""
-    stylesheet = getattr(_of_thread, "stylesheet", None)
+def text_of(document: etree._Element, kind: Literal["html", "xml"] = "html") -> str:
+    """Return the text of *document* that a reader sees, with line breaks where blocks end.
+
+    In XML, of which a reader sees what some program makes of it, each element is one.
+    """
+    stylesheet = getattr(_of_thread, kind, None)
     if stylesheet is None:
+        blocks = "*" if kind == "xml" else "|".join(_BLOCKS)
         # lxml copies one of another thread at each use.
-        stylesheet = _of_thread.stylesheet = etree.XSLT(etree.XML(_TEXT))
+        stylesheet = etree.XSLT(etree.XML(_TEXT.format(unseen="|".join(_UNSEEN), blocks=blocks)))
+        setattr(_of_thread, kind, stylesheet)
     try:
         return str(stylesheet(document))
     except etree.XSLTApplyError:
@@ -124,6 +131,20 @@ def _texts_of_deep(document: etree._Element) -> Iterator[str]:
             yield element.text or ""
         if event != "start":
             yield element.tail or ""
+
+
+def with_lines_of_members(text: str) -> str:
+    r"""Return *text* with each member of its objects on a line of its own, if it is JSON.
+
+    Most of it is sent as one line, which a time or an id makes another one at each visit.
+
+    >>> with_lines_of_members('{"id": 1, "rows": [[1, 2], [3, 4]]}')
+    '{\n"id": 1\n"rows": [\n[1, 2\n]\n[3, 4\n]\n]\n}'
+    >>> with_lines_of_members('He said: ["yes", "no"]')
+    'He said: ["yes", "no"]'
+    """
+    is_json = text.lstrip()[:1] in {"{", "["}
+    return _BETWEEN_MEMBERS.sub("\n", text) if is_json else text
 
 
 def folded_lines(text: str) -> bytes:

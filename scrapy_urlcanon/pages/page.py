@@ -14,6 +14,7 @@ from scrapy_urlcanon.pages.markup import (
     scripts_of,
     text_of,
     title_of,
+    with_lines_of_members,
 )
 from scrapy_urlcanon.pages.same_page import PageDigest, title_line
 from scrapy_urlcanon.pages.signature import (
@@ -174,12 +175,13 @@ class Page:
         if self._source is None:
             return _NOTHING
         if self._kind == "plain":
-            return _Reading("", steady(folded_lines(self._source), self._date), ())
+            text = folded_lines(with_lines_of_members(self._source))
+            return _Reading("", steady(text, self._date), ())
         document = self._document()
         if document is None:
             return _NOTHING
         title = steady(title_of(document).encode("utf-8", "surrogatepass"), self._date)
-        text = steady(folded_lines(text_of(document)), self._date)
+        text = steady(folded_lines(text_of(document, self._kind)), self._date)
         media = tuple(source.encode("utf-8", "surrogatepass") for source in media_of(document))
         is_empty = text in {b"", title} and not media
         scripts = scripts_of(document).encode("utf-8", "surrogatepass") if is_empty else b""

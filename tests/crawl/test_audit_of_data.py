@@ -1,0 +1,80 @@
+"""Pages that are data for a program, in one line, with something that is another at each visit."""
+
+import json
+from random import Random
+
+import pytest
+from audited_shop import RIGHT, SETTINGS, WRONG, audits, shop
+from loopback import Response
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, FollowSpider
+
+NAMES = [Random(number).randbytes(4).hex() for number in range(60)]
+
+
+class FirstPage(FollowSpider):
+    """Does not look for links in data."""
+
+    def parse(self, response):
+        yield {"url": response.url, "text": ""}
+        if response.url == f"{SITE}/":
+            yield from response.follow_all(css="a")
+
+
+def product(number, count):
+    """Return what is said of a product, and of the response."""
+    return {
+        "request": f"{count * 7919:x} of {NAMES[count % 50]}",
+        "name": f"The {NAMES[number]} shoes",
+        "texts": [f"{NAMES[number - n]} and {NAMES[number - 2 * n]}" for n in range(1, 9)],
+        "price": number * 7 + 10,
+        "made": f"2026-01-01 at {count} s",
+    }
+
+
+def as_json(fields):
+    """Return an object of *fields*."""
+    body = json.dumps(fields).encode()
+    return Response(headers=(("Content-Type", "application/json"),), body=body)
+
+
+def as_xml(fields):
+    """Return an element for each of *fields*, and for each member of a list."""
+    members = (
+        (name, each)
+        for name, value in fields.items()
+        for each in (value if isinstance(value, list) else [value])
+    )
+    body = "".join(f"<{name}>{each}</{name}>" for name, each in members)
+    return Response(
+        headers=(("Content-Type", "application/xml"),), body=f"<shop>{body}</shop>".encode()
+    )
+
+
+@pytest.mark.parametrize("as_data", [as_json, as_xml])
+@deferred_f_from_coro_f
+async def test_wrong_rule_over_data_that_moves(crawl, as_data):
+    """What moves is noise, and does not hide the rest."""
+    urls = [f"/p?id={n}" for n in range(60)]
+
+    def answer(request, count):
+        return as_data(product(int(request.query[3:]), count))
+
+    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS}, spider=FirstPage)
+    assert result.pages == sorted(["/", *urls])
+    assert len(result.hits) <= 61 + 9
+
+
+@pytest.mark.parametrize("as_data", [as_json, as_xml])
+@deferred_f_from_coro_f
+async def test_right_rule_over_data_that_moves(crawl, as_data):
+    """It is told that it is right, and no page comes twice."""
+    urls = [f"/p{n}?sid={m}" for n in range(60) for m in range(3)]
+
+    def answer(request, count):
+        return as_data(product(int(request.path[2:]), count))
+
+    settings = {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 0.2}
+    result = await crawl(shop(urls, answer), settings, spider=FirstPage)
+    assert result.pages == sorted(["/", *(f"/p{n}?sid=0" for n in range(60))])
+    assert audits(result.figures) == {"audited": result.figures["audited"]}
