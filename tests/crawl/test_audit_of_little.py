@@ -104,3 +104,18 @@ async def test_right_rule_over_pages_that_say_how_they_were_reached(crawl, way):
     result = await crawl(shop(urls, answer), settings)
     assert not any("suspended" in figure for figure in audits(result.figures))
     assert len(result.pages) <= 62
+
+
+@deferred_f_from_coro_f
+async def test_page_that_was_nearly_the_same_comes_once_its_rule_falls(crawl):
+    """What an audit took for one page is let through with all that the wrong rule merged."""
+    urls = [f"/p?id={n}" for n in range(30)]
+
+    def answer(request, _):
+        number = int(request.query[3:])
+        own = [f"<p>{NAMES[number]} of {NAMES[n]}" for n in range(40)] if number > 2 else []
+        return page(f"<title>Shop</title>{frame(80)}<p>Costs {number} EUR{''.join(own)}")
+
+    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS, "URLCANON_AUDIT": 0.5})
+    assert result.figures["audit/rule/drop_params:id/site.example/same"] > 0
+    assert result.pages == sorted(["/", *urls])

@@ -448,7 +448,10 @@ class Audit:
         self.verdicts.count(trial, entries, judgement)
         self._sample.go_on_with(entries, drop.domain)
         self._go_on_with_the_sample()
-        if judgement.verdict is Verdict.SAME or trial.is_got:
+        if trial.is_got:
+            return
+        if judgement.verdict is Verdict.SAME:
+            self._keep_what_is_nearly_the_same(trial)
             return
         self.held.hold(url, trial.response)
         is_file = trial.comparison.is_of_files and judgement.reason != SHARED
@@ -458,6 +461,16 @@ class Audit:
             return
         self._variants.remember(drop)
         self._sample.told_nothing(url, is_refused=trial.is_refused)
+
+    def _keep_what_is_nearly_the_same(self, trial: Trial) -> None:
+        """Remember a variant that may differ in little, in case what merged it proves wrong."""
+        drop, response = trial.drop, trial.response
+        if DECLARED_CANONICAL in drop.rules or response is None:
+            return
+        if self._contents.read(response).digest == trial.comparison.reference.digest:
+            return
+        self._variants.remember(drop)
+        self._sample.told_nothing(drop.request.url, is_refused=False)
 
     def _take_under_way(self, is_meant: Callable[[Drop], bool]) -> list[Drop]:
         """End the trials that need no verdict any more; return what the spider lacks of them."""
