@@ -83,10 +83,10 @@ class EntryRecord:
         """How many it changed and did not merge."""
         self.same = 0
         self.cannot_tell = 0
-        self.refused = 0
-        """Of how many of these there was no answer: it asked to slow down, or who is there."""
         self.settled = 0
-        """How many were chosen when what they showed last spoke for the entry."""
+        """How many were chosen when the verdicts last spoke for the entry."""
+        self.refused = 0
+        """Of how many since then there was no answer: it asked to slow down, or who is there."""
         self.until: int | None = None
         """How many pages the spider had when it was turned off; None while it is on."""
         self._site = site
