@@ -339,7 +339,9 @@ def parse_pattern(text: str) -> Pattern:
         text.encode()
     except UnicodeEncodeError:
         raise ValueError("it holds half of a surrogate pair") from None
-    if "://" in text:
+    before, scheme, _ = text.partition("://")
+    # A path may hold one, where a site shows those of others (``/web/2020/http://example.com/``).
+    if scheme and "/" not in before and "?" not in before:
         raise ValueError("expected a host, and perhaps a path and a query, without a scheme")
     if "#" in text:
         raise ValueError("expected no fragment: a pattern is a host, a path and a query")

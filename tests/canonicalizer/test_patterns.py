@@ -104,6 +104,7 @@ def test_of_many_rules_for_a_host_those_hold_that_hold_alone(texts, urls):
 
 
 @given(_related | patterns)
+@example("a.example/web/http://b.example/?to=http://c.example/")
 def test_the_text_of_a_pattern_is_parsed_to_that_pattern(text):
     """Both spellings of it are."""
     pattern = parse_pattern(text)

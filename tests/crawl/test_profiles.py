@@ -122,6 +122,18 @@ async def test_rules_hold_below_the_place_of_the_program_alone(crawl, board):
 
 
 @deferred_f_from_coro_f
+async def test_program_of_a_site_that_another_one_shows(crawl, board):
+    """An archive has the URL of the page in its own: the rules hold below that."""
+    place = "/web/http://old.example/forum/"
+    urls = [f"{path}?sid={number}" for path in (f"{place}a.php", "/b") for number in (1, 2)]
+    shown = "".join(f'<a href="{url}">link</a>' for url in urls)
+    index = page(f'<head><meta name="generator" content="Board 2"></head><body>{shown}</body>')
+    start = f"{SITE}{place}index.php"
+    result = await crawl(site({start: index}, missing=200), board, start=[start])
+    assert sorted(result.hits) == ["/b?sid=1", "/b?sid=2", urls[0], f"{place}index.php"]
+
+
+@deferred_f_from_coro_f
 async def test_suspicions_drop_nothing(crawl, board):
     """A rule that is not certain has no effect by itself."""
     respond = site({START[0]: shown("/forum/a?order=1", "/forum/a?order=2")}, missing=200)
