@@ -324,15 +324,17 @@ async def test_depth_counts_from_where_a_page_is_linked_nearest(crawl):
         assert {"/beyond", "/end"} <= set(result.pages)
 
 
+@pytest.mark.parametrize("late", [["/a?sid=1"], ["/a?sid=1", "/a?sid=3"], ["/a?sid=3", "/a?sid=1"]])
 @deferred_f_from_coro_f
-async def test_depth_of_a_page_that_was_had_deeper(crawl):
-    """It is fetched again: the limit cut off what is within it from here."""
+async def test_depth_of_a_page_that_was_had_deeper(crawl, late):
+    """It is fetched again, by one URL after the other: the limit cut off what is within it."""
     pages = {
         "/": links("/late", "/1"),
         "/1": links("/2"),
         "/2": links("/a?sid=2"),
-        "/late": links("/a?sid=1"),
+        "/late": links(*late),
         "/a?sid=1": links("/beyond"),
+        "/a?sid=3": page("gone", status=404),
         "/a?sid=2": links("/beyond"),
         "/beyond": page("beyond"),
     }

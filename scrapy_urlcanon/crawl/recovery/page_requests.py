@@ -29,7 +29,7 @@ from scrapy_urlcanon.crawl.own_requests import (
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.journal import Kind
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
-from scrapy_urlcanon.crawl.recovery.page_states import Fate
+from scrapy_urlcanon.crawl.recovery.page_states import Fate, State
 from scrapy_urlcanon.crawl.seen import scheduler_of
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
@@ -278,13 +278,14 @@ class PageRequests:
         page = page or self._fingerprints.page(variant, mark["place"] if mark else None)
         if page is None:
             return None
-        if self._is_less_deep(page, variant) and self._lives.is_had(page):
-            # The limit cut off what is within it from here.
-            self._fetch(page, variant)
-            return Fate.FETCHED
         callback = self._callback(variant)
         url = _fetched_url(variant.url)
-        if self._led.get((page, callback)) == url:
+        if self._is_less_deep(page, variant) and self._lives.is_had(page):
+            # The limit cut off what is within it from here: it was had in part, as where the
+            # callback raised.
+            if self._lives.state(page, callback) is not State.EXPECTED:
+                self._lives.raised(page, callback)
+        elif self._led.get((page, callback)) == url:
             # It would lead there again, and count as another URL of the page that does.
             return Fate.FORGOTTEN
         return self._lives.dropped(page, callback, url, variant)
