@@ -16,6 +16,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     mark_of,
     marked,
 )
+from scrapy_urlcanon.crawl.settings import PAGE_KEY
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class SkippedRequests:
 
     It listens to ``request_scheduled``, which redirects and retries come by too. Requests that
     are not to be filtered are let through, start URLs among them, and so are those that are no
-    GET or HEAD.
+    GET or HEAD, or name their page themselves: no other URL is known to be of that one.
 
     Where it is known under which other URL a page is, a request for that takes the place of the
     skipped one, as if a redirect had been followed that nobody needs to fetch. If that brings
@@ -68,6 +69,8 @@ class SkippedRequests:
             ``core/engine.py``, ``_schedule_request``).
         """
         if is_unfiltered(request) or request.method not in {"GET", "HEAD"}:
+            return
+        if PAGE_KEY in request.meta:
             return
         mark = mark_of(request, RESCUE)
         if mark and mark["url"] == request.url:

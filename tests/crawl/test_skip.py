@@ -1,5 +1,7 @@
 """URLs that a `skip` template fits are not fetched."""
 
+import logging
+
 from loopback import page, redirect
 from scrapy import Request, signals
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -38,14 +40,17 @@ async def test_skip_holds_for_the_targets_of_redirects(crawl):
 
 
 @deferred_f_from_coro_f
-async def test_skip_lets_through_what_is_not_to_be_filtered(crawl):
-    """A start URL is fetched, whatever its shape, and so is a request without rules."""
+async def test_skip_lets_through_what_is_not_to_be_filtered(crawl, caplog):
+    """A start URL is fetched, whatever its shape, and a request without rules or with its page."""
     start = (
         Request(f"{SITE}/?p=1", dont_filter=True),
         Request(f"{SITE}/?p=2", meta={"urlcanon": False}),
+        Request(f"{SITE}/?p=3", meta={"urlcanon_key": "post 3"}),
     )
-    result = await crawl(site({}, missing=200), RULES, start=start)
-    assert sorted(result.hits) == ["/?p=1", "/?p=2"]
+    with caplog.at_level(logging.ERROR):
+        result = await crawl(site({}, missing=200), RULES, start=start)
+    assert sorted(result.hits) == ["/?p=1", "/?p=2", "/?p=3"]
+    assert not caplog.text
 
 
 @deferred_f_from_coro_f
