@@ -16,6 +16,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 from protego import Protego
 from w3lib.url import canonicalize_url
 
+from differential.decoration import HOST, OF_PROGRAM, merged
 from scrapy_urlcanon import Canonicalizer
 
 if TYPE_CHECKING:
@@ -42,6 +43,13 @@ class Link:
     """``all``: what the response has in ``meta`` is passed on, as many spiders do."""
     rules: Any = None
     """What is given as ``meta["urlcanon"]``."""
+    kind: str = ""
+    """``form``, ``json`` or ``own``: of which subclass of ``Request`` it is."""
+    arguments: bool = False
+    """Whether it has ``cb_kwargs``."""
+    own: str = ""
+    """What its ``meta`` says of it alone: ``key`` names its page, ``drop`` has it fetched anyway,
+    ``record`` has it stand for no other one."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,8 @@ class Answer:
     """Whether the connection is reset."""
     times: int = 0
     """How often it answers so, before it has its page; 0 is for good."""
+    is_cut: bool = False
+    """Whether its body is cut short before the links."""
 
 
 @dataclass(frozen=True)
@@ -81,12 +91,13 @@ class Interference:
 
     where: str
     """``request``, ``response`` or ``exception`` of a downloader middleware, ``input`` of a
-    spider middleware, ``link``: a request for it is removed from the output; or the callback
-    of the spider itself, which raises: ``callback``."""
+    spider middleware, ``link``: a request for it is removed from the output, ``handler``: what its
+    callback raises is handled; or the callback of the spider itself, which raises: ``callback``."""
     url: str
     action: str = "ignore"
-    """``ignore``, ``raise``, ``page``: answer with the page, ``error``: answer with a 404,
-    ``request``: ask for *other* instead."""
+    """``ignore``, ``raise``, ``half``: raise half through the output, ``page``: answer with the
+    page, ``moved``: with the page at *other*, ``error``: answer with a 404, ``request``: ask for
+    *other* instead."""
     other: str = ""
     priority: int = 500
 
@@ -109,7 +120,9 @@ class Case:
     """The spider's ``handle_httpstatus_list``."""
     habits: tuple[str, ...] = ()
     """What else the spider does: it ``follows`` redirects itself, ``retries`` what is a captcha,
-    its callbacks are ``lambdas`` or ``partials``, or it ``sleeps`` between its requests."""
+    its callbacks are ``lambdas`` or ``partials``, it ``sleeps`` between its requests, begins
+    ``late`` with them, returns them from ``coroutines``, yields ``items`` too, for a slow
+    pipeline, ``starts late``, or makes its start requests as it ``idles``."""
     allowed_domains: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
     """Of both crawls; ``JOBDIR`` stands for a directory of each one's own."""
@@ -117,6 +130,8 @@ class Case:
     """Of the crawl with the plugin."""
     places: dict[str, str] = field(default_factory=dict)
     """What the plugin is told of URLs that are skipped: another one of the same page."""
+    program: str = ""
+    """The known program that the site runs on."""
     crawls: int = 1
     """Two: the second one has the HTTP cache that the first one filled."""
     end: str = ""
@@ -124,6 +139,10 @@ class Case:
     or ``kill``."""
     end_after: int = 0
     """After how many requests."""
+    end_again: int = 0
+    """After how many more the second run ends in the same way; 0 if it does not."""
+    later_plugin: dict[str, Any] = field(default_factory=dict)
+    """What is different in the settings of all runs but the first."""
 
     def answer(self, url: str) -> Answer | None:
         """Return what *url* is to answer instead of its page."""
@@ -133,6 +152,8 @@ class Case:
     def canonicalizer(self) -> Canonicalizer:
         """That of the crawl with the plugin."""
         rules = self.plugin.get("URLCANON_RULES") or self.plugin.get("URLCANON_SPIDER_RULES", {})
+        if self.program:
+            rules = {**rules, HOST: merged([rules.get(HOST, {}), OF_PROGRAM])}
         return Canonicalizer(rules, preset=self.plugin.get("URLCANON_PRESET", "safe"))
 
     @property
@@ -196,20 +217,46 @@ class Case:
             return None
         return redirect_target(url, answer, follows=self.follows_redirects)
 
+    def raises_at(self, url: str, action: str = "") -> bool:
+        """Tell whether the callback raises at *url*, in this way where one is named."""
+        return any(
+            each.where == "callback" and key(each.url) == key(url) and action in {"", each.action}
+            for each in self.interferences
+        )
+
+    def asked_by_handler(self, url: str) -> str | None:
+        """Return what is asked for where the callback raises at the end of *url*."""
+        end = self.end_of(url)
+        if end is None or not self.raises_at(end):
+            return None
+        for each in self.interferences:
+            if each.where == "handler" and each.action == "request" and key(each.url) == key(end):
+                return each.other
+        return None
+
+    def end_of(self, url: str) -> str | None:
+        """Return the URL at which a request for *url* ends; None is a loop."""
+        *_, last = self.chain(url)
+        return None if self.next_hop(last) else last
+
+    def chain(self, url: str) -> Iterator[str]:
+        """Yield *url* and where it leads, once each."""
+        seen: set[str] = set()
+        following: str | None = url
+        while following is not None and key(following) not in seen:
+            seen.add(key(following))
+            yield following
+            following = self.next_hop(following)
+
     def shown(self, url: str) -> str | None:
         """Return what a request for *url* ends with, if nobody forbids it; None is a failure."""
-        seen = set()
-        while key(url) not in seen:
-            seen.add(key(url))
-            following = self.next_hop(url)
-            if following is None:
-                break
-            url = following
-        else:
+        end = self.end_of(url)
+        if end is None:
             return None
+        url = end
         answer = self.answer(url)
         for each in self._at_the_download:
-            if key(each.url) == key(url) and each.action == "page":
+            if key(each.url) == key(url) and each.action in {"page", "moved"}:
                 return identity(url)
         if answer is None or answer.times or self.shows_page(answer):
             return identity(url)

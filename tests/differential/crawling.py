@@ -8,7 +8,7 @@ import shutil
 import traceback
 from collections import defaultdict
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from twisted.internet.defer import Deferred
 
 from differential.case import MAX_REDIRECTS, Case, key
 from differential.server import Handler, Server
-from differential.spiders import Files, Interfering, Picky, PlainSpider, RuleSpider
+from differential.spiders import Files, Interfering, Picky, PlainSpider, RuleSpider, Slow
 from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _FIXED = {
     "DOWNLOAD_DELAY": 0,
     "MEDIA_ALLOW_REDIRECTS": True,
 }
-_NO_DOWNLOAD = {"input", "link", "callback"}
+_NO_DOWNLOAD = {"input", "link", "handler", "callback"}
 _INTERFERING: dict[int, type] = {}
 
 
@@ -57,6 +57,9 @@ class Got:
     """The pages that were got for a callback and the URL that the spider asked for."""
     by_url: defaultdict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
     """The pages that were got for a callback and the URL at which the response was."""
+    whole: defaultdict[tuple[str, str], set[str]] = field(default_factory=lambda: defaultdict(set))
+    """Those of which a callback got all, and did not raise, for a URL that the spider asked for or
+    at which the response was."""
     dropped: defaultdict[tuple[str, str], set[str]] = field(
         default_factory=lambda: defaultdict(set)
     )
@@ -66,16 +69,23 @@ class Got:
     """Tracebacks of the plugin, and what else is not as it should be."""
 
     def add(self, callback: str, name: str, url: str) -> None:
-        """Note that *callback* got the page *name*."""
+        """Note that *callback* got the page *name*, with a response at *url*."""
         self.pairs.setdefault((callback, name), url)
+        self.by_url[callback, key(url)].add(name)
 
-    def deliver(self, callback: str, name: str, response: Response) -> None:
-        """Note that *callback* got *response*, which shows the page *name*."""
+    def deliver(self, callback: str, name: str, response: Response, *, is_whole: bool) -> None:
+        """Note that *callback* got *response*, which shows the page *name*.
+
+        :param is_whole: whether that is all of it, and it is made something of.
+        """
         self.add(callback, name, response.url)
+        asked = [(callback, key(response.url))]
         origin = response.meta.get("origin")
         if origin:
-            self.delivered[callback, key(origin[1])].add(name)
-        self.by_url[callback, key(response.url)].add(name)
+            asked.append((callback, key(origin[1])))
+            self.delivered[asked[1]].add(name)
+        for each in asked if is_whole else ():
+            self.whole[each].add(name)
 
     def request_dropped(self, request: Any) -> None:
         """Note that *request* was dropped."""
@@ -90,6 +100,12 @@ class Got:
         for target in self.dropped[asked]:
             names |= self.by_url[callback, target] | self.delivered[callback, target]
         return names
+
+    def is_whole(self, callback: str, url: str, name: str) -> bool:
+        """Tell whether *callback* got all of the page *name* for having asked for *url*."""
+        asked = callback, key(url)
+        targets = [asked, *((callback, target) for target in self.dropped[asked])]
+        return any(name in self.whole[each] for each in targets)
 
 
 class _Errors(logging.Handler):
@@ -114,20 +130,30 @@ async def crawl_all(case: Case, *, plugin: bool) -> list[Got]:
     server = Server(case)
     with TemporaryDirectory() as directory:
         if plugin and case.end:
-            return [await _crawl_in_two_runs(case, server, Path(directory))]
+            return [await _crawl_in_runs(case, server, Path(directory))]
         return [
             await _crawl(case, server, Path(directory), Got(), plugin=plugin)
             for _ in range(case.crawls)
         ]
 
 
-async def _crawl_in_two_runs(case: Case, server: Server, directory: Path) -> Got:
-    """Crawl with the plugin, end it as the case says, and resume it; return what both got.
+async def _crawl_in_runs(case: Case, server: Server, directory: Path) -> Got:
+    """Crawl with the plugin, end it as the case says, and resume it; return what all runs got.
 
     Whatever a killed process does after that is not seen by the next run, nor is what it gets: that
     one has the directory of the job as it was then.
     """
-    got, ended = Got(), asyncio.Event()
+    got, later = Got(), replace(case, plugin={**case.plugin, **case.later_plugin})
+    await _crawl_to_its_end(case, case.end_after, server, directory, got)
+    if case.end_again:
+        await _crawl_to_its_end(later, case.end_again, server, directory, got)
+    return await _crawl(later, server, directory, got, plugin=True)
+
+
+async def _crawl_to_its_end(
+    case: Case, end_after: int, server: Server, directory: Path, got: Got
+) -> None:
+    ended = asyncio.Event()
 
     def end(crawler: Crawler) -> None:
         if case.end == "kill":
@@ -135,13 +161,12 @@ async def _crawl_in_two_runs(case: Case, server: Server, directory: Path) -> Got
             crawler.spider.got = Got()
         ended.set()
 
-    server.on_hit = {len(server.hits) + case.end_after: end}
+    server.on_hit = {len(server.hits) + end_after: end}
     await _crawl(case, server, directory, got, plugin=True, ended=ended)
     server.on_hit = {}
     if case.end == "kill" and ended.is_set():
         shutil.rmtree(directory / "job")
         (directory / "killed").rename(directory / "job")
-    return await _crawl(case, server, directory, got, plugin=True)
 
 
 async def _crawl(
@@ -195,10 +220,11 @@ def _settings(case: Case, directory: Path, *, plugin: bool) -> dict[str, Any]:
         settings["JOBDIR"] = str(directory / "job")
     priorities = {each.priority for each in case.interferences if each.where not in _NO_DOWNLOAD}
     settings["DOWNLOADER_MIDDLEWARES"] = {_interfering(each): each for each in priorities}
-    if any(each.where in {"input", "link"} for each in case.interferences):
+    if any(each.where in {"input", "link", "handler"} for each in case.interferences):
         settings["SPIDER_MIDDLEWARES"] = {Picky: 500}
+    settings["ITEM_PIPELINES"] = {Slow: 2} if "items" in case.habits else {}
     if any(page.files for page in case.pages.values()):
-        settings["ITEM_PIPELINES"] = {Files: 1}
+        settings["ITEM_PIPELINES"][Files] = 1
         settings["FILES_STORE"] = "memory://files"
     if plugin:
         settings.update(case.plugin)

@@ -109,6 +109,9 @@ DECORATIONS = {
     "none": Decoration(_query("view=a", "view=b"), {}),
 }
 
+OF_PROGRAM = {"drop_params": ["replytocom"]}
+"""What is known of the program that some sites run on, as far as their URLs have it."""
+
 
 def merged(rules: list[dict[str, Any]]) -> dict[str, Any]:
     """Return all of *rules* as one: lists unite, as they do from layer to layer."""

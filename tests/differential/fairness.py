@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from differential.case import Case
 
 _LONGEST = MAX_REDIRECTS - 1
+_UNFILTERED = {"drop", "record"}
+"""What a request may say of itself that is as half of ``dont_filter``."""
 
 
 def made_fair(case: Case) -> Case:
@@ -101,8 +103,13 @@ def _redirects_within_a_callback(case: Case) -> Case:
         or (
             is_fair(each.url, each.other)
             # Or two of them could go on for ever.
-            and key(each.other) not in map(key, answers)
-            and all(key(other.url) != key(each.other) for other in case.interferences)
+            and (
+                each.where == "handler"
+                or (
+                    key(each.other) not in map(key, answers)
+                    and all(key(other.url) != key(each.other) for other in case.interferences)
+                )
+            )
         )
     )
     return replace(case, answers=answers, interferences=interferences)
@@ -172,15 +179,20 @@ def _mirrors_of_one_callback(case: Case) -> Case:
 
 
 def _finite(case: Case) -> Case:
-    """Let ``dont_filter`` lead from a page to later ones only."""
+    """Let ``dont_filter``, and what is as that, lead from a page to later ones only."""
 
     def change(name, link):
-        if name is not None and link.dont_filter:
-            # With the canonical URL a wrong rule may lead back.
+        if name is not None and (link.dont_filter or link.own in _UNFILTERED):
+            # With the canonical URL a wrong rule may lead back, and from a loop of redirects a
+            # cache that has the page by another URL.
             urls = {link.url, case.canonicalizer.canonicalize(link.url)}
-            ends = {identity(link.url), *map(case.shown, urls)} - {None}
+            ends = {identity(link.url), *map(case.shown, urls)}
+            if case.settings.get("HTTPCACHE_ENABLED") and case.end_of(link.url) is None:
+                ends |= set(map(identity, case.chain(link.url)))
+            ends.discard(None)
             if any(_number(end) <= _number(name) for end in ends):
-                return replace(link, dont_filter=False)
+                own = "" if link.own in _UNFILTERED else link.own
+                return replace(link, dont_filter=False, own=own)
         return link
 
     return _map_links(case, change)
@@ -204,7 +216,8 @@ def _no_look_at_the_url_of_what_is_cached(case: Case) -> Case:
     """Let nobody refuse a response for its URL: a cached one has that of a variant."""
     if not case.settings.get("HTTPCACHE_ENABLED"):
         return case
-    kept = tuple(each for each in case.interferences if each.where != "input")
+    refusing = {"input", "callback"}
+    kept = tuple(each for each in case.interferences if each.where not in refusing)
     return replace(case, interferences=kept)
 
 

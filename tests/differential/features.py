@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from differential.case import Answer, Case
 
 
+_FEW = 10
+
+
 def features(case: Case) -> set[str]:
     """Return what *case* has, one short name for each."""
     return {*_of_links(case), *_of_answers(case), *_of_pages(case), *_of_settings(case)}
@@ -19,16 +22,17 @@ def features(case: Case) -> set[str]:
 
 def _of_links(case: Case) -> Iterator[str]:
     for link in case.links():
-        if link.method == "POST":
-            yield "POST"
-        if link.mirror:
-            yield "errback asks for another URL"
-        if link.meta:
-            yield "meta passed on"
-        if link.rules is not None:
-            yield "rules of one request"
-        if link.priority:
-            yield "priorities"
+        having = {
+            "POST": link.method == "POST",
+            "errback asks for another URL": link.mirror,
+            "meta passed on": link.meta,
+            "rules of one request": link.rules is not None,
+            "priorities": link.priority,
+            f"request of a class: {link.kind}": link.kind,
+            f"meta of one request: {link.own}": link.own,
+            "cb_kwargs": link.arguments,
+        }
+        yield from (name for name, given in having.items() if given)
     if any(link.dont_filter for page in case.pages.values() for link in page.links):
         yield "dont_filter"
     if len(case.start) > 1:
@@ -57,7 +61,8 @@ def _name(url: str, answer: Answer) -> str:
     if answer.location is not None:
         return "redirect with an unusable Location"
     if answer.status == 200:
-        return "empty body" if answer.body == "empty" else "error page with 200"
+        name = "empty body" if answer.body == "empty" else "error page with 200"
+        return "page cut short" if answer.is_cut else name
     return f"status {answer.status}"
 
 
@@ -77,7 +82,13 @@ def _of_pages(case: Case) -> Iterator[str]:
     yield from (name for name, given in having.items() if given)
     yield from (f"spider {habit}" for habit in case.habits)
     if case.end:
-        yield f"job: {case.end}"
+        yield f"job: {case.end}{', twice' if case.end_again else ''}"
+    if case.later_plugin:
+        yield "job: other rules in its next run"
+    if case.program:
+        yield "known program"
+    if sum(bool(page.canonical) for page in pages) > _FEW:
+        yield "declared canonicals, many and right"
     for each in case.interferences:
         yield f"middleware, {each.where}: {each.action}"
 

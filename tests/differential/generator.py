@@ -10,6 +10,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+from differential import additions
 from differential.case import CALLBACKS, Answer, Case, Interference, Link, Page
 from differential.decoration import DECORATIONS, HOST, merged
 from differential.fairness import made_fair
@@ -106,7 +107,7 @@ _NOT_WITH = {
     # A filter that asks no fingerprinter takes a place for a request of the spider's.
     "places": {"own filter"},
     # Of these spiders the callbacks are those of rules.
-    "crawl spider": {*_HABITS},
+    "crawl spider": {*_HABITS, *additions.OF_PLAIN_SPIDERS},
     # Of a file, or of what a callback downloads, nobody sees that it is a captcha; and to a limit
     # of depth what a callback retries is a link more.
     "retries": {"files", "inline", "depth"},
@@ -117,6 +118,8 @@ _NOT_WITH = {
     "stop": {"lambdas", "partials", "inline", "files", "own filter", "no add-on"},
     # The second crawl has what the first one got.
     "cache": {"seen"},
+    # What a middleware asks for instead of what raised is a start for the limit of depth.
+    "depth": {"exceptions handled"},
 }
 _SCRAPY_SETTINGS: dict[str, dict[str, Any]] = {
     "redirects off": {"REDIRECT_ENABLED": False},
@@ -153,7 +156,7 @@ _PLUGIN_SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-FEATURES = (*_CHANCES, *_ADDED)
+FEATURES = (*_CHANCES, *_ADDED, *additions.CHANCES)
 """What a case may have, by the names that :func:`generate` takes."""
 
 
@@ -170,6 +173,12 @@ class _Generator:
         self.has |= {
             name for name, chance in _ADDED.items() if Random(f"{name} {seed}").random() < chance
         }
+        if seed >= additions.FIRST:
+            self.has |= {
+                name
+                for name, chance in additions.CHANCES.items()
+                if Random(f"{name} {seed}").random() < chance
+            }
         self.has.update(always)
         for name, others in _NOT_WITH.items():
             if name in self.has:
@@ -261,7 +270,11 @@ class _Generator:
         case = self._with_site(case)
         case = self._with_spider(case)
         case = self._with_scrapy(case)
-        return made_fair(self._with_plugin(case))
+        case = self._with_plugin(case)
+        for name in additions.CHANCES:
+            if name in self.has:
+                case = additions.added(case, name, self.urls, Random(f"{name} of {self.seed}"))
+        return made_fair(case)
 
     def _page(self, number: int) -> Page:
         random, has = self.random, self.has

@@ -8,7 +8,7 @@ URL. It is got where a response with its content reaches the callback: with a st
 
 **What is not compared**: by which of its URLs a page comes, how often, in which order; what is
 not content (an empty body, an error page, a log-in form, which many URLs show); calls of
-errbacks, since a request that is not made cannot fail.
+errbacks, since a request that is not made cannot fail; what becomes of items in the pipelines.
 
 **What is not promised.** A page is promised only if a chain of links leads there of which each
 link alone is enough: whoever asks for that URL, for that callback, gets it. So, without loss of
@@ -18,6 +18,8 @@ anything that the plugin could know:
   log-in form with status 200), the rules are wrong about them: nothing is promised of that page.
   Where all that show anything show one other page, that one is promised.
 - Links that are found only on a page that is not promised are not promised.
+- Where the callback raises at one URL of a page, or gets it cut short, the page is promised, and
+  what it links where another URL does better.
 
 **Fair by construction.** Scrapy alone loses pages to chance, and a case in which it may proves
 nothing. So these hold of every case (:mod:`differential.fairness`): one URL is asked for by one
@@ -33,7 +35,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from differential.case import CALLBACKS, identity
+from differential.case import CALLBACKS, identity, key
 from differential.crawling import Got, crawl_all
 from scrapy_urlcanon.exceptions import ConfigurationError
 
@@ -117,16 +119,15 @@ def promised(case: Case, off: Got) -> set[Pair]:
     """Return the pairs of *off* that no chance was needed for."""
     unambiguous = unambiguous_pages(case)
     found: set[Pair] = set()
-    to_follow = [pair for link in case.start for pair in _pairs(link, case, off, unambiguous)]
+    followed: set[Pair] = set()
+    to_follow = [each for link in case.start for each in _pairs(link, case, off, unambiguous)]
     while to_follow:
-        pair = to_follow.pop()
-        if pair in found:
-            continue
+        pair, is_whole = to_follow.pop()
         found.add(pair)
         page = case.pages.get(pair[1])
-        # A CrawlSpider follows links behind its callback.
-        if page is None or (page.raises and case.spider == "crawl"):
+        if page is None or not is_whole or pair in followed:
             continue
+        followed.add(pair)
         for link in page.links:
             to_follow += _pairs(link, case, off, unambiguous)
         for urls, callback in ((page.files, f"item of {pair[1]}"), (page.inline, "inline")):
@@ -134,22 +135,30 @@ def promised(case: Case, off: Got) -> set[Pair]:
                 (callback, unambiguous[name])
                 for url in urls
                 if (name := identity(url)) in unambiguous
-                # Another URL of it may be what brought it, on a page that is not promised.
-                and case.shown(url) == unambiguous[name]
                 and not case.forbids(url)
-                and (callback, unambiguous[name]) in off.pairs
+                # Another URL of it may be what brought it, on a page that is not promised.
+                and unambiguous[name] in off.by_url[callback, key(url)]
             }
     return found
 
 
-def _pairs(link: Link, case: Case, off: Got, unambiguous: dict[str, str]) -> list[Pair]:
+def _pairs(
+    link: Link, case: Case, off: Got, unambiguous: dict[str, str]
+) -> list[tuple[Pair, bool]]:
+    """Return what *link* alone gets, each with whether the callback made all of it."""
     name = unambiguous.get(identity(link.url) or "")
     callback = link.callback
     if case.spider == "crawl" and callback not in CALLBACKS:
         callback = "start"
+    urls = [link.url, link.mirror]
+    # What handles an exception may ask for another URL, and that one raise too.
+    for url in urls:
+        other = case.asked_by_handler(url) if url else None
+        if other and other not in urls:
+            urls.append(other)
     return [
-        (callback, name)
-        for url in (link.url, link.mirror)
+        ((callback, name), off.is_whole(callback, url, name))
+        for url in urls
         if name and url and not case.forbids(url) and name in off.pages_of(callback, url)
     ]
 
@@ -158,13 +167,18 @@ def unambiguous_pages(case: Case) -> dict[str, str]:
     """Return the one page that the URLs of each page show, where they show one."""
     urls = set(case.urls())
     if case.plugin.get("URLCANON_REWRITE"):
-        urls |= set(map(case.canonicalizer.canonicalize, urls))
+        later = replace(case, plugin={**case.plugin, **case.later_plugin})
+        rewritten = [set(map(each.canonicalizer.canonicalize, urls)) for each in (case, later)]
+        urls = urls.union(*rewritten)
+    # A middleware that would answer in the place of an exception answers nothing without one.
+    answering = tuple(each for each in case.interferences if each.where != "exception")
     outcomes = defaultdict(set)
-    for url in urls:
-        name = identity(url)
-        end = case.shown(url)
-        if name and end:
-            outcomes[name].add(end)
+    for one in (case, replace(case, interferences=answering)):
+        for url in urls:
+            name = identity(url)
+            end = one.shown(url)
+            if name and end:
+                outcomes[name].add(end)
     return {
         name: next(iter(shown))
         for name, shown in outcomes.items()

@@ -81,23 +81,27 @@ def reply(case: Case, request: Request, answer: Answer | None) -> Response:
     if answer.refresh:
         body = f'<meta http-equiv="refresh" content="0; url={answer.refresh}">'
     elif answer.body == "page" and name:
-        body = markup(name, case.pages.get(name, Page()))
+        body = markup(name, case.pages.get(name, Page()), case.program)
     elif answer.body in {"empty", "error"}:
         body = "" if answer.body == "empty" else "<title>Error</title>Something went wrong."
     else:
         body = markup(answer.body, Page())
-    return HtmlResponse(request.url, answer.status, headers, body.encode(), encoding="utf-8")
+    flags = []
+    if answer.is_cut:
+        body, flags = body.partition("<a ")[0].removesuffix("</body></html>"), ["dataloss"]
+    return HtmlResponse(request.url, answer.status, headers, body.encode(), flags, encoding="utf-8")
 
 
-def markup(name: str, page: Page) -> str:
-    """Return the HTML of the page that is known as *name*."""
+def markup(name: str, page: Page, program: str = "") -> str:
+    """Return the HTML of the page that is known as *name*, of a site that runs on *program*."""
     random = Random(name)
     words = " ".join("".join(random.choices(_SYLLABLES, k=3)) for _ in range(60))
     canonical = f'<link rel="canonical" href="{page.canonical}">' if page.canonical else ""
     links = "".join(f'<a class="{each.callback}" href="{each.url}">go</a>' for each in page.links)
+    generator = f'<meta name="generator" content="{program}">' if program else ""
     return (
         f'<html><head><meta name="page" content="{name}"><title>{name} {words[:12]}</title>'
-        f"{canonical}</head><body><p>{words}</p>{links}</body></html>"
+        f"{canonical}{generator}</head><body><p>{words}</p>{links}</body></html>"
     )
 
 

@@ -62,7 +62,13 @@ def _nth(cases: Iterator[Case], position: int) -> Case | None:
 def _without_parts(case: Case) -> Iterator[Case]:
     for name in list(case.pages)[::-1]:
         yield _without_page(case, name)
-    for attribute, value in (("crawls", 1), ("end", "")):
+    for attribute, value in (
+        ("crawls", 1),
+        ("end", ""),
+        ("program", ""),
+        ("end_again", 0),
+        ("later_plugin", {}),
+    ):
         if getattr(case, attribute) != value:
             yield replace(case, **{attribute: value})
     for attribute in _PARTS:

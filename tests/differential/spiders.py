@@ -7,10 +7,11 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from scrapy import Request, Spider
+from scrapy import FormRequest, Request, Spider, signals
 from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.dupefilters import BaseDupeFilter
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import DontCloseSpider, IgnoreRequest
+from scrapy.http import JsonRequest
 from scrapy.linkextractors import LinkExtractor
 from scrapy.pipelines.files import FilesPipeline
 from scrapy.spiders import CrawlSpider, Rule
@@ -23,6 +24,7 @@ from differential.case import (
     Interference,
     Link,
     Page,
+    identity,
     key,
     redirect_target,
 )
@@ -39,24 +41,50 @@ if TYPE_CHECKING:
 _NAME = re.compile(rb'<meta name="page" content="([^"]+)">')
 # What would make a request depend on how its page was reached, without the plugin too.
 _NOT_PASSED_ON = {
+    "asked",
     "cached_response",
     "depth",
     "download_slot",
     "handle_httpstatus_list",
     "is_start_request",
+    "kind",
     "origin",
     "mirror",
     "redirect_times",
     "redirect_ttl",
     "retry_times",
     "urlcanon",
+    "urlcanon_drop",
+    "urlcanon_key",
+    "urlcanon_record",
 }
+
+_KEPT = {"asked", "kind", "rule"}
+"""What goes with the callback of a request."""
 
 
 def shown(response: Response) -> str | None:
     """Return the identity of the page that *response* shows."""
     found = _NAME.search(response.body)
     return found[1].decode() if found else None
+
+
+class OwnRequest(Request):
+    """A request of the user's, which cannot be made without what is its own."""
+
+    attributes = (*Request.attributes, "label")
+
+    def __init__(self, *args: Any, label: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.label = label
+
+
+_KINDS = {
+    "": Request,
+    "form": FormRequest,
+    "json": JsonRequest,
+    "own": partial(OwnRequest, label="its own"),
+}
 
 
 class Taking:
@@ -74,8 +102,21 @@ class Taking:
 
     async def start(self):
         """Yield the start requests; they are filtered only where the case says so."""
-        for link in self.case.start:
+        links, habits = list(self.case.start), self.case.habits
+        if "idles" in habits:
+            self.fed = links[1:]
+            links = links[:1]
+            self.crawler.signals.connect(self.feed, signals.spider_idle)
+        for link in links:
+            if "starts late" in habits:
+                await asyncio.sleep(0.003)
             yield self.request(link)
+
+    def feed(self):
+        """Make the next start request."""
+        if self.fed:
+            self.crawler.engine.crawl(self.request(self.fed.pop(0)))
+            raise DontCloseSpider
 
     def request(self, link: Link, response: Response | None = None) -> Request:
         """Return the request that *link*, on the page of *response*, asks for."""
@@ -87,7 +128,14 @@ class Taking:
             meta["mirror"] = link.mirror
         if link.rules is not None:
             meta["urlcanon"] = link.rules
-        return Request(
+        if link.own:
+            value = identity(link.url) if link.own == "key" else False
+            meta[f"urlcanon_{link.own}"] = value
+        if link.kind:
+            meta["kind"] = link.kind
+        if link.arguments:
+            meta["asked"] = link.url
+        return _KINDS[link.kind](
             link.url,
             None if link.callback == "start" else self.callback(link.callback),
             method=link.method,
@@ -96,6 +144,7 @@ class Taking:
             priority=link.priority,
             errback=self.failed if link.mirror else None,
             meta=meta,
+            cb_kwargs={"asked": link.url} if link.arguments else None,
         )
 
     def callback(self, name: str) -> Any:
@@ -103,9 +152,9 @@ class Taking:
         if "lambdas" in self.case.habits:
             # Each of its own, which a loop would not make.
             lambdas = {
-                "parse": lambda response: self.parse(response),  # noqa: PLW0108
-                "parse_b": lambda response: self.parse_b(response),  # noqa: PLW0108
-                "parse_c": lambda response: self.parse_c(response),  # noqa: PLW0108
+                "parse": lambda *args, **named: self.parse(*args, **named),  # noqa: PLW0108
+                "parse_b": lambda *args, **named: self.parse_b(*args, **named),  # noqa: PLW0108
+                "parse_c": lambda *args, **named: self.parse_c(*args, **named),  # noqa: PLW0108
             }
             return lambdas[name]
         callback = getattr(self, name)
@@ -122,19 +171,36 @@ class Taking:
         name = shown(response)
         if name is None:
             return None
-        self.got.deliver(callback, name, response)
-        return self.case.pages.get(name, Page())
+        page = self.case.pages.get(name, Page())
+        is_cut = not response.body.endswith(b"</html>")
+        is_whole = not is_cut and not self.case.raises_at(response.url)
+        if page.raises and self.case.spider == "crawl":
+            # It follows links behind its callback.
+            is_whole = False
+        self.got.deliver(callback, name, response, is_whole=is_whole)
+        return Page(raises=page.raises) if is_cut else page
+
+    def check(self, response: Response, asked: str | None) -> None:
+        """Note what of its own a request lost on its way."""
+        request = response.request
+        is_own = not isinstance(request, OwnRequest) or request.label == "its own"
+        kind = _KINDS[request.meta.get("kind", "")]
+        if asked != request.meta.get("asked") or not is_own:
+            self.got.errors.append(f"{request} is without what was given with it.")
+        if type(request) is not (kind.func if isinstance(kind, partial) else kind):
+            self.got.errors.append(f"{request} is a {type(request)}.")
 
     def output(self, response: Response, page: Page):
         """Yield what a callback makes of *page*."""
-        for each in self.case.interferences:
-            if each.where == "callback" and key(each.url) == key(response.url):
-                raise ValueError
-        if page.files:
+        if self.case.raises_at(response.url, "raise"):
+            raise ValueError
+        if page.files or "items" in self.case.habits:
             yield {"file_urls": list(page.files), "page": shown(response)}
-        for link in page.links:
+        for number, link in enumerate(page.links):
+            if 2 * number >= len(page.links) and self.case.raises_at(response.url, "half"):
+                raise ValueError
             yield self.request(link, response)
-        if page.raises:
+        if page.raises or self.case.raises_at(response.url, "half"):
             raise ValueError
 
 
@@ -143,7 +209,8 @@ class PlainSpider(Taking, Spider):
 
     name = "differential"
 
-    def _parse_as(self, response, callback):
+    def _parse_as(self, response, callback, asked):
+        self.check(response, asked)
         habits = self.case.habits
         if "follows" in habits and response.status in self.case.handled:
             return self._followed(response, callback)
@@ -153,8 +220,10 @@ class PlainSpider(Taking, Spider):
         page = self.take(response, callback)
         if page is None:
             return ()
-        if page.inline or "sleeps" in habits:
+        if page.inline or {"sleeps", "late"}.intersection(habits):
             return self._with_downloads(response, page)
+        if "coroutines" in habits:
+            return self._listed(response, page)
         return self.output(response, page)
 
     def _followed(self, response, callback):
@@ -165,7 +234,13 @@ class PlainSpider(Taking, Spider):
             request.meta["origin"] = response.meta["origin"]
             yield request
 
+    async def _listed(self, response, page):
+        await asyncio.sleep(0.001)
+        return list(self.output(response, page))
+
     async def _with_downloads(self, response, page):
+        if "late" in self.case.habits:
+            await asyncio.sleep(0.003)
         for url in page.inline:
             try:
                 answer = await self.crawler.engine.download_async(Request(url))
@@ -179,14 +254,14 @@ class PlainSpider(Taking, Spider):
                 await asyncio.sleep(0.001)
             yield each
 
-    def parse(self, response):
-        return self._parse_as(response, "parse")
+    def parse(self, response, asked=None):
+        return self._parse_as(response, "parse", asked)
 
-    def parse_b(self, response):
-        return self._parse_as(response, "parse_b")
+    def parse_b(self, response, asked=None):
+        return self._parse_as(response, "parse_b", asked)
 
-    def parse_c(self, response):
-        return self._parse_as(response, "parse_c")
+    def parse_c(self, response, asked=None):
+        return self._parse_as(response, "parse_c", asked)
 
 
 def _with_origin(request, response):
@@ -215,9 +290,13 @@ class RuleSpider(Taking, CrawlSpider):
 
     def _items(self, response, callback):
         page = self.take(response, callback)
-        if page and page.files:
+        if page is None:
+            return
+        if self.case.raises_at(response.url, "raise"):
+            raise ValueError
+        if page.files or "items" in self.case.habits:
             yield {"file_urls": list(page.files), "page": shown(response)}
-        if page and page.raises:
+        if page.raises or self.case.raises_at(response.url, "half"):
             raise ValueError
 
     def parse(self, response):
@@ -260,6 +339,8 @@ class Interfering:
             raise ValueError
         if each.action == "request":
             return request.replace(url=each.other)
+        if each.action == "moved":
+            return reply(case, request, None).replace(url=each.other)
         return reply(case, request, None if each.action == "page" else Answer(404))
 
     def process_request(self, request):
@@ -287,10 +368,25 @@ class Picky:
         interferences = crawler.spider.case.interferences
         self._refused = {key(each.url) for each in interferences if each.where == "input"}
         self._removed = {key(each.url) for each in interferences if each.where == "link"}
+        self._handled = {key(each.url): each for each in interferences if each.where == "handler"}
 
     def process_spider_input(self, response):
         if key(response.url) in self._refused:
             raise ValueError
+
+    def process_spider_exception(self, response, exception):
+        del exception
+        each = self._handled.get(key(response.url))
+        if each is None:
+            return None
+        request = response.request
+        if each.action != "request" or request.callback is None:
+            return []
+        meta = {name: value for name, value in request.meta.items() if name not in _NOT_PASSED_ON}
+        meta["origin"] = (request.meta["origin"][0], each.other)
+        for name in _KEPT.intersection(request.meta):
+            meta[name] = request.meta[name]
+        return [request.replace(url=each.other, dont_filter=False, meta=meta)]
 
     def process_spider_output(self, response, result):
         del response
@@ -306,6 +402,14 @@ class Picky:
 
     def _keeps(self, each: Any) -> bool:
         return not isinstance(each, Request) or key(each.url) not in self._removed
+
+
+class Slow:
+    """A pipeline that takes a while for each item."""
+
+    async def process_item(self, item):
+        await asyncio.sleep(0.002)
+        return item
 
 
 class MemoryStore:

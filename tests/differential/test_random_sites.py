@@ -3,16 +3,19 @@
 import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
+from differential.additions import FIRST
 from differential.generator import generate
 from differential.law import chance, judge
 from differential.shrinking import explained
 
-SHORT, LONG = 100, 200
+HALF = 50
+# Without and with what was added later.
+SEEDS = [*range(HALF), *range(FIRST, FIRST + HALF)]
+LONG_SEEDS = [*range(HALF, 2 * HALF), *range(FIRST + HALF, FIRST + 2 * HALF)]
 
 
 @pytest.mark.parametrize(
-    "seed",
-    [*range(SHORT), *(pytest.param(n, marks=pytest.mark.long) for n in range(SHORT, LONG))],
+    "seed", [*SEEDS, *(pytest.param(seed, marks=pytest.mark.long) for seed in LONG_SEEDS)]
 )
 @deferred_f_from_coro_f
 async def test_nothing_is_lost(seed):
@@ -43,7 +46,7 @@ async def test_nothing_is_lost_to_what_few_sites_have(seed, feature):
         )
 
 
-@pytest.mark.parametrize("seed", range(LONG, LONG + 10))
+@pytest.mark.parametrize("seed", [*range(200, 205), *range(FIRST, FIRST + 5)])
 @deferred_f_from_coro_f
 async def test_law_asks_for_nothing_that_depends_on_chance(seed):
     """What is promised of a site comes without the plugin in whatever order it is crawled."""
