@@ -1,6 +1,7 @@
-"""A page declares nothing whose callback raised, nor one that was found too deep."""
+"""A page declares nothing whose callback raised, that was cut short, or was found too deep."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from declaring_shop import (
@@ -14,7 +15,7 @@ from declaring_shop import (
     respond_with,
     shop,
 )
-from loopback import page
+from loopback import Fault, page
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import FollowSpider, links
 
@@ -61,6 +62,22 @@ async def test_canonical_is_fetched_where_the_callback_raised(crawl, spider, aud
     settings = {**ON, "URLCANON_AUDIT": audit, "SPIDER_MIDDLEWARES": middlewares}
     result = await crawl(respond_with(shop, BOTH, VARIANTS, CANONICALS), settings, spider=spider)
     assert articles(result) == SUBJECTS
+
+
+@deferred_f_from_coro_f
+async def test_canonical_of_a_page_that_was_cut_short_is_fetched(crawl):
+    """The spider takes what there is of it, and may not have all that the page links."""
+
+    def answer(request):
+        if request.target in VARIANTS:
+            return replace(shop(request), fault=Fault.TRUNCATION)
+        if request.target in CANONICALS:
+            return article(request.path[1:], request.path, urls=[f"/behind{request.path}"])
+        return shop(request)
+
+    settings = {**ON, "DOWNLOAD_FAIL_ON_DATALOSS": False}
+    result = await crawl(respond_with(answer, BOTH, VARIANTS, CANONICALS), settings)
+    assert {f"/behind{url}" for url in CANONICALS} <= set(result.hits)
 
 
 @deferred_f_from_coro_f

@@ -2,11 +2,12 @@
 
 import sqlite3
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command_line import urlcanon
-from loopback import page, redirect
+from loopback import Fault, page, redirect
 from scrapy import Request
 from scrapy.exceptions import DropItem
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -89,6 +90,19 @@ async def test_page_without_visible_text(crawl):
         await crawl(site(pages), settings)
         second = await crawl(site(pages), settings, start=[f"{SITE}/scripts"])
         assert bool(second.hits) is is_fetched
+
+
+@deferred_f_from_coro_f
+async def test_page_that_was_cut_short_is_not_seen(crawl):
+    """What it lacks may come with the next run."""
+    whole = page("a" * 100)
+    settings = {**SETTINGS, "URLCANON_SEEN_BY": "text", "DOWNLOAD_FAIL_ON_DATALOSS": False}
+    first = await crawl(
+        site({"/a": replace(whole, fault=Fault.TRUNCATION)}), settings, start=[f"{SITE}/a"]
+    )
+    assert first.pages == ["/a"]
+    for hits in (["/a"], []):
+        assert (await crawl(site({"/a": whole}), settings, start=[f"{SITE}/a"])).hits == hits
 
 
 class Refusing:

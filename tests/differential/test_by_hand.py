@@ -383,6 +383,7 @@ FAILURES = {
     "503": Answer(503),
     "log-in": Answer(301, location=f"{SITE}/p9"),
     "empty": Answer(body="empty"),
+    "cut short": Answer(body="page", is_cut=True),
 }
 
 
@@ -405,6 +406,26 @@ async def test_failure_is_cached_for_its_own_url(order, failure, is_start, rewri
         crawls=2,
     )
     await check(case, ("parse", "p1"), ("parse", "p2"))
+
+
+@deferred_f_from_coro_f
+async def test_page_that_was_cut_short_is_so_in_the_cache(order):
+    """Warm, the cache has one half of it too, and another URL is asked for."""
+    case = _first_fails(FAILURES["cut short"])
+    pages = {**case.pages, "p1": Page(links=links("/p3"))}
+    settings = {**order, "HTTPCACHE_ENABLED": True}
+    await check(replace(case, pages=pages, settings=settings, crawls=2), ("parse", "p3"))
+
+
+@deferred_f_from_coro_f
+async def test_page_that_was_cut_short_before_a_kill():
+    """The next run of the job does not take it for had."""
+    case = _first_fails(FAILURES["cut short"], later=True)
+    home = Page(links=links("/p1?sid=1", "/p4", "/p5", "/p2"))
+    pages = {**case.pages, "p0": home, "p1": Page(links=links("/p3"))}
+    settings = {**ORDERS["fifo"], "JOBDIR": True}
+    case = replace(case, pages=pages, settings=settings, end="kill", end_after=5)
+    await check(case, ("parse", "p3"))
 
 
 # What a spider copies.

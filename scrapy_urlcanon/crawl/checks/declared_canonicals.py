@@ -28,6 +28,7 @@ from scrapy_urlcanon.crawl.own_requests import (
 )
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
+from scrapy_urlcanon.crawl.recovery.page_requests import CUT_SHORT
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import (
     DECLARED_CANONICAL,
@@ -170,13 +171,15 @@ class DeclaredCanonicalPages:
     def delivered(self, response: Response) -> None:
         """Note what *response*, which a callback gets, declares.
 
-        Only of a success: a page of errors may declare the page that is missing.
+        Only of a success: a page of errors may declare the page that is missing. And only of a
+        whole one, since the spider has not all that another lacks.
         """
         request = response.request
         if (
             request is None
             or request in self._raised
             or response.status != HTTPStatus.OK
+            or CUT_SHORT in response.flags
             or request.method != "GET"
             or not _OWN_RULES.isdisjoint(request.meta)
             or self._requests.of_audit(request)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.downloadermiddlewares.httpcache import HttpCacheMiddleware
 
 from scrapy_urlcanon.crawl.own_requests import OWN_URL, marked
+from scrapy_urlcanon.crawl.recovery.page_requests import CUT_SHORT
 
 _HEAD = 4096
 """Bytes of a page in which Scrapy looks for ``<meta http-equiv="refresh">``."""
@@ -28,7 +29,8 @@ class _FailuresApart:
     """The storage of an HTTP cache, in which a page is shared by its URLs, and a failure is not.
 
     What is no success says nothing of the other URLs: that one is gone, or leads to a form to log
-    in. A success is stored under the fingerprint of its page, so that all URLs share it.
+    in; nor does what was cut short. Any other success is stored under the fingerprint of its page,
+    so that all URLs share it.
     """
 
     def __init__(self, storage: Any) -> None:
@@ -47,6 +49,9 @@ class _FailuresApart:
             # In older caches there are failures under the fingerprints of pages.
             if response and not _is_success(response) and response.url != request.url:
                 return None
+        elif _is_success(response):
+            # Why else is it stored for its URL alone? Scrapy stores no flags.
+            response.flags.append(CUT_SHORT)
         return response
 
     def store_response(self, spider: Spider, request: Request, response: Response) -> None:
@@ -56,6 +61,7 @@ class _FailuresApart:
 
 
 def _is_success(response: Response) -> bool:
-    """Tell whether *response* is a page, and neither empty nor a redirect in its head."""
+    """Tell whether *response* is all of a page, and neither empty nor a redirect in its head."""
     start = response.body[:_HEAD].lower()
-    return response.status // 100 == 2 and bool(start) and b"refresh" not in start  # noqa: PLR2004
+    is_page = response.status // 100 == 2 and bool(start) and b"refresh" not in start  # noqa: PLR2004
+    return is_page and CUT_SHORT not in response.flags

@@ -46,7 +46,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
-_CUT: Final = "dataloss"
+CUT_SHORT: Final = "dataloss"
+"""The flag of a response that lacks its end, which Scrapy passes on if told to
+(``DOWNLOAD_FAIL_ON_DATALOSS``)."""
 _REMEMBERED_LED: Final = 100_000
 """URLs, some 300 bytes each."""
 
@@ -226,11 +228,10 @@ class PageRequests:
             is_redirect = response.status < HTTPStatus.BAD_REQUEST
             if is_redirect and self._page_at_location(request, response) in {None, *pages}:
                 return
+        if not is_success or CUT_SHORT in response.flags:
+            # Of what was cut short another URL may bring all.
             pages = dict.fromkeys(pages, False)
             self._no_successes.add(request)
-        elif _CUT in response.flags:
-            # Another URL may bring all of it (DOWNLOAD_FAIL_ON_DATALOSS).
-            pages = dict.fromkeys(pages, False)
         if self._depths is not None:
             # What it links counts from the least depth at which the page was linked.
             depths = [depth for page in pages if (depth := self._depths.get(page)) is not None]
@@ -314,7 +315,7 @@ class PageRequests:
         )
 
     def got_no_success(self, request: Request) -> bool:
-        """Tell whether what *request* brought its callback is an error or redirect it handles."""
+        """Tell whether *request* brought its callback an error or redirect it handles, or half."""
         return request in self._no_successes
 
     def restore(self, outcome: Record, depth: int | None) -> None:
