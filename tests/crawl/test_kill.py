@@ -222,7 +222,7 @@ def test_half_a_record_is_no_record(tmp_path, runs):
     assert sorted(pages_got(tmp_path)) == EXPECTED
 
 
-@pytest.mark.parametrize("at", [15, 32, 33])
+@pytest.mark.parametrize("at", [15, *(pytest.param(at, marks=pytest.mark.long) for at in (32, 33))])
 def test_kill_with_declared_canonicals(tmp_path, runs, at):
     """What was dropped because a page declared it is fetched again: that is not written down."""
     proof = [f"/a{n}{query}" for n in range(5) for query in ("?x=1", "")]

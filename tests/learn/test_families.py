@@ -186,42 +186,58 @@ def lost(seen, truth, seed):
     return {*truth.values()} - {*first.values()}
 
 
+def each_of(count):
+    """Have a test draw a third of so many sites, and all of them in its long form."""
+    some, everything = range(count // 3), range(count)
+    return pytest.mark.parametrize(
+        "seeds",
+        [
+            pytest.param(some, id="some"),
+            pytest.param(everything, id="all", marks=pytest.mark.long),
+        ],
+    )
+
+
+@each_of(12)
 @pytest.mark.parametrize("part", [0.7, 1.0])
 @pytest.mark.parametrize(
     "site",
     [seasons, seasons_by_parameter, months, years, actions, tracker, colours, tenants, orders],
 )
-def test_choice_that_matters_on_few_pages_loses_none(site, part):
+def test_choice_that_matters_on_few_pages_loses_none(site, part, seeds):
     """Neither a rule nor a class that is skipped hides them, in a whole crawl or most of one."""
-    for seed in range(12):
+    for seed in seeds:
         seen, truth = drawn(site(Random(seed)), seed, part)
         assert lost(seen, truth, seed) == set()
 
 
+@each_of(50)
 @pytest.mark.parametrize(
     ("site", "share"), [(members, 0.001), (manual, 0.025), (tabs, 0.025), (partners, 0.025)]
 )
-def test_what_differs_on_few_pages_is_content(site, share):
-    """Of fifty crawls that were cut short hardly a page is lost."""
+def test_what_differs_on_few_pages_is_content(site, share, seeds):
+    """Of many crawls that were cut short hardly a page is lost."""
     pages = lost = 0
-    for seed in range(50):
+    for seed in seeds:
         seen, truth = drawn(site(Random(seed)), seed, 0.4)
         pages += len(set(truth.values()))
         lost += len(wrong(seen, truth))
     assert lost <= share * pages
 
 
+@each_of(24)
 @pytest.mark.parametrize("site", [profiles, blocks])
-def test_second_default_value_is_none_that_differs_at_times(site):
+def test_second_default_value_is_none_that_differs_at_times(site, seeds):
     """What few pages show under one value, beside a default, are no captures that changed."""
     pages = gone = 0
-    for seed in range(25):
+    for seed in seeds:
         seen, truth = drawn(site(Random(seed)), seed, 0.5)
         pages += len(set(truth.values()))
         gone += len(lost(seen, truth, seed))
     assert gone <= 0.003 * pages
 
 
+@each_of(12)
 @pytest.mark.parametrize(
     ("site", "part", "share"),
     [
@@ -232,10 +248,10 @@ def test_second_default_value_is_none_that_differs_at_times(site):
         (branches, 0.6, 0.001),
     ],
 )
-def test_refuted_rule_does_not_come_back_in_its_luckiest_parts(site, part, share):
+def test_refuted_rule_does_not_come_back_in_its_luckiest_parts(site, part, share, seeds):
     """A word or a value that few pages of all speak against is none that makes no difference."""
     pages = gone = 0
-    for seed in range(12):
+    for seed in seeds:
         seen, truth = drawn(site(Random(seed)), seed, part)
         pages += len(set(truth.values()))
         gone += len(lost(seen, truth, seed))
