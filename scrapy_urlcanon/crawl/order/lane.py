@@ -40,6 +40,8 @@ class Turn(Enum):
     """That which is worth most."""
     OLDEST = auto()
     """That which waits longest."""
+    NEWEST = auto()
+    """That which waits longest of those with the features of what began to wait last."""
     LEAST_TRIED = auto()
     """That which waits longest of those whose shape was fetched least often."""
     LEAST_KNOWN = auto()
@@ -63,6 +65,11 @@ class _Class:
     def first(self) -> int:
         """The number of the one that waits longest."""
         return self.requests if isinstance(self.requests, int) else self.requests[0]
+
+    @property
+    def last(self) -> int:
+        """The number of the one that began to wait last."""
+        return self.requests if isinstance(self.requests, int) else self.requests[-1]
 
 
 class Room:
@@ -189,6 +196,8 @@ class Lane:
         if turn is Turn.LEAST_TRIED:
             tried = self._tried
             return min(classes, key=lambda key: (tried[classes[key].shape], classes[key].first))
+        if turn is Turn.NEWEST:
+            return max(classes, key=lambda key: classes[key].last)
         if turn is Turn.LEAST_KNOWN:
             doubt = self._doubt
             return max(classes, key=lambda key: (doubt(key), -classes[key].first))

@@ -46,10 +46,15 @@ not enough: a crawl of pages that all say something gave an eighth of its fetche
 a tenth of what others say."""
 _OF_LATE: Final = 10
 _TRIED: Final = Turn.LEAST_TRIED
-_OUT_OF_TURN: Final = ((Turn.OLDEST,), (_TRIED, Turn.LEAST_KNOWN, _TRIED, _TRIED))
+_OUT_OF_TURN: Final = (
+    (Turn.OLDEST,),
+    (Turn.NEWEST, _TRIED, Turn.LEAST_KNOWN, _TRIED, _TRIED),
+)
 """The turns of each way, one after the other. With the least tried alone the messages of a mail
 archive came late, which are of one shape with its many lists. With the least known as often a
 finder's filters did not end, each of which is another word, and a tracker's long pages came late.
+Without the newest it took long to find what lies deep: where the lists of a site say something too,
+as in a reference, nothing else was asked for until all of them were fetched.
 """
 _QUALITIES: Final = (0.05, 0.3)
 _LEADS: Final = 5

@@ -69,6 +69,16 @@ def test_shape_that_was_fetched_least_often_comes_first_in_its_turn():
     assert taken == [0, 3, 6, 1, 4, 7, 2, 5, 8]
 
 
+def test_kind_that_was_found_last_comes_first_in_its_turn():
+    """Within one, that which waits longest."""
+    waiting = lane()
+    for number in range(9):
+        waiting.push(number, features(number // 3))
+    waiting.push(9, features(1))
+    taken = [waiting.take(Turn.NEWEST)[0] for _ in range(10)]
+    assert taken == [3, 4, 5, 9, 6, 7, 8, 0, 1, 2]
+
+
 def test_that_of_which_least_is_known_comes_first_in_its_turn():
     """Of two of which as little is known, and within one kind, that which waits longest."""
     known = OnlineModel(prior=0.5)
