@@ -16,6 +16,7 @@ anything that the plugin could know:
 
 - Where the URLs of a page show different things (one redirects to another page, or shows a
   log-in form with status 200), the rules are wrong about them: nothing is promised of that page.
+  It may redirect to a URL of that one which fails, and another URL bring it.
   Where all that show anything show one other page, that one is promised.
 - Links that are found only on a page that is not promised are not promised.
 - Where the callback raises at one URL of a page, or gets it cut short, the page is promised, and
@@ -173,12 +174,18 @@ def unambiguous_pages(case: Case) -> dict[str, str]:
     # A middleware that would answer in the place of an exception answers nothing without one.
     answering = tuple(each for each in case.interferences if each.where != "exception")
     outcomes = defaultdict(set)
+    led = set()
     for one in (case, replace(case, interferences=answering)):
         for url in urls:
-            name = identity(url)
-            end = one.shown(url)
-            if name and end:
-                outcomes[name].add(end)
+            name, end = identity(url), one.end_of(url)
+            shown = one.shown(url)
+            if name and shown:
+                outcomes[name].add(shown)
+            elif name and end:
+                led.add((name, identity(end)))
+    for name, other in led:
+        if name != other and outcomes.get(other):
+            outcomes[name].add(other)
     return {
         name: next(iter(shown))
         for name, shown in outcomes.items()
