@@ -149,16 +149,17 @@ class Page:
         """What a store keeps of it.
 
         What cannot be read, or is made by a script, is its own only line: no boilerplate, no
-        near-duplicates.
+        near-duplicates. So is data of more lines than are kept: of a listing any may be what tells.
         """
         raw = sha1(self.body[:MAX_BODY], usedforsecurity=False).hexdigest()
         scripts = self._reading.scripts
-        if scripts or not self.is_text:
+        is_data = self._kind != "html"
+        if scripts or not self.is_text or (is_data and len(self.lines) > MAX_LINES):
             main = sha1(scripts, usedforsecurity=False).hexdigest() if scripts else raw
             exact = hash64(main.encode())
             return Signature(raw, RAW + main, self._title_hash, Lines([exact], [exact], [1]))
         digest = RAW + raw
-        if self._kind != "plain":
+        if not is_data:
             digest = sha1(self._reading.text, usedforsecurity=False).hexdigest()
         return Signature(raw, digest, self._title_hash, self.lines[:MAX_LINES])
 

@@ -32,7 +32,8 @@ MIN_WORDS = 20
 #: A line that stands on more than this share of a site's distinct texts is boilerplate.
 BOILERPLATE_SHARE = 0.2
 
-#: Begins the digest of the body that stands for that of a text which there is not.
+#: Begins the digest of the body that stands for that of a text which no reader sees: there is
+#: none, or it is data for a program.
 RAW = "raw:"
 
 _CLOCK = re.compile(rb"\d{1,2}:([0-5]\d)(?::[0-5]\d)?(?!\d)")
@@ -142,7 +143,7 @@ class Signature(NamedTuple):
     raw_sha1: str
     """Digest of the body as received, in hexadecimal."""
     text_sha1: str
-    """Digest of the visible text, in hexadecimal; that of the body where it is no markup."""
+    """Digest of the visible text, in hexadecimal; that of the body where it is not HTML."""
     title: int
     """64-bit hash of the title; 0 where there is none."""
     lines: Lines
@@ -155,7 +156,13 @@ class Signature(NamedTuple):
         that says more in numbers than in words of its own, such as a quotation or a measurement,
         is told by its numbers too. The digest is empty where nothing is left; the simhash None
         where too little is.
+
+        Data for a program has no menus, and no member of it is little: it is told by all that is
+        not another one at each visit.
         """
+        is_data = self.text_sha1.startswith(RAW)
+        if is_data:
+            boilerplate = Boilerplate(noise=boilerplate.noise)
         own, numbers, doubtful = lines_by_kind(self.lines.columns, boilerplate)
         if _words(doubtful) > _words(own) + _words(numbers):
             numbers += doubtful
@@ -166,7 +173,7 @@ class Signature(NamedTuple):
         # Each line once: what every row of a listing repeats ("by", "last post", a date) would
         # outvote all that tells one listing from another.
         words = dict(lines)
-        if sum(words.values()) < MIN_WORDS:
+        if is_data or sum(words.values()) < MIN_WORDS:
             return digest, None
         # Near simhashes stay near with the same numbers, and become far ones with others.
         told = int.from_bytes(digest_of([line for line, _ in numbers])[:8], "big") if numbers else 0

@@ -1,4 +1,5 @@
 import itertools
+import json
 import random
 import sqlite3
 import subprocess
@@ -16,7 +17,7 @@ from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
 from scrapy_urlcanon.learn.results.in_force import AuditedUrl, Credit, RuleInForce
 from scrapy_urlcanon.learn.store import BATCH, VERSION, ObservationStore
 from scrapy_urlcanon.pages.page import Page
-from scrapy_urlcanon.pages.visits import Visits
+from scrapy_urlcanon.pages.visits import Visits, compare_visits
 
 MENU = "<ul><li>Home</li><li>About</li><li>12 items</li></ul>"
 
@@ -79,6 +80,66 @@ def test_pages_of_numbers_are_told_by_them(tmp_path):
     observations = list(read_store(path))
     assert len({observation.main_sha1 for observation in observations}) == 240
     assert learn(observations).as_rules() == {"a.example": {"drop_params": ["sid"]}}
+
+
+def as_json(name, fields):
+    """Return an object with *fields*."""
+    return json.dumps({"name": name, **fields})
+
+
+def as_xml(name, fields):
+    """Return an element with one for each of *fields*."""
+    members = "".join(f"<{key}>{value}</{key}>" for key, value in fields.items())
+    return f"<item><name>{name}</name>{members}</item>"
+
+
+@pytest.mark.parametrize(("kind", "write"), [("plain", as_json), ("xml", as_xml)])
+@pytest.mark.parametrize("more", [{"views": 907}, {"state": "open"}])
+def test_member_that_many_pages_have_is_content_of_data(tmp_path, kind, write, more):
+    """Data has no menus: what half of a site's pages have more is no frame around their text."""
+    path, draw = tmp_path / "o.sqlite", random.Random(1)
+    with ObservationStore(path) as store:
+        for number in range(40):
+            name = " ".join(draw.choices(["red", "shoe", "of", "wool", "blue", "hat"], k=40))
+            fields = {"price": draw.randrange(1000), "made": "2026-01-01"}
+            of_each = {key: value if value == "open" else number for key, value in more.items()}
+            for query, shown in (
+                ("", fields),
+                (f"?sid={number}", fields),
+                ("?expand=stats", fields | of_each),
+            ):
+                url, body = f"http://a.example/item/{number}{query}", write(name, shown)
+                store.add(page(url, body, kind=kind), status=200)
+    assert learn(read_store(path)).as_rules() == {"a.example": {"drop_params": ["sid"]}}
+
+
+def test_noise_is_left_out_of_data(tmp_path):
+    """A member that is another one at each visit hides no rule."""
+    path, count = tmp_path / "o.sqlite", itertools.count()
+    with ObservationStore(path) as store:
+
+        def page_of(number, query=""):
+            body = as_json(f"item {'abcdefghij'[number]}", {"served": next(count)})
+            return page(f"http://a.example/{number}{query}", body, kind="plain")
+
+        for number in range(10):
+            for query in ("", f"?sid={number}"):
+                store.add(page_of(number, query), status=200)
+            visits = compare_visits(page_of(number).lines, page_of(number).lines)
+            store.add_visits("a.example", visits)
+    assert learn(read_store(path)).as_rules() == {"a.example": {"drop_params": ["sid"]}}
+
+
+def test_end_of_long_data_tells_it(tmp_path):
+    """A listing that is cut short where lines are no longer kept is not the whole one."""
+    path = tmp_path / "o.sqlite"
+    with ObservationStore(path) as store:
+        for number in range(10):
+            rows = [{"id": row, "list": "abcdefghij"[number]} for row in range(400)]
+            for query, shown in (("", rows), ("?all=1", rows + rows[:1])):
+                url = f"http://a.example/list/{number}{query}"
+                store.add(page(url, json.dumps(shown), kind="plain"), status=200)
+    assert learn(read_store(path)).as_rules() == {}
 
 
 def test_page_with_nothing_of_its_own_says_nothing(tmp_path):
@@ -310,7 +371,7 @@ def test_disk_that_is_full_while_recording_is_said_once(tmp_path):
 import logging, resource, signal, sys
 from scrapy_urlcanon.learn.store import BATCH, ObservationStore
 from scrapy_urlcanon.pages.page import Page
-from scrapy_urlcanon.pages.visits import Visits
+from scrapy_urlcanon.pages.visits import Visits, compare_visits
 logging.basicConfig(level=logging.ERROR)
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = ObservationStore(sys.argv[1])

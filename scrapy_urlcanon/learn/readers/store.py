@@ -212,15 +212,16 @@ class _Texts:
         return known
 
     def _read(self, text: object) -> Observation:
-        digest, title, packed, first = self._row(text)
+        stored, title, packed, first = self._row(text)
+        digest = stored.hex() if isinstance(stored, bytes) else stored
         lines = self._lines.pop(text, None)
         if lines is None:
             lines = _unpacked(packed, first)
-        main, simhash = Signature("", "", 0, lines).main(self._boilerplate)
+        main, simhash = Signature("", str(digest), 0, lines).main(self._boilerplate)
         return Observation.from_fields(
             {
                 "url": "http://text.invalid/",
-                "text_sha1": digest.hex() if isinstance(digest, bytes) else digest,
+                "text_sha1": digest,
                 "title": title,
                 "main_sha1": main,
                 "simhash64": None if simhash is None else f"{simhash:x}",
