@@ -23,7 +23,7 @@ from scrapy_urlcanon.learn.operations import DropParam, RewriteTemplates
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
@@ -35,6 +35,9 @@ _Context: TypeAlias = "tuple[str, Words, Words]"
 
 # A number that a template leaves out.
 _ANY_NUMBER = re.compile(r"\{_\w+:digits\}")
+
+# A parameter that a template leaves out, whatever its value.
+_ANY_VALUE = re.compile(r"[^=]+=\{_\w+\}")
 
 #: The share of other pages from which on a rule is none that differs at times.
 _OTHER_PAGES = 0.5
@@ -77,7 +80,11 @@ def chance_of_luck(groups: Groups, candidate: Sequence[Operation], pages: int) -
         own = frozenset((host,) for host in hosts)
     elif not places or any("{" in word for words in own for word in words):
         return 0.0
-    contexts = _by_host(groups) if hosts else _by_context(groups, len(segments), places)
+    contexts = (
+        _by_host(groups)
+        if hosts
+        else _by_context(groups, len(segments), places, candidate[0].subjects)
+    )
     agree: Counter[frozenset[Words]] = Counter()
     differ: Counter[frozenset[Words]] = Counter()
     for context, seen in contexts.items():
@@ -99,18 +106,26 @@ def chance_of_luck(groups: Groups, candidate: Sequence[Operation], pages: int) -
 
 
 def _places(candidate: Sequence[Operation]) -> tuple[list[str], list[int]]:
-    """Return the segments of the first template, and where the second one has others."""
+    """Return the segments of the first template, and where the second one has others.
+
+    One that leaves out parameters, whatever they are, replaces words of the path all the same.
+    """
     (source, _, query), (target, _, new_query) = (t.partition("?") for t in candidate[0].shapes)
     segments, new = source.split("/"), target.split("/")
-    if len(candidate) > 1 or query != new_query or len(segments) != len(new):
+    kept, old = ({*text.split("&")} - {""} for text in (new_query, query))
+    is_left_out = all(_ANY_VALUE.fullmatch(param) for param in old - kept)
+    if len(candidate) > 1 or kept - old or not is_left_out or len(segments) != len(new):
         return segments, []
     return segments, [place for place, segment in enumerate(segments) if segment != new[place]]
 
 
 def _by_context(
-    groups: Groups, depth: int, places: Sequence[int]
+    groups: Groups, depth: int, places: Sequence[int], left_out: Collection[str]
 ) -> dict[_Context, dict[Words, object]]:
-    """Return the pages of the words in some places of paths of a depth, by all around them."""
+    """Return the pages of the words in some places of paths of a depth, by all around them.
+
+    :param left_out: names of parameters that make no difference.
+    """
     found: dict[_Context, dict[Words, object]] = {}
     for location, page in groups.pages.items():
         parts = location.path.split("/")
@@ -119,8 +134,13 @@ def _by_context(
         words = tuple(parts[place] for place in places)
         for place in places:
             parts[place] = ""
-        context = host_of(location.origin), tuple(parts), location.params
-        found.setdefault(context, {})[words] = page
+        params = tuple(param for param in location.params if name_of(param) not in left_out)
+        context = host_of(location.origin), tuple(parts), params
+        pages = found.setdefault(context, {})
+        other = pages.setdefault(words, page)
+        if other != page:
+            # The same one in whatever order the URLs are.
+            pages[words] = min(other, page, key=str)
     return found
 
 
