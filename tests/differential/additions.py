@@ -185,7 +185,7 @@ def _other_rules(case: Case, urls: Urls, random: Random) -> Case:
     for setting in ("URLCANON_RULES", "URLCANON_SPIDER_RULES"):
         for pattern, rules in case.plugin.get(setting, {}).items():
             kept = random.sample(sorted(rules), random.randint(0, len(rules)))
-            plugin[setting] = {pattern: {name: rules[name] for name in kept}}
+            plugin.setdefault(setting, {})[pattern] = {name: rules[name] for name in kept}
     plugin["URLCANON_PRESET"] = random.choice(("scrapy", "safe", "aggressive"))
     plugin["URLCANON_JOB_RULES"] = random.choice(("warn", "warn", "keep"))
     return replace(case, later_plugin=plugin)
