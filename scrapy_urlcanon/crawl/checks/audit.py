@@ -448,29 +448,26 @@ class Audit:
         self.verdicts.count(trial, entries, judgement)
         self._sample.go_on_with(entries, drop.domain)
         self._go_on_with_the_sample()
-        if trial.is_got:
+        is_same = judgement.verdict is Verdict.SAME
+        if trial.is_got or (is_same and not self._may_differ_in_little(trial)):
             return
-        if judgement.verdict is Verdict.SAME:
-            self._keep_what_is_nearly_the_same(trial)
-            return
-        self.held.hold(url, trial.response)
-        is_file = trial.comparison.is_of_files and judgement.reason != SHARED
-        if (trial.is_refused or is_file) and trial.response:
-            # It looks different, and no control says more: the spider is to have it.
-            self._crawler.engine.crawl(marked(drop.request, RELEASED))
-            return
+        if not is_same:
+            self.held.hold(url, trial.response)
+            is_file = trial.comparison.is_of_files and judgement.reason != SHARED
+            if (trial.is_refused or is_file) and trial.response:
+                # It looks different, and no control says more: the spider is to have it.
+                self._crawler.engine.crawl(marked(drop.request, RELEASED))
+                return
+        # In case what merged it proves wrong.
         self._variants.remember(drop)
-        self._sample.told_nothing(url, is_refused=trial.is_refused)
+        self._sample.told_nothing(url, is_refused=trial.is_refused and not is_same)
 
-    def _keep_what_is_nearly_the_same(self, trial: Trial) -> None:
-        """Remember a variant that may differ in little, in case what merged it proves wrong."""
-        drop, response = trial.drop, trial.response
-        if DECLARED_CANONICAL in drop.rules or response is None:
-            return
-        if self._contents.read(response).digest == trial.comparison.reference.digest:
-            return
-        self._variants.remember(drop)
-        self._sample.told_nothing(drop.request.url, is_refused=False)
+    def _may_differ_in_little(self, trial: Trial) -> bool:
+        """Tell whether a variant that is the same page by a verdict is not so line by line."""
+        if DECLARED_CANONICAL in trial.drop.rules or trial.response is None:
+            return False
+        shown = self._contents.read(trial.response)
+        return shown.digest != trial.comparison.reference.digest
 
     def _take_under_way(self, is_meant: Callable[[Drop], bool]) -> list[Drop]:
         """End the trials that need no verdict any more; return what the spider lacks of them."""
