@@ -18,7 +18,7 @@ from sites import SITE, Crawl, FollowSpider
 
 # The same examples on every run, but for HYPOTHESIS_PROFILE=long. No deadline: on a loaded
 # machine any test is slow. A test that needs more or fewer examples takes a share of these.
-settings.register_profile("short", deadline=None, derandomize=True, max_examples=300)
+settings.register_profile("short", deadline=None, derandomize=True, max_examples=200)
 settings.register_profile("long", deadline=None, max_examples=5_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "short"))
 

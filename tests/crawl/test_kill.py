@@ -129,7 +129,7 @@ def test_kill_of_an_ordered_job_loses_no_page(tmp_path, runs, at):
 
 
 TRAP, RICH = "http://trap.example", "http://rich.example"
-LAST = {TRAP: 700, RICH: 150}
+LAST = {TRAP: 500, RICH: 100}
 
 
 def numbers_linked(host, number):
@@ -157,7 +157,7 @@ def linked_by(urls):
     return found
 
 
-@pytest.mark.parametrize("at", [150, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("at", [110, pytest.param(150, marks=pytest.mark.long)])
 def test_kill_loses_nothing_of_what_was_left(tmp_path, runs, at):
     """What nothing was expected of is fetched or in the file, not both, and there once."""
     job, server = runs(

@@ -355,4 +355,4 @@ class Lives(RuleBasedStateMachine):
 
 
 TestLives = Lives.TestCase
-TestLives.settings = settings(max_examples=300, stateful_step_count=30)
+TestLives.settings = settings(stateful_step_count=30)

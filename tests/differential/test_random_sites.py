@@ -8,15 +8,15 @@ from differential.generator import generate
 from differential.law import chance, judge
 from differential.shrinking import explained
 
-HALF = 50
+
+def some_of(*seeds):
+    """Return a third of the *seeds* as they are, and the others for the long form of a test."""
+    some = len(seeds) // 3
+    return [*seeds[:some], *(pytest.param(seed, marks=pytest.mark.long) for seed in seeds[some:])]
+
+
 # Without and with what was added later.
-SEEDS = [*range(HALF), *range(FIRST, FIRST + HALF)]
-LONG_SEEDS = [*range(HALF, 2 * HALF), *range(FIRST + HALF, FIRST + 2 * HALF)]
-
-
-@pytest.mark.parametrize(
-    "seed", [*SEEDS, *(pytest.param(seed, marks=pytest.mark.long) for seed in LONG_SEEDS)]
-)
+@pytest.mark.parametrize("seed", [*some_of(*range(100)), *some_of(*range(FIRST, FIRST + 100))])
 @deferred_f_from_coro_f
 async def test_nothing_is_lost(seed):
     """The same pages get to the same callbacks, and the same files to the same items."""
@@ -27,15 +27,8 @@ async def test_nothing_is_lost(seed):
         )
 
 
-@pytest.mark.parametrize(
-    ("seed", "feature"),
-    [(seed, feature) for feature in ("order", "places") for seed in range(1000, 1020)]
-    + [
-        (seed, feature)
-        for feature in ("follows", "retries", "stop", "kill")
-        for seed in range(1020, 1030)
-    ],
-)
+@pytest.mark.parametrize("seed", some_of(*range(1000, 1030)))
+@pytest.mark.parametrize("feature", ["order", "places", "follows", "retries", "stop", "kill"])
 @deferred_f_from_coro_f
 async def test_nothing_is_lost_to_what_few_sites_have(seed, feature):
     """Where the news comes first, skipped URLs are known, a spider follows, or a job is killed."""
@@ -46,7 +39,7 @@ async def test_nothing_is_lost_to_what_few_sites_have(seed, feature):
         )
 
 
-@pytest.mark.parametrize("seed", [*range(200, 205), *range(FIRST, FIRST + 5)])
+@pytest.mark.parametrize("seed", [*some_of(*range(200, 209)), *some_of(*range(FIRST, FIRST + 9))])
 @deferred_f_from_coro_f
 async def test_law_asks_for_nothing_that_depends_on_chance(seed):
     """What is promised of a site comes without the plugin in whatever order it is crawled."""

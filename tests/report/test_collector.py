@@ -149,7 +149,7 @@ def test_domains_beyond_the_limit_are_counted_as_others(make_drop, collector):
     assert sum(domain.dropped for domain in domains) == 6_000
 
 
-@pytest.mark.parametrize("groups", [60_000])
+@pytest.mark.parametrize("groups", [15_000, pytest.param(60_000, marks=pytest.mark.long)])
 def test_memory_is_bounded(make_drop, collector, groups):
     """More groups than are counted need no more memory than some megabytes."""
     tracemalloc.start()

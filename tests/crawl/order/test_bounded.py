@@ -23,12 +23,12 @@ def features(number):
 
 
 def test_many_requests_of_few_classes_take_no_memory_but_their_numbers():
-    """100,000 come and go; the heaps hold about as many entries as there are classes."""
+    """30,000 come and go; the heaps hold about as many entries as there are classes."""
     waiting = lane()
     for number in range(400):
         waiting.push(number, features(number % 4))
     tracemalloc.start()
-    for number in range(400, 100_000):
+    for number in range(400, 30_000):
         waiting.push(number, features(number % 4))
         waiting.take(Turn.BEST if number % 32 else Turn.OLDEST)
     used = tracemalloc.get_traced_memory()[0]
