@@ -98,6 +98,11 @@ def is_unfiltered(request: Request) -> bool:
     return request.dont_filter or meta.get(DROP_KEY) is False or meta.get(RECORD_KEY) is False
 
 
+def is_retry(request: Request) -> bool:
+    """Tell whether *request* repeats another one, as Scrapy's retries do."""
+    return request.dont_filter and "retry_times" in request.meta
+
+
 def leads_off_site(request: Request, url: str, spider: Spider | None) -> bool:
     """Tell whether *url* is on no domain that *spider* allows, and that of *request* is on one.
 

@@ -19,10 +19,10 @@ from scrapy.utils.request import request_from_dict
 
 from scrapy_urlcanon.crawl.order.index import QUEUE, problem_of
 from scrapy_urlcanon.crawl.origins import sources_of
-from scrapy_urlcanon.crawl.own_requests import OF_ANOTHER_URL, is_unfiltered
+from scrapy_urlcanon.crawl.own_requests import OF_ANOTHER_URL, is_retry, is_unfiltered
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.journal import FILE, OUTCOMES, Journal, Kind, Record
-from scrapy_urlcanon.crawl.recovery.replay import Replay, is_retry
+from scrapy_urlcanon.crawl.recovery.replay import Replay
 from scrapy_urlcanon.crawl.recovery.spider_output import SpiderOutput
 from scrapy_urlcanon.crawl.recovery.under_rules import under_rules
 from scrapy_urlcanon.crawl.seen import FILTER_KEYS, record_as_seen, scheduler_of

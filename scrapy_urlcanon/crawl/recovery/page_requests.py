@@ -21,6 +21,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     RESCUE,
     REWRITTEN,
     SKIPPED,
+    is_retry,
     is_unfiltered,
     mark_of,
     marked,
@@ -29,7 +30,7 @@ from scrapy_urlcanon.crawl.own_requests import (
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.journal import Kind
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
-from scrapy_urlcanon.crawl.recovery.page_states import Fate, State
+from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, Fate, State
 from scrapy_urlcanon.crawl.seen import scheduler_of
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
@@ -232,10 +233,7 @@ class PageRequests:
             # Of what was cut short another URL may bring all.
             pages = dict.fromkeys(pages, False)
             self._no_successes.add(request)
-        if self._depths is not None:
-            # What it links counts from the least depth at which the page was linked.
-            depths = [depth for page in pages if (depth := self._depths.get(page)) is not None]
-            request.meta["depth"] = min([request.meta.get("depth", 0), *depths])
+        self._set_least_depth(request, pages, callback)
         urls = (request.url, *sources_of(request))
         self._withdraw(request, urls, callback)
         self._note_what_led(request, urls, pages, callback)
@@ -435,6 +433,19 @@ class PageRequests:
             for page, is_own in pages.items()
             if (lives.got if is_own else lives.led)(page, callback)
         ]
+
+    def _set_least_depth(self, request: Request, pages: Iterable[bytes], callback: str) -> None:
+        """Let what *request* brings count from the least depth at which its page was linked.
+
+        Nothing is dropped for one that is not filtered, and what the callback has had counted so
+        before: pages that link each other would never come to the limit.
+        """
+        if self._depths is None or (is_unfiltered(request) and not is_retry(request)):
+            return
+        for page in pages:
+            depth = self._depths.get(page)
+            if depth is not None and self._lives.state(page, callback) not in CONTENT:
+                request.meta["depth"] = min(request.meta.get("depth", 0), depth)
 
     def _is_less_deep(self, page: bytes, request: Request) -> bool:
         """Note at which depth *page* is asked for; tell whether it was asked for deeper before."""

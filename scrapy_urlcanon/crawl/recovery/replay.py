@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.own_requests import AUDIT, REWRITTEN, is_plain, is_unfiltered, mark_of
+from scrapy_urlcanon.crawl.own_requests import (
+    AUDIT,
+    REWRITTEN,
+    is_plain,
+    is_retry,
+    is_unfiltered,
+    mark_of,
+)
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.journal import OUTCOMES, Kind, Record
 
@@ -117,11 +124,6 @@ class Replay:
                 request = self._request_of(record)
                 if request is not None:
                     yield record, request
-
-
-def is_retry(request: Request) -> bool:
-    """Tell whether *request* repeats another one, as Scrapy's retries do."""
-    return request.dont_filter and "retry_times" in request.meta
 
 
 def _repeats(record: Record, request: Request) -> bool:
