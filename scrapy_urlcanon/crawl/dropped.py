@@ -255,7 +255,10 @@ class DroppedDuplicates:
         others = dropped - sum(count for _, count in ranked[:_TOP_DOMAINS])
         if others:
             self._stats.set(Stat.DROPPED_ON_DOMAIN, others, domain="other")
-        logger.info(summary(self._stats.all()), extra={"spider": spider})
+        stats = self._stats.all()
+        # Scrapy's DummyStatsCollector keeps nothing, and there is nothing to sum up.
+        if Stat.REQUESTS.key() in stats:
+            logger.info(summary(stats), extra={"spider": spider})
 
 
 def _as_linked(drop: Drop) -> Drop:

@@ -45,3 +45,18 @@ async def test_crawl_with_everything_on(crawl):
     result = await crawl(site(pages), settings, start=[f"{SITE}/"])
     expected = {"requests", "dropped/rule/drop_params", "skipped/print/{id}", "recorded"}
     assert expected <= {name.replace("skipped//", "skipped/") for name in result.figures}
+
+
+@deferred_f_from_coro_f
+async def test_collector_that_keeps_nothing(crawl, caplog):
+    """A crawl with Scrapy's ``DummyStatsCollector`` drops what another one does, and ends so."""
+    pages = {"/": links("/a?sid=1", "/a?sid=2"), "/a?sid=1": page("a"), "/a?sid=2": page("a")}
+    settings = {
+        "URLCANON_RULES": {"*": {"drop_params": ["sid"]}},
+        "URLCANON_REPORT": "report.json",
+        "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
+    }
+    result = await crawl(site(pages), settings)
+    assert len(result.hits) == len({"/", "/a"})
+    assert not result.stats
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
