@@ -7,6 +7,7 @@ from typing import ClassVar
 import pytest
 from loopback import Response, page, redirect
 from scrapy import Request
+from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.dupefilters import BaseDupeFilter
 from scrapy.linkextractors import LinkExtractor
 from scrapy.pipelines.files import FilesPipeline
@@ -382,6 +383,45 @@ async def test_depth_of_a_page_that_was_had_deeper(crawl, late):
     result = await crawl(site(pages), {**RULES, **deep_first, "DEPTH_LIMIT": 3})
     assert result.hits[:4] == ["/", "/1", "/2", "/a?sid=2"]
     assert "/beyond" in result.pages
+
+
+class AsksForAnotherUrl:
+    """Takes a page for a ban, and asks for it by another of its URLs."""
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        middleware = cls()
+        middleware.crawler = crawler
+        return middleware
+
+    def process_response(self, request, response):
+        if b"banned" not in response.body:
+            return response
+        if "retry" in request.url:
+            request = get_retry_request(request, spider=self.crawler.spider)
+        return request.replace(url=f"{request.url}2", dont_filter=True)
+
+
+@pytest.mark.parametrize("url", ["/a?sid=", "/retry?sid="])
+@pytest.mark.parametrize("policy", ["DummyPolicy", "RFC2616Policy"])
+@deferred_f_from_coro_f
+async def test_ban_is_not_cached_for_what_is_asked_for_instead(crawl, policy, url):
+    """A middleware that refuses a page gets another URL of it, and the next crawl gets that."""
+    pages = {"/": links(url), url: page("banned"), f"{url}2": page("a")}
+    settings = {
+        **RULES,
+        "DOWNLOADER_MIDDLEWARES": {AsksForAnotherUrl: 545},
+        "HTTPCACHE_ENABLED": True,
+        "HTTPCACHE_POLICY": f"scrapy.extensions.httpcache.{policy}",
+        "HTTPCACHE_DIR": "cache",
+        "RETRY_TIMES": 2,
+        "CLOSESPIDER_PAGECOUNT": 9,
+    }
+    for hits in [["/", url, f"{url}2"], []]:
+        result = await crawl(site(pages), settings)
+        assert result.pages == ["/", f"{url}2"]
+        if policy == "DummyPolicy":
+            assert result.hits == hits
 
 
 @deferred_f_from_coro_f

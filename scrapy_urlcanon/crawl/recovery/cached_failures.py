@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from scrapy import signals
 from scrapy.downloadermiddlewares.httpcache import HttpCacheMiddleware
 
-from scrapy_urlcanon.crawl.own_requests import OWN_URL, marked
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.own_requests import OWN_URL, is_retry, marked
 from scrapy_urlcanon.crawl.recovery.page_requests import CUT_SHORT
 
 _HEAD = 4096
 """Bytes of a page in which Scrapy looks for ``<meta http-equiv="refresh">``."""
+_REMEMBERED_ON_THEIR_WAY = 100_000
+"""Pages, of which a few are on their way at a time, and the others were refused."""
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -22,7 +26,7 @@ def keep_failures_apart(crawler: Crawler) -> None:
     """Have the HTTP cache of *crawler*, if it has one, store failures for their own URLs."""
     for middleware in crawler.engine.downloader.middleware.middlewares:
         if isinstance(middleware, HttpCacheMiddleware):
-            middleware.storage = _FailuresApart(middleware.storage)
+            middleware.storage = _FailuresApart(middleware.storage, crawler)
 
 
 class _FailuresApart:
@@ -31,10 +35,17 @@ class _FailuresApart:
     What is no success says nothing of the other URLs: that one is gone, or leads to a form to log
     in; nor does what was cut short. Any other success is stored under the fingerprint of its page,
     so that all URLs share it.
+
+    But for a URL that a middleware asks for instead, since it took the page for a ban: that
+    would be answered with what it refused, for ever.
     """
 
-    def __init__(self, storage: Any) -> None:
+    def __init__(self, storage: Any, crawler: Crawler) -> None:
         self._storage = storage
+        self._fingerprinter = crawler.request_fingerprinter
+        # By page the URL whose response no middleware has let through yet.
+        self._on_its_way: BoundedMapping[bytes, str] = BoundedMapping(_REMEMBERED_ON_THEIR_WAY)
+        crawler.signals.connect(self._response_received, signals.response_received)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._storage, name)
@@ -46,9 +57,13 @@ class _FailuresApart:
         )
         if response is None:
             response = self._storage.retrieve_response(spider, request)
-            # In older caches there are failures under the fingerprints of pages.
-            if response and not _is_success(response) and response.url != request.url:
+            if response is None:
                 return None
+            # In older caches there are failures under the fingerprints of pages.
+            is_shared = _is_success(response) and not self._is_instead(request)
+            if not is_shared and response.url != request.url:
+                return None
+            self._note(request)
         elif _is_success(response):
             # Why else is it stored for its URL alone? Scrapy stores no flags.
             response.flags.append(CUT_SHORT)
@@ -56,8 +71,23 @@ class _FailuresApart:
 
     def store_response(self, spider: Spider, request: Request, response: Response) -> None:
         """Store *response* for the page of *request*, or for its URL alone."""
-        key = request if _is_success(response) else marked(request, OWN_URL)
+        if _is_success(response):
+            self._note(request)
+            key = request
+        else:
+            key = marked(request, OWN_URL)
         self._storage.store_response(spider, key, response)
+
+    def _note(self, request: Request) -> None:
+        self._on_its_way[self._fingerprinter.fingerprint(request)] = request.url
+
+    def _is_instead(self, request: Request) -> bool:
+        """Tell whether *request* is for another URL of a page that was refused."""
+        url = self._on_its_way.get(self._fingerprinter.fingerprint(request))
+        return is_retry(request) or url not in {None, request.url}
+
+    def _response_received(self, request: Request) -> None:
+        self._on_its_way.pop(self._fingerprinter.fingerprint(request))
 
 
 def _is_success(response: Response) -> bool:
