@@ -43,7 +43,7 @@ class CanonicalUrls:
         if url is None:
             url = request.url
         meta = request.meta
-        if PAGE_KEY in meta:
+        if PAGE_KEY in meta and names_its_page(request):
             # As a URL, since other fingerprinters get it as one.
             return f"urlcanon-key://{quote(str(meta[PAGE_KEY]), safe='')}"
         if meta.get("verbatim_url") or has_no_host(url):
@@ -77,6 +77,15 @@ class CanonicalUrls:
         ):
             self._unparsable.add(hash(url))
             self._stats.set(Stat.UNPARSABLE, len(self._unparsable))
+
+
+def names_its_page(request: Request) -> bool:
+    """Tell whether *request* has a name for its page; None and the empty text are none.
+
+    Else all pages of which a spider has found no name would be one.
+    """
+    key = request.meta.get(PAGE_KEY)
+    return key is not None and str(key) != ""
 
 
 def has_no_host(url: str) -> bool:

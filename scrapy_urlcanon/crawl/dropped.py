@@ -15,8 +15,9 @@ from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.canonical_urls import names_its_page
 from scrapy_urlcanon.crawl.own_requests import REWRITTEN, is_plain, mark_of, with_url
-from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY, PAGE_KEY
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
@@ -220,7 +221,7 @@ class DroppedDuplicates:
         # or no rule touched it, or its fingerprint is its own.
         first = self._first_urls.of(fingerprint) or url
         entries = frozenset()
-        if url != first and PAGE_KEY not in request.meta:
+        if url != first and not names_its_page(request):
             entries = self._fired(request) | self._entries_that_fired(first)
         return Drop(request, first, fingerprint, entries, domain)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
+from scrapy_urlcanon.crawl.canonical_urls import names_its_page
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import (
     RESCUE,
@@ -16,7 +17,6 @@ from scrapy_urlcanon.crawl.own_requests import (
     mark_of,
     marked,
 )
-from scrapy_urlcanon.crawl.settings import PAGE_KEY
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class SkippedRequests:
         """
         if is_unfiltered(request) or request.method not in {"GET", "HEAD"}:
             return
-        if PAGE_KEY in request.meta:
+        if names_its_page(request):
             return
         mark = mark_of(request, RESCUE)
         if mark and mark["url"] == request.url:

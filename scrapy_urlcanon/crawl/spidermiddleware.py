@@ -13,6 +13,7 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from scrapy_urlcanon.canonicalizer.patterns import with_parents
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.crawl.canonical_urls import names_its_page
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.own_requests import (
     RESCUE,
@@ -22,7 +23,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     marked,
 )
 from scrapy_urlcanon.crawl.seen import record_as_seen
-from scrapy_urlcanon.crawl.settings import PAGE_KEY, name_of
+from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         A signature is of the URL as it is: any change would make it invalid.
         """
         # Of a copy of what takes its place the canonical URL has failed.
-        is_own = PAGE_KEY in request.meta or mark_of(request, RESCUE)
+        is_own = names_its_page(request) or mark_of(request, RESCUE)
         if is_own or request.method not in {"GET", "HEAD"} or not self._rewrites(request.url):
             return request
         if is_signed(split(request.url).query or ()):

@@ -58,6 +58,18 @@ async def test_key_names_the_page(crawl):
     assert result.figures["dropped/variant"] == 2
 
 
+@pytest.mark.parametrize("setting", ["URLCANON_RESCUE", "URLCANON_REWRITE"])
+@pytest.mark.parametrize("name", [None, ""])
+@deferred_f_from_coro_f
+async def test_key_that_names_nothing(crawl, name, setting):
+    """What a spider found no name for is known by its URL: it is not all one page."""
+    rules = {"site.example": {"drop_params": ["sid"], "skip": ["/print/{page}"]}}
+    requests = [(url, key(name)) for url in ("/a", "/b", "/b?sid=1", "/print/1")]
+    settings = {setting: True, "URLCANON_RULES": rules}
+    found, _ = await hits(crawl, requests, (), settings)
+    assert found == ["/a", "/b"]
+
+
 @deferred_f_from_coro_f
 async def test_page_with_a_key_that_fails(crawl):
     """Another request with the key takes its place."""
