@@ -122,7 +122,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             found.append(self._order.output_of(response))
         if self._job:
             fetched = self._requests is not None and self._requests.is_delivered(response.request)
-            found.append(self._job.output_of(response.request, fetched=fetched))
+            found.append(self._job.output_of(response, response.request, fetched=fetched))
         return [output for output in found if output]
 
     def _processed(

@@ -1,11 +1,14 @@
 """A job that is killed after any record of its journal loses no page to any callback."""
 
+import asyncio
 from pathlib import Path
+from shutil import copytree
 from urllib.parse import urlsplit
 
 import pytest
 from loopback import page, redirect
 from scrapy import Request
+from scrapy.exceptions import DropItem
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, RetryingSpider, links, site
 
@@ -177,6 +180,28 @@ async def test_page_that_a_callback_retries_is_not_done(crawl):
         site({**pages, "/a": page("a")}), settings, spider=RetryingSpider, start=()
     )
     assert "/a" in result.pages
+
+
+@pytest.mark.parametrize("error", [None, DropItem("old"), ValueError("wrong")])
+@deferred_f_from_coro_f
+async def test_page_whose_item_is_in_a_pipeline_is_not_done(crawl, error):
+    """It is fetched again after a kill, as the item may be lost; once the item is through, not."""
+
+    class Pipeline:
+        async def process_item(self, item):
+            if item["url"] == f"{SITE}/a":
+                await asyncio.sleep(0.1)
+                copytree("job", "killed")
+                if error:
+                    raise error
+            return item
+
+    pages = {"/": links("/a"), "/a": links("/b"), "/b": page("b")}
+    settings = {**JOB, "ITEM_PIPELINES": {Pipeline: 1}}
+    await crawl(site(pages), settings)
+    for job, hits in [("killed", ["/a"]), ("job", [])]:
+        result = await crawl(site(pages), {**JOB, "JOBDIR": job})
+        assert result.hits == hits
 
 
 class Numbered(Request):

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import Scheduler
+from scrapy.http import Response
 from scrapy.utils.misc import load_object
 from scrapy.utils.request import request_from_dict
 
@@ -100,6 +101,7 @@ class JobRecovery:
         self._rules_before = b""
         self._begun_before: set[bytes] = set()
         self._outputs: WeakKeyDictionary[Request, SpiderOutput] = WeakKeyDictionary()
+        self._outputs_of_responses: WeakKeyDictionary[Response, SpiderOutput] = WeakKeyDictionary()
         # As the requests came from the scheduler: other middlewares add to their meta.
         self._identities: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         self._replayed: Request | None = None
@@ -124,6 +126,8 @@ class JobRecovery:
         crawler.signals.connect(self.engine_started, signals.engine_started)
         crawler.signals.connect(self.request_scheduled, signals.request_scheduled)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
+        for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
+            crawler.signals.connect(self.item_ended, signal)
 
     @staticmethod
     def is_possible(settings: BaseSettings) -> bool:
@@ -188,11 +192,18 @@ class JobRecovery:
             return
         output = self._outputs.pop(request, None)
         if output:
-            output.scheduled()
+            output.has_ended()
 
-    def output_of(self, request: Request, *, fetched: bool) -> SpiderOutput:
-        """Return what is to be told of the spider's output for *request*."""
-        return SpiderOutput(self._outputs, partial(self.done, request, fetched=fetched))
+    def output_of(self, response: Response, request: Request, *, fetched: bool) -> SpiderOutput:
+        """Return what is to be told of the spider's output for *response*, that of *request*."""
+        output = SpiderOutput(self._outputs, partial(self.done, request, fetched=fetched))
+        self._outputs_of_responses[response] = output
+        return output
+
+    def item_ended(self, response: object) -> None:
+        """Note that an item of *response* is through the pipelines, whatever became of it."""
+        if isinstance(response, Response) and response in self._outputs_of_responses:
+            self._outputs_of_responses[response].has_ended()
 
     def begin(self, request: Request) -> None:
         """Write down that *request* is sent, and count it if one before it was."""

@@ -1,4 +1,4 @@
-"""Tells when all that the spider made of a response is scheduled."""
+"""Tells when all that the spider made of a response has ended."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ if TYPE_CHECKING:
 
 
 class SpiderOutput:
-    """Knows when all requests that the spider made of one response are scheduled.
+    """Knows when all that the spider made of one response has ended.
 
-    That is later than the end of the callback: the scraper takes all that the spider yields
-    and then gives it to the engine (``Scraper.handle_spider_output_async``).
+    Its requests are scheduled, and its items through the pipelines, which may take as long as
+    the downloads of their files. That is later than the end of the callback: the scraper takes all
+    that the spider yields and then passes it on (``Scraper.handle_spider_output_async``).
 
-    :param outputs: by request, what is to be told that it is :meth:`scheduled`.
-    :param done: is called once they are.
+    :param outputs: by request, what is to be told that it :meth:`has_ended`.
+    :param done: is called once all have.
     """
 
     def __init__(
@@ -25,21 +26,21 @@ class SpiderOutput:
     ) -> None:
         self._outputs = outputs
         self._done = done
-        # One more than there are requests, until the end.
+        # One more than there are requests and items, until the end.
         self._open = 1
 
     def add(self, each: object) -> None:
         """Note a request or an item that goes to the engine."""
+        self._open += 1
         if isinstance(each, Request):
-            self._open += 1
             self._outputs[each] = self
 
     def end(self) -> None:
         """Note that there is no more."""
-        self.scheduled()
+        self.has_ended()
 
-    def scheduled(self) -> None:
-        """Note that one of the requests is scheduled."""
+    def has_ended(self) -> None:
+        """Note that one of the requests is scheduled, or one of the items through."""
         self._open -= 1
         if not self._open:
             self._done()
