@@ -81,7 +81,7 @@ def _count(name: str, value: Any) -> int:
             return int(value)
     except (TypeError, ValueError):
         pass
-    raise _expected(name, "a number of 0 or more", value)
+    raise _expected(name, "a whole number of 0 or more", value)
 
 
 def _profiles(name: str, value: Any) -> bool | tuple[Any, ...]:
@@ -178,7 +178,7 @@ def _paths(name: str, value: Any) -> tuple[Any, ...]:
     if value in _NO_PATH:
         return ()
     if isinstance(value, str):
-        value = value.split(",")
+        value = [path.strip() for path in value.split(",") if path.strip()]
     if isinstance(value, (list, tuple)):
         return tuple(_at_home(path) if isinstance(path, str) else path for path in value)
     raise _expected(name, "a list of paths", value)
@@ -192,7 +192,7 @@ def _at_home(path: str | os.PathLike[str]) -> str:
 def _any(name: str, value: Any) -> Any:
     """Return *value*: it is checked where it is used."""
     del name
-    return value or None
+    return value
 
 
 def _fingerprinter(name: str, value: Any) -> Any:

@@ -75,6 +75,28 @@ def test_reports_are_a_path_or_several(value, expected):
     assert value_of("report", Settings({"URLCANON_REPORT": value})) == expected
 
 
+@pytest.mark.parametrize("name", ["rules_files", "report"])
+def test_paths_on_a_command_line_may_have_spaces_between(name):
+    """As in a sentence: a space before a name is not part of it."""
+    assert value_of(name, Settings({name_of(name): "a.csv, b.json,"})) == ("a.csv", "b.json")
+
+
+@pytest.mark.parametrize("value", ["1e5", 1.5, "100MB", -1, True])
+def test_what_is_no_count_is_an_error_that_says_what_was_expected(value):
+    """1.5 is a number of 0 or more, too."""
+    with pytest.raises(
+        ConfigurationError, match=f"expected a whole number of 0 or more, got {value!r}"
+    ):
+        value_of("rescue_max_pending", Settings({"URLCANON_RESCUE_MAX_PENDING": value}))
+
+
+@pytest.mark.parametrize("value", ["", False])
+def test_no_preset_is_an_error_that_shows_what_there_was(value):
+    """The preset without any option is `scrapy`."""
+    with pytest.raises(ConfigurationError, match=f"URLCANON_PRESET: .*, got {value!r}"):
+        CrawlSettings.load(Settings({"URLCANON_PRESET": value}))
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [
