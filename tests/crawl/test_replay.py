@@ -1,6 +1,7 @@
 """A job that is killed after any record of its journal loses no page to any callback."""
 
 import asyncio
+from gc import collect
 from pathlib import Path
 from shutil import copytree
 from urllib.parse import urlsplit
@@ -10,6 +11,7 @@ from loopback import page, redirect
 from scrapy import Request
 from scrapy.exceptions import DropItem
 from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.trackref import iter_all
 from sites import SITE, FollowSpider, RetryingSpider, links, site
 
 from scrapy_urlcanon.crawl.recovery.journal import Journal, Kind
@@ -202,6 +204,22 @@ async def test_page_whose_item_is_in_a_pipeline_is_not_done(crawl, error):
     for job, hits in [("killed", ["/a"]), ("job", [])]:
         result = await crawl(site(pages), {**JOB, "JOBDIR": job})
         assert result.hits == hits
+
+
+@deferred_f_from_coro_f
+async def test_page_that_is_done_is_kept_by_nobody(crawl):
+    """Not where the meta of its request holds the response, as with a cache that asks again."""
+
+    class Holding(FollowSpider):
+        def parse(self, response):
+            response.meta["cached_response"] = response
+            yield from super().parse(response)
+
+    pages = {"/": links("/held"), "/held": page("a")}
+    result = await crawl(site(pages), JOB, spider=Holding)
+    collect()
+    assert result.hits == ["/", "/held"]
+    assert not [response for response in iter_all("HtmlResponse") if "/held" in response.url]
 
 
 class Numbered(Request):

@@ -44,3 +44,5 @@ class SpiderOutput:
         self._open -= 1
         if not self._open:
             self._done()
+            # It knows the request, whose meta may hold the response that this is kept for.
+            del self._done
