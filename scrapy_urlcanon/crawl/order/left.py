@@ -8,6 +8,7 @@ from base64 import b64decode, b64encode
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
+from lxml import etree  # type: ignore[import-untyped]
 from scrapy import signals
 from scrapy.utils.request import request_from_dict
 
@@ -177,7 +178,9 @@ def _meant(value: Any) -> Any:
     return {key: _meant(one) for key, one in value.items()}
 
 
-_PLAIN = frozenset({bool, int, float, str})
+# A CrawlSpider puts the text of each link into its meta, as XPath returns it: a text that knows its
+# element, and comes back as one that does not.
+_PLAIN = frozenset({bool, int, float, str, etree._ElementUnicodeResult})  # noqa: SLF001
 _WORDS: dict[type, tuple[str, Callable[[Any], Any]]] = {
     bytes: ("base64", lambda data: b64encode(data).decode()),
     tuple: ("tuple", lambda items: [*map(_said, items)]),

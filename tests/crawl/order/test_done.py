@@ -9,6 +9,8 @@ from functools import partial
 import pytest
 from loopback import page
 from scrapy import Request
+from scrapy.linkextractors import LinkExtractor
+from scrapy.spiders import CrawlSpider, Rule
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import ONE_BY_ONE, SITE, FollowSpider
 from trap_sites import SITES, words
@@ -43,6 +45,30 @@ async def test_endless_site_ends_with_all_of_its_content(crawl, tmp_path):
         lambda request: page(f"about {request.url}"), {"URLCANON_TAKE_UP": str(path)}, start=[]
     )
     assert sorted(later.hits) == sorted({url.removeprefix(SITE) for url in left})
+
+
+class Rules(CrawlSpider):
+    """Follows every link, with the text of each in the meta of its request."""
+
+    name = "rules"
+    rules = (Rule(LinkExtractor()),)
+
+    def __init__(self, start=(), *args, **kwargs):
+        self.start_urls = start
+        super().__init__(*args, **kwargs)
+
+
+@deferred_f_from_coro_f
+async def test_crawl_spider_is_done_too(crawl, tmp_path):
+    """What it leaves of an endless site is in the file, with what the links were called."""
+    site, respond = calendar()
+    settings = {**STOPPING, "CLOSESPIDER_PAGECOUNT": 400}
+    result = await crawl(respond, settings, start=[f"{site.host}/"], spider=Rules)
+    assert result.stats["finish_reason"] == NO_NEWS
+    path = tmp_path / "urlcanon-left-rules.jsonl"
+    left = [json.loads(line) for line in path.read_text().splitlines()]
+    assert {each["url"].removeprefix(SITE) for each in left}.isdisjoint(result.hits)
+    assert all(each["meta"]["link_text"] for each in left)
 
 
 @deferred_f_from_coro_f
