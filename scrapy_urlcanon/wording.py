@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
@@ -29,3 +31,15 @@ def seconds_of(text: object) -> float | None:
     except ValueError:
         return None
     return seconds if 0 <= seconds < float("inf") else None
+
+
+def status_text(status: int) -> str:
+    """Return a status of HTTP with what it is called.
+
+    >>> status_text(429), status_text(799)
+    ('429 Too Many Requests', '799')
+    """
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)

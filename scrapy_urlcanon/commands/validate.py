@@ -159,8 +159,7 @@ def _check(
         def response_received() -> None:
             nonlocal fetched
             fetched += 1
-            # Of a rule that is known no further pair is fetched.
-            rest = sum(len(c.pairs) for c in tried if c.outcome is Outcome.OPEN)
+            rest = sum(len(check.pairs) for check in tried)
             progress.update(task, completed=left - rest)
 
         crawler.signals.connect(response_received, signals.response_received)

@@ -313,6 +313,16 @@ class Comparison:
         )
 
     @property
+    def variants(self) -> tuple[Shown, ...]:
+        """What the variant showed at each fetch that brought it."""
+        return tuple(self._variants)
+
+    @property
+    def kept(self) -> tuple[Shown, ...]:
+        """What the kept page showed each time that it was fetched again, and was itself."""
+        return tuple(self._kept)
+
+    @property
     def has_control(self) -> bool:
         """Whether the kept page was fetched a second time, and was itself."""
         return bool(self._kept)

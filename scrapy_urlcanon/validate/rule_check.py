@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME, Rule, Skip
 from scrapy_urlcanon.canonicalizer.url import split
-from scrapy_urlcanon.confidence import MAX_FALSE, Outcome
-from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage, SiteEvidence
+from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, SiteEvidence
 from scrapy_urlcanon.learn.results.in_force import settings_of
 from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.verdict import NO_TEXT, SHARED, Judgement, Verdict
 from scrapy_urlcanon.validate.crawled import Crawled
+from scrapy_urlcanon.validate.evidence import Evidence, FoundPair
+from scrapy_urlcanon.validate.other_pages import OtherPages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.explanation import Step
     from scrapy_urlcanon.canonicalizer.layers import Layer
     from scrapy_urlcanon.canonicalizer.values import Setting
+    from scrapy_urlcanon.confidence import Outcome
     from scrapy_urlcanon.pages.shown import Shown
 
 
@@ -47,39 +48,41 @@ class RuleCheck:
     """What several pages show: a form to log in agrees with every rule."""
     crawled: Crawled = field(factory=Crawled)
     """What the crawl has seen, for a rule of ``skip``."""
-    last: Judgement | None = None
-    """What the last pair showed."""
-    _record: EntryRecord = field(init=False)
+    pages: OtherPages = field(factory=lambda: OtherPages.of(Canonicalizer().configuration, ()))
+    """Which URLs of the crawl are of other pages, to hold against these what pairs showed."""
+    is_returning: bool = False
+    """Whether what a site shows at the first visit is not what counts, but at the next one."""
+    evidence: Evidence = field(init=False)
+    """What was found for and against it."""
 
     def __attrs_post_init__(self) -> None:
-        """Begin the record."""
-        entry = RuleEntry(self.option, self.text)
-        self._record = EntryRecord(entry, str(self.layer), self.site, MAX_FALSE)
+        """Begin with no evidence."""
+        self.evidence = Evidence(self.site)
 
     @property
     def right(self) -> int:
         """Pairs that showed one page."""
-        return self._record.same
+        return self.evidence.right
 
     @property
     def wrong(self) -> int:
         """Pairs that showed two."""
-        return len(self._record.others)
+        return len(self.evidence.others)
 
     @property
     def unjudged(self) -> int:
         """Pairs of which one could not be fetched, or that cannot be compared."""
-        return self._record.cannot_tell
-
-    @property
-    def example(self) -> tuple[str, str] | None:
-        """The first pair that showed two pages."""
-        return next(((other.url, other.first) for other in self._record.others), None)
+        return self.evidence.reasons.total()
 
     @property
     def outcome(self) -> Outcome:
         """What is known so far."""
-        return self._record.outcome
+        return self.evidence.outcome
+
+    @property
+    def example(self) -> tuple[str, str] | None:
+        """The first pair that showed two pages."""
+        return next(((other.url, other.first) for other in self.evidence.others), None)
 
     @property
     def text(self) -> str:
@@ -97,18 +100,32 @@ class RuleCheck:
             " -> ".join(item) if isinstance(item, list) else str(item) for item in self.setting
         )
 
-    def add(self, pair: tuple[str, str], judgement: Judgement) -> None:
-        """Take over what *pair* showed."""
+    def add(
+        self,
+        pair: tuple[str, str],
+        judgement: Judgement,
+        variants: Sequence[Shown] = (),
+        kept: Sequence[Shown] = (),
+        led_to: str = "",
+    ) -> None:
+        """Take over what *pair* showed.
+
+        :param variants: what the fetches of the first URL showed.
+        :param kept: what those of the second one did.
+        :param led_to: the URL that the second one led to.
+        """
         url, canonical = pair[0], pair[1] or pair[0]
-        verdict = judgement.verdict
-        if verdict is Verdict.ANOTHER and not self.site.is_new(canonical.encode(), judgement):
-            verdict = Verdict.CANNOT_TELL
-        self.last = judgement
-        if verdict is Verdict.CANNOT_TELL:
-            self._record.cannot_tell += 1
-        else:
-            is_same = verdict is Verdict.SAME
-            self._record.add(None if is_same else OtherPage(url, canonical, judgement.own))
+        if judgement.verdict is Verdict.ANOTHER and not self.site.is_new(
+            canonical.encode(), judgement
+        ):
+            judgement = Judgement(Verdict.CANNOT_TELL, SHARED)
+        page = self.pages.page_of(canonical)
+        other = OtherPage(url, canonical, judgement.own)
+        is_led_away = bool(led_to) and self.pages.page_of(led_to) != page
+        found = FoundPair(other, page, judgement, is_led_away)
+        if variants or kept:
+            found.note(variants, kept)
+        self.evidence.add(found)
 
     def alone(self, url: str, first: Shown, again: Shown) -> Judgement:
         """Return what is to be said of *url*, which shows what it shows at no known place.
@@ -158,9 +175,11 @@ def checks_of(
     """
     site = SiteEvidence()
     crawled = crawled or Crawled()
+    seen = set(urls)
+    pages = OtherPages.of(configuration, seen)
     checks: dict[tuple[str, Layer], list[RuleCheck]] = {
         (option, rule_set.layer): [
-            RuleCheck(option, rule_set.layer, setting, site=site, crawled=crawled)
+            RuleCheck(option, rule_set.layer, setting, site=site, crawled=crawled, pages=pages)
             for setting in settings_of(option, value)
         ]
         for origin in configuration.origins
@@ -168,7 +187,6 @@ def checks_of(
         for option, value in rule_set.options.items()
     }
     canonicalizer = Canonicalizer.from_configuration(configuration)
-    seen = set(urls)
     found: dict[int, set[tuple[str, str]]] = {
         id(check): set() for group in checks.values() for check in group
     }

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from itertools import count
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 from attrs import define, field
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
+from scrapy.exceptions import IgnoreRequest
 
 from scrapy_urlcanon.canonicalizer.rules import Skip
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.crawl.recovery.page_requests import CUT_SHORT
 from scrapy_urlcanon.pages.shown import Shown
-from scrapy_urlcanon.pages.verdict import Comparison, Judgement, Side, Verdict
-from scrapy_urlcanon.redaction import shown_url
+from scrapy_urlcanon.pages.verdict import MOST_FETCHES, Comparison, Judgement, Side, Verdict
+from scrapy_urlcanon.wording import status_text
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 
     from scrapy.http import Response
 
     from scrapy_urlcanon.validate.rule_check import RuleCheck
 
 _NOT_SEEN = "its page is where the crawl has not been"
+SILENT = "its host does not answer"
+_RETURNS = "urlcanon_returns"
+"""In the meta of a request: whether its visitor was there before."""
 
 SETTINGS: Mapping[str, Any] = {
     # The two URLs of a pair are to be fetched both, whatever the rules say of them.
@@ -46,12 +54,43 @@ class _Attempt:
     check: RuleCheck
     pair: tuple[str, str]
     comparison: Comparison | None = None
+    kept: Shown | None = None
+    """What the second URL showed at first."""
+    led_to: str = ""
+    """The URL that the second one led to."""
     shown: Shown | None = None
     """What a URL that is to be skipped showed at first."""
     places: list[str] = field(factory=list)
     """Other URLs at which its page may be; the next one last."""
     page: str = ""
     """By what its page is known to other attempts; the second URL of the pair where empty."""
+    has_cookies: bool = False
+    """Whether the site has told this visitor from others."""
+
+    def end(self, judgement: Judgement) -> None:
+        """Tell the check what the pair showed."""
+        variants = self.comparison.variants if self.comparison else ()
+        kept = self.comparison.kept if self.comparison else ()
+        if self.kept:
+            kept = (self.kept, *kept)
+        if self.shown and not variants:
+            variants = (self.shown,)
+        self.check.add(self.pair, judgement, variants, kept, self.led_to)
+        if self.has_cookies and self.check.evidence.is_last_shared:
+            # As a page that asks each visitor, once, whether cookies may be set.
+            self.check.is_returning = True
+
+
+@define
+class _Control:
+    """The pages that are fetched to tell whether the site shows the same for all of its URLs."""
+
+    check: RuleCheck
+    page: str
+    """By what the page of the pairs is known."""
+    urls: list[str]
+    """Those that are to be fetched, the next one last."""
+    strangers: list[tuple[str, Shown]] = field(factory=list)
 
 
 class ValidationSpider(Spider):
@@ -59,6 +98,10 @@ class ValidationSpider(Spider):
 
     A URL that is to be skipped is fetched before the place of its page, since it may say itself
     which that is. It speaks against its rule where it shows, twice, what is nowhere else.
+
+    Each fetch is that of a visitor who was never there: a site that keeps in a cookie what was
+    chosen, such as a language, would show the page of the one URL under the other, too. Where
+    several pages show the same, and the site sets cookies, each visitor comes twice to each page.
     """
 
     name = "urlcanon_validation"
@@ -66,9 +109,13 @@ class ValidationSpider(Spider):
     def __init__(self, checks: Iterable[RuleCheck] = (), **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self._checks = tuple(checks)
+        self._visitors = count()
+        self._answering: set[str] = set()
+        self._silences: Counter[str] = Counter()
 
     async def start(self) -> AsyncIterator[Request]:
         """Yield the first request of each check."""
+        self.crawler.signals.connect(self._note_answer, signals.headers_received)
         for check in self._checks:
             for request in self._next(check):
                 yield request
@@ -77,8 +124,15 @@ class ValidationSpider(Spider):
         """Take over what one of the URLs of a pair showed, and go on with what follows from it."""
         attempt: _Attempt = kwargs["attempt"]
         side: Side = kwargs["side"]
-        if response.status >= HTTPStatus.BAD_REQUEST:
-            yield from self._fail(response.url, attempt, side)
+        request = cast("Request", response.request)
+        self._note_answer(request)
+        attempt.has_cookies |= b"Set-Cookie" in response.headers
+        if self._is_to_return(request, attempt.check):
+            yield self._request(side, attempt, visitor=request.meta["cookiejar"])
+            return
+        reason = _no_page(response)
+        if reason:
+            yield from self._fail(reason, attempt, side)
             return
         page, check = page_of(response), attempt.check
         shown = Shown(page, page.digest)
@@ -87,6 +141,7 @@ class ValidationSpider(Spider):
         elif side is Side.KEPT:
             url, kept = attempt.pair
             known_as = attempt.page or kept
+            attempt.kept, attempt.led_to = shown, response.url
             attempt.comparison = Comparison(
                 page.digest, check.site.noise, kept, url, page=known_as, common=check.common
             )
@@ -103,7 +158,41 @@ class ValidationSpider(Spider):
 
     def failed(self, failure: Any) -> Iterator[Request]:
         """Go on with the next pair: this one says nothing."""
-        yield from self._fail(failure.request.url, **failure.request.cb_kwargs)
+        yield from self._fail(self._no_answer(failure), **failure.request.cb_kwargs)
+
+    def parse_stranger(self, response: Response, control: _Control) -> Iterator[Request]:
+        """Take over what another page than that of the pairs shows, and go on with the next one."""
+        request = cast("Request", response.request)
+        if self._is_to_return(request, control.check):
+            yield self._at_stranger(control, visitor=request.meta["cookiejar"])
+            return
+        url = control.urls.pop()
+        is_other = control.check.pages.page_of(response.url) != control.page
+        if is_other and not _no_page(response):
+            page = page_of(response)
+            control.strangers.append((url, Shown(page, page.digest)))
+        yield from self._go_on_with(control)
+
+    def stranger_failed(self, failure: Any) -> Iterator[Request]:
+        """Go on with the next one."""
+        control: _Control = failure.request.cb_kwargs["control"]
+        control.urls.pop()
+        yield from self._go_on_with(control)
+
+    def _note_answer(self, request: Request) -> None:
+        self._answering.add(urlsplit(request.url).netloc)
+
+    def _no_answer(self, failure: Any) -> str:
+        """Return why there was no response."""
+        error = failure.value
+        if isinstance(error, IgnoreRequest):
+            # By Scrapy or by a middleware of the project.
+            return _IGNORED.get(str(error), "the project does not let it be fetched")
+        self._silences[urlsplit(failure.request.url).netloc] += 1
+        return f"it cannot be fetched ({type(error).__name__})"
+
+    def _is_to_return(self, request: Request, check: RuleCheck) -> bool:
+        return check.is_returning and not request.meta[_RETURNS]
 
     def _look_for(self, attempt: _Attempt, *named: str) -> Iterator[Request]:
         """Have fetched where the page of a URL that is to be skipped may be.
@@ -125,12 +214,11 @@ class ValidationSpider(Spider):
 
     def _at_next_place(self, attempt: _Attempt) -> Request:
         attempt.pair = attempt.pair[0], attempt.places.pop()
-        attempt.comparison = None
+        attempt.comparison = attempt.kept = None
         return self._request(Side.KEPT, attempt)
 
-    def _fail(self, url: str, attempt: _Attempt, side: Side) -> Iterator[Request]:
+    def _fail(self, reason: str, attempt: _Attempt, side: Side) -> Iterator[Request]:
         """Try again what failed, where a pair has come so far; else go on with what follows."""
-        reason = f"{shown_url(url)} failed"
         judgement: Judgement | Side = Judgement(Verdict.CANNOT_TELL, reason)
         if attempt.comparison:
             judgement = attempt.comparison.failed(side, reason)
@@ -143,20 +231,77 @@ class ValidationSpider(Spider):
         elif judgement.verdict is not Verdict.SAME and attempt.places:
             yield self._at_next_place(attempt)
         else:
-            attempt.check.add(attempt.pair, judgement)
+            attempt.end(judgement)
             yield from self._next(attempt.check)
 
     def _next(self, check: RuleCheck) -> Iterator[Request]:
-        if check.pairs and check.outcome is Outcome.OPEN:
-            side = Side.VARIANT if check.option == Skip.name else Side.KEPT
-            yield self._request(side, _Attempt(check, check.pairs.pop()))
+        page = check.evidence.page_to_control
+        if page is not None:
+            yield from self._go_on_with(_Control(check, page, check.pages.near(page)[::-1]))
+            return
+        side = Side.VARIANT if check.option == Skip.name else Side.KEPT
+        while check.pairs and check.outcome is Outcome.OPEN:
+            attempt = _Attempt(check, check.pairs.pop())
+            if not self._is_silent(attempt.pair[side is Side.KEPT]):
+                yield self._request(side, attempt)
+                return
+            attempt.end(Judgement(Verdict.CANNOT_TELL, SILENT))
+        # Of a rule that is known no further pair is fetched.
+        check.pairs.clear()
 
-    def _request(self, side: Side, attempt: _Attempt) -> Request:
+    def _go_on_with(self, control: _Control) -> Iterator[Request]:
+        if control.urls:
+            yield self._at_stranger(control)
+        else:
+            control.check.evidence.control(control.strangers)
+            yield from self._next(control.check)
+
+    def _at_stranger(self, control: _Control, visitor: int | None = None) -> Request:
+        url = control.urls[-1]
+        return self._visit(url, self.parse_stranger, self.stranger_failed, visitor, control=control)
+
+    def _is_silent(self, url: str) -> bool:
+        """Tell whether the host of *url* has never answered, though it was asked several times."""
+        host = urlsplit(url).netloc
+        return host not in self._answering and self._silences[host] >= MOST_FETCHES
+
+    def _request(self, side: Side, attempt: _Attempt, visitor: int | None = None) -> Request:
+        url = attempt.pair[side is Side.KEPT]
+        return self._visit(url, self.parse, self.failed, visitor, attempt=attempt, side=side)
+
+    def _visit(
+        self,
+        url: str,
+        callback: Callable[..., Any],
+        errback: Callable[..., Any],
+        visitor: int | None,
+        **kwargs: Any,
+    ) -> Request:
+        """Return a request for *url*.
+
+        :param visitor: who was there before; None for somebody new.
+        """
+        is_new = visitor is None
+        meta = {
+            "verbatim_url": True,
+            "cookiejar": next(self._visitors) if is_new else visitor,
+            _RETURNS: not is_new,
+        }
         return Request(
-            attempt.pair[side is Side.KEPT],
-            self.parse,
-            errback=self.failed,
-            dont_filter=True,
-            meta={"verbatim_url": True},
-            cb_kwargs={"attempt": attempt, "side": side},
+            url, callback, errback=errback, dont_filter=True, meta=meta, cb_kwargs=kwargs
         )
+
+
+def _no_page(response: Response) -> str:
+    """Return why *response* is not the page that was asked for; empty where it is."""
+    if CUT_SHORT in response.flags:
+        return "it was cut short"
+    is_success = HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
+    return "" if is_success else status_text(response.status)
+
+
+_IGNORED = {
+    "Forbidden by robots.txt": "robots.txt forbids it",
+    "max redirections reached": "it leads from one URL to the next without end",
+}
+"""What Scrapy says of a request that it gives up, and what we say."""

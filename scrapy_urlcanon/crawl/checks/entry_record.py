@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _REMEMBERED_VERDICTS = 200
 _REMEMBERED_LINES = 20_000
-_LEAST_OTHERS = 2
+LEAST_OTHERS = 2
 """One page condemns no rule."""
 
 
@@ -114,7 +114,7 @@ class EntryRecord:
     def outcome(self) -> Outcome:
         """What is known of the entry so far."""
         outcome = self._test.outcome(verdict is None for verdict in self._evidence())
-        if outcome is Outcome.FAILS and len(self.others) < _LEAST_OTHERS:
+        if outcome is Outcome.FAILS and len(self.others) < LEAST_OTHERS:
             return Outcome.OPEN
         return outcome
 

@@ -1,0 +1,262 @@
+"""What the pairs of one rule showed, and which of that speaks for or against it.
+
+A site that shows one and the same to everybody (a form to log in, "not found", a page that asks who
+is there) agrees with every rule, and where it says on that page what it was asked for it refutes
+each. So what a pair showed is held against what other pages show, and where it is no more than that
+it is no evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from attrs import define, field
+
+from scrapy_urlcanon.confidence import MAX_FALSE, Outcome, SequentialTest
+from scrapy_urlcanon.crawl.checks.entry_record import LEAST_OTHERS, OtherPage
+from scrapy_urlcanon.pages.shown import echoes, without
+from scrapy_urlcanon.pages.signature import hash64
+from scrapy_urlcanon.pages.verdict import SHARED, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from scrapy_urlcanon.crawl.checks.entry_record import SiteEvidence
+    from scrapy_urlcanon.pages.shown import Shown
+    from scrapy_urlcanon.pages.verdict import Judgement
+
+NO_OTHER_PAGE = "no other page of the crawl could be fetched to tell it from"
+LED_AWAY = "the page that stands for it led to another one"
+
+_BETWEEN_NAMES = re.compile(r" [-|:/–—·»] ")
+"""What stands in a title between the name of a page and that of its site."""
+_TEST = SequentialTest.of_max_false(MAX_FALSE)
+
+
+@define(eq=False)
+class FoundPair:
+    """What the URLs of one pair showed."""
+
+    other: OtherPage
+    """Both URLs, and the lines of the variant that are its own."""
+    page: str
+    """By what the page that stands for the variant is known."""
+    judgement: Judgement
+    is_led_away: bool
+    """Whether the URL that stands for the variant led to another page."""
+    telling: Mapping[int, int] = field(factory=dict)
+    """What every fetch showed, or the variant alone: hashes of it without what it repeats of the
+    URLs, each with the one by which noise is known."""
+    of_kept: Mapping[int, int] = field(factory=dict)
+    """The same of the page that stands for the variant, where they are two."""
+    every: frozenset[int] = frozenset()
+    """Hashes of all that any fetch showed."""
+    is_elsewhere: bool = False
+    """Whether another page shows all that tells."""
+    is_kept_elsewhere: bool = False
+    """Whether another page shows all that the page shows that stands for the variant."""
+
+    def note(self, variants: Sequence[Shown], kept: Sequence[Shown]) -> None:
+        """Take note of what the fetches of both URLs showed."""
+        parts = _repeated(self.other.url, self.other.first)
+        shown = [*kept, *variants]
+        every = {key for each in shown for key in _keys_of(each, parts)}
+        if self.judgement.verdict is Verdict.ANOTHER:
+            mine = variants[0].texts
+            theirs = kept[0].texts if kept else {}
+            own = {line: mine[line] for line in self.judgement.own}
+            self.telling = _without_names(own, theirs.items() - mine.items(), parts)
+            self.of_kept = _without_names(theirs, mine.items() - theirs.items(), parts)
+            every.update(self.telling, self.of_kept)
+        else:
+            self.telling = dict(_steady(shown, parts))
+        self.every = frozenset(every)
+
+
+@define(eq=False)
+class Evidence:
+    """What was found for and against one rule.
+
+    :param site: what is known of the pages, whatever rule they were fetched for.
+    """
+
+    site: SiteEvidence
+    _found: list[FoundPair] = field(factory=list)
+    _strangers: list[frozenset[int]] = field(factory=list)
+    _is_controlled: bool = False
+
+    def add(self, found: FoundPair) -> None:
+        """Take over what a pair showed."""
+        for each in self._found:
+            self._hold_against(each, found)
+            self._hold_against(found, each)
+        for stranger in self._strangers:
+            self._tell_from(found, stranger)
+        self._found.append(found)
+        if self._said is not Outcome.OPEN:
+            self._compare()
+
+    def control(self, strangers: Iterable[tuple[str, Shown]]) -> None:
+        """Hold all that was found against pages that none of it is of.
+
+        :param strangers: their URLs, and what they show.
+        """
+        self._is_controlled = True
+        self._strangers += [frozenset(_keys_of(shown, _repeated(url))) for url, shown in strangers]
+        self._compare()
+
+    @property
+    def page_to_control(self) -> str | None:
+        """The page of all that was found, where that is only one, and not held against others yet.
+
+        What is shown for it may be shown for every other, too.
+        """
+        if self._said is Outcome.OPEN or self._is_controlled or not self._is_of_one_page:
+            return None
+        return self._found[-1].page
+
+    @property
+    def outcome(self) -> Outcome:
+        """What is known so far."""
+        return Outcome.OPEN if self.page_to_control is not None else self._said
+
+    @property
+    def right(self) -> int:
+        """How many pairs showed one page."""
+        return sum(map(_is_same, self._evidence))
+
+    @property
+    def others(self) -> list[OtherPage]:
+        """The pairs that showed two."""
+        return [each.other for each in self._evidence if not _is_same(each)]
+
+    @property
+    def reasons(self) -> Counter[str]:
+        """Why pairs speak neither for nor against the rule, with the number of these."""
+        return Counter(reason for _, reason in self._with_reasons() if reason)
+
+    @property
+    def is_last_shared(self) -> bool:
+        """Whether other pages show what the last pair did."""
+        *_, (_, reason) = self._with_reasons()
+        return reason == SHARED
+
+    @property
+    def _said(self) -> Outcome:
+        evidence = self._evidence
+        outcome = _TEST.outcome(map(_is_same, evidence))
+        if outcome is Outcome.FAILS and len(self.others) < LEAST_OTHERS:
+            return Outcome.OPEN
+        return outcome
+
+    @property
+    def _evidence(self) -> list[FoundPair]:
+        return [found for found, reason in self._with_reasons() if not reason]
+
+    def _with_reasons(self) -> Iterator[tuple[FoundPair, str]]:
+        """Yield what was found, each with why it is no evidence; empty where it is."""
+        is_of_one_page = self._is_of_one_page
+        # A page that never shows anything of its own is what the rule makes of the others.
+        has_pages = any(_is_same(each) and not each.is_elsewhere for each in self._found)
+        for found in self._found:
+            if found.judgement.verdict is Verdict.CANNOT_TELL:
+                yield found, found.judgement.reason or SHARED
+            elif found.is_elsewhere:
+                yield found, SHARED
+            elif not _is_same(found):
+                is_shared = found.is_kept_elsewhere and has_pages
+                is_evidence = not is_shared and self.site.is_evidence(found.other)
+                yield found, "" if is_evidence else SHARED
+            elif is_of_one_page and found.is_led_away:
+                yield found, LED_AWAY
+            elif is_of_one_page and self._is_controlled and not self._strangers:
+                yield found, NO_OTHER_PAGE
+            else:
+                yield found, ""
+
+    @property
+    def _is_of_one_page(self) -> bool:
+        """Whether the site may have shown one page only, for all that it was asked for."""
+        judged = (each for each in self._found if each.judgement.verdict is not Verdict.CANNOT_TELL)
+        telling = [each for each in judged if not each.is_elsewhere]
+        return bool(telling) and all(
+            each.other.first == telling[0].other.first
+            or self._is_within(each.telling, telling[0].every)
+            for each in telling
+        )
+
+    def _compare(self) -> None:
+        """Hold all against all: what is noise is better known by now."""
+        for each in self._found:
+            each.is_elsewhere = each.is_kept_elsewhere = False
+            for other in self._found:
+                self._hold_against(each, other)
+            for stranger in self._strangers:
+                self._tell_from(each, stranger)
+
+    def _hold_against(self, found: FoundPair, other: FoundPair) -> None:
+        if other.page != found.page:
+            self._tell_from(found, other.every)
+
+    def _tell_from(self, found: FoundPair, every: frozenset[int]) -> None:
+        """Note what of *found* is no more than *every*, which another page shows."""
+        found.is_elsewhere = found.is_elsewhere or self._is_within(found.telling, every)
+        found.is_kept_elsewhere = found.is_kept_elsewhere or self._is_within(found.of_kept, every)
+
+    def _is_within(self, keys: Mapping[int, int], every: frozenset[int]) -> bool:
+        noise = self.site.noise
+        return all(key in every or noise.holds(shape) for key, shape in keys.items())
+
+
+def _is_same(found: FoundPair) -> bool:
+    return found.judgement.verdict is Verdict.SAME
+
+
+def _steady(shown: Sequence[Shown], parts: tuple[str, ...]) -> Iterator[tuple[int, int]]:
+    """Yield hashes of what all of *shown* have; without its numbers where these are others."""
+    first, *others = shown
+    for line, text in first.texts.items():
+        if all(line in other.texts for other in others):
+            yield _key(without(parts, text)), line[0]
+        elif all(line[0] in other.lines for other in others):
+            yield line[0], line[0]
+
+
+def _keys_of(shown: Shown, parts: tuple[str, ...]) -> Iterator[int]:
+    """Yield hashes of all that *shown* has, with its numbers and without."""
+    for (shape, _), text in shown.texts.items():
+        yield _key(without(parts, text))
+        yield shape
+
+
+def _key(text: str) -> int:
+    return hash64(" ".join(text.split()).encode("utf-8", "surrogatepass"))
+
+
+def _repeated(*urls: str) -> tuple[str, ...]:
+    """Return what pages may repeat of the URLs under which they were asked for, longest first."""
+    parts = {part for url in urls for part in (*echoes(url, ""), urlsplit(url).path)}
+    whole = {part for part in (*parts, *map(unquote, parts)) if len(part) > 1}
+    return tuple(sorted(whole, key=len, reverse=True))
+
+
+def _without_names(
+    lines: Mapping[tuple[int, int], str],
+    others: Iterable[tuple[tuple[int, int], str]],
+    parts: tuple[str, ...],
+) -> dict[int, int]:
+    """Return hashes of *lines* without what they repeat of URLs, and of *others* as words.
+
+    A form to log in may say which page it stands in the place of.
+    """
+    if not lines:
+        return {}
+    joined = "\n".join(without(parts, text) for text in lines.values())
+    names = {name for _, text in others for name in (text, *_BETWEEN_NAMES.split(text))}
+    for name in sorted(names, key=len, reverse=True):
+        if name and name in joined:
+            joined = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "", joined)
+    return {_key(text): shape for text, (shape, _) in zip(joined.split("\n"), lines, strict=True)}
