@@ -9,7 +9,10 @@ from scrapy_urlcanon.canonicalizer.configuration import INHERIT
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.learn.results.toml_text import Line, tables
+from scrapy_urlcanon.pages.verdict import SHARED
 from scrapy_urlcanon.redaction import shown_url
+from scrapy_urlcanon.validate.evidence import LED_AWAY, NO_OTHER_PAGE
+from scrapy_urlcanon.validate.spider import SILENT
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
@@ -24,6 +27,18 @@ _OUTCOMES = {
     Outcome.FAILS: ("fails", "bold red"),
     Outcome.OPEN: ("open", "yellow"),
 }
+_ADVICE = {
+    SHARED: "a form to log in, a page that asks who is there, or that the page is gone",
+    LED_AWAY: "what stands there agrees with any rule",
+    NO_OTHER_PAGE: "name more of the crawl in --observations",
+    SILENT: "it was not asked again",
+    "429": "the site is asked too fast; set DOWNLOAD_DELAY or AUTOTHROTTLE_ENABLED",
+    "503": "the site may be asked too fast; set DOWNLOAD_DELAY or AUTOTHROTTLE_ENABLED",
+    "401": "the site asks who is there; set what the crawl sends, as in DEFAULT_REQUEST_HEADERS",
+    "403": "the site lets nobody in who asks like this; set what the crawl sends, as USER_AGENT",
+    "3": "redirects are not followed; set REDIRECT_ENABLED",
+}
+"""What to make of a reason why pairs are not comparable, by what that begins with."""
 _OFF = "# Not shown to be right:\n"
 _SUMMARY = (*(word for word, _ in _OUTCOMES.values()), "no pair")
 
@@ -49,6 +64,14 @@ def show_checks(checks: Sequence[RuleCheck], screen: Screen, *, fetched: int) ->
             for url in check.example[:1] if is_skip else check.example:
                 # Not in the table: a whole one can be copied.
                 screen.line(("  " + shown_url(url), "dim"))
+    reasons = sum((check.evidence.reasons for check in checks if _is_open(check)), Counter[str]())
+    for reason, pairs in reasons.most_common():
+        advice = next((text for start, text in _ADVICE.items() if reason.startswith(start)), "")
+        screen.line(
+            (f"not comparable: {count_of(pairs, 'pair')}: ", "yellow"),
+            reason,
+            f": {advice}" if advice else "",
+        )
     counts = Counter(map(_outcome, checks))
     summary = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in _SUMMARY if counts[outcome])
     screen.line(f"{count_of(len(checks), 'rule')}: {summary}; {count_of(fetched, 'page')} fetched")
@@ -75,12 +98,17 @@ def those_that_stood(configuration: Configuration, checks: Iterable[RuleCheck]) 
     return "\n".join(texts)
 
 
+def _is_open(check: RuleCheck) -> bool:
+    return check.outcome is Outcome.OPEN
+
+
 def _is_tried(check: RuleCheck) -> bool:
     return bool(check.right + check.wrong + check.unjudged)
 
 
 def _outcome(check: RuleCheck) -> str:
-    return _OUTCOMES[check.outcome][0] if _is_tried(check) else "no pair"
+    has_pairs = _is_tried(check) or check.pairs
+    return _OUTCOMES[check.outcome][0] if has_pairs else "no pair"
 
 
 def _figures(check: RuleCheck) -> str:

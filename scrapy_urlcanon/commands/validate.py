@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn import Observation
 
 _PAIRS = 30
-_SHUTDOWN = "shutdown"
-"""What Scrapy gives as the reason after Ctrl-C."""
+_FINISHED, _SHUTDOWN = "finished", "shutdown"
+"""What Scrapy gives as the reason where nothing is left to fetch, and after Ctrl-C."""
 
 
 class Validate(Action):
@@ -168,7 +168,12 @@ def _check(
     if process.bootstrap_failed:
         raise UsageError("the crawl did not begin; with -L ERROR Scrapy says why", print_help=False)
     show_checks(checks, screen, fetched=fetched)
-    return checks, crawler.stats.get_value("finish_reason", "")
+    end = crawler.stats.get_value("finish_reason", "")
+    if end not in {_FINISHED, _SHUTDOWN}:
+        is_set = end.startswith("closespider_")
+        what = f": a setting of the project, which -s {end.upper()}=0 turns off" if is_set else ""
+        screen.line((f"ended before all was fetched, by {end}", "bold yellow"), what)
+    return checks, end
 
 
 def _noting_urls(observations: Iterable[Observation], urls: list[str]) -> Iterator[Observation]:
@@ -187,6 +192,7 @@ def _to_json(checks: Iterable[RuleCheck]) -> str:
             "right": check.right,
             "wrong": check.wrong,
             "not_comparable": check.unjudged,
+            "reasons": dict(check.evidence.reasons.most_common()),
             "example": check.example and list(map(shown_url, dict.fromkeys(check.example))),
         }
         for check in checks

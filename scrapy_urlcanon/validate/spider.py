@@ -40,6 +40,12 @@ SETTINGS: Mapping[str, Any] = {
     "JOBDIR": None,
     "FEEDS": {},
     "ITEM_PIPELINES": {},
+    "SPIDER_MIDDLEWARES": {},
+    # A queue that other processes share is not for these requests, and no item ever comes.
+    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+    "DUPEFILTER_CLASS": "scrapy.dupefilters.RFPDupeFilter",
+    "CLOSESPIDER_TIMEOUT_NO_ITEM": 0,
+    "CLOSESPIDER_PAGECOUNT_NO_ITEM": 0,
     "DEPTH_LIMIT": 0,
     # An error is an answer: that this pair says nothing.
     "HTTPERROR_ALLOW_ALL": True,

@@ -127,16 +127,23 @@ def test_page_that_many_urls_share_proves_nothing(validate):
     _, lines, _ = validate(urls)
     (line,) = [line for line in lines if "login" in line and "drop_params" in line]
     assert line.startswith("open 0 of 0 right, 20 not comparable drop_params returnto")
+    (why,) = [line for line in lines if line.startswith("not comparable: ")]
+    assert why.startswith("not comparable: 20 pairs: several pages show what it shows: a form")
 
 
 def test_pages_that_cannot_be_fetched_prove_nothing(validate):
-    """Neither an error nor a broken connection speaks for or against a rule.
+    """Neither an error nor a broken connection speaks for or against a rule, and it is said which.
 
     A host that never answers is not asked again and again.
     """
     urls = [f"/broken/{n}?x={n % 2}" for n in range(6)]
-    result, lines, hits = validate(urls, "--pairs", "4")
+    result, _, hits = validate(urls, "--pairs", "4", "--json")
     assert (result.returncode, len(hits)) == (0, 3)
+    (reasons,) = (rule["reasons"] for rule in json.loads(result.stdout) if rule["reasons"])
+    assert [*reasons.values()] == [3, 1]
+    assert next(iter(reasons)).startswith("it cannot be fetched (")
+    lines = [" ".join(line.split()) for line in result.stderr.splitlines()]
+    assert "not comparable: 1 pair: its host does not answer: it was not asked again" in lines
     (line,) = [line for line in lines if "broken" in line]
     assert line.startswith("open 0 of 0 right, 4 not comparable")
 
@@ -240,6 +247,15 @@ def test_ctrl_c_ends_it_with_what_is_known(tmp_path):
     assert err.splitlines()[-1] == "Interrupted."
     assert "Traceback" not in err
     assert "6 rules: " in out.splitlines()[-1]
+
+
+def test_crawl_that_a_setting_ends_says_so(validate):
+    """What was not tried by then is open, and not without a pair."""
+    urls = [f"/list?id={number}&sid={number}" for number in range(20)]
+    result, lines, hits = validate(urls, "-s", "CLOSESPIDER_PAGECOUNT=1")
+    assert result.returncode == 0
+    assert lines[-2] == f"6 rules: 2 open, 4 no pair; {len(hits)} pages fetched"
+    assert lines[-1].startswith("ended before all was fetched, by closespider_pagecount: a setting")
 
 
 def test_mistakes_are_errors(validate):

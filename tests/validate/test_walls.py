@@ -70,7 +70,7 @@ def with_cookie(response, cookie):
     return replace(response, headers=(*response.headers, ("Set-Cookie", f"{cookie}; Path=/")))
 
 
-async def outcomes(respond, settings=None, *, urls=None, rules=RULES):
+async def outcomes(respond, settings=None, *, urls=None, rules=RULES, project=None):
     """Return what is found of each rule, by its parameter, and what was fetched."""
     urls = urls or [*urls_of(12)]
     configuration = Canonicalizer(rules, preset="scrapy").configuration
@@ -79,7 +79,7 @@ async def outcomes(respond, settings=None, *, urls=None, rules=RULES):
     with Loopback(respond) as server, pytest.MonkeyPatch.context() as patch:
         for name, value in server.proxies.items():
             patch.setenv(name, value)
-        crawler = Crawler(ValidationSpider, own | SETTINGS | (settings or {}))
+        crawler = Crawler(ValidationSpider, own | (project or {}) | SETTINGS | (settings or {}))
         await maybe_deferred_to_future(crawler.crawl(checks=checks))
     return {check.text: check for check in checks}, server.hits
 
@@ -248,3 +248,16 @@ async def test_host_that_never_answers_is_asked_a_few_times_only():
     checks, hits = await outcomes(lambda _: Response(fault=Fault.RESET), {"CONCURRENT_REQUESTS": 1})
     assert len(hits) == 3 + len(checks) - 1
     assert sum(check.evidence.reasons["its host does not answer"] for check in checks.values()) > 40
+
+
+@deferred_f_from_coro_f
+async def test_what_belongs_to_the_crawls_of_a_project_has_no_part_in_it():
+    """Neither the queue that its processes share, nor what looks at its items, or waits."""
+    project = {
+        "SCHEDULER": "of_the_project.Scheduler",
+        "DUPEFILTER_CLASS": "of_the_project.Filter",
+        "SPIDER_MIDDLEWARES": {"of_the_project.Middleware": 1},
+        "CLOSESPIDER_PAGECOUNT_NO_ITEM": 1,
+    }
+    checks, _ = await outcomes(pages, project=project)
+    assert {checks[name].outcome.value for name in RIGHT} == {"holds"}
