@@ -148,9 +148,13 @@ class ObservationStore:
         self._texts: dict[int, int | None] = {}
         self._firsts: dict[str, tuple[int | None, bytes]] = {}
         self._crawl: int | None = None
-        self._room = (
-            max_rows - self._connection.execute("SELECT count(*) FROM responses").fetchone()[0]
-        )
+        try:
+            (rows,) = self._connection.execute("SELECT count(*) FROM responses").fetchone()
+        except sqlite3.DatabaseError as error:
+            self._connection.close()
+            msg = f"{path}: cannot be read to its end: {error}"
+            raise InputError(msg) from error
+        self._room = max_rows - rows
         self._failed = False
 
     def __enter__(self) -> Self:

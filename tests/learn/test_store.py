@@ -336,6 +336,19 @@ def test_other_file_is_refused(tmp_path):
         ObservationStore(path)
 
 
+def test_store_that_is_damaged_is_refused(tmp_path):
+    """That its pages cannot be read is said before a crawl begins."""
+    path = tmp_path / "o.sqlite"
+    with ObservationStore(path) as store:
+        for n in range(2000):
+            store.add(Page(f"http://a.example/{n}", b"", f"<p>Page {n}"), status=200)
+    whole = path.read_bytes()
+    start, end = len(whole) // 2, len(whole) * 3 // 4
+    path.write_bytes(whole[:start] + b"\xff" * (end - start) + whole[end:])
+    with pytest.raises(InputError, match=r"o\.sqlite: cannot be read to its end"):
+        ObservationStore(path)
+
+
 def test_rules_and_audits_of_each_crawl_are_kept(tmp_path):
     """A crawl says under which rules it was made, what it saw, and what audits found of each."""
     path = tmp_path / "o.sqlite"
