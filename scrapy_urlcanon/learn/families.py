@@ -216,16 +216,36 @@ def _wider(
     if names:
         yield (
             tuple(step if step.default is None else DropParam(*step.drops) for step in candidate),
-            lambda url: tuple(param for param in url.params if name_of(param) in names),
+            partial(_values, names),
         )
     (rewrite,) = candidate if len(candidate) == 1 else (None,)
     if isinstance(rewrite, RewriteTemplates) and ":path}" not in rewrite.source:
         for place, wider in wider_templates(rewrite):
             yield (wider,), partial(_segment, place)
+        for name, wider in _of_any_value(rewrite):
+            yield (wider,), partial(_values, frozenset((name,)))
 
 
 def _segment(place: int, url: Location) -> str:
     return url.path.split("/")[place]
+
+
+def _values(names: Collection[str], url: Location) -> Words:
+    return tuple(param for param in url.params if name_of(param) in names)
+
+
+def _of_any_value(rewrite: RewriteTemplates) -> Iterator[tuple[str, RewriteTemplates]]:
+    """Yield the pairs that take any value where a parameter goes that has a certain one."""
+    path, _, query = rewrite.source.partition("?")
+    params = query.split("&")
+    kept = rewrite.target.partition("?")[2].split("&")
+    for place, param in enumerate(params):
+        name, _, value = param.partition("=")
+        if value and "{" not in value and param not in kept:
+            others = [*params[:place], f"{name}={{_word}}", *params[place + 1 :]]
+            wider = RewriteTemplates(f"{path}?{'&'.join(others)}", rewrite.target)
+            if wider.is_valid:
+                yield name, wider
 
 
 def wider_templates(rewrite: RewriteTemplates) -> Iterator[tuple[int, RewriteTemplates]]:

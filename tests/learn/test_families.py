@@ -291,6 +291,17 @@ def test_words_are_held_against_their_siblings_where_a_parameter_goes_with_them(
     assert rules(seen) == {}
 
 
+@pytest.mark.parametrize(("pages", "is_proved"), [(36, False), (90, True)])
+def test_value_is_held_against_others_where_a_word_of_the_path_comes(pages, is_proved):
+    """Where one of three languages differs at times, 12 pages of another prove less than 30 do."""
+    seen = [see(f"/docs/v2/page-{i}", f"page {i}") for i in range(pages)]
+    for i in range(pages):
+        language = ("go", "perl", "ruby")[i % 3]
+        content = f"page {i}" + ", in perl" * (i % 9 == 1)
+        seen.append(see(f"/docs/page-{i}?in={language}", content))
+    assert (rules(seen) != {}) is is_proved
+
+
 def test_language_of_a_path_stays():
     """What is not translated now may be tomorrow; one language under two names is one."""
     both = [see(f"/{word}/page-{i}", f"page {i}") for i in range(12) for word in ("de", "fr")]
