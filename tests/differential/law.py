@@ -181,8 +181,10 @@ def unambiguous_pages(case: Case) -> dict[str, str]:
             shown = one.shown(url)
             if name and shown:
                 outcomes[name].add(shown)
-            elif name and end:
-                led.add((name, identity(end)))
+            elif name:
+                # The place of a skipped URL may be had though that URL itself leads nowhere.
+                ends = {end, *case.places.keys() & {*one.chain(url)}} - {None}
+                led.update((name, identity(each)) for each in ends)
     for name, other in led:
         if name != other and outcomes.get(other):
             outcomes[name].add(other)
