@@ -37,6 +37,11 @@ BOILERPLATE_SHARE = 0.2
 RAW = "raw:"
 
 _CLOCK = re.compile(rb"\d{1,2}:([0-5]\d)(?::[0-5]\d)?(?!\d)")
+# How long ago something was, to the hour or less: it says when the page was made. An age in days is
+# the same throughout most crawls.
+_AGE = re.compile(
+    rb"(?:\b\d+ days?,? (?:and )?)?(?:\b(?:\d+|an?) (?:hour|minute|second)s?,? (?:and )?){1,3}ago\b"
+)
 # The tokens and digests of forms and assets, which are others at each visit.
 _TOKEN = re.compile(rb"\b[0-9a-fA-F]{32,}\b")
 _LONG = b"0" * 32
@@ -256,9 +261,9 @@ def unpack_hashes(data: bytes) -> tuple[int, ...]:
 def steady(text: bytes, date: str) -> bytes:
     """Return *text*, some lines, without what is another one at each visit.
 
-    That is a token of 32 hexadecimal digits or more, and a time of day within a minute of *date*,
-    in whichever time zone; those differ by half hours. Any other time may be what tells two pages
-    apart, such as two departures.
+    That is a token of 32 hexadecimal digits or more, an age in hours, minutes or seconds, in
+    English, and a time of day within a minute of *date*, in whichever time zone; those differ by
+    half hours. Any other time may be what tells two pages apart, such as two departures.
 
     :param date: the value of the ``Date`` header (RFC 9110, section 6.6.1), empty where there is
         none.
@@ -266,6 +271,8 @@ def steady(text: bytes, date: str) -> bytes:
     zeros = text.translate(_HEX)
     if _LONG in zeros:
         text = _TOKEN.sub(b"0", text)
+    if b" ago" in text:
+        text = _AGE.sub(b"0 ago", text)
     minute = _minute_of(date) if date and b"0:00" in zeros else None
     if minute is None:
         return text

@@ -88,6 +88,19 @@ def test_time_of_the_visit_is_no_content():
     assert len(lines) == 1
 
 
+def test_age_in_hours_or_less_is_no_content():
+    """A page that says how long ago something was has the same lines a while later."""
+    ages = "59 seconds", "a minute", "8 minutes, 3 seconds", "an hour", "1 day, 3 hours"
+    lines = {signature(f"<p>Changed {age} ago by Ann, 12 lines").lines for age in ages}
+    assert len(lines) == 1
+
+
+@pytest.mark.parametrize("age", ["3 days ago", "8 minutes", "8 minutes to go", "a long time ago"])
+def test_other_ages_and_durations_are_content(age):
+    """What took 8 minutes took no 9, and an age in days stays as it is for a crawl."""
+    assert signature(f"<p>{age}").lines[0].exact == lines_of(age.encode())[0].exact
+
+
 @pytest.mark.parametrize(
     "date", ["Sun, 22 Nov 2026 05:41:00 GMT", "", "now", "1 Jan 99999999 :", ","]
 )
