@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, ClassVar
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.learn.location import Location, from_url, host_of, name_of, to_url
+from scrapy_urlcanon.learn.vocabulary import has_token
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from scrapy_urlcanon.canonicalizer.rules import Rule
     from scrapy_urlcanon.canonicalizer.url import Url
@@ -130,6 +131,11 @@ class Operation(ABC):
         del step
         return self
 
+    def left_out(self, location: Location) -> tuple[str, ...]:
+        """Return the texts of the path that it leaves out, whatever they are, of a URL."""
+        del location
+        return ()
+
     def apply(self, location: Location) -> Location:
         """Return the changed URL, or the same object where there is nothing to change.
 
@@ -163,6 +169,19 @@ def apply_all(operations: Iterable[Operation], location: Location) -> Location:
     for operation in operations:
         location = operation.apply(location)
     return location
+
+
+def leave_out_one_token(operations: Iterable[Operation], changed: Sequence[Location]) -> bool:
+    """Tell whether the operations leave out one token, and no other, of the URLs of a page.
+
+    What one revision of a file shows is no evidence that any other one shows the same. Of a number
+    it may well be: that of a day goes where the page has it anyway.
+    """
+    return any(
+        len(set(filter(has_token, texts))) == 1
+        for step in operations
+        for texts in zip(*map(step.left_out, changed), strict=False)
+    )
 
 
 def handles_of(location: Location) -> Iterator[str]:

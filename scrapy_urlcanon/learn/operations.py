@@ -440,6 +440,18 @@ class RewriteTemplates(Operation):
         """
         return self.rewrite.source.path.expression.fullmatch
 
+    def left_out(self, location: Location) -> tuple[str, ...]:
+        """Return the texts of the path that it leaves out, whatever they are, of a URL.
+
+        >>> from scrapy_urlcanon.learn.location import locate
+        >>> step = RewriteTemplates("/get/{_b}/{a}", "/get/head/{a}")
+        >>> step.left_out(locate("http://a.example/get/r7/x.c"))
+        ('r7',)
+        """
+        found = self._fit(location.path)
+        given = found.groupdict().items() if found else ()
+        return tuple(text for name, text in given if name.startswith("_"))
+
     def apply(self, location: Location) -> Location:
         if not cast("RewritePath", self.rule).goes_by_path:
             return super().apply(location)

@@ -16,7 +16,7 @@ from scrapy_urlcanon.learn.evidence import Changes
 from scrapy_urlcanon.learn.families import chance_of_luck, is_choice, siblings
 from scrapy_urlcanon.learn.held.merges import Merges, common_conditions, conditions_of
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
-from scrapy_urlcanon.learn.operation import apply_all
+from scrapy_urlcanon.learn.operation import apply_all, leave_out_one_token
 from scrapy_urlcanon.learn.results.rule import Evidence
 from scrapy_urlcanon.learn.scope import Scope, beginning_of, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
@@ -109,6 +109,10 @@ class Trial:
         if len(candidate) > 1 and not any(step.speaks_alone for step in candidate):
             for number, merge in enumerate(self._merges):
                 self._merges.set_pages(number, self._joint_pages(merge))
+        if any(step.is_template for step in candidate):
+            for number in range(len(self._merges)):
+                if leave_out_one_token(candidate, self._merges.changed(number)):
+                    self._merges.set_pages(number, ())
         folds = {groups.site.folds[page] for page in proposers}
         # A page counts for the candidate if some other fold proposed it too, or somebody who knows.
         self._counts = [known > 0 or folds != {fold} for fold in range(FOLDS)]

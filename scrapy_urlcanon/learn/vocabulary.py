@@ -54,6 +54,9 @@ NUMBER = re.compile("[0-9]+")
 # anywhere: the number of a part in base64 is `MjA`.
 _WORDS = re.compile("[A-Za-z]|[A-Za-z][a-z]+(?:[-_.+][A-Za-z][a-z]*|[A-Z][a-z]+)*")
 
+# A UUID, or what stands between other signs than letters and digits.
+_PARTS = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[^\W_]+", re.IGNORECASE)
+
 # A number, a digest or token of sixteen characters or more, or a UUID.
 _IDENTIFIER = re.compile(
     r"[0-9]+|(?=[a-z]*[0-9])[0-9a-z]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
@@ -137,6 +140,15 @@ def is_identifier(text: str) -> bool:
     (True, True, False)
     """
     return bool(_IDENTIFIER.fullmatch(text))
+
+
+def has_token(text: str) -> bool:
+    """Tell whether a digest, a token or a UUID is a part of a text, or all of it.
+
+    >>> has_token("ann@example.org-da39a3ee5e6b4b0d"), has_token("12-ways-to-knit")
+    (True, False)
+    """
+    return not all(map(is_number, filter(is_identifier, _PARTS.findall(text))))
 
 
 def is_number(text: str) -> bool:

@@ -1,5 +1,6 @@
 """What looks alike on a few pages and is content: words, versions, languages, tabs, partners."""
 
+from hashlib import sha1
 from random import Random
 
 import pytest
@@ -320,3 +321,27 @@ def test_hosts_that_differ_on_few_pages_only_say_nothing_of_others():
     assert rules(seen) == {
         "shop.example": {"host_aliases": {"main.shop.example": "new.shop.example"}}
     }
+
+
+def files(revisions, count=5):
+    """Yield files as they are now, and at some revisions at which they were the same."""
+    for i in range(count):
+        yield see(f"/get/head/lib/{i}.c", f"file {i}")
+        for j in range(revisions):
+            token = sha1(f"{i} {j}".encode()).hexdigest()
+            yield see(f"/get/ann@a.example-{token}/lib/{i}.c", f"file {i}")
+
+
+def test_one_revision_of_each_file_says_nothing_of_the_others():
+    """A list links each file at its last revision: what that shows is no rule for older ones."""
+    assert all(rule.keys() <= {"skip"} for rule in rules(files(1)).values())
+
+
+def test_several_tokens_of_each_page_are_left_out():
+    """Where each page is there under several tokens, any will do."""
+    found = rules(files(2))
+    options = [option for rule in found.values() for option in rule]
+    assert options == ["rewrite_path"]
+    canonical = Canonicalizer(found).canonicalize
+    one, other = (f"http://shop.example/get/b@a.example-{c * 40}/lib/9.c" for c in "ab")
+    assert canonical(one) == canonical(other)
