@@ -448,6 +448,9 @@ class RewriteTemplates(Operation):
         >>> step.left_out(locate("http://a.example/get/r7/x.c"))
         ('r7',)
         """
+        # Of most templates, and of all URLs that they change.
+        if "{_" not in self.source:
+            return ()
         found = self._fit(location.path)
         given = found.groupdict().items() if found else ()
         return tuple(text for name, text in given if name.startswith("_"))
