@@ -42,6 +42,7 @@ _FOLDED = re.compile(
 )
 _SEPARATOR = re.compile(r"[&;]")
 _WORD = re.compile(r"[^a-z%]")
+_NO_WORD = re.compile(r"[^\w%-]+")
 
 
 class Features(NamedTuple):
@@ -301,11 +302,19 @@ def _parts(url: str) -> _Parts:
     path = (*above, fold(leaf) if slash else "")
     if not query:
         return host, path, ()
+    if "=" not in query:
+        # Words that are searched for (RFC 3875, section 4.4): each may be of one page alone, and as
+        # a name each would make a shape of its own.
+        return host, path, tuple(("", fold(word)) for word in _searched(query))
     pairs = []
     for piece in _SEPARATOR.split(query)[:_MAX_PARAMETERS]:
         name, _, value = piece.partition("=")
         pairs.append((fold(name), fold(value)))
     return host, path, tuple(pairs)
+
+
+def _searched(query: str) -> list[str]:
+    return [word for word in _NO_WORD.split(query, _MAX_PARAMETERS) if word][:_MAX_PARAMETERS]
 
 
 @lru_cache(_KEPT)

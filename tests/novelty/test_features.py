@@ -29,6 +29,15 @@ def test_parameters_are_split_at_semicolons_too():
     assert of("http://a.example/?a=1;b=2") == of("http://a.example/?a=1&b=2")
 
 
+def test_words_that_are_searched_for_are_no_names():
+    """A manual that names its pages so has one kind of URL, and what they share is known."""
+    pages = [f"http://a.example/info?(tar){word * 3}+{word}" for word in "abcdefgh"]
+    one, other = of(*pages, "http://a.example/info?(sed)iii+i")[-2:]
+    assert one.coarse == other.coarse
+    *_, known = of(*pages, "http://a.example/info?(tar)iii+i")
+    assert shared(one, known) > shared(one, other)
+
+
 def test_hashes_uuids_dates_and_numbers_are_one_token_each():
     """A link with another hash is one of the same kind."""
     assert fold("9f2d3c41b7aa") == fold("0123abcdef99") == "#h"
