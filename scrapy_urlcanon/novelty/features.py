@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from zlib import crc32
 
@@ -305,16 +306,13 @@ def _parts(url: str) -> _Parts:
     if "=" not in query:
         # Words that are searched for (RFC 3875, section 4.4): each may be of one page alone, and as
         # a name each would make a shape of its own.
-        return host, path, tuple(("", fold(word)) for word in _searched(query))
+        words = filter(None, _NO_WORD.split(query))
+        return host, path, tuple(("", fold(word)) for word in islice(words, _MAX_PARAMETERS))
     pairs = []
     for piece in _SEPARATOR.split(query)[:_MAX_PARAMETERS]:
         name, _, value = piece.partition("=")
         pairs.append((fold(name), fold(value)))
     return host, path, tuple(pairs)
-
-
-def _searched(query: str) -> list[str]:
-    return [word for word in _NO_WORD.split(query, _MAX_PARAMETERS) if word][:_MAX_PARAMETERS]
 
 
 @lru_cache(_KEPT)
