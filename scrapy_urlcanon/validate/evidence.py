@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from attrs import define, field
 
 from scrapy_urlcanon.confidence import MAX_FALSE, Outcome, SequentialTest
-from scrapy_urlcanon.crawl.checks.entry_record import LEAST_OTHERS, OtherPage
+from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, outcome_of
 from scrapy_urlcanon.pages.shown import echoes, without
 from scrapy_urlcanon.pages.signature import hash64
 from scrapy_urlcanon.pages.verdict import SHARED, Verdict
@@ -146,11 +146,9 @@ class Evidence:
 
     @property
     def _said(self) -> Outcome:
-        evidence = self._evidence
-        outcome = _TEST.outcome(map(_is_same, evidence))
-        if outcome is Outcome.FAILS and len(self.others) < LEAST_OTHERS:
-            return Outcome.OPEN
-        return outcome
+        return outcome_of(
+            _TEST, (None if _is_same(found) else found.other for found in self._evidence)
+        )
 
     @property
     def _evidence(self) -> list[FoundPair]:

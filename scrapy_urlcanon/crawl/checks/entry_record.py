@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _REMEMBERED_VERDICTS = 200
 _REMEMBERED_LINES = 20_000
-LEAST_OTHERS = 2
+_LEAST_OTHERS = 2
 """One page condemns no rule."""
 
 
@@ -113,10 +113,7 @@ class EntryRecord:
     @property
     def outcome(self) -> Outcome:
         """What is known of the entry so far."""
-        outcome = self._test.outcome(verdict is None for verdict in self._evidence())
-        if outcome is Outcome.FAILS and len(self.others) < LEAST_OTHERS:
-            return Outcome.OPEN
-        return outcome
+        return outcome_of(self._test, self._evidence())
 
     def add(self, other: OtherPage | None) -> None:
         """Take over a verdict: another page, or None for the same one."""
@@ -130,6 +127,15 @@ class EntryRecord:
         for verdict in self._verdicts:
             if verdict is None or self._site.is_evidence(verdict):
                 yield verdict
+
+
+def outcome_of(test: SequentialTest, evidence: Iterable[OtherPage | None]) -> Outcome:
+    """Return what *evidence* says by *test*: other pages, and None where it was the same one."""
+    verdicts = [*evidence]
+    outcome = test.outcome(verdict is None for verdict in verdicts)
+    if outcome is Outcome.FAILS and len(verdicts) - verdicts.count(None) < _LEAST_OTHERS:
+        return Outcome.OPEN
+    return outcome
 
 
 _test = lru_cache(SequentialTest.of_max_false)
