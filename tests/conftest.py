@@ -14,6 +14,7 @@ from loopback import Loopback
 from scrapy.crawler import Crawler as ScrapyCrawler
 from scrapy.settings import BaseSettings, SettingsAttribute
 from scrapy.utils.defer import maybe_deferred_to_future
+from shop_site.stock import PRODUCTS
 from sites import SITE, Crawl, FollowSpider
 
 # The same examples on every run, but for HYPOTHESIS_PROFILE=long. No deadline: on a loaded
@@ -64,6 +65,15 @@ def pytest_collection_modifyitems(config, items):
     }
     for item in items:
         item.add_marker(pytest.mark.xdist_group(groups.get(item.path, str(item.path))))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def small_shop():
+    """Make the example site a shop of 24 products, which has every kind of page."""
+    with pytest.MonkeyPatch.context() as patch:
+        for number in [number for number in PRODUCTS if number > 24]:
+            patch.delitem(PRODUCTS, number)
+        yield
 
 
 @pytest.fixture

@@ -13,14 +13,13 @@ if TYPE_CHECKING:
 
 _PER_PAGE = 6
 _LANGUAGE_NAMES = {"en": "English", "de": "Deutsch"}
-_LAST = len(PRODUCTS)
 
 
 def home(view: View) -> str:
     """Return the start page. Its offers are links that an advertisement made."""
     offers = [
         product_link(view, PRODUCTS[number], utm_source="home", utm_medium="banner")
-        for number in range(5, _LAST, 11)
+        for number in range(5, len(PRODUCTS), 11)
     ]
     advertised = view.shop_link(view.words["new"], "/new/", gclid="EAIaIQobChMI")
     content = f"<h2>{view.words['offers']}</h2>{listing(offers)}<p>{advertised}</p>"
@@ -50,10 +49,10 @@ def category(view: View, name: str) -> str:
 
 def new(view: View) -> str | None:
     """Return one page of all things, the newest first."""
-    number, last = view.number("page", 1), -(-_LAST // _PER_PAGE)
+    number, last = view.number("page", 1), -(-len(PRODUCTS) // _PER_PAGE)
     if not 1 <= number <= last:
         return None
-    first = _LAST - (number - 1) * _PER_PAGE
+    first = len(PRODUCTS) - (number - 1) * _PER_PAGE
     items = [product_link(view, PRODUCTS[n]) for n in range(first, first - _PER_PAGE, -1)]
     pages = [view.shop_link(str(n), "/new/", page=n) for n in range(1, last + 1)]
     title = f"{view.words['new']}, {view.words['page']} {number}"
@@ -70,7 +69,9 @@ def info(view: View, name: str) -> str:
 def product(view: View, product: Product) -> str:
     """Return the page of one thing. Links to share it are old: http, and tagged."""
     related = [
-        product_link(view, PRODUCTS[(product.number + step) % _LAST + 1], utm_source="related")
+        product_link(
+            view, PRODUCTS[(product.number + step) % len(PRODUCTS) + 1], utm_source="related"
+        )
         for step in (9, 20, 31)
     ]
     share = view.shop_link(

@@ -40,8 +40,12 @@ _CLOCK = re.compile(rb"\d{1,2}:([0-5]\d)(?::[0-5]\d)?(?!\d)")
 # How long ago something was, to the hour or less: it says when the page was made. An age in days is
 # the same throughout most crawls.
 _AGE = re.compile(
-    rb"(?:\b\d+ days?,? (?:and )?)?(?:\b(?:\d+|an?) (?:hour|minute|second)s?,? (?:and )?){1,3}ago\b"
+    rb"(?:\b\d+ days?,? (?:and )?)?"
+    rb"(?:\b(?:\d+|an?) (?:hour|minute|second)s?,? (?:and )?){0,2}"
+    rb"\b(?:\d+|an?) (?:hour|minute|second)s?\Z"
 )
+_AGO = re.compile(rb" ago\b")
+_LONGEST_AGE = 80
 # The tokens and digests of forms and assets, which are others at each visit.
 _TOKEN = re.compile(rb"\b[0-9a-fA-F]{32,}\b")
 _LONG = b"0" * 32
@@ -272,7 +276,7 @@ def steady(text: bytes, date: str) -> bytes:
     if _LONG in zeros:
         text = _TOKEN.sub(b"0", text)
     if b" ago" in text:
-        text = _AGE.sub(b"0 ago", text)
+        text = _without_ages(text)
     minute = _minute_of(date) if date and b"0:00" in zeros else None
     if minute is None:
         return text
@@ -282,6 +286,18 @@ def steady(text: bytes, date: str) -> bytes:
         return b"0:00" if is_now else found[0]
 
     return _CLOCK.sub(clock, text)
+
+
+def _without_ages(text: bytes) -> bytes:
+    """Return *text* with ``0`` for each age; only what stands before an "ago" is looked at."""
+    pieces: list[bytes] = []
+    done = 0
+    for ago in _AGO.finditer(text):
+        age = _AGE.search(text, max(done, ago.start() - _LONGEST_AGE), ago.start())
+        if age:
+            pieces += text[done : age.start()], b"0"
+            done = ago.start()
+    return b"".join([*pieces, text[done:]])
 
 
 def _minute_of(date: str) -> int | None:
