@@ -15,6 +15,7 @@ from scrapy_urlcanon.exceptions import InputError, StoreVersionError
 from scrapy_urlcanon.learn.captures import domain_of
 from scrapy_urlcanon.pages.canonical_link import absolute
 from scrapy_urlcanon.pages.signature import MAX_PACKED, RAW, Lines, Signature, pack_hashes
+from scrapy_urlcanon.pages.visits import pack_blocks
 
 if TYPE_CHECKING:
     import os
@@ -91,7 +92,8 @@ CREATE TABLE IF NOT EXISTS visits (
     crawl INTEGER REFERENCES crawls (id),
     domain TEXT NOT NULL,
     steady BLOB NOT NULL,
-    noise BLOB NOT NULL
+    noise BLOB NOT NULL,
+    blocks BLOB
 );
 CREATE TABLE IF NOT EXISTS audits (
     id INTEGER PRIMARY KEY,
@@ -225,7 +227,8 @@ class ObservationStore:
     def add_visits(self, domain: str, visits: Visits) -> None:
         """Keep what two visits of one URL of *domain* told of its site."""
         if not self._failed:
-            self._visits.append((self._crawl, domain, *map(pack_hashes, visits)))
+            kept = pack_hashes(visits.steady), pack_hashes(visits.noise), pack_blocks(visits.blocks)
+            self._visits.append((self._crawl, domain, *kept))
             self._flush_batch()
 
     def flush(self) -> None:
@@ -263,7 +266,9 @@ class ObservationStore:
                     audits,
                 )
                 self._connection.executemany(
-                    "INSERT INTO visits (crawl, domain, steady, noise) VALUES (?, ?, ?, ?)", visits
+                    "INSERT INTO visits (crawl, domain, steady, noise, blocks) "
+                    "VALUES (?, ?, ?, ?, ?)",
+                    visits,
                 )
         except sqlite3.Error as error:
             self.refused += len(rows)
@@ -393,6 +398,11 @@ def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
     return connection
 
 
+def columns_of(connection: sqlite3.Connection, table: str) -> set[str]:
+    """Return the names of the columns of *table*; none where it is not there."""
+    return {name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")}
+
+
 def _remedy(version: str) -> str:
     """Say what to do with a store of another *version*."""
     known = str(VERSION)
@@ -422,5 +432,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, writable: bool) -> N
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.executescript(_SCHEMA)
+        if "blocks" not in columns_of(connection, "visits"):
+            connection.execute("ALTER TABLE visits ADD COLUMN blocks BLOB")
         with connection:
             connection.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (str(VERSION),))

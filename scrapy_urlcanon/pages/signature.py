@@ -243,9 +243,14 @@ def _words(lines: Iterable[tuple[int, int]]) -> int:
     return sum([count for _, count in lines])
 
 
+def kept_of(line: int) -> int:
+    """Return what :meth:`Signature.pack` keeps of the hash of a line."""
+    return line & _KEPT
+
+
 def pack_hashes(hashes: Iterable[int]) -> bytes:
     """Return what :func:`unpack` leaves of the hashes of some lines, as bytes."""
-    kept = sorted([number & _KEPT for number in hashes])
+    kept = sorted(map(kept_of, hashes))
     return struct.pack(f"<{len(kept)}Q", *kept)
 
 

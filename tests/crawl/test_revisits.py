@@ -1,6 +1,7 @@
 """While a crawl is recorded, a few pages are fetched again, to tell noise from content."""
 
 import random
+import re
 from collections import Counter
 from itertools import count
 
@@ -54,6 +55,33 @@ async def test_number_that_stays_is_content_and_one_that_moves_is_noise(crawl):
     assert len(observations) == len(TARGETS) + 1
     assert len({o.main_sha1 for o in observations if "quote" in o.url}) == SECTORS * OF_EACH
     assert learn(observations).as_rules() == {"site.example": {"drop_params": ["sid"]}}
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        "<p>Home<p>Advice of the day<p>{advice}<p>Archive<p>{title}<p>{text}<p>Imprint",
+        "<p>Home<p>{title}<p>{text}<p>{advice}<p>Imprint",
+        "<p>{advice}<p>{title}<p>{text}",
+    ],
+    ids=["between two lines", "before the foot", "at the top"],
+)
+@deferred_f_from_coro_f
+async def test_text_that_is_another_one_at_each_visit_hides_no_rule(crawl, layout):
+    """Also where most of what it may be was seen on one page and at no second visit."""
+    visits = count(1)
+    targets = [f"/read?id={number}&sid={number * 7 + n}" for number in range(60) for n in range(2)]
+
+    def respond(request):
+        if request.target == "/":
+            return links(*targets)
+        number = re.search(r"id=(\d+)", request.target)[1]
+        advice = words(f"advice {next(visits)}", 8)
+        title, text = words(f"title {number}", 3), words(f"text {number}", 9)
+        return page("<title>Site</title>" + layout.format(advice=advice, title=title, text=text))
+
+    await crawl(respond, ON)
+    assert learn(read_store(STORE)).as_rules() == {"site.example": {"drop_params": ["sid"]}}
 
 
 @deferred_f_from_coro_f

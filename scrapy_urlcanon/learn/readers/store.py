@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
@@ -18,7 +18,7 @@ from scrapy_urlcanon.learn.captures import by_domain
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
 from scrapy_urlcanon.learn.partitions import in_parts
 from scrapy_urlcanon.learn.results.in_force import AuditedUrl, CrawlRecord, Credit, RuleInForce
-from scrapy_urlcanon.learn.store import SAME_URL, decompress, open_store
+from scrapy_urlcanon.learn.store import SAME_URL, columns_of, decompress, open_store
 from scrapy_urlcanon.pages.signature import (
     BOILERPLATE_SHARE,
     Boilerplate,
@@ -27,6 +27,7 @@ from scrapy_urlcanon.pages.signature import (
     unpack,
     unpack_hashes,
 )
+from scrapy_urlcanon.pages.visits import Blocks, unpack_blocks
 from scrapy_urlcanon.rule_files.documents import parse_json
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ _SAMPLE = (
     "GROUP BY said.text_sha1 ORDER BY said.text_sha1 LIMIT ?) ORDER BY seen.id"
 )
 _HAS_TABLE = "SELECT name FROM sqlite_master WHERE name = ?"
-_VISITS = "SELECT steady, noise FROM visits WHERE domain = ?"
+_VISITS = "SELECT {} FROM visits WHERE domain = ?"
 _KNOWN_TEXTS = 20_000
 _KNOWN_LINES = 1_000
 _PARTS_OF_A_RULE = 3
@@ -196,6 +197,7 @@ class _Texts:
         self._connection = connection
         self._said: dict[object, Observation] = {}
         self._lines: dict[object, Lines] = {}
+        self._blocks = self._blocks_of(domain)
         self._boilerplate = self._boilerplate_of(domain)
 
     def said(self, text: object) -> Observation:
@@ -216,7 +218,7 @@ class _Texts:
         digest = stored.hex() if isinstance(stored, bytes) else stored
         lines = self._lines.pop(text, None)
         if lines is None:
-            lines = _unpacked(packed, first)
+            lines = self._unpacked(packed, first)
         main, simhash = Signature("", str(digest), 0, lines).main(self._boilerplate)
         return Observation.from_fields(
             {
@@ -249,7 +251,7 @@ class _Texts:
         sample = self._connection.execute(_SAMPLE, (domain, SAMPLED_TEXTS))
         for text, packed, first in sample:
             try:
-                lines = _unpacked(packed, first)
+                lines = self._unpacked(packed, first)
             except ValueError:
                 continue
             if len(self._lines) < _KNOWN_LINES:
@@ -275,27 +277,37 @@ class _Texts:
         """Return masked lines: those that stay from visit to visit of a page, and the others."""
         stayed: Counter[int] = Counter()
         changed: Counter[int] = Counter()
-        if self._connection.execute(_HAS_TABLE, ("visits",)).fetchone():
-            for steady, noise in self._connection.execute(_VISITS, (domain,)):
-                try:
-                    stayed.update(unpack_hashes(steady))
-                    changed.update(unpack_hashes(noise))
-                except ValueError:
-                    continue
+        for steady, noise in self._visited(domain, "steady", "noise"):
+            with suppress(ValueError):
+                stayed.update(unpack_hashes(steady))
+                changed.update(unpack_hashes(noise))
         moving = {
             line for line, count in changed.items() if count > NOISE_SHARE * (count + stayed[line])
         }
         return {line for line, n in stayed.items() if n >= MIN_VISITS} - moving, moving
 
+    def _blocks_of(self, domain: str) -> Blocks:
+        """Return where on its pages other text stands at each visit."""
+        visited = []
+        for (blocks,) in self._visited(domain, "blocks"):
+            with suppress(ValueError):
+                visited.append(unpack_blocks(blocks))
+        return Blocks(visited)
 
-def _unpacked(packed: object, first: object) -> Lines:
-    """Return the lines that are stored as *packed*, with the *first* ones where they need these.
+    def _visited(self, domain: str, *columns: str) -> Iterator[tuple[Any, ...]]:
+        """Yield what visits of the pages of *domain* told; nothing where the store has it not."""
+        if columns_of(self._connection, "visits").issuperset(columns):
+            yield from self._connection.execute(_VISITS.format(", ".join(columns)), (domain,))
 
-    :raises ValueError: where they are no lines.
-    """
-    if not isinstance(packed, bytes) or not isinstance(first, (bytes, NoneType)):
-        raise ValueError(f"expected lines, got {_short(packed)}")  # noqa: TRY004
-    return unpack(decompress(packed, first) if first else packed)
+    def _unpacked(self, packed: object, first: object) -> Lines:
+        """Return the lines stored as *packed*, with the *first* ones where they need these.
+
+        :raises ValueError: where they are no lines.
+        """
+        if not isinstance(packed, bytes) or not isinstance(first, (bytes, NoneType)):
+            raise ValueError(f"expected lines, got {_short(packed)}")  # noqa: TRY004
+        lines = unpack(decompress(packed, first) if first else packed)
+        return self._blocks.left_of(lines) if self._blocks else lines
 
 
 def read_crawls(
