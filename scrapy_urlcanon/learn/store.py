@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
 from scrapy_urlcanon.learn.captures import domain_of
+from scrapy_urlcanon.pages.blocks import pack_blocks
 from scrapy_urlcanon.pages.canonical_link import absolute
 from scrapy_urlcanon.pages.signature import MAX_PACKED, RAW, Lines, Signature, pack_hashes
-from scrapy_urlcanon.pages.visits import pack_blocks
 
 if TYPE_CHECKING:
     import os

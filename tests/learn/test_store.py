@@ -486,7 +486,7 @@ def test_visits_that_cannot_be_read_are_none(tmp_path):
         for url, html in quotations(sectors=10, of_each=2):
             store.add(page(url, html), status=200)
         for _ in range(3):
-            store.add_visits("a.example", Visits(frozenset({1}), frozenset({2}), {}))
+            store.add_visits("a.example", Visits(frozenset({1}), frozenset({2}), frozenset()))
     before = list(read_store(path))
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE visits SET steady = x'00', noise = 'x', blocks = x'00'")

@@ -19,6 +19,7 @@ from scrapy_urlcanon.learn.observation import BadObservationError, Observation
 from scrapy_urlcanon.learn.partitions import in_parts
 from scrapy_urlcanon.learn.results.in_force import AuditedUrl, CrawlRecord, Credit, RuleInForce
 from scrapy_urlcanon.learn.store import SAME_URL, columns_of, decompress, open_store
+from scrapy_urlcanon.pages.blocks import Blocks, unpack_blocks
 from scrapy_urlcanon.pages.signature import (
     BOILERPLATE_SHARE,
     Boilerplate,
@@ -27,7 +28,6 @@ from scrapy_urlcanon.pages.signature import (
     unpack,
     unpack_hashes,
 )
-from scrapy_urlcanon.pages.visits import Blocks, unpack_blocks
 from scrapy_urlcanon.rule_files.documents import parse_json
 
 if TYPE_CHECKING:
