@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules
     from scrapy_urlcanon.crawl.software.known_software import KnownSoftware
     from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages
+    from scrapy_urlcanon.profiles.installation import Installation
 
     F = TypeVar("F", bound=PageFingerprints)
 
@@ -219,7 +220,7 @@ class Crawl:
         if self._job_rules:
             for installation in self._job_rules.recognised(self.settings.chosen_profiles):
                 self.software.restore(installation)
-            self._suspect()
+            self._suspect(self.software.installations)
 
     def _make_parts(self, fingerprints: PageFingerprints) -> PartsOfPages:
         from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages  # noqa: PLC0415
@@ -404,15 +405,15 @@ class Crawl:
         for listener in self._audit_listeners:
             listener(pair)
 
-    def _on_recognised(self) -> None:
-        if self._job_rules and self.software:
-            self._job_rules.recognise(self.software.installations)
-        self._suspect()
+    def _on_recognised(self, host: str, found: tuple[Installation, ...]) -> None:
+        if self._job_rules:
+            self._job_rules.recognise(host, found)
+        self._suspect(found)
 
-    def _suspect(self) -> None:
+    def _suspect(self, found: tuple[Installation, ...]) -> None:
         """Expect little of what is usually a duplicate in the software that was recognised."""
-        if self.ordered and self.software:
-            self.ordered.order.suspicions.recognised(self.software.installations)
+        if self.ordered:
+            self.ordered.order.suspicions.recognised(found)
 
     def _on_rule_change(self) -> None:
         if self.fingerprinter:

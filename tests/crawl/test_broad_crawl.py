@@ -1,10 +1,25 @@
-"""What is remembered of the sites of a broad crawl does not grow with their number."""
+"""What a site of a broad crawl takes, in memory and in time, does not grow with their number."""
 
+import json
 import tracemalloc
+from collections import Counter
 
+from loopback import page
+from scrapy import Spider
+from scrapy.settings import Settings
+from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.test import get_crawler
+
+from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
 from scrapy_urlcanon.crawl.checks.sites import Sites
+from scrapy_urlcanon.crawl.recovery import stored_rules
+from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules
+from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
+from scrapy_urlcanon.crawl.stats import CrawlStats
+from scrapy_urlcanon.profiles.catalogue import our_profiles
+from scrapy_urlcanon.profiles.installation import Installation
 
 
 def lines_of(site, page, count=100):
@@ -71,3 +86,45 @@ def test_the_last_verdicts_count():
         own = frozenset({(number, number)}) if number < 100 else None
         record.add(OtherPage("/?sid=1", "/", own) if own else None)
     assert (record.same, len(record.others), record.judged) == (200, 0, 200)
+
+
+def wiki(request):
+    """Answer as a wiki of one page."""
+    return page(f"<html><head><meta name=generator content='MediaWiki 1.39'></head>{request.url}")
+
+
+@deferred_f_from_coro_f
+async def test_site_that_is_recognised_is_declared_once(crawl, monkeypatch):
+    """Its rules, and what is usual there, are not said again with each other site."""
+    declared = Counter()
+    declare = Canonicalizer.declare
+
+    def counting_declare(self, host, rule_sets):
+        declared[host] += 1
+        declare(self, host, rule_sets)
+
+    monkeypatch.setattr(Canonicalizer, "declare", counting_declare)
+    start = [f"http://wiki-{number}.example/" for number in range(20)]
+    result = await crawl(wiki, {"URLCANON_ORDER": "novelty"}, start=start)
+    assert result.figures["profile/recognised/MediaWiki"] == 20
+    # By what the crawl goes by, and by what orders it.
+    assert set(declared.values()) == {2}
+
+
+def test_site_that_is_recognised_does_not_have_all_others_written_again(tmp_path, monkeypatch):
+    """A job is told of it at its end at the latest."""
+    written = []
+    monkeypatch.setattr(stored_rules, "write_atomically", lambda _, text: written.append(text))
+    (profile,) = (one for one in our_profiles() if one.name == "MediaWiki")
+    settings = Settings({"JOBDIR": str(tmp_path)})
+    rules = JobRules(settings, UnwrittenFiles(CrawlStats(get_crawler(Spider))))
+    rules.guard(Canonicalizer().configuration, "warn")
+    sizes = []
+    for number in range(2_000):
+        host = f"wiki-{number}.example"
+        rules.recognise(host, [Installation(profile, host, None, "/")])
+        if number in {999, 1_999}:
+            sizes.append(sum(map(len, written)))
+    assert sizes[1] < 3 * sizes[0]
+    rules.spider_closed()
+    assert len(json.loads(written[-1])["recognised"]) == 2_000

@@ -26,7 +26,7 @@ class Suspicions:
         self._authorities: set[str] = set()
 
     def recognised(self, installations: Iterable[Installation]) -> None:
-        """Go by the usual rules of all *installations*, which are all that were recognised."""
+        """Go by the usual rules of *installations*, which are all that there are on their hosts."""
         by_host: dict[str, list[Installation]] = {}
         for one in installations:
             by_host.setdefault(one.host, []).append(one)

@@ -38,6 +38,8 @@ _VERSION = 1
 _SHOWN = 200
 _BYTES_PER_FINGERPRINT = 22
 _LONGEST_LINE = 42
+_UNSAVED_PART = 64
+"""One of so many hosts may have something recognised that is not written yet."""
 _HEX = re.compile(r"(?:[0-9a-f]{2})+")
 _HEXADECIMAL = re.compile(rb"[0-9a-f]{40}\r?\n")
 
@@ -54,8 +56,8 @@ class StoredRules:
         self.orphans: set[str] = set()
         """Fingerprints, in hexadecimal, that the duplicate filter has stored, and that pages had
         until what was suspended was."""
-        self.recognised: list[dict[str, Any]] = []
-        """The programs that were recognised on hosts, each as :meth:`.Installation.as_data`."""
+        self.recognised: dict[str, list[dict[str, Any]]] = {}
+        """By host the programs that were recognised, each as :meth:`.Installation.as_data`."""
         self.problem: str | None = None
         """Why there is a file that cannot be read."""
         try:
@@ -101,7 +103,7 @@ class StoredRules:
             "digest": self.document.digest,
             "rules": self.document.data,
             "suspended": [[*entry, domain] for entry, domain in sorted(self.suspended)],
-            "recognised": self.recognised,
+            "recognised": list(chain.from_iterable(self.recognised.values())),
             "orphans": sorted(self.orphans),
         }
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +112,7 @@ class StoredRules:
 
 def _parse(
     text: str,
-) -> tuple[RulesDocument, list[tuple[RuleEntry, str]], list[dict[str, Any]]]:
+) -> tuple[RulesDocument, list[tuple[RuleEntry, str]], dict[str, list[dict[str, Any]]]]:
     """Return what is stored.
 
     :raises Exception: of whatever kind, if it is not as it was written.
@@ -138,8 +140,11 @@ def _parse(
     ]
     if not all(isinstance(text, str) for entry, domain in suspended for text in (*entry, domain)):
         raise TypeError("'suspended' is no list of three texts each")
+    recognised: dict[str, list[dict[str, Any]]] = {}
     # Earlier versions recognised nothing.
-    return document, suspended, list(map(dict, stored.get("recognised", [])))
+    for data in stored.get("recognised", []):
+        recognised.setdefault(data["host"], []).append(data)
+    return document, suspended, recognised
 
 
 class JobRules:
@@ -153,7 +158,7 @@ class JobRules:
         )
         self._stored = StoredRules(self._directory / FILE)
         self._unwritten = unwritten
-        self._is_saved = True
+        self._unsaved = 0
         self.has_changed = False
         """Whether what is stored is of other rules than those to crawl under."""
 
@@ -225,28 +230,34 @@ class JobRules:
             from scrapy_urlcanon.profiles.installation import Installation  # noqa: PLC0415
 
             known = {profile.name: profile for profile in profiles()}
-            for data in self._stored.recognised:
+            for data in chain.from_iterable(self._stored.recognised.values()):
                 if data.get("profile") in known:
                     yield Installation.from_data(data, known[data["profile"]])
 
-    def recognise(self, installations: Iterable[Installation]) -> None:
-        """Note what was recognised, for as long as the job goes on."""
-        self._stored.recognised = [one.as_data() for one in installations]
-        self.save()
+    def recognise(self, host: str, installations: Iterable[Installation]) -> None:
+        """Note what was recognised on *host*, for as long as the job goes on.
+
+        A kill may lose some of many hosts, on which it is recognised again: to write all of them
+        down for each one would take ever longer in a broad crawl.
+        """
+        self._stored.recognised[host] = [one.as_data() for one in installations]
+        self._unsaved += 1
+        if self._unsaved * _UNSAVED_PART > len(self._stored.recognised):
+            self.save()
 
     def save(self) -> None:
         """Write the rules, and what was found in the crawl, as far as the disk takes it."""
         try:
             self._stored.save()
-            self._is_saved = True
+            self._unsaved = 0
         except OSError as error:
-            self._is_saved = False
+            self._unsaved += 1
             consequence = "The crawl goes on; it is tried again when it ends."
             self._unwritten.note(self._stored.path, error, consequence)
 
     def spider_closed(self) -> None:
-        """Write what could not be written before."""
-        if not self._is_saved:
+        """Write what is not written yet."""
+        if self._unsaved:
             self.save()
 
 

@@ -70,7 +70,7 @@ class KnownSoftware:
 
     :param profiles: returns those that may be recognised: to read them takes a while.
     :param make_parts: makes what holds requests for parts of pages back, where parts are known.
-    :param on_recognised: is called when something was recognised.
+    :param on_recognised: is called with a host on which something was recognised, and all that was.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class KnownSoftware:
         contents: PageContents | None,
         records_start: bool,
         make_parts: Callable[[], PartsOfPages],
-        on_recognised: Callable[[], None],
+        on_recognised: Callable[[str, tuple[Installation, ...]], None],
     ) -> None:
         self._crawler = crawler
         self._profiles = profiles
@@ -167,7 +167,7 @@ class KnownSoftware:
                 extra={"spider": self._crawler.spider},
             )
             self._add_parts(one)
-        self._on_recognised()
+        self._on_recognised(host, self._installations[host])
 
     def _add_parts(self, installation: Installation) -> None:
         # Without them nobody would say that a page was had.
