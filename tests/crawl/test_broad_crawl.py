@@ -5,15 +5,18 @@ import tracemalloc
 from collections import Counter
 
 from loopback import page
-from scrapy import Spider
+from scrapy import Request, Spider
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
 from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
+from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget
 from scrapy_urlcanon.crawl.checks.sites import Sites
+from scrapy_urlcanon.crawl.dropped import Drop
 from scrapy_urlcanon.crawl.recovery import stored_rules
 from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules
 from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
@@ -86,6 +89,23 @@ def test_the_last_verdicts_count():
         own = frozenset({(number, number)}) if number < 100 else None
         record.add(OtherPage("/?sid=1", "/", own) if own else None)
     assert (record.same, len(record.others), record.judged) == (200, 0, 200)
+
+
+def test_entries_that_wait_share_the_question_whether_an_audit_is_affordable(monkeypatch):
+    """It is about all that is suspected, and with each page all that waits asks it."""
+    asked = []
+    has_room = FetchBudget.has_room
+    monkeypatch.setattr(
+        FetchBudget, "has_room", lambda self, *of: asked.append(of) or has_room(self, *of)
+    )
+    sample = AuditSample(Canonicalizer(), 0.01, 0.1)
+    entry = RuleEntry("drop_params", "sid")
+    for site in range(1_000):
+        domain = f"{site}.example"
+        request = Request(f"http://{domain}/?sid=1")
+        sample.have_wait(Drop(request, f"http://{domain}/", b"", frozenset({entry}), domain))
+    assert sample.take_waiting() is not None
+    assert len(asked) < 10
 
 
 def wiki(request):

@@ -165,13 +165,15 @@ class AuditSample:
         """Return the entry that is to be audited before all others that wait, if one may be."""
         if not self._waiting or not (at_any_cost or self.is_affordable(Need.SUSPECTED)):
             return None
+        # Once for all that wait: in a broad crawl these are thousands.
+        affordable = set(filter(self.is_affordable, Need))
         waiting = []
         for record, pages in tuple(self._waiting.items()):
             need = self.need(record)
             if need is None:
                 del self._waiting[record]
             elif pages <= self.budget.pages and (
-                self.is_affordable(need) or (at_any_cost and self._is_open(record))
+                need in affordable or (at_any_cost and self._is_open(record))
             ):
                 waiting.append((need, record))
         if not waiting:
