@@ -111,13 +111,14 @@ def scheduler_of(crawler: Crawler) -> Any:
 def forget_seen(crawler: Crawler, fingerprint: bytes) -> bool:
     """Have the duplicate filter forget *fingerprint*, if it is Scrapy's own or ours.
 
-    Return whether it did. What it has written for the next run of a job it has still.
+    Return whether it did: a full disk may keep it from that. What it has written for the next run
+    of a job it has still.
     """
     seen: Any = seen_fingerprints(dupefilter_of(crawler))
     if seen is None:
         return False
     seen.discard(fingerprint)
-    return True
+    return fingerprint not in seen
 
 
 def seen_fingerprints(dupefilter: Any) -> Container[bytes] | None:

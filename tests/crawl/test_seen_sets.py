@@ -1,6 +1,8 @@
 """Seen-sets: a model of each, crawls with each, kills, and files that are not as they were."""
 
 import random
+import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -312,6 +314,69 @@ def test_disk_that_is_full(tmp_path, monkeypatch, caplog):
     seen._database.execute("PRAGMA max_page_count = 100000")
     seen.close()
     assert count_in(tmp_path) == 1_000
+
+
+@pytest.fixture
+def file_size():
+    """Return what sets the largest size of a file, as a full disk has one."""
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def limit(size):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+
+    yield limit
+    limit(hard)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_file_that_cannot_grow(kind, tmp_path, file_size, caplog):
+    """Nothing is forgotten, and no request fails for it: once there is room, all is stored."""
+    seen = make(kind, tmp_path)
+    # Within a fingerprint.
+    file_size(30_005)
+    assert all(seen.add(fingerprint(number)) for number in range(6_000))
+    assert caplog.text.count("cannot be written") == 1
+    assert not any(seen.add(fingerprint(number)) for number in range(6_000))
+    file_size(resource.RLIM_INFINITY)
+    assert all(seen.add(fingerprint(number)) for number in range(6_000, 7_000))
+    seen.close()
+    seen = make(kind, tmp_path)
+    assert len(seen) == 7_000
+    assert not any(seen.add(fingerprint(number)) for number in range(7_000))
+    seen.close()
+
+
+def test_kill_after_the_disk_was_full_for_a_moment(tmp_path, file_size):
+    """What is stored is what was added: none is read as another one."""
+    seen = make("disk", tmp_path / "job")
+    # The last of these has room for a part of it.
+    file_size(16 * 99 + 5)
+    for number in range(100):
+        seen.add(fingerprint(number))
+    file_size(resource.RLIM_INFINITY)
+    for number in range(100, 200):
+        seen.add(fingerprint(number))
+    shutil.copytree(tmp_path / "job", tmp_path / "killed")
+    seen.close()
+    left = make("disk", tmp_path / "killed")
+    assert len(left) == sum(fingerprint(number) in left for number in range(200)) == 99
+    left.close()
+
+
+def test_full_disk_does_not_forget(tmp_path, file_size):
+    """What cannot be removed is known still, which whoever asked for that looks at."""
+    seen = make("disk", tmp_path)
+    seen.add(fingerprint(1))
+    seen.close()
+    seen = make("disk", tmp_path)
+    file_size(100)
+    seen.discard(fingerprint(1))
+    assert fingerprint(1) in seen
+    assert len(seen) == 1
+    file_size(resource.RLIM_INFINITY)
+    seen.discard(fingerprint(1))
+    assert fingerprint(1) not in seen
+    seen.close()
 
 
 def test_setting_beside_another_duplicate_filter():

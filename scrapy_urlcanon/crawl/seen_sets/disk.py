@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import logging
+import os
 import sqlite3
 from contextlib import closing
+from errno import ENOSPC
 from typing import TYPE_CHECKING, Final
 
-from scrapy_urlcanon.crawl.seen_sets.base import SeenSet, bits_of
+from scrapy_urlcanon.crawl.seen_sets.base import SeenSet, Unwritten, bits_of
 from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
 from scrapy_urlcanon.crawl.seen_sets.locked import lock
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-logger = logging.getLogger(__name__)
 
 KIND: Final = Kind(
     setting="URLCANON_SEEN_SET",
@@ -45,8 +44,8 @@ class DiskSet(SeenSet):
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._is_full = self._is_closed = False
+        self._is_closed = False
+        self._unwritten = Unwritten(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         log = _log_of(path)
         log.touch()
@@ -72,24 +71,27 @@ class DiskSet(SeenSet):
         if self._knows(key):
             return False
         self._new.add(key)
-        if not self._is_full:
-            try:
-                self._log.write(key)
-            except OSError as error:
-                self._note(error)
+        if not self._unwritten.is_so:
+            self._write(key)
         if len(self._new) % _BATCH == 0:
             self._store()
         return True
 
     def discard(self, fingerprint: bytes) -> None:
         key = bits_of(fingerprint)[:_KEY]
-        if self._knows(key):
-            self._store()
-            self._new.discard(key)
-            with self._database:
-                gone = self._database.execute("DELETE FROM seen WHERE key = ?", (key,)).rowcount
-                self._count -= gone
-                self._database.execute("UPDATE size SET count = ?", (self._count,))
+        if not self._knows(key):
+            return
+        self._store()
+        self._new.discard(key)
+        database = self._database
+        try:
+            with database:
+                gone = database.execute("DELETE FROM seen WHERE key = ?", (key,)).rowcount
+                database.execute("UPDATE size SET count = ?", (self._count - gone,))
+        except sqlite3.OperationalError as error:
+            self._unwritten.note(error)
+        else:
+            self._count -= gone
 
     def __contains__(self, fingerprint: object) -> bool:
         if self._is_closed:
@@ -112,6 +114,17 @@ class DiskSet(SeenSet):
         row = self._has("SELECT 1 FROM seen WHERE key = ?", (key,)).fetchone()
         return row is not None
 
+    def _write(self, key: bytes) -> None:
+        try:
+            written = self._log.write(key)
+        except OSError as error:
+            self._unwritten.note(error)
+            return
+        if written != _KEY:
+            # A full disk takes what it has room for. What came after that would be read as other
+            # keys, so nothing does until all are in the database.
+            self._unwritten.note(OSError(ENOSPC, os.strerror(ENOSPC)))
+
     def _store(self) -> None:
         """Move what is new to the database, or leave it where that is not possible."""
         if not self._new:
@@ -129,20 +142,11 @@ class DiskSet(SeenSet):
             self._log.seek(0)
             self._log.truncate()
         except (sqlite3.OperationalError, OSError) as error:
-            self._note(error)
+            self._unwritten.note(error)
             return
         self._count = count
         self._new.clear()
-        self._is_full = False
-
-    def _note(self, error: Exception) -> None:
-        if not self._is_full:
-            self._is_full = True
-            logger.error(
-                "%(path)s cannot be written: %(error)s. What is seen stays in memory until it can; "
-                "if the crawl is killed before, more is fetched again.",
-                {"path": self._path, "error": error},
-            )
+        self._unwritten.is_so = False
 
 
 def count_in_database(path: Path) -> int:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from array import array
+from errno import ENOSPC
 from typing import TYPE_CHECKING, Final
 
+from scrapy_urlcanon.crawl.seen_sets.base import Unwritten
 from scrapy_urlcanon.crawl.seen_sets.locked import lock
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
@@ -20,12 +23,15 @@ _MAGIC: Final = b"urlcanon"
 _VERSION: Final = 1
 _HEADER = 16
 _RECORDS = 65_536
+_BATCH = 8_192
+"""So many bytes are written at a time."""
 
 
 class WordFile:
     """Records of one or two words, as they came; a record of zeros removes what the next one says.
 
-    All are big-endian. The header has the version, and how many words a record has.
+    All are big-endian. The header has the version, and how many words a record has. What a full
+    disk does not take is written when there is room.
 
     :raises ConfigurationError: if the file is another one, or another process has it.
     """
@@ -36,7 +42,10 @@ class WordFile:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Not "a+b": what is cut off at the end of the file is to be written over.
         path.touch()
-        self._file = path.open("r+b")
+        self._file = path.open("r+b", buffering=0)
+        self._left = bytearray()
+        self._write_at = _BATCH
+        self._unwritten = Unwritten(path)
         try:
             lock(self._file, path)
             self._check_header()
@@ -74,25 +83,39 @@ class WordFile:
 
     def add(self, word: int, rest: int) -> None:
         """Write a fingerprint."""
-        self._file.write(word.to_bytes(8, "big"))
+        self._left += word.to_bytes(8, "big")
         if self._words > 1:
-            self._file.write(rest.to_bytes(8, "big"))
+            self._left += rest.to_bytes(8, "big")
+        if len(self._left) >= self._write_at:
+            self._write()
 
     def remove(self, word: int, rest: int) -> None:
         """Write that a fingerprint is removed."""
-        self._file.write(bytes(8 * self._words))
+        self._left += bytes(8 * self._words)
         self.add(word, rest)
 
     def close(self) -> None:
         """Write what is not written yet."""
+        self._write()
         self._file.close()
+
+    def _write(self) -> None:
+        try:
+            while self._left:
+                # A full disk takes what it has room for, and the rest when it has room again.
+                del self._left[: self._file.write(self._left)]
+            self._unwritten.is_so = False
+        except OSError as error:
+            self._unwritten.note(error)
+        self._write_at = len(self._left) + _BATCH
 
     def _check_header(self) -> None:
         expected = _MAGIC + bytes((_VERSION, self._words)) + bytes(6)
         found = self._file.read(_HEADER)
         if len(found) < _HEADER and expected.startswith(found):
             self._file.seek(0)
-            self._file.write(expected)
+            if self._file.write(expected) < _HEADER:
+                raise OSError(ENOSPC, os.strerror(ENOSPC), str(self._path))
             return
         if found == expected:
             return
