@@ -217,6 +217,25 @@ async def test_store_that_breaks_loses_nothing(crawl, monkeypatch, caplog):
     assert caplog.text.count("cannot be read or written") == 1
 
 
+@deferred_f_from_coro_f
+async def test_store_that_cannot_be_written_for_a_while(crawl, monkeypatch):
+    """What was got meanwhile is tried again with each batch, and written when that is possible."""
+    pages = {"/": links(*(f"/{number}" for number in range(60)))}
+    monkeypatch.setattr("scrapy_urlcanon.crawl.earlier.pages._BATCH", 10)
+    add, tried = SeenPages.add, []
+
+    def locked(self, noted):
+        tried.append(len(noted))
+        if len(tried) < 4:
+            raise sqlite3.OperationalError("database is locked")
+        add(self, noted)
+
+    monkeypatch.setattr(SeenPages, "add", locked)
+    result = await crawl(site(pages, missing=200), SETTINGS, spider=ItemSpider)
+    assert result.figures["seen/noted"] == len(result.pages) == 60
+    assert tried == [10, 20, 30, 40, 10, 10, 0]
+
+
 def write(path, text):
     """Write *text* to the file at *path*."""
     Path(path).write_text(text, encoding="utf-8")

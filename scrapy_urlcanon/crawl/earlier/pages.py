@@ -72,6 +72,7 @@ class EarlierPages:
         self._store = SeenPages(path)
         self._began = self._beginning()
         self._new: dict[bytes, SeenPage] = {}
+        self._write_at = _BATCH
         # What is noted of responses that the spider is at work on: their callback may raise yet.
         self._noted: WeakKeyDictionary[Request, tuple[bytes, ...]] = WeakKeyDictionary()
         self._raised: WeakSet[Request] = WeakSet()
@@ -198,7 +199,7 @@ class EarlierPages:
         for key, url in urls.items():
             self._new[key] = SeenPage(key, url, now, by_url=key == self._key_of(url))
         self._noted[request] = tuple(urls)
-        if len(self._new) >= _BATCH:
+        if len(self._new) >= self._write_at:
             self._write()
 
     def _write(self) -> None:
@@ -209,6 +210,8 @@ class EarlierPages:
         else:
             self._stats.inc(Stat.SEEN_NOTED, len(self._new))
             self._new.clear()
+        # All of them are tried again with the next batch, and not with each page.
+        self._write_at = len(self._new) + _BATCH
 
     def _fail(self, error: sqlite3.Error) -> None:
         if not self._has_failed:
