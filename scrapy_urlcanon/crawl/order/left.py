@@ -86,7 +86,8 @@ class LeftRequests:
             for number, line in enumerate(file, 1):
                 try:
                     yield request_from_dict(_meant(json.loads(line)), spider=self._spider)
-                except (ValueError, TypeError, KeyError, AttributeError) as error:
+                # As many as there are things that a line may be instead.
+                except Exception as error:  # noqa: BLE001
                     wrong += 1
                     if wrong <= _TOLD:
                         logger.warning(

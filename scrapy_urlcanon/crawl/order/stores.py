@@ -119,7 +119,8 @@ class DiskStore:
                 raise ValueError("wrong checksum")  # noqa: TRY301 - all that is wrong is told once
             # A job is trusted, as Scrapy's queue is.
             return request_from_dict(pickle.loads(data), spider=self._spider)  # noqa: S301
-        except (OSError, struct.error, ValueError, AttributeError) as error:
+        # As many as there are reasons why a class, or a callback, is another one by now.
+        except Exception as error:  # noqa: BLE001
             logger.error(  # noqa: TRY400 - the message says it all
                 "A request that waited cannot be read any more: %(error)s",
                 {"error": error},

@@ -2,9 +2,11 @@
 
 import json
 import logging
+import sys
 from collections import Counter
 from datetime import date, datetime, timezone
 from functools import partial
+from types import ModuleType
 
 import pytest
 from loopback import page
@@ -17,6 +19,7 @@ from trap_sites import SITES, words
 
 from scrapy_urlcanon.crawl.order.left import LeftRequests
 from scrapy_urlcanon.crawl.order.progress import NO_NEWS
+from scrapy_urlcanon.crawl.order.stores import DiskStore
 
 NOVELTY = {"URLCANON_ORDER": "novelty", "CONCURRENT_REQUESTS_PER_DOMAIN": 4}
 STOPPING = {**NOVELTY, "URLCANON_STOP": 0.05}
@@ -115,6 +118,25 @@ def test_request_that_could_not_be_taken_up_is_not_left(tmp_path, value):
         left.add(Request(f"{SITE}/a", meta={"value": [value]}))
     assert not left.counts
     assert not left.path.exists()
+
+
+def test_request_of_a_class_that_is_gone_is_told(tmp_path, monkeypatch, caplog):
+    """What waits and what was left beside it goes on; a crawl does not end for it."""
+    module = ModuleType("gone")
+    module.Own = type("Own", (Request,), {"__module__": "gone"})
+    monkeypatch.setitem(sys.modules, "gone", module)
+    left = LeftRequests(tmp_path / "left.jsonl", FollowSpider())
+    waiting = DiskStore(tmp_path / "queue", FollowSpider())
+    requests = [module.Own(f"{SITE}/own"), Request(f"{SITE}/plain")]
+    numbers = [waiting.put(request) for request in requests]
+    for request in requests:
+        left.add(request)
+    monkeypatch.delitem(sys.modules, "gone")
+    assert [request.url for request in left] == [f"{SITE}/plain"]
+    taken = [waiting.take(number) for number in numbers]
+    assert [request and request.url for request in taken] == [None, f"{SITE}/plain"]
+    assert caplog.text.count("No module named 'gone'") == 2
+    waiting.close()
 
 
 @deferred_f_from_coro_f
