@@ -291,7 +291,11 @@ def _domain_of(url: str) -> str:
 @lru_cache(4096)
 def _domain(authority: str) -> str:
     """Return the registrable domain of *authority*, which a query may follow."""
-    host = urlsplit(f"//{authority}").hostname or ""
+    try:
+        host = urlsplit(f"//{authority}").hostname or ""
+    except ValueError:
+        # Brackets that hold no address, which a request has with ``verbatim_url`` only.
+        host = ""
     return domain_or_host(host) or "none"
 
 

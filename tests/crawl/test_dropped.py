@@ -15,6 +15,7 @@ from scrapy.utils.test import get_crawler
 from sites import SITE, ClosedScheduler, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl import dropped
+from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.seen import seen_fingerprints
 
 RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
@@ -181,6 +182,16 @@ async def test_verbatim_url_is_a_page_of_its_own(crawl):
     ]
     result = await crawl(lambda _: page("a page"), RULES, start=start)
     assert sorted(result.hits) == ["/?sid=1", "/?sid=2"]
+
+
+def test_drop_of_what_is_no_url_counts():
+    """Scrapy takes it as it is, and drops it where it comes again."""
+    crawler = get_crawler(FollowSpider, {"ADDONS": {"scrapy_urlcanon.Addon": 500}})
+    counts = Crawl.of(crawler).dropped
+    counts.request_dropped(Request("http://[none/", meta={"verbatim_url": True}))
+    counts.spider_closed(crawler.spider)
+    assert crawler.stats.get_value("urlcanon/dropped/domain/none") == 1
+    assert crawler.stats.get_value("urlcanon/dropped/exact") == 1
 
 
 @deferred_f_from_coro_f
