@@ -247,6 +247,12 @@ redis.call('EXPIRE', KEYS[1], ARGV[4])
 """
 """Tell all what an audit found."""
 
+TELL_SUSPENSION: Final = """
+redis.call('SADD', KEYS[1], ARGV[1])
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+"""
+"""Tell all what an audit suspended."""
+
 RELEASE: Final = (
     _WAITING
     + """

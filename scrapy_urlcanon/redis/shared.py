@@ -12,6 +12,7 @@ from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.recovery.stored_rules import ERROR, KEEP
 from scrapy_urlcanon.crawl.stats import CrawlStats, Stat
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
+from scrapy_urlcanon.redis import scripts
 from scrapy_urlcanon.redis.frontier import KEPT
 from scrapy_urlcanon.redis.shared_checks import SharedContents, SharedVerdicts
 from scrapy_urlcanon.redis.shared_lives import SharedLives
@@ -101,10 +102,7 @@ class Shared:
         text = json.dumps([*entry, domain]).encode()
         if text not in self._known:
             self._known.add(text)
-            pipeline = self.frontier.server.pipeline()
-            pipeline.sadd(self._suspended, text)
-            pipeline.expire(self._suspended, KEPT)
-            pipeline.execute()
+            self.frontier.tell(scripts.TELL_SUSPENSION, (self._suspended,), (text, KEPT))
 
     def audited(self, pair: AuditedPair) -> None:
         """Tell the others what an audit found about *pair*."""

@@ -16,13 +16,17 @@ from ecosystem.shared_frontier import (
 from loopback import Loopback, page, redirect
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, links, site
+from scrapy.utils.test import get_crawler
+from sites import SITE, FollowSpider, links, site
 
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.crawl.first_urls import FirstUrls
 from scrapy_urlcanon.crawl.recovery.page_lives import Fate
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.pages.same_page import PageDigest
 from scrapy_urlcanon.redis import frontier
 from scrapy_urlcanon.redis.frontier import Frontier
+from scrapy_urlcanon.redis.shared import Shared
 from scrapy_urlcanon.redis.shared_checks import SharedContents
 from scrapy_urlcanon.redis.shared_lives import SharedLives
 
@@ -247,6 +251,24 @@ async def test_what_one_process_suspends_is_off_in_the_next(crawl, redis_server)
     second = await crawl(site(more), settings, start=[Request(f"{SITE}/more")])
     assert len(second.pages) == 9
     assert "audited" not in second.figures
+
+
+def test_what_is_suspended_while_redis_is_gone_is_told_later(redis_server):
+    """The process that suspends it goes on, and the others hear of it."""
+    crawler = get_crawler(FollowSpider)
+
+    def process():
+        shared = Frontier(redis_server.client, "crawl", "queue", "seen", "fifo")
+        return Shared(crawler, shared, bytes)
+
+    here, there = process(), process()
+    redis_server.stop()
+    here.suspended(RuleEntry("drop_params", "id"), "site.example")
+    redis_server.start()
+    here.frontier.beat()
+    heard = []
+    there.begin(FirstUrls(), lambda _: None, lambda *of: heard.append(of), None)
+    assert heard == [(RuleEntry("drop_params", "id"), "site.example")]
 
 
 WRONG_RULE = {"URLCANON_RULES": {"site.example": {"drop_params": ["id"]}}, "URLCANON_AUDIT": 1.0}
