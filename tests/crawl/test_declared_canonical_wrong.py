@@ -21,7 +21,10 @@ from declaring_shop import (
 )
 from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE
+from sites import SITE, links
+from trap_sites import words
+
+from scrapy_urlcanon.crawl.checks.declared_canonicals import DeclaredCanonicalPages
 
 HUBS = {"/hub/1", "/hub/2", "/hub/3"}
 """Pages that lead to the levels of a site, as many as there are."""
@@ -198,3 +201,28 @@ async def test_more_drops_than_are_remembered(crawl):
     # One of them before it is known for sure that the last page lied.
     assert declared(result.figures)["forgotten"] == len(CANONICALS) - 5 + 1
     assert set(CANONICALS) <= set(result.hits)
+
+
+@deferred_f_from_coro_f
+async def test_what_cannot_be_told_of_believed_pages_does_not_gather(crawl, monkeypatch):
+    """With each page what is open is compared again: of a thousand that would take seconds."""
+    right, all_pages, open_at_once = 40, 80, []
+    look_again = DeclaredCanonicalPages._look_again
+
+    def counting(self, way, template):
+        open_at_once.append(len(self._open[way]))
+        look_again(self, way, template)
+
+    monkeypatch.setattr(DeclaredCanonicalPages, "_look_again", counting)
+
+    def respond(request):
+        if request.target == "/":
+            return links(*(f"/{n}{ref}" for n in range(all_pages) for ref in ("", "?ref=1")))
+        number = int(request.path[1:])
+        text = words(request.path if number < right else request.target, 60)
+        return page(f'<link rel=canonical href="{SITE}/{number}"><title>{number}</title><p>{text}')
+
+    fifo = {"SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue"}
+    result = await crawl(respond, {"URLCANON_DECLARED_CANONICAL": True, **fifo})
+    assert result.figures["declared_canonical/compared"] == right
+    assert 1 < max(open_at_once) <= 6

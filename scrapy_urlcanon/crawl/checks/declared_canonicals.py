@@ -64,8 +64,8 @@ logger = logging.getLogger(__name__)
 
 _URLS_OF_A_PAGE = 10
 _OPEN_CLAIMS = 6
-"""Of how many pages that declare in one way, which is not believed, it may be open whether they are
-right: what is told of these is told of all."""
+"""Of how many pages that declare in one way it may be open whether they are right, each of which is
+looked at again with each page: what is told of these is told of all."""
 # Of one request alone: no rule is to touch it, or rules of its own.
 _OWN_RULES = frozenset({META_KEY, PAGE_KEY, "verbatim_url"})
 
@@ -323,7 +323,7 @@ class DeclaredCanonicalPages:
             self._count(claim, content.digest, same_page=True)
         elif self._belief.is_refuted(claim.way):
             self._count(claim, claim.content, same_page=False)
-        elif self._belief.holds(claim.way) or len(self._open[claim.way]) < _OPEN_CLAIMS:
+        elif len(self._open[claim.way]) < _OPEN_CLAIMS:
             self._open[claim.way].append(_Open(claim, content, shown))
 
     def _look_again(self, way: Way, template: Request) -> None:
