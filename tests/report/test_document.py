@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.report.json_form import current_version, from_json, read_report, to_json
+from scrapy_urlcanon.report.section import sections
 from scrapy_urlcanon.report.sections.domains import Domain
 
 
@@ -20,6 +22,14 @@ def test_report_of_a_crawl_is_read(shop_reports):
     assert report.spider == "shop"
     assert report.figure("dropped") == sum(domain.dropped for domain in report.rows(Domain))
     assert report.figure("requests") > report.figure("dropped") > 0
+
+
+def test_docs_name_the_version_and_every_key():
+    """What the page says of the JSON form is what is written."""
+    page = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
+    assert f'"version": {current_version()}' in page
+    keys = [section.key for section in sections() if section.key]
+    assert [key for key in keys if f"| `{key}` |" not in page] == []
 
 
 def edit(*path, value):
