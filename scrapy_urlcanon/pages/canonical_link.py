@@ -45,10 +45,9 @@ def declared_canonical(text: str | None, url: str, link_header: str = "") -> str
     head = parse(text) if "canonical" in text.lower() else None
     if head is None:
         return ""
-    base = url
-    for element in head.iter("base"):
-        base = absolute(url, element.get("href") or "") or url
-        break
+    # The first with an address counts (HTML standard, section 2.4.3): another may have a target.
+    bases = filter(None, (element.get("href") for element in head.iter("base")))
+    base = absolute(url, next(bases, "")) or url
     found = {
         absolute(base, href)
         for element in head.iter("link")

@@ -21,6 +21,7 @@ URL = "http://a.example/y?z=1"
     [
         ('<link rel="canonical" href="/x">', "http://a.example/x"),
         ("<base href=/b/><link rel='shortlink CANONICAL' href=x>", "http://a.example/b/x"),
+        ("<base target=a><base href=/b/><link rel=canonical href=x>", "http://a.example/b/x"),
         ("<LINK REL=canonical HREF=' /x '>", "http://a.example/x"),
         ("<link rel=canonical href=/x><link rel=canonical href=/x>", "http://a.example/x"),
         ("<link rel=canonical href=/x><link rel=canonical href=/z>", ""),
