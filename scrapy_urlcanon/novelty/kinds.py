@@ -129,30 +129,33 @@ class Kinds:
             for kind, tally in self.tallies.items()
             if tally.fetches >= least_fetches and tally.is_trap and kind.host != OTHER
         ]
+        # The names of the parameters of what brings much, by host and path.
+        good: dict[tuple[str, str], set[str]] = {}
+        for kind, tally in self.tallies.items() if found else ():
+            if tally.with_news > tally.fetches * _MUCH:
+                good.setdefault((kind.host, kind.path), set()).update(kind.names)
         for kind, tally in sorted(found, key=lambda item: (-item[1].fetches, item[0].text)):
-            yield Trap(kind.text, tally.fetches, tally.new, self.setting(kind))
+            setting = _setting(kind, good.get((kind.host, kind.path)))
+            yield Trap(kind.text, tally.fetches, tally.new, setting)
 
-    def setting(self, kind: Kind) -> str:
-        """Return a line for ``URLCANON_RULES`` that would end *kind*.
 
-        Where URLs of the same path with other parameters bring much, these are kept and no others;
-        else the kind is not fetched at all.
-        """
-        good = [
-            other.names
-            for other, tally in self.tallies.items()
-            if (other.host, other.path) == (kind.host, kind.path)
-            and tally.with_news > tally.fetches * _MUCH
-        ]
-        kept = sorted({name for names in good for name in names})
-        # A pattern is for all ports.
-        host = _PORT.sub("", kind.host)
-        if good and not set(kind.names) <= set(kept) and "{" not in kind.path:
-            return f"{_quoted(host + kind.path)}: {{{_quoted('keep_params')}: {_list(kept)}}},"
-        query = "&".join(f"{name}={{q{n}}}" for n, name in enumerate(kind.names))
-        path = re.sub(r"\{(\d)", r"{p\1", kind.path)
-        template = f"{path}{'?' if query else ''}{query}"
-        return f"{_quoted(host)}: {{{_quoted('skip')}: {_list([template])}}},"
+def _setting(kind: Kind, kept: set[str] | None) -> str:
+    """Return a line for ``URLCANON_RULES`` that would end *kind*.
+
+    Where URLs of the same path with other parameters bring much, these are kept and no others;
+    else the kind is not fetched at all.
+
+    :param kept: the names of these parameters; None where none of the URLs bring much.
+    """
+    # A pattern is for all ports.
+    host = _PORT.sub("", kind.host)
+    if kept is not None and not kept.issuperset(kind.names) and "{" not in kind.path:
+        names = _list(sorted(kept))
+        return f"{_quoted(host + kind.path)}: {{{_quoted('keep_params')}: {names}}},"
+    query = "&".join(f"{name}={{q{n}}}" for n, name in enumerate(kind.names))
+    path = re.sub(r"\{(\d)", r"{p\1", kind.path)
+    template = f"{path}{'?' if query else ''}{query}"
+    return f"{_quoted(host)}: {{{_quoted('skip')}: {_list([template])}}},"
 
 
 def _quoted(text: str) -> str:

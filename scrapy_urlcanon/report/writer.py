@@ -104,8 +104,9 @@ class ReportWriter:
             for section in self._sections:
                 section.note_software(installation)
         if self._ordered:
+            news = self._ordered.news
             for section in self._sections:
-                section.note_news(self._ordered.news)
+                section.note_news(news)
         stats = self._crawler.stats.get_stats()
         figures = {
             redact(name.removeprefix(_STATS)): value

@@ -1,4 +1,5 @@
 import pytest
+from counting import counting
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +48,19 @@ def test_port_and_user_are_no_part_of_the_line():
     assert found.kind == "a.example:8100/day/{1:digits}"
     assert found.setting == '"a.example": {"skip": ["/day/{p1:digits}"]},'
     Canonicalizer(eval(f"{{{found.setting}}}"))
+
+
+def test_each_trap_does_not_look_at_all_kinds():
+    """A site that makes up names has thousands of traps, and the crawl waits for all at its end."""
+    cost = []
+    for count in (100, 200):
+        kinds = Kinds()
+        for number in range(20 * count):
+            kinds.note(f"http://a.example/?n{number // 20}", 1, 0, has_news=False)
+        with counting() as counter:
+            assert len(list(kinds.traps())) == count
+        cost.append(counter.instructions)
+    assert cost[1] < 2.5 * cost[0]
 
 
 def test_kinds_are_bounded():
