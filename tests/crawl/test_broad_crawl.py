@@ -4,6 +4,7 @@ import json
 import tracemalloc
 from collections import Counter
 
+from counting import counting
 from loopback import page
 from scrapy import Request, Spider
 from scrapy.settings import Settings
@@ -16,6 +17,7 @@ from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
 from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget
 from scrapy_urlcanon.crawl.checks.sites import Sites
+from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.dropped import Drop
 from scrapy_urlcanon.crawl.recovery import stored_rules
 from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules
@@ -104,8 +106,28 @@ def test_entries_that_wait_share_the_question_whether_an_audit_is_affordable(mon
         domain = f"{site}.example"
         request = Request(f"http://{domain}/?sid=1")
         sample.have_wait(Drop(request, f"http://{domain}/", b"", frozenset({entry}), domain))
-    assert sample.take_waiting() is not None
+    assert next(sample.take_waiting()).domain == "0.example"
     assert len(asked) < 10
+
+
+def test_sites_of_which_an_audit_waits_are_looked_at_once():
+    """When the crawl is idle, not all of them again for each."""
+    settings = {"ADDONS": {"scrapy_urlcanon.Addon": 500}, "URLCANON_AUDIT": 0.01}
+    rules = {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
+    audit = Crawl.of(get_crawler(Spider, settings | rules)).audit
+    entries = frozenset({RuleEntry("drop_params", "sid")})
+    cost = []
+    for count in (50, 100):
+        for site in range(len(cost) * 50, count):
+            domain = f"{site}.example"
+            page = b"%d" % site
+            for path in "ab":
+                request = Request(f"http://{domain}/{path}?sid=1")
+                audit.dropped(Drop(request, f"http://{domain}/{path}", page, entries, domain))
+        with counting() as counter:
+            audit.spider_idle()
+        cost.append(counter.instructions)
+    assert cost[1] < 2.5 * cost[0]
 
 
 def wiki(request):

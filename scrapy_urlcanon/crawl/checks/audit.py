@@ -258,8 +258,8 @@ class Audit:
 
     def _go_on_with_the_sample(self, *, at_any_cost: bool = False) -> None:
         """Audit what had to wait, as far as that is affordable by now."""
-        while record := self._sample.take_waiting(at_any_cost=at_any_cost):
-            drops = self._variants.find(partial(self._can_tell_of, record))
+        for record in self._sample.take_waiting(at_any_cost=at_any_cost):
+            drops = self._variants.find(record.domain, partial(self._can_tell_of, record))
             if record.others:
                 # It may be wrong for some of these pages alone, such as the last ones.
                 drops.sort(key=rank)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from hashlib import blake2b
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
@@ -17,7 +18,7 @@ from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of
 from scrapy_urlcanon.crawl.settings import ACTING_META, DECLARED_CANONICAL, META_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.crawl.dropped import Drop
@@ -161,26 +162,29 @@ class AuditSample:
         suspects = more + sum(bool(record.others) for record in self._suspected)
         return self.budget.has_room(need, suspects)
 
-    def take_waiting(self, *, at_any_cost: bool = False) -> EntryRecord | None:
-        """Return the entry that is to be audited before all others that wait, if one may be."""
-        if not self._waiting or not (at_any_cost or self.is_affordable(Need.SUSPECTED)):
-            return None
-        # Once for all that wait: in a broad crawl these are thousands.
-        affordable = set(filter(self.is_affordable, Need))
-        waiting = []
+    def take_waiting(self, *, at_any_cost: bool = False) -> Iterator[EntryRecord]:
+        """Yield the entries that wait and are to be audited now, the most telling needs first.
+
+        Each waits no more; what is affordable is looked at again after each.
+        """
+        if not (at_any_cost or self.is_affordable(Need.SUSPECTED)):
+            return
+        due = []
         for record, pages in tuple(self._waiting.items()):
             need = self.need(record)
             if need is None:
                 del self._waiting[record]
-            elif pages <= self.budget.pages and (
-                need in affordable or (at_any_cost and self._is_open(record))
-            ):
-                waiting.append((need, record))
-        if not waiting:
-            return None
-        _, record = min(waiting, key=lambda item: item[0])
-        del self._waiting[record]
-        return record
+            elif pages <= self.budget.pages:
+                due.append((need, record))
+        due.sort(key=itemgetter(0))
+        # Once for all of them: in a broad crawl these are thousands.
+        affordable = set(filter(self.is_affordable, Need)) if due else set()
+        for _, record in due:
+            need = self.need(record) if record in self._waiting else None
+            if need is not None and (need in affordable or (at_any_cost and self._is_open(record))):
+                del self._waiting[record]
+                yield record
+                affordable = set(filter(self.is_affordable, Need))
 
     def wait_no_more(self) -> None:
         """Have what waits for some more pages wait for nothing."""

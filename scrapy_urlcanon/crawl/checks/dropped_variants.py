@@ -33,12 +33,15 @@ class DroppedVariants:
         self._max_bytes = settings.pending_max_bytes
         self._stats = stats
         self._remembered: OrderedDict[str, Drop] = OrderedDict()
+        # In the same order: in a broad crawl each of many domains asks for its own.
+        self._by_domain: dict[str, dict[str, Drop]] = {}
         self._held = HeldBytes(parts_of)
 
     def remember(self, drop: Drop) -> None:
         """Keep *drop* in case what merged it is suspended."""
         if drop.request.url not in self._remembered:
             self._remembered[drop.request.url] = drop
+            self._by_domain.setdefault(drop.domain, {})[drop.request.url] = drop
             self._held.add(drop.request)
             self._make_room()
 
@@ -51,16 +54,17 @@ class DroppedVariants:
         """Return the drop of *url* if it is remembered."""
         return self._remembered.get(url)
 
-    def find(self, is_meant: Callable[[Drop], bool]) -> list[Drop]:
-        """Return some drops that are remembered and that *is_meant* is true of.
+    def find(self, domain: str, is_meant: Callable[[Drop], bool]) -> list[Drop]:
+        """Return some drops on *domain* that are remembered and that *is_meant* is true of.
 
         Half of them are the oldest and half the newest: what merged them may have been right at
         first.
         """
-        oldest = [*islice(filter(is_meant, self._remembered.values()), _FOUND)]
+        drops = self._by_domain.get(domain, {}).values()
+        oldest = [*islice(filter(is_meant, drops), _FOUND)]
         if len(oldest) < _FOUND:
             return oldest
-        newest = islice(filter(is_meant, reversed(self._remembered.values())), _FOUND // 2)
+        newest = islice(filter(is_meant, reversed(drops)), _FOUND // 2)
         return [*oldest[: _FOUND // 2], *newest]
 
     def forget(self, url: str) -> None:
@@ -68,10 +72,14 @@ class DroppedVariants:
         drop = self._remembered.pop(url, None)
         if drop:
             self._held.remove(drop.request)
+            of_domain = self._by_domain[drop.domain]
+            del of_domain[url]
+            if not of_domain:
+                del self._by_domain[drop.domain]
 
-    def take(self, is_meant: Callable[[Drop], bool]) -> list[Drop]:
-        """Remove and return those that *is_meant* is true of."""
-        taken = [drop for drop in self._remembered.values() if is_meant(drop)]
+    def take(self, domain: str, is_meant: Callable[[Drop], bool]) -> list[Drop]:
+        """Remove and return those on *domain* that *is_meant* is true of."""
+        taken = [*filter(is_meant, self._by_domain.get(domain, {}).values())]
         for drop in taken:
             self.forget(drop.request.url)
         return taken

@@ -137,7 +137,7 @@ class Suspension:
 
         # The first URL of a page stands for it. The server may not answer again what it has
         # answered, or is about to.
-        drops = [*self._take_under_way(is_meant), *self._variants.take(is_meant)]
+        drops = [*self._take_under_way(is_meant), *self._variants.take(domain, is_meant)]
         drops.sort(key=lambda drop: not self._held.has(drop.request.url))
         for drop in drops:
             self._stats.inc(Stat.AUDIT_LET_THROUGH)
