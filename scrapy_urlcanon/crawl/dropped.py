@@ -59,7 +59,7 @@ class Drop(NamedTuple):
     spider named the page.
     """
     domain: str
-    """The registrable domain of the dropped URL, or its host where it has none."""
+    """That of the dropped URL, as of :func:`domain_of`."""
     linked_from: str = ""
     """The URL of the page that linked it, where a report is to say so and it is known."""
 
@@ -144,7 +144,7 @@ class DroppedDuplicates:
         if is_repeat and not self.reporters:
             if self._is_ours:
                 self._exact += 1
-                self._count_on(_domain_of(request.url))
+                self._count_on(domain_of(request.url))
             return
         drop = self._attribute(request, fingerprint)
         if self._linking_pages:
@@ -212,7 +212,7 @@ class DroppedDuplicates:
 
     def _attribute(self, request: Request, fingerprint: bytes) -> Drop:
         url = request.url
-        domain = _domain_of(url)
+        domain = domain_of(url)
         declaring = self._declared_by and self._declared_by(fingerprint)
         if declaring:
             entries = frozenset((RuleEntry(DECLARED_CANONICAL),))
@@ -284,7 +284,12 @@ def _most_common(counts: Counter[T], most: int | None = None) -> list[tuple[T, i
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
 
 
-def _domain_of(url: str) -> str:
+def domain_of(url: str) -> str:
+    """Return the registrable domain of *url*, its host where it has none, or ``none``.
+
+    >>> domain_of("http://www.example.co.uk:8080/x"), domain_of("data:,x")
+    ('example.co.uk', 'none')
+    """
     return _domain(url.partition("://")[2].partition("/")[0])
 
 

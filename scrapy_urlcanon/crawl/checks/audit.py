@@ -6,12 +6,10 @@ from bisect import insort
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 
 from scrapy_urlcanon.canonicalizer.merge import Merge
-from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample, rank
 from scrapy_urlcanon.crawl.checks.audit_verdicts import AuditVerdicts
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
@@ -19,6 +17,7 @@ from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses, is_refusal
 from scrapy_urlcanon.crawl.checks.suspension import Suspension
 from scrapy_urlcanon.crawl.checks.trial import AuditedPair, Trial
+from scrapy_urlcanon.crawl.dropped import domain_of
 from scrapy_urlcanon.crawl.own_requests import (
     AUDIT,
     RELEASED,
@@ -242,7 +241,7 @@ class Audit:
         if page is None or response.status >= HTTPStatus.BAD_REQUEST:
             return
         self._sample.budget.pages += 1
-        domain = domain_or_host(urlsplit(response.url).hostname or "")
+        domain = domain_of(response.url)
         if domain in self._sample.sites:
             lines, _ = sampled_lines(self._contents.read(response))
             self._sample.sites.saw(domain, page, lines)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
-from urllib.parse import urlsplit
 
-from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
+from scrapy_urlcanon.crawl.dropped import domain_of
 from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
 
 if TYPE_CHECKING:
@@ -144,15 +143,6 @@ class SeenPages:
 def key_of_unknown(url: str) -> bytes:
     """Return what a page at *url* is known by until its key is made, or where no rule makes one."""
     return b"url " + url.encode(errors="replace")
-
-
-def domain_of(url: str) -> str:
-    """Return the registrable domain of *url*, or its host where it has none."""
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        return ""
-    return domain_or_host(host) or host
 
 
 def _row(page: SeenPage) -> tuple[bytes, str, str, float, bool]:
