@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _REMEMBERED_UNPARSABLE = 100_000
+_MOST_REPORTED = 20
 
 
 class CanonicalUrls:
@@ -56,8 +57,10 @@ class CanonicalUrls:
         try:
             return self._canonicalizer.canonical_or_none(url, options=options)
         except ConfigurationError as error:
-            # The request is not to be lost for it, nor the log to be flooded.
-            if str(error) not in self._reported_meta:
+            # The request is not to be lost for it, nor the log to be flooded: what is wrong may be
+            # another value with each.
+            is_new = str(error) not in self._reported_meta
+            if is_new and len(self._reported_meta) < _MOST_REPORTED:
                 # Few crawls have such requests, and all would wait for the import.
                 from scrapy_urlcanon.redaction import shown_url, visible_lines  # noqa: PLC0415
 

@@ -235,6 +235,17 @@ async def test_wrong_meta_options_lose_nothing(crawl, caplog):
     assert "did you mean 'drop_params'?" in record.getMessage()
 
 
+def test_wrong_meta_options_that_differ_do_not_flood_the_log(caplog):
+    """Nor what is remembered of them, where each request has another wrong value."""
+    fingerprinter = get_crawler(
+        FollowSpider, {"ADDONS": {"scrapy_urlcanon.Addon": 500}}
+    ).request_fingerprinter
+    for number in range(100):
+        wrong = {"urlcanon": {"drop_params": f"sid{number}"}}
+        fingerprinter.fingerprint(Request(f"{SITE}/?sid={number}", meta=wrong))
+    assert 1 <= caplog.text.count("because of its meta") <= 20
+
+
 @deferred_f_from_coro_f
 async def test_unparsable_url_is_counted_and_stops_nothing(crawl):
     """A URL that is none gets the fingerprint of the fallback; the crawl goes on."""
