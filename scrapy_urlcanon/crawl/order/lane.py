@@ -182,7 +182,8 @@ class Lane:
     def restore(self, state: State) -> list[int]:
         """Have wait what waited when :meth:`state` was called; return the numbers."""
         self._classes = {
-            key: _Class(deque(numbers), shape) for key, (shape, numbers) in state.items()
+            key: _Class(deque(numbers) if len(numbers) > 1 else numbers[0], shape)
+            for key, (shape, numbers) in state.items()
         }
         self._room.taken += len(state)
         self._order_by_age()

@@ -60,6 +60,23 @@ def test_state_of_a_lane_comes_back(count):
     assert [after.take(Turn.OLDEST)[0] for _ in range(len(after))] == [*range(10 * count)]
 
 
+def test_lane_of_a_resumed_job_takes_no_more_memory():
+    """Most kinds of a broad crawl have one request, for which there is no queue then either."""
+    taken = []
+    state = {features(number).all: (b"", [number]) for number in range(1_000)}
+    for fill in (
+        lambda made: [made.push(n, Features(b"", key)) for n, key in enumerate(state)],
+        lambda made: made.restore(state),
+    ):
+        tracemalloc.start()
+        made = lane()
+        fill(made)
+        taken.append(tracemalloc.get_traced_memory()[0])
+        tracemalloc.stop()
+        assert len(made) == 1_000
+    assert taken[1] < 1.2 * taken[0]
+
+
 def test_shape_that_was_fetched_least_often_comes_first_in_its_turn():
     """Of two that were fetched equally often, and within one, that which waits longest."""
     waiting = lane()
