@@ -20,8 +20,9 @@ from declaring_shop import (
     shop,
 )
 from loopback import page
+from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, links
+from sites import SITE, FollowSpider, links
 from trap_sites import words
 
 from scrapy_urlcanon.crawl.checks.declared_canonicals import DeclaredCanonicalPages
@@ -226,3 +227,37 @@ async def test_what_cannot_be_told_of_believed_pages_does_not_gather(crawl, monk
     result = await crawl(respond, {"URLCANON_DECLARED_CANONICAL": True, **fifo})
     assert result.figures["declared_canonical/compared"] == right
     assert 1 < max(open_at_once) <= 6
+
+
+@deferred_f_from_coro_f
+async def test_pages_of_one_site_are_compared_with_requests_of_that_site(crawl):
+    """No header of a request for another one, which may be its credentials, goes there."""
+    one, other = "http://one.example", "http://other.example"
+    sent = []
+
+    def respond(request):
+        sent.append((request.host, dict(request.headers).get("x-token")))
+        site = f"http://{request.host}"
+        if request.target == "/":
+            if site == other:
+                return links(*(f"{site}/{n}" for n in range(200)))
+            # Each declares in a way of its own.
+            return links(*(f"{site}/{n}{ref}" for n in range(30) for ref in ("", f"?by{n}=1")))
+        text = words(f"{site}{request.target}", 60)
+        canonical = f"{site}{request.path}" if site == one else site
+        return page(f"<link rel=canonical href='{canonical}'><title>{text[:9]}</title><p>{text}")
+
+    class Authorized(FollowSpider):
+        def parse(self, response):
+            # More pages of the first one look different than is affordable to compare by then.
+            if response.url == f"{one}/0":
+                yield Request(f"{other}/")
+            elif response.url.startswith(one):
+                yield from response.follow_all(css="a")
+            else:
+                yield from response.follow_all(css="a", headers={"X-Token": "secret"})
+
+    await crawl(
+        respond, {"URLCANON_DECLARED_CANONICAL": True}, start=[f"{one}/"], spider=Authorized
+    )
+    assert {token for host, token in sent if host == "one.example"} == {None}

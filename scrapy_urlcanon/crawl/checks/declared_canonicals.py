@@ -196,7 +196,10 @@ class DeclaredCanonicalPages:
         target_page = self._fingerprints.page(request, target) if target else None
         if target_page:
             self._take(request, page, content, target_page, response)
-        for way in [*self._open]:
+        # Of this site alone: that is what more is known of, and the pages are requested as this one
+        # was, with its headers.
+        domain = _domain(self._canonical_urls.of(request) or request.url)
+        for way in [way for way in self._open if way.domain == domain]:
             self._look_again(way, request)
 
     def raised(self, response: Response) -> None:
@@ -332,7 +335,7 @@ class DeclaredCanonicalPages:
         Where that is not enough, its two pages are fetched again, as far as that is affordable.
         Until there is a verdict nothing that declares so is believed.
 
-        :param template: as what they are requested.
+        :param template: as what they are requested, one for a page of the same site.
         """
         noise = self._audit.noise(way.domain)
         for each in tuple(self._open[way]):
