@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.utils.url import url_is_from_any_domain
 
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
+from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.origins import LANDED_KEY, sources_of
 from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY
 
@@ -51,6 +53,7 @@ OF_ANOTHER_URL: Final = frozenset(
 )
 """Keys of the meta of a request that say nothing of what it was made of."""
 _NOT_PLAIN: Final = frozenset({MARK_KEY, "redirect_urls"})
+_CREDENTIALS: Final = ("Authorization", "Cookie")
 
 
 def with_url(request: Request, url: str, meta: dict[str, Any] | None = None) -> Request:
@@ -75,6 +78,22 @@ def marked(request: Request, reason: str, url: str | None = None, **details: Any
     copy = with_url(request, url, meta=dict(request.meta))
     # As the constructor left it: it escapes what a URL cannot hold.
     copy.meta[MARK_KEY] = {"reason": reason, "url": copy.url, **details}
+    return copy
+
+
+def rewritten(request: Request, url: str, **details: Any) -> Request:
+    """Return what takes the place of *request*: the same for *url*, as :func:`original_of` undoes.
+
+    On another site it has no credentials, as after a redirect (Scrapy 2.19,
+    ``downloadermiddlewares/redirect.py``).
+    """
+    copy = marked(request, REWRITTEN, url, original=request.url, **details)
+    one, other = (domain_or_host(split(each).host) for each in (request.url, copy.url))
+    if one != other:
+        # A copy of a subclass may share them.
+        copy.headers = copy.headers.copy()
+        for name in _CREDENTIALS:
+            copy.headers.pop(name, None)
     return copy
 
 

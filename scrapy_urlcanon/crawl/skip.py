@@ -11,11 +11,10 @@ from scrapy_urlcanon.crawl.canonical_urls import names_its_page
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import (
     RESCUE,
-    REWRITTEN,
     is_unfiltered,
     leads_off_site,
     mark_of,
-    marked,
+    rewritten,
 )
 from scrapy_urlcanon.crawl.stats import Stat
 
@@ -105,6 +104,4 @@ class SkippedRequests:
     def _replace(self, request: Request, place: str, skip: Cause) -> None:
         """Have *place* requested, unless it was."""
         self._stats.inc(Stat.SKIP_PLACED)
-        self._crawler.engine.crawl(
-            marked(request, REWRITTEN, place, original=request.url, skip=skip.entry)
-        )
+        self._crawler.engine.crawl(rewritten(request, place, skip=skip.entry))

@@ -15,13 +15,7 @@ from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page
 from scrapy_urlcanon.crawl.crawl import Crawl
-from scrapy_urlcanon.crawl.own_requests import (
-    RESCUE,
-    REWRITTEN,
-    leads_off_site,
-    mark_of,
-    marked,
-)
+from scrapy_urlcanon.crawl.own_requests import RESCUE, leads_off_site, mark_of, rewritten
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
@@ -181,7 +175,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         if leads_off_site(request, canonical, self.crawler.spider):
             return request
         self._stats.inc(Stat.REWRITTEN)
-        return marked(request, REWRITTEN, canonical, original=request.url)
+        return rewritten(request, canonical)
 
     def _rewrites(self, url: str) -> bool:
         question = self._first_urls.question

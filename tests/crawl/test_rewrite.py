@@ -1,10 +1,14 @@
 """Where rewriting is on the canonical URL is fetched, and the original where that fails."""
 
+from pathlib import Path
+
 import pytest
 from loopback import Fault, Response, page, redirect
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, RetryingSpider, links, site
+
+from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
 
 SETTINGS = {
     "URLCANON_REWRITE": ["site.example"],
@@ -133,3 +137,33 @@ async def test_canonical_url_that_another_callback_had_as_a_rewritten_one(crawl)
     result = await crawl(site({"/": page("/"), "/a": page("a")}), SETTINGS, spider=Two)
     spider = result.crawler.spider
     assert sorted(spider.errors) == [("one", f"{SITE}/a"), ("other", f"{SITE}/a")]
+
+
+@deferred_f_from_coro_f
+async def test_credentials_stay_on_their_site(crawl):
+    """Where a rule leads to another site, or a skipped page is there, that site gets none."""
+    places = SkipPlaces(Path("places.db"))
+    places.add({f"{SITE}/go?id=1": "http://other.example/1"})
+    places.close()
+    sent = {}
+
+    def respond(request):
+        sent[request.url] = request.headers.get("authorization")
+        return page(request.url)
+
+    class Authorized(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": response.text}
+            for path in ("go?id=1", "out/http://other.example/2", "www"):
+                url = f"http://www.site.example/{path}" if path == "www" else f"{SITE}/{path}"
+                yield Request(url, headers={"Authorization": "Basic secret"})
+
+    rules = {"skip": ["/go?id={id:digits}"], "nested_url": "unwrap", "www": "strip"}
+    settings = {"URLCANON_RULES": {"site.example": rules}, "URLCANON_REWRITE": True}
+    await crawl(respond, {**settings, "URLCANON_SKIP_PLACES": "places.db"}, spider=Authorized)
+    assert sent == {
+        f"{SITE}/": None,
+        f"{SITE}/www": "Basic secret",
+        "http://other.example/1": None,
+        "http://other.example/2": None,
+    }
