@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from canonicalizer.strategies import patterns, urls_with_rules
-from hypothesis import example, given, reject
+from hypothesis import example, given, reject, settings
 from hypothesis import strategies as st
 
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
@@ -89,6 +89,7 @@ _urls_of_it = st.builds(
 )
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     st.lists(_on_one_host, min_size=9, max_size=20, unique_by=parse_pattern),
     st.lists(_urls_of_it, min_size=1, max_size=4),

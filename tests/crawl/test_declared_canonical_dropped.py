@@ -21,7 +21,7 @@ from declaring_shop import (
     respond_with,
     shop,
 )
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from loopback import Response, page
 from scrapy import Request
@@ -144,6 +144,7 @@ forms = st.builds(
 )
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(
     found=st.lists(st.tuples(forms, st.lists(forms, max_size=6)), max_size=8),
     declares=st.dictionaries(forms, forms),

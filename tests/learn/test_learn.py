@@ -346,7 +346,10 @@ def totals(seed, changing=0.0):
     return redundant.total(), found.total(), wrong
 
 
-@pytest.mark.parametrize(("changing", "share"), [(0.01, 0.9), (0.03, 0.85), (0.1, 0.7)])
+@pytest.mark.parametrize(
+    ("changing", "share"),
+    [(0.01, 0.9), pytest.param(0.03, 0.85, marks=pytest.mark.long), (0.1, 0.7)],
+)
 def test_captures_that_changed_hide_no_rule(changing, share):
     """A share of the captures shows what no other does: rules are found, and none that is wrong."""
     counts = [totals(seed, changing) for seed in range(6)]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
@@ -46,6 +46,7 @@ def _is_dropped(group, url_scope, name):
     )
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.lists(_groups(), min_size=1, max_size=2))
 def test_nothing_is_dropped_that_no_group_drops(described):
     """Exceptions of a group hold in the composed configuration, whatever the patterns."""
