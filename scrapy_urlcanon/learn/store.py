@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
 from scrapy_urlcanon.learn.captures import domain_of
-from scrapy_urlcanon.pages.blocks import pack_blocks
+from scrapy_urlcanon.pages.blocks import pack_outlines
 from scrapy_urlcanon.pages.canonical_link import absolute
 from scrapy_urlcanon.pages.signature import MAX_PACKED, RAW, Lines, Signature, pack_hashes
 
@@ -93,7 +93,7 @@ CREATE TABLE IF NOT EXISTS visits (
     domain TEXT NOT NULL,
     steady BLOB NOT NULL,
     noise BLOB NOT NULL,
-    blocks BLOB
+    outlines BLOB
 );
 CREATE TABLE IF NOT EXISTS audits (
     id INTEGER PRIMARY KEY,
@@ -227,7 +227,11 @@ class ObservationStore:
     def add_visits(self, domain: str, visits: Visits) -> None:
         """Keep what two visits of one URL of *domain* told of its site."""
         if not self._failed:
-            kept = pack_hashes(visits.steady), pack_hashes(visits.noise), pack_blocks(visits.blocks)
+            kept = (
+                pack_hashes(visits.steady),
+                pack_hashes(visits.noise),
+                pack_outlines(*visits.outlines),
+            )
             self._visits.append((self._crawl, domain, *kept))
             self._flush_batch()
 
@@ -266,7 +270,7 @@ class ObservationStore:
                     audits,
                 )
                 self._connection.executemany(
-                    "INSERT INTO visits (crawl, domain, steady, noise, blocks) "
+                    "INSERT INTO visits (crawl, domain, steady, noise, outlines) "
                     "VALUES (?, ?, ?, ?, ?)",
                     visits,
                 )
@@ -432,7 +436,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, writable: bool) -> N
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.executescript(_SCHEMA)
-        if "blocks" not in columns_of(connection, "visits"):
-            connection.execute("ALTER TABLE visits ADD COLUMN blocks BLOB")
+        if "outlines" not in columns_of(connection, "visits"):
+            connection.execute("ALTER TABLE visits ADD COLUMN outlines BLOB")
         with connection:
             connection.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (str(VERSION),))

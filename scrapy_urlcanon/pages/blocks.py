@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from collections import Counter
-from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain, compress, takewhile
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 
-from scrapy_urlcanon.pages.signature import Lines, kept_of
+from scrapy_urlcanon.pages.signature import MAX_LINES, Lines, kept_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+
+_T = TypeVar("_T")
 
 EDGE = 0
 """Stands for a line before the first one, and after the last."""
+_MEDIA = 1
+"""Stands for a line between the text and the addresses of what the page embeds."""
+_OTHER = -1
+"""Stands for a line that a page has several times, so that it tells no place."""
 
-_NEIGHBOURS = 3
-"""Lines on each side of a block that may tell where it is."""
+_MAX_BYTES = 2 + 2 * 8 * (MAX_LINES + 3)
+
+_NEIGHBOURS = 6
+"""Lines on each side of a block, at most, that may tell where it is."""
 
 _LEAST_VISITS = 3
 """Of several pages, at which a block stood between two lines; once and again a page was edited."""
@@ -25,80 +34,88 @@ _LEAST_SHARE = 0.5
 """Of all visits."""
 
 _LEAST_VISITS_OF_ONE_SIDE = 8
-"""All of which showed a block beside one line. A page without it would lose lines of its own, and
-nothing but that each visit showed one tells that there is no such page."""
+"""At which a block stood beside one line. Nothing but that tells that a page has it, and a page
+that has not would lose lines of its own."""
+
+_LEAST_SHARE_OF_ONE_SIDE = 0.75
+"""Of all visits. At the others it may have been the same by chance, as where there are but 20 texts
+for it: then a line is one of these if several pages have it there."""
 
 
-class Block(NamedTuple):
+class _Block(NamedTuple):
     """Some lines of a page instead of which another visit showed others."""
 
     before: tuple[int, ...]
-    """The masked hashes of lines before it, the nearest first, that the page has but once."""
+    """The masked hashes of lines before it, the nearest first."""
     after: tuple[int, ...]
     """Those of lines after it."""
     lines: int
     """How many there were."""
 
 
-def blocks_of(masked: Sequence[int], others: Collection[int]) -> Iterator[Block]:
-    """Yield the runs of lines of one visit that *others* are not among, those of another visit.
+Outline: TypeAlias = "Sequence[int]"
+"""What stands on a page, from its first line to its last."""
 
-    >>> [*blocks_of([1, 7, 8, 2], {1, 2})]
-    [Block(before=(1, 0), after=(2, 0), lines=2)]
+
+def outline_of(lines: Lines) -> Outline:
+    """Return the masked hashes, and what stands for the edges and before what is embedded.
+
+    That is told by its look: it has no numbers that are masked, and is of one word.
+
+    >>> outline_of(Lines([50, 70, 80], [50, 71, 80], [9, 1, 1]))
+    [0, 50, 70, 1, 80, 0]
     """
-    lines = [EDGE, *masked, EDGE]
-    counts = Counter(masked)
-    is_other = [False, *(line not in others for line in masked), False]
+    masked, exact, words = lines.columns
+    count = len(masked)
+    while count and words[count - 1] == 1 and masked[count - 1] == exact[count - 1]:
+        count -= 1
+    return [EDGE, *masked[:count], _MEDIA, *masked[count:], EDGE]
+
+
+def pack_outlines(first: Outline, again: Outline) -> bytes:
+    """Return two outlines as bytes.
+
+    >>> unpack_outlines(pack_outlines([EDGE, 1 << 50 | 9, EDGE], [EDGE, 8, EDGE]))
+    ([0, 9, 0], [0, 8, 0])
+    """
+    kept = [*map(kept_of, (*first, *again))]
+    return zlib.compress(struct.pack(f"<H{len(kept)}Q", len(first), *kept))
+
+
+def unpack_outlines(data: object) -> tuple[Outline, Outline]:
+    """Return what :func:`pack_outlines` made bytes of.
+
+    :raises ValueError: where it was cut short, or is something else.
+    """
+    made = zlib.decompressobj()
+    try:
+        unpacked = made.decompress(data, _MAX_BYTES)  # type: ignore[arg-type]
+        (count,) = struct.unpack_from("<H", unpacked)
+        outlines = [*struct.unpack(f"<{len(unpacked) // 8}Q", unpacked[2:])]
+    except (TypeError, zlib.error, struct.error) as error:
+        raise ValueError(str(error)) from None
+    if not made.eof or count > len(outlines):
+        raise ValueError("expected two outlines")
+    return outlines[:count], outlines[count:]
+
+
+def _blocks_of(outline: Outline, others: Container[int], noise: Container[int]) -> Iterator[_Block]:
+    """Yield the runs of lines of one visit that the *others* of another have not, or are noise."""
+    counts = Counter(outline)
+    is_other = [line > _MEDIA and (line not in others or line in noise) for line in outline]
     start = 0
     while True in is_other[start:]:
         start = is_other.index(True, start)
         end = is_other.index(False, start)
 
         def neighbours(numbers: Iterable[int]) -> tuple[int, ...]:
-            known = takewhile(lambda n: not is_other[n] and counts[lines[n]] <= 1, numbers)
-            return tuple([lines[number] for number in known])
+            known = [outline[number] for number in takewhile(lambda n: not is_other[n], numbers)]
+            return tuple([line if counts[line] == 1 or line == EDGE else _OTHER for line in known])
 
         before = neighbours(range(start - 1, max(start - 1 - _NEIGHBOURS, -1), -1))
-        after = neighbours(range(end, min(end + _NEIGHBOURS, len(lines))))
-        yield Block(before, after, end - start)
+        after = neighbours(range(end, min(end + _NEIGHBOURS, len(outline))))
+        yield _Block(before, after, end - start)
         start = end
-
-
-_FIELDS = struct.Struct(f"<BBH{2 * _NEIGHBOURS}Q")
-
-
-def pack_blocks(blocks: Iterable[Block]) -> bytes:
-    """Return *blocks* as bytes.
-
-    >>> unpack_blocks(pack_blocks([Block((1 << 50 | 1, EDGE), (), 2)]))
-    [Block(before=(1, 0), after=(), lines=2)]
-    """
-    packed = []
-    for before, after, count in blocks:
-        around = [*before, *after, *[EDGE] * (2 * _NEIGHBOURS - len(before) - len(after))]
-        packed.append(_FIELDS.pack(len(before), len(after), count, *map(kept_of, around)))
-    return b"".join(packed)
-
-
-def unpack_blocks(data: object) -> list[Block]:
-    """Return the blocks that :func:`pack_blocks` made bytes of.
-
-    :raises ValueError: where they were cut short, or are something else.
-    """
-    if not isinstance(data, bytes) or len(data) % _FIELDS.size:
-        raise ValueError(f"expected blocks, got {data!r:.40}")
-    return [
-        Block(tuple(around[:before]), tuple(around[before : before + after]), count)
-        for before, after, count, *around in _FIELDS.iter_unpack(data)
-    ]
-
-
-class _Distance(NamedTuple):
-    """Where a block is that is known by one line."""
-
-    skipped: int
-    """Lines between that one and the block."""
-    lines: int
 
 
 class Blocks:
@@ -109,72 +126,118 @@ class Blocks:
     seen there. Where it has but one such neighbour, as between the text of an article and the foot
     of the page, it is on all pages, and always of as many lines.
 
-    >>> lines = Lines([1, 7, 2, 8, 9, 3], [1, 7, 2, 8, 9, 3], [5] * 6)
-    >>> Blocks([[Block((1,), (2,), 1), Block((2,), (3,), 1)]] * 3).left_of(lines).columns[0]
-    [1, 2, 8, 9, 3]
-    >>> visited = [[Block((p,), (3,), 1), Block((p, 1), (p,), 1)] for p in range(10, 18)]
+    >>> lines = Lines([10, 17, 20, 28, 30], [10, 17, 20, 28, 30], [5] * 5)
+    >>> visited = [([0, 10, n, 20, 0], [0, 10, n + 1, 20, 0]) for n in range(50, 56, 2)]
     >>> Blocks(visited).left_of(lines).columns[0]
-    [1, 7, 8, 3]
+    [10, 20, 28, 30]
+    >>> visited = [([0, page, 50, 30, 0], [0, page, 51, 30, 0]) for page in range(70, 78)]
+    >>> Blocks(visited).left_of(lines).columns[0]
+    [10, 17, 20, 30]
+
+    :param visited: what two visits showed of each of several pages of one site; nothing where the
+        second showed the same.
+    :param noise: lines that were others at another visit.
+    :param texts: returns the distinct texts of the site, or a sample of them.
     """
 
-    def __init__(self, visited: Sequence[Iterable[Block]]) -> None:
-        """Take the blocks of each of several pages of one site, of which each was visited twice."""
-        seen = Counter(place for blocks in visited for place in {*map(_place, blocks)})
-        beside = Counter(
-            known for blocks in visited for known in {one for b in blocks for one in _beside(b)}
-        )
+    def __init__(
+        self,
+        visited: Sequence[tuple[Outline, Outline]],
+        noise: Container[int] = (),
+        texts: Callable[[], Iterable[Lines]] = tuple,
+    ) -> None:
+        found = [
+            [*_blocks_of(first, {*again}, noise), *_blocks_of(again, {*first}, noise)]
+            for first, again in visited
+        ]
+        between = _counted(found, lambda block: filter(None, [_between(block)]))
+        beside = _counted(found, _beside)
         least = max(_LEAST_VISITS, _LEAST_SHARE * len(visited))
-        least_beside = max(_LEAST_VISITS_OF_ONE_SIDE, len(visited))
-        self._ends: dict[int, dict[int, int]] = {}
-        self._beside: dict[tuple[int, bool], set[_Distance]] = {}
-        for block in (block for blocks in visited for block in blocks):
-            place = _place(block)
-            if place and seen[place] >= least:
-                ends = self._ends.setdefault(place[0], {})
+        least_beside = max(_LEAST_VISITS_OF_ONE_SIDE, _LEAST_SHARE_OF_ONE_SIDE * len(visited))
+        self._between: dict[int, dict[int, int]] = {}
+        self._beside: dict[int, set[_Place]] = {}
+        self._at_all: set[_Place] = set()
+        for block in chain.from_iterable(found):
+            place = _between(block)
+            if place and between[place] >= least:
+                ends = self._between.setdefault(place[0], {})
                 ends[place[1]] = max(block.lines, ends.get(place[1], 0))
                 continue
-            for known in _beside(block):
-                if beside[known] >= least_beside:
-                    line, is_before, distance = known
-                    self._beside.setdefault((line, is_before), set()).add(distance)
-                    break
+            known = next((one for one in _beside(block) if beside[one] >= least_beside), None)
+            if known:
+                self._beside.setdefault(known.line, set()).add(known)
+                if beside[known] == len(visited):
+                    self._at_all.add(known)
+        self._known: Container[int] = ()
+        if len(self._at_all) < sum(map(len, self._beside.values())):
+            seen = Counter(chain.from_iterable({*self._doubtful(text)} for text in texts()))
+            self._known = {line for line, count in seen.items() if count > 1}
 
     def __bool__(self) -> bool:
         """Tell whether there is any."""
-        return bool(self._ends or self._beside)
+        return bool(self._between or self._beside)
 
     def left_of(self, lines: Lines) -> Lines:
         """Return *lines* without those that stand where other text stands at each visit."""
-        masked = [EDGE, *lines.columns[0], EDGE]
-        counts = Counter(lines.columns[0])
-        is_left = bytearray(b"\1" * len(masked))
+        places = outline_of(lines)
+        is_kept = bytearray(b"\1") * len(places)
+        for start, end, place in self._found(places):
+            for number in range(start, end):
+                is_sure = place is None or place in self._at_all
+                is_kept[number] &= not (is_sure or places[number] in self._known)
+        kept = [chosen for line, chosen in zip(places, is_kept, strict=True) if line > _MEDIA]
+        return Lines(*([*compress(column, kept)] for column in lines.columns))
 
-        def leave_out(start: int, end: int) -> None:
-            start, end = max(start, 1), min(end, len(masked) - 1)
-            is_left[start:end] = bytes(max(end - start, 0))
+    def _doubtful(self, lines: Lines) -> Iterator[int]:
+        """Yield the lines in places where the same ones stood at some visits."""
+        places = outline_of(lines)
+        for start, end, place in self._found(places):
+            if place and place not in self._at_all:
+                yield from places[start:end]
 
-        for number, line in enumerate(masked):
-            if counts[line] > 1:
+    def _found(self, places: Sequence[int]) -> Iterator[tuple[int, int, _Place | None]]:
+        """Yield where blocks begin and end, and the place of those that are beside one line."""
+        counts = Counter(places)
+        for number, line in enumerate(places):
+            if counts[line] > 1 and line != EDGE:
                 continue
-            for after, most in self._ends.get(line, {}).items():
-                if after in masked[number + 1 : number + most + 2]:
-                    leave_out(number + 1, masked.index(after, number + 1))
-            for skipped, count in self._beside.get((line, True), ()):
-                leave_out(number + 1 + skipped, number + 1 + skipped + count)
-            for skipped, count in self._beside.get((line, False), ()):
-                leave_out(number - skipped - count, number - skipped)
-        kept = [index for index in range(len(lines)) if is_left[index + 1]]
-        return Lines(*([column[index] for index in kept] for column in lines.columns))
+            for after, most in self._between.get(line, {}).items():
+                if after in places[number + 1 : number + most + 2]:
+                    yield number + 1, places.index(after, number + 1), None
+            for place in self._beside.get(line, ()):
+                start, end = number + place.start, number + place.start + place.lines
+                if start > 0 and end < len(places) and min(places[start:end]) > _MEDIA:
+                    yield start, end, place
 
 
-def _place(block: Block) -> tuple[int, int] | None:
-    """Return the lines between which *block* stands, if the page has each but once."""
-    return (block.before[0], block.after[0]) if block.before and block.after else None
+class _Place(NamedTuple):
+    """Where a block is that is known by one line."""
+
+    line: int
+    start: int
+    """Of the block, from that line on."""
+    lines: int
 
 
-def _beside(block: Block) -> Iterator[tuple[int, bool, _Distance]]:
-    """Yield the lines by which *block* is known, nearest first; and if they are before it."""
+def _between(block: _Block) -> tuple[int, int] | None:
+    """Return the lines between which *block* stands, where both tell a place."""
+    nearest = (*block.before[:1], *block.after[:1])
+    return None if len(nearest) < 2 or _OTHER in nearest else (nearest[0], nearest[1])  # noqa: PLR2004
+
+
+def _beside(block: _Block) -> Iterator[_Place]:
+    """Yield where *block* is by each of the lines around it, the nearest first."""
     for skipped in range(_NEIGHBOURS):
-        for is_before, lines in ((True, block.before), (False, block.after)):
-            if skipped < len(lines):
-                yield lines[skipped], is_before, _Distance(skipped, block.lines)
+        if skipped < len(block.before) and block.before[skipped] != _OTHER:
+            yield _Place(block.before[skipped], 1 + skipped, block.lines)
+        if skipped < len(block.after) and block.after[skipped] != _OTHER:
+            yield _Place(block.after[skipped], -skipped - block.lines, block.lines)
+
+
+def _counted(
+    visited: Sequence[Iterable[_Block]], places: Callable[[_Block], Iterable[_T]]
+) -> Counter[_T]:
+    """Return at how many visits a block was at each place."""
+    return Counter(
+        chain.from_iterable({*chain.from_iterable(map(places, blocks))} for blocks in visited)
+    )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.pages.blocks import blocks_of
+from scrapy_urlcanon.pages.blocks import outline_of
 
 if TYPE_CHECKING:
-    from scrapy_urlcanon.pages.blocks import Block
+    from scrapy_urlcanon.pages.blocks import Outline
     from scrapy_urlcanon.pages.signature import Lines
 
 _LEAST_IN_COMMON = 0.5
@@ -21,8 +21,8 @@ class Visits(NamedTuple):
     """Lines with numbers, all of which were the same again: such a number is content."""
     noise: frozenset[int]
     """Lines that were not there again as they were, such as a counter or an advertisement."""
-    blocks: frozenset[Block]
-    """Where other text stood, such as a quotation of the day."""
+    outlines: tuple[Outline, Outline]
+    """What stood where, if lines of text were others: blocks are told from it."""
 
 
 def compare_visits(first: Lines, again: Lines) -> Visits | None:
@@ -31,16 +31,10 @@ def compare_visits(first: Lines, again: Lines) -> Visits | None:
     >>> from scrapy_urlcanon.pages.signature import lines_of
     >>> first, again = lines_of(b"price 12\nread 7 times"), lines_of(b"price 12\nread 8 times")
     >>> visits = compare_visits(first, again)
-    >>> visits == (frozenset({first[0].masked}), frozenset({first[1].masked}), frozenset())
+    >>> visits == (frozenset({first[0].masked}), frozenset({first[1].masked}), ((), ()))
     True
     >>> compare_visits(first, lines_of(b"please log in")) is None
     True
-
-    Where all but the numbers is the same, there is no block. Here there is one:
-
-    >>> first, again = lines_of(b"advice\nrest well\nend"), lines_of(b"advice\nrise early\nend")
-    >>> [block.lines for block in compare_visits(first, again).blocks]
-    [1]
     """
     one, other = ({exact: masked for masked, exact, _ in lines} for lines in (first, again))
     common = one.keys() & other.keys()
@@ -49,8 +43,6 @@ def compare_visits(first: Lines, again: Lines) -> Visits | None:
     both = one | other
     noise = frozenset([both[line] for line in one.keys() ^ other.keys()])
     numbered = frozenset([masked for line in common if (masked := both[line]) != line])
-    blocks = {
-        *blocks_of(first.columns[0], {*again.columns[0]}),
-        *blocks_of(again.columns[0], {*first.columns[0]}),
-    }
-    return Visits(numbered - noise, noise, frozenset(blocks))
+    has_others = {*first.columns[0]} != {*again.columns[0]}
+    outlines = (outline_of(first), outline_of(again)) if has_others else ((), ())
+    return Visits(numbered - noise, noise, outlines)

@@ -459,7 +459,7 @@ def test_more_lines_than_at_any_visit_are_content(tmp_path):
     assert len({one.main_sha1 for one in read_store(path)}) == 15 + 2 * 5
 
 
-def test_store_without_blocks_goes_on(tmp_path):
+def test_store_without_outlines_goes_on(tmp_path):
     """A store of an earlier release is read, and a crawl adds to it."""
     path = tmp_path / "o.sqlite"
 
@@ -474,7 +474,7 @@ def test_store_without_blocks_goes_on(tmp_path):
 
     assert pages_after(range(5)) == 5
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("ALTER TABLE visits DROP COLUMN blocks")
+        connection.execute("ALTER TABLE visits DROP COLUMN outlines")
     assert len({one.main_sha1 for one in read_store(path)}) == 10
     assert pages_after(range(5, 10)) == 10
 
@@ -486,10 +486,10 @@ def test_visits_that_cannot_be_read_are_none(tmp_path):
         for url, html in quotations(sectors=10, of_each=2):
             store.add(page(url, html), status=200)
         for _ in range(3):
-            store.add_visits("a.example", Visits(frozenset({1}), frozenset({2}), frozenset()))
+            store.add_visits("a.example", Visits(frozenset({1}), frozenset({2}), ((), ())))
     before = list(read_store(path))
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE visits SET steady = x'00', noise = 'x', blocks = x'00'")
+        connection.execute("UPDATE visits SET steady = x'00', noise = 'x', outlines = x'00'")
     assert list(read_store(path)) == before
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DROP TABLE visits")

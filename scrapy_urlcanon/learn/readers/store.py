@@ -19,7 +19,7 @@ from scrapy_urlcanon.learn.observation import BadObservationError, Observation
 from scrapy_urlcanon.learn.partitions import in_parts
 from scrapy_urlcanon.learn.results.in_force import AuditedUrl, CrawlRecord, Credit, RuleInForce
 from scrapy_urlcanon.learn.store import SAME_URL, columns_of, decompress, open_store
-from scrapy_urlcanon.pages.blocks import Blocks, unpack_blocks
+from scrapy_urlcanon.pages.blocks import Blocks, unpack_outlines
 from scrapy_urlcanon.pages.signature import (
     BOILERPLATE_SHARE,
     Boilerplate,
@@ -32,7 +32,7 @@ from scrapy_urlcanon.rule_files.documents import parse_json
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from scrapy_urlcanon.learn.captures import Captures
     from scrapy_urlcanon.learn.partitions import Part
@@ -197,8 +197,9 @@ class _Texts:
         self._connection = connection
         self._said: dict[object, Observation] = {}
         self._lines: dict[object, Lines] = {}
-        self._blocks = self._blocks_of(domain)
-        self._boilerplate = self._boilerplate_of(domain)
+        steady, noise = self._visits_of(domain)
+        self._blocks = self._blocks_of(domain, noise)
+        self._boilerplate = self._boilerplate_of(domain, steady, noise)
 
     def said(self, text: object) -> Observation:
         """Return an observation of the text with the number *text*.
@@ -218,7 +219,7 @@ class _Texts:
         digest = stored.hex() if isinstance(stored, bytes) else stored
         lines = self._lines.pop(text, None)
         if lines is None:
-            lines = self._unpacked(packed, first)
+            lines = self._own(_unpacked(packed, first))
         main, simhash = Signature("", str(digest), 0, lines).main(self._boilerplate)
         return Observation.from_fields(
             {
@@ -237,23 +238,18 @@ class _Texts:
         ).fetchone()
         return row or (None, None, None, None)
 
-    def _boilerplate_of(self, domain: str) -> Boilerplate:
+    def _boilerplate_of(self, domain: str, steady: set[int], noise: set[int]) -> Boilerplate:
         """Return the lines that stand on too many of its distinct texts to be content.
 
         Texts that differ in numbers and noise alone are one here: of a form to log in that was
         fetched under a thousand addresses, beside a count of visitors, the lines are still those of
         one page.
         """
-        steady, noise = self._visits_of(domain)
         masked: Counter[int] = Counter()
         exact: Counter[int] = Counter()
         told: set[int] = set()
-        sample = self._connection.execute(_SAMPLE, (domain, SAMPLED_TEXTS))
-        for text, packed, first in sample:
-            try:
-                lines = self._unpacked(packed, first)
-            except ValueError:
-                continue
+        for text, whole in self._sampled(domain):
+            lines = self._own(whole)
             if len(self._lines) < _KNOWN_LINES:
                 self._lines[text] = lines
             shapes = frozenset(lines.columns[0])
@@ -273,6 +269,9 @@ class _Texts:
             noise,
         )
 
+    def _own(self, lines: Lines) -> Lines:
+        return self._blocks.left_of(lines) if self._blocks else lines
+
     def _visits_of(self, domain: str) -> tuple[set[int], set[int]]:
         """Return masked lines: those that stay from visit to visit of a page, and the others."""
         stayed: Counter[int] = Counter()
@@ -286,28 +285,34 @@ class _Texts:
         }
         return {line for line, n in stayed.items() if n >= MIN_VISITS} - moving, moving
 
-    def _blocks_of(self, domain: str) -> Blocks:
+    def _blocks_of(self, domain: str, noise: Container[int]) -> Blocks:
         """Return where on its pages other text stands at each visit."""
         visited = []
-        for (blocks,) in self._visited(domain, "blocks"):
+        for (outlines,) in self._visited(domain, "outlines"):
             with suppress(ValueError):
-                visited.append(unpack_blocks(blocks))
-        return Blocks(visited)
+                visited.append(unpack_outlines(outlines))
+        return Blocks(visited, noise, lambda: (lines for _, lines in self._sampled(domain)))
+
+    def _sampled(self, domain: str) -> Iterator[tuple[object, Lines]]:
+        """Yield distinct texts of the site, each with its number."""
+        for text, packed, first in self._connection.execute(_SAMPLE, (domain, SAMPLED_TEXTS)):
+            with suppress(ValueError):
+                yield text, _unpacked(packed, first)
 
     def _visited(self, domain: str, *columns: str) -> Iterator[tuple[Any, ...]]:
         """Yield what visits of the pages of *domain* told; nothing where the store has it not."""
         if columns_of(self._connection, "visits").issuperset(columns):
             yield from self._connection.execute(_VISITS.format(", ".join(columns)), (domain,))
 
-    def _unpacked(self, packed: object, first: object) -> Lines:
-        """Return the lines stored as *packed*, with the *first* ones where they need these.
 
-        :raises ValueError: where they are no lines.
-        """
-        if not isinstance(packed, bytes) or not isinstance(first, (bytes, NoneType)):
-            raise ValueError(f"expected lines, got {_short(packed)}")  # noqa: TRY004
-        lines = unpack(decompress(packed, first) if first else packed)
-        return self._blocks.left_of(lines) if self._blocks else lines
+def _unpacked(packed: object, first: object) -> Lines:
+    """Return the lines that are stored as *packed*, with the *first* ones where they need these.
+
+    :raises ValueError: where they are no lines.
+    """
+    if not isinstance(packed, bytes) or not isinstance(first, (bytes, NoneType)):
+        raise ValueError(f"expected lines, got {_short(packed)}")  # noqa: TRY004
+    return unpack(decompress(packed, first) if first else packed)
 
 
 def read_crawls(

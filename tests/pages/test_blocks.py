@@ -1,0 +1,112 @@
+"""Blocks that are others at each visit are told from what is a page's own."""
+
+import zlib
+
+import pytest
+
+from scrapy_urlcanon.pages.blocks import (
+    Blocks,
+    outline_of,
+    pack_outlines,
+    unpack_outlines,
+)
+from scrapy_urlcanon.pages.signature import lines_of
+
+HOME, FOOT, PICTURE = b"Home page", b"Imprint and so on", b"/a.png"
+
+
+def page(*content, media=(PICTURE,)):
+    return lines_of(b"\n".join([HOME, *content, FOOT]), media)
+
+
+def visited(*pages):
+    return [tuple(map(outline_of, two)) for two in pages]
+
+
+def text(number):
+    return b"text of page %s" % (b"abcdefghijklmnopqrstuvwxyz"[number : number + 1] * 3)
+
+
+def advice(number):
+    return b"advice %s" % (b"abcdefghijklmnopqrstuvwxyz"[number : number + 1] * 5)
+
+
+def left(blocks, lines):
+    return [*blocks.left_of(lines)]
+
+
+def test_block_beside_one_line_is_left_out_where_all_visits_showed_one():
+    """It is always of as many lines; with a visit less, all of a page is its own."""
+    two = [(page(text(n), advice(n)), page(text(n), advice(n + 1))) for n in range(8)]
+    other = page(text(20), advice(20))
+    assert left(Blocks(visited(*two)), other) == left(Blocks([]), page(text(20)))
+    assert left(Blocks(visited(*two[:7])), other) == [*other]
+
+
+def test_block_that_was_the_same_by_chance_is_told_by_texts_of_other_pages():
+    """A page without one keeps the line that stands there, which no other page has."""
+    changed = [(page(text(n), advice(n)), page(text(n), advice(n + 1))) for n in range(9)]
+    same = (page(text(9), advice(3)), page(text(9), advice(3)))
+    texts = [page(text(n), advice(n % 10)) for n in range(25)]
+    blocks = Blocks(visited(*changed, same), texts=lambda: texts)
+    assert left(blocks, texts[24]) == [*page(text(24))]
+    alone = page(text(1), b"a line of this page")
+    assert left(blocks, alone) == [*alone]
+
+
+def test_what_is_embedded_is_a_block_of_its_own():
+    """Of an advertisement with a picture both are left out."""
+
+    def advertised(number, by):
+        return page(text(number), advice(by), media=(b"/ads/%d.png" % by,))
+
+    two = [(advertised(n, n), advertised(n, n + 9)) for n in range(8)]
+    assert left(Blocks(visited(*two)), advertised(20, 25)) == [*page(text(20), media=())]
+
+
+def test_lines_that_are_noise_tell_no_place():
+    """Two visits of a random choice may have one line in common, in the midst of the others."""
+    heading = b"Others read"
+
+    def chosen(number, *others):
+        return page(text(number), heading, *map(advice, others), text(number) + b" too")
+
+    two = [(chosen(n, 3 * n % 20, 21, 22), chosen(n, 23, 21, 3 * n % 20 + 1)) for n in range(8)]
+    noise = {lines_of(advice(21))[0].masked}
+    other = chosen(20, 5, 21, 7)
+    assert left(Blocks(visited(*two), noise), other) == [*chosen(20)]
+    assert left(Blocks(visited(*two)), other) != [*chosen(20)]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        "text",
+        b"",
+        b"\0",
+        zlib.compress(b"\1"),
+        zlib.compress(b"\1\0" + 9 * b"\2"),
+        zlib.compress(b"\2\0" + bytes(8)),
+    ],
+)
+def test_outlines_that_were_cut_short_are_an_error(data):
+    """Whatever a store has in their place."""
+    with pytest.raises(ValueError, match=r"."):
+        unpack_outlines(data)
+
+
+def test_outlines_are_bounded():
+    """A few bytes may unpack to ever so many."""
+    with pytest.raises(ValueError, match=r"."):
+        unpack_outlines(zlib.compress(bytes(10**7 + 1)))
+
+
+def test_outlines_are_read_as_they_were_written():
+    """However many lines there are."""
+    for count in (0, 1, 400):
+        outline = outline_of(lines_of(b"\n".join(map(text, range(25))))) * (count // 25)
+        assert unpack_outlines(pack_outlines(outline, [])) == (
+            [number & (1 << 40) - 1 for number in outline],
+            [],
+        )
