@@ -51,6 +51,8 @@ class _Block(NamedTuple):
     """Those of lines after it."""
     lines: int
     """How many there were."""
+    is_embedded: bool
+    """Whether they are addresses of what the page embeds."""
 
 
 Outline: TypeAlias = "Sequence[int]"
@@ -114,7 +116,7 @@ def _blocks_of(outline: Outline, others: Container[int], noise: Container[int]) 
 
         before = neighbours(range(start - 1, max(start - 1 - _NEIGHBOURS, -1), -1))
         after = neighbours(range(end, min(end + _NEIGHBOURS, len(outline))))
-        yield _Block(before, after, end - start)
+        yield _Block(before, after, end - start, _MEDIA in outline[:start])
         start = end
 
 
@@ -124,7 +126,8 @@ class Blocks:
     A quotation of the day is another one on a page that was not visited twice, too: it is known by
     what stands around it. Between two lines that most pages have it may be of fewer lines than were
     seen there. Where it has but one such neighbour, as between the text of an article and the foot
-    of the page, it is on all pages, and always of as many lines.
+    of the page, it is on all pages, and always of as many lines. Pictures have no places of their
+    own: one more among them is that of the page, and no advertisement.
 
     >>> lines = Lines([10, 17, 20, 28, 30], [10, 17, 20, 28, 30], [5] * 5)
     >>> visited = [([0, 10, n, 20, 0], [0, 10, n + 1, 20, 0]) for n in range(50, 56, 2)]
@@ -154,14 +157,14 @@ class Blocks:
         beside = _counted(found, _beside)
         least = max(_LEAST_VISITS, _LEAST_SHARE * len(visited))
         least_beside = max(_LEAST_VISITS_OF_ONE_SIDE, _LEAST_SHARE_OF_ONE_SIDE * len(visited))
-        self._between: dict[int, dict[int, int]] = {}
+        self._between: dict[int, dict[int, set[int]]] = {}
         self._beside: dict[int, set[_Place]] = {}
         self._at_all: set[_Place] = set()
         for block in chain.from_iterable(found):
             place = _between(block)
             if place and between[place] >= least:
-                ends = self._between.setdefault(place[0], {})
-                ends[place[1]] = max(block.lines, ends.get(place[1], 0))
+                sizes = self._between.setdefault(place[0], {}).setdefault(place[1], set())
+                sizes.update([block.lines] if block.is_embedded else range(1, block.lines + 1))
                 continue
             known = next((one for one in _beside(block) if beside[one] >= least_beside), None)
             if known:
@@ -201,9 +204,11 @@ class Blocks:
         for number, line in enumerate(places):
             if counts[line] > 1 and line != EDGE:
                 continue
-            for after, most in self._between.get(line, {}).items():
-                if after in places[number + 1 : number + most + 2]:
-                    yield number + 1, places.index(after, number + 1), None
+            for after, sizes in self._between.get(line, {}).items():
+                if after in places[number + 2 : number + max(sizes) + 2]:
+                    end = places.index(after, number + 2)
+                    if end - number - 1 in sizes:
+                        yield number + 1, end, None
             for place in self._beside.get(line, ()):
                 start, end = number + place.start, number + place.start + place.lines
                 if start > 0 and end < len(places) and min(places[start:end]) > _MEDIA:
@@ -219,15 +224,17 @@ class _Place(NamedTuple):
     lines: int
 
 
-def _between(block: _Block) -> tuple[int, int] | None:
+def _between(block: _Block) -> tuple[int, ...] | None:
     """Return the lines between which *block* stands, where both tell a place."""
-    nearest = (*block.before[:1], *block.after[:1])
-    return None if len(nearest) < 2 or _OTHER in nearest else (nearest[0], nearest[1])  # noqa: PLR2004
+    if not block.before or not block.after or _OTHER in {block.before[0], block.after[0]}:
+        return None
+    place = block.before[0], block.after[0]
+    return (*place, block.lines) if block.is_embedded else place
 
 
 def _beside(block: _Block) -> Iterator[_Place]:
     """Yield where *block* is by each of the lines around it, the nearest first."""
-    for skipped in range(_NEIGHBOURS):
+    for skipped in range(0 if block.is_embedded else _NEIGHBOURS):
         if skipped < len(block.before) and block.before[skipped] != _OTHER:
             yield _Place(block.before[skipped], 1 + skipped, block.lines)
         if skipped < len(block.after) and block.after[skipped] != _OTHER:

@@ -61,7 +61,13 @@ def test_what_is_embedded_is_a_block_of_its_own():
         return page(text(number), advice(by), media=(b"/ads/%d.png" % by,))
 
     two = [(advertised(n, n), advertised(n, n + 9)) for n in range(8)]
-    assert left(Blocks(visited(*two)), advertised(20, 25)) == [*page(text(20), media=())]
+    blocks = Blocks(visited(*two))
+    assert left(blocks, advertised(20, 25)) == [*page(text(20), media=())]
+    # A picture of its own is among them.
+    assert (
+        left(blocks, page(media=(b"/1.png", b"/2.png")))[-2:]
+        == [*page(media=(b"/1.png", b"/2.png"))][-2:]
+    )
 
 
 def test_lines_that_are_noise_tell_no_place():
