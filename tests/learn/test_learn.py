@@ -199,6 +199,18 @@ def test_login_form_is_collapsed():
     assert {rule.kind for rule in learned.rules} == {"sink"}
 
 
+def test_login_forms_that_nobody_came_to_are_no_other_pages():
+    """A class of log-in forms is one page, though redirects lead to some that were not fetched."""
+    login = [see(f"/login?next=/wiki/{i}/edit", "log in") for i in range(40)]
+    edits = [
+        Observation(f"{HOST}/wiki/{i}/edit", 302, redirect=f"{HOST}/login?next=/wiki/{i}/edit")
+        for i in range(60)
+    ]
+    learned = learn([*login, *edits, *pages("/wiki/{}")])
+    sinks = [(rule.pattern, rule.setting) for rule in learned.rules if rule.kind == "sink"]
+    assert sinks == [("shop.example/login/", [])]
+
+
 def test_short_links_are_skipped_where_their_page_is_always_found_elsewhere():
     """Numbers of pages that are all found under a slug too become a skip template."""
     short = [see(f"/?p={i}", f"page {i}", canonical=f"{HOST}/slug-{i * 7}x/") for i in range(12)]

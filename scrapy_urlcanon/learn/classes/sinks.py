@@ -53,7 +53,7 @@ def sink_rules(
         locations = sorted(by_place[place], key=reading_order)
         done: set[Location] = set()
         for found in _classes(place, locations, groups):
-            known = [member for member in found.members if groups.pages[member] != NO_EVIDENCE]
+            known = [member for member in found.members if _page(member, groups) != NO_EVIDENCE]
             merges = len(known) - found.pages
             setting = [decode_query_text(name) for name in found.setting]
             is_expressible = found.scope.is_expressible and all(map(is_writable, setting))
@@ -179,7 +179,7 @@ def _indifferent(found: _SinkClass, groups: Groups) -> tuple[frozenset[str], int
 
     They are tried one after the other, first the one that makes most URLs one; each must make some.
     """
-    known = [member for member in found.members if groups.pages[member] != NO_EVIDENCE]
+    known = [member for member in found.members if _page(member, groups) != NO_EVIDENCE]
     dropped: frozenset[str] = frozenset()
     count = len(known)
     while True:
@@ -197,14 +197,24 @@ def _distinct(members: Iterable[Location], dropped: Collection[str], groups: Gro
     """Return how many URLs are left without these parameters; 0 where a page would be lost."""
     found: dict[tuple[str, ...], object] = {}
     for member in members:
-        page = groups.pages[member]
+        page = _page(member, groups)
         if found.setdefault(_without(member, dropped), page) != page:
             return 0
     return len(found)
 
 
+def _page(location: Location, groups: Groups) -> tuple[int, ...] | int:
+    """Return what a URL showed.
+
+    Where another one redirects there, and nobody looked, it showed nothing: a crawl that was cut
+    short had not come to all the log-in forms that pages lead to.
+    """
+    page = groups.pages[location]
+    return NO_EVIDENCE if isinstance(page, int) and page >= groups.site.contents else page
+
+
 def _one_page(locations: Iterable[Location], groups: Groups) -> bool:
-    pages = {groups.pages[location] for location in locations} - {NO_EVIDENCE}
+    pages = {_page(location, groups) for location in locations} - {NO_EVIDENCE}
     return len(pages) == 1 and isinstance(next(iter(pages)), int)
 
 
