@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,9 +24,18 @@ PAGINATION = re.compile(
 # Those of them that are words of other things as well: `from=home` says whence somebody came.
 _OF_OTHER_THINGS = re.compile("start|from|first|skip|begin|after|before", re.IGNORECASE)
 PAGE_SIZE = re.compile(
-    r"limit|(?:(?:items|results|rows|posts)_?)?per_?page|page_?size|max[-_]?results|rpp",
+    r"limit|(?:(?:items|results|rows|posts)_?)?per_?page|page_?(?:size|limit)|max[-_]?results|rpp",
     re.IGNORECASE,
 )
+# Names that say so of one of several listings: `comments_page`, `b_start`. With a hyphen, as in
+# `photo-page`, they say as often from which part of a listing somebody came.
+_OF_ONE_LISTING = re.compile(
+    r"(?:.*_)?(?:page|paged|page_?(?:num|no|number|index)|current_?page|start|offset)",
+    re.IGNORECASE,
+)
+# Of which type a value is, which Zope reads off the name.
+_TYPE = re.compile("(?::[a-z]+)+")
+_IN_BRACKETS = re.compile(r"[^\[\]]+")
 LANGUAGE_NAME = re.compile(
     "l|lang|language|langue|lng|hl|locale|sprache|idioma|variant|uselang|setlang", re.IGNORECASE
 )
@@ -69,10 +79,32 @@ def is_protected(name: str, worded: frozenset[str] = frozenset()) -> bool:
     """Tell whether a parameter numbers or sizes pages or chooses a language, by its name.
 
     :param worded: names that say nothing on the site, as :func:`worded_names` returns them.
+
+    >>> [is_protected(name) for name in ("start", "b_start:int", "page[size]", "page_id")]
+    [True, True, True, False]
     """
-    return name not in worded and any(
-        names.fullmatch(name) for names in (PAGINATION, PAGE_SIZE, LANGUAGE_NAME)
+    return name not in worded and (
+        _numbers_parts(name)
+        or any(names.fullmatch(_bare(name)) for names in (PAGE_SIZE, LANGUAGE_NAME))
     )
+
+
+@_of_names
+def _numbers_parts(name: str) -> bool:
+    return any(names.fullmatch(_bare(name)) for names in (PAGINATION, _OF_ONE_LISTING))
+
+
+@_of_names
+def _bare(name: str) -> str:
+    """Return the name of a parameter without its type and without brackets.
+
+    >>> _bare("b_start:int"), _bare("page%5Bnumber%5D")
+    ('b_start', 'page_number')
+    """
+    text = unquote(name) if "%" in name else name
+    if ":" in text:
+        text = _TYPE.sub("", text)
+    return "_".join(_IN_BRACKETS.findall(text)) if "[" in text else text
 
 
 @_of_names
@@ -86,30 +118,45 @@ def is_paging(name: str, worded: frozenset[str] = frozenset()) -> bool:
     >>> is_paging("pagenum"), is_paging("limit"), is_paging("p")
     (True, False, False)
     """
-    return name != "p" and name not in worded and bool(PAGINATION.fullmatch(name))
+    return name != "p" and name not in worded and _numbers_parts(name)
 
 
 def worded_names(params: Iterable[str]) -> frozenset[str]:
-    """Return the names that number parts elsewhere, and have words for most of their values here.
+    """Return the names that number parts elsewhere, and say other things with most values here.
 
     :param params: parameters, each in as many places as may be.
 
     >>> sorted(worded_names(["from=home", "from=search", "from=20", "start=all", "start=20"]))
     ['from']
+    >>> worded_names(["ref_page=/news/3", "b_start:int=20"])
+    frozenset({'ref_page'})
     """
     values: dict[str, set[str]] = {}
     for param in params:
         name, _, value = param.partition("=")
-        if _is_of_other_things(name):
+        if _may_be_of_other_things(name):
             values.setdefault(name, set()).add(value)
     return frozenset(
-        name for name, found in values.items() if 2 * sum(map(is_worded, found)) > len(found)
+        name
+        for name, found in values.items()
+        if 2 * sum(_says_other_things(name, value) for value in found) > len(found)
     )
 
 
 @_of_names
-def _is_of_other_things(name: str) -> bool:
-    return bool(_OF_OTHER_THINGS.fullmatch(name))
+def _may_be_of_other_things(name: str) -> bool:
+    bare = _bare(name)
+    is_known = PAGINATION.fullmatch(bare) and not _OF_OTHER_THINGS.fullmatch(bare)
+    return not is_known and _numbers_parts(name)
+
+
+def _says_other_things(name: str, value: str) -> bool:
+    """Tell whether a value says that a name numbers no parts, though it does elsewhere."""
+    if not _may_be_of_other_things(name):
+        return False
+    if PAGINATION.fullmatch(_bare(name)):
+        return is_worded(value)
+    return bool(value) and not is_number(value)
 
 
 def is_worded(value: str) -> bool:
@@ -166,6 +213,6 @@ def may_be_default(name: str, value: str) -> bool:
     >>> may_be_default("from", "20"), may_be_default("from", "home")
     (False, True)
     """
-    if is_protected(name) and not (_is_of_other_things(name) and is_worded(value)):
-        return bool(PAGINATION.fullmatch(name)) and value in FIRST_PAGE
+    if is_protected(name) and not _says_other_things(name, value):
+        return _numbers_parts(name) and value in FIRST_PAGE
     return value.isdigit() or not is_identifier(value)

@@ -114,10 +114,23 @@ def test_parameter_is_dropped_where_it_is_noise_only():
     }
 
 
-@pytest.mark.parametrize("name", ["page", "start", "offset", "limit", "per_page", "lang", "hl"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("page", "start", "offset", "limit", "per_page", "lang", "hl"),
+        *("b_start:int", "comments_page", "page[number]", "page%5Bsize%5D", "news[currentPage]"),
+    ],
+)
 def test_pagination_and_language_survive(name):
     """Parameters that number or size pages or choose a language are kept, difference or not."""
     assert rules([*pages("/a/{}"), *pages("/a/{0}?" + name + "=7")]) == {}
+
+
+def test_page_to_go_back_to_is_no_number_of_one():
+    """A parameter that is called after a page is noise where its values are not numbers."""
+    assert rules([*pages("/a/{}"), *pages("/a/{0}?ref_page=/news/{0}")]) == {
+        "shop.example": {"drop_params": ["ref_page"]}
+    }
 
 
 def test_first_page_is_a_default():
