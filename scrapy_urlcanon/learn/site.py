@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from scrapy_urlcanon.learn.classes.wavering import wavering
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.vocabulary import worded_names
 
@@ -107,6 +108,17 @@ class Site:
     def worded(self) -> frozenset[str]:
         """The names of parameters that number parts elsewhere, and here do not."""
         return worded_names(param for params in self.locations.params for param in params)
+
+    @cached_property
+    def wavering(self) -> frozenset[Location]:
+        """URLs that redirect to one place or another: they say nothing of what is at either."""
+        locations, pages = self.locations, self.pages
+
+        def page_of(location: Location) -> int | None:
+            row = locations.find(location)
+            return None if row == NO_ROW or pages[row] == NO_EVIDENCE else pages[row]
+
+        return wavering(((locations[row], to) for row, to in self.redirects.items()), page_of)
 
     def is_sink(self, page: int) -> bool:
         """Tell whether so many URLs show the page that it says nothing about any of them."""

@@ -111,7 +111,9 @@ class Trial:
                 self._merges.set_pages(number, self._joint_pages(merge))
         if any(step.is_template for step in candidate):
             for number in range(len(self._merges)):
-                if leave_out_one_token(candidate, self._merges.changed(number)):
+                if leave_out_one_token(
+                    candidate, self._merges.changed(number)
+                ) or not groups.site.wavering.isdisjoint(self._merges.sources(number)):
                     self._merges.set_pages(number, ())
         folds = {groups.site.folds[page] for page in proposers}
         # A page counts for the candidate if some other fold proposed it too, or somebody who knows.

@@ -260,6 +260,29 @@ def test_redirect_is_evidence():
     assert rules([*hops, *pages("/a{}/")]) == {"shop.example": {"trailing_slash": "strip"}}
 
 
+def test_redirect_back_to_where_a_visitor_came_from_is_no_evidence():
+    """To add a tag leads to the list or to the cloud, whichever page it was linked from."""
+    tags = [f"{one}{other}ing" for one in "bdfklm" for other in "aeiou"]
+    hops = [
+        Observation(f"{HOST}/add-tag/{tag}", 302, redirect=f"{HOST}{place}?tag={tag}")
+        for place, chosen in (("/", tags[:20]), ("/cloud", tags[20:]))
+        for tag in chosen
+    ]
+    lists = [see(f"/?tag={tag}", f"list {tag}") for tag in tags]
+    clouds = [see(f"/cloud?tag={tag}", f"cloud {tag}") for tag in tags[20:]]
+    assert rules([*hops, *lists, *clouds]) == {}
+
+
+def test_redirect_by_the_kind_of_a_thing_is_evidence():
+    """Where a number leads to another place for each kind of thing it is known what it shows."""
+    kinds = [f"/blog/{i}" if i < 26 else f"/news/{i}" for i in range(38)]
+    hops = [
+        Observation(f"{HOST}/node/{i}", 301, redirect=HOST + kind) for i, kind in enumerate(kinds)
+    ]
+    found = rules([*hops, *(see(kind, f"text {i}") for i, kind in enumerate(kinds))])
+    assert found["shop.example"]["rewrite_path"]
+
+
 def test_few_pages_are_not_enough():
     """Two pages may agree by chance."""
     assert rules([*pages("/a/{}", 2), *pages("/a/{0}?sid=x{0}", 2)]) == {}
