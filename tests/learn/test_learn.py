@@ -59,6 +59,19 @@ def test_two_words_for_one_choice_are_no_noise():
     assert found["shop.example"].keys() == {"skip"}
 
 
+@pytest.mark.parametrize("on", ["1", "on", "yes"])
+def test_one_switch_is_no_other_one(on):
+    """That two kinds of things are both missing on some lists does not make them one kind."""
+    empty = [see(f"/log?user={i}&{kind}={on}", f"{i}") for i in range(8) for kind in ("doc", "bug")]
+    assert "rewrite_path" not in str(rules(empty))
+
+
+def test_parameter_that_was_renamed_becomes_the_other():
+    """What a page is about is the same under an old and a new name of the parameter."""
+    found = rules([*pages("/a/{}?do=print"), *pages("/a/{}?action=print")])
+    assert list(found["shop.example"]) == ["rewrite_path"]
+
+
 def test_what_one_step_does_is_no_evidence_for_another():
     """A parameter that is rare is not dropped on the strength of the ``www`` beside it."""
     texts = [

@@ -19,6 +19,7 @@ from scrapy_urlcanon.learn.vocabulary import (
     LANGUAGE,
     NUMBER,
     PART_OF_LISTING,
+    SWITCHED,
     is_identifier,
     is_number,
     is_protected,
@@ -138,6 +139,8 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     True
     >>> _is_plausible(RewriteTemplates("/de/{a}", "/fr/{a}"))
     False
+    >>> _is_plausible(RewriteTemplates("/list?show_files=1", "/list?show_news=1"))
+    False
     """
     texts = rewrite.source, rewrite.target
     # The number of one part of a listing neither goes nor comes: only that of the first may, or
@@ -151,14 +154,16 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     if mine - theirs and theirs - mine:
         return False
     # A parameter comes only if the segment of the path that said so goes, or another parameter with
-    # its value. That one out of nowhere makes no difference has to be shown of it by itself.
+    # its value. That one out of nowhere makes no difference has to be shown of it by itself. So has
+    # that of another switch: each is on by the same value.
     (path, _, query), (new_path, _, new_query) = (text.partition("?") for text in texts)
     old, new = (set(params.split("&")) - {""} for params in (query, new_query))
     gone = set(path.split("/")) - set(new_path.split("/")) | set(map(value_of, old - new))
     # Nor does a language go: what is not translated now may be tomorrow.
     if any(map(LANGUAGE.fullmatch, gone - set(map(value_of, new)) - set(new_path.split("/")))):
         return False
-    return all("{" in param or value_of(param) in gone for param in new - old)
+    switches = set(filter(SWITCHED.fullmatch, map(value_of, old - new))) - set(path.split("/"))
+    return all("{" in param or value_of(param) in gone - switches for param in new - old)
 
 
 def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tuple[str, ...]]]:
