@@ -113,12 +113,10 @@ class Site:
     def wavering(self) -> frozenset[Location]:
         """URLs that redirect to one place or another: they say nothing of what is at either."""
         locations, pages = self.locations, self.pages
-
-        def page_of(location: Location) -> int | None:
-            row = locations.find(location)
-            return None if row == NO_ROW or pages[row] == NO_EVIDENCE else pages[row]
-
-        return wavering(((locations[row], to) for row, to in self.redirects.items()), page_of)
+        return wavering(
+            ((locations[row], target) for row, target in self.redirects.items()),
+            lambda: (one for one in zip(locations, pages, strict=True) if one[1] != NO_EVIDENCE),
+        )
 
     def is_sink(self, page: int) -> bool:
         """Tell whether so many URLs show the page that it says nothing about any of them."""

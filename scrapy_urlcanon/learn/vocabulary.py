@@ -60,7 +60,7 @@ LANGUAGE = re.compile("[a-z]{2}([-_][a-z]{2,4})?")
 
 NUMBER = re.compile("[0-9]+")
 
-SWITCHED = re.compile("[0-9]*|on|off|yes|no|true|false|[yntf]", re.IGNORECASE)
+SWITCHED = re.compile("[0-9]+|on|off|yes|no|true|false|[yntf]", re.IGNORECASE)
 """What says of a parameter that it is on or off, and not what it is about."""
 
 # Words for readers, such as `home`, `top-nav` or `topNav`. Cursors have digits in them, or capitals

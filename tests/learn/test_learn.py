@@ -284,6 +284,8 @@ def test_redirect_back_to_where_a_visitor_came_from_is_no_evidence():
     lists = [see(f"/?tag={tag}", f"list {tag}") for tag in tags]
     clouds = [see(f"/cloud?tag={tag}", f"cloud {tag}") for tag in tags[20:]]
     assert rules([*hops, *lists, *clouds]) == {}
+    # Nor where but one tag was seen at both.
+    assert rules([*hops, *lists[:21], *clouds]) == {}
 
 
 def test_redirect_by_the_kind_of_a_thing_is_evidence():

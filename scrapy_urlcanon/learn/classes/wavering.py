@@ -7,6 +7,7 @@ were what it shows.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
 from scrapy_urlcanon.learn.location import Location, Origin, name_of, value_of
@@ -20,66 +21,76 @@ _Shape: TypeAlias = "tuple[Origin, tuple[str, ...], tuple[tuple[str, str], ...]]
 # No path and no value has it.
 _PLACE = "\0"
 
-#: Texts of which both places were seen, with two pages, before it is no accident.
+#: Texts that lead to a place before others may lead there as well.
 _MIN_TEXTS = 3
 
 
 def wavering(
-    redirects: Iterable[tuple[Location, Location]], page_of: Callable[[Location], int | None]
+    redirects: Iterable[tuple[Location, Location]],
+    seen: Callable[[], Iterable[tuple[Location, int]]],
 ) -> frozenset[Location]:
     """Return the URLs that redirect to one place or another, by what is no part of them.
 
-    That is so where other URLs of their shape lead elsewhere with the same text in its place, and
-    there is another page under it.
+    That is so where URLs of one shape lead to several places, each with the text of its own in it,
+    and a text has another page at each. Where a number leads to the blog or to the news, by what
+    it is the number of, it is at one of them only.
 
     :param redirects: URLs, and where they lead.
-    :param page_of: says which page a URL shows, None where that is not known.
+    :param seen: returns the URLs that show something, with their pages.
 
     >>> from scrapy_urlcanon.learn.location import locate
-    >>> at = {f"{place}t{i}": i for i, place in enumerate(["/?tag="] * 6 + ["/cloud?tag="] * 6)}
-    >>> cloud = {f"http://a.example/cloud?tag=t{i}": 10 + i for i in range(6)}
-    >>> pages = {f"http://a.example/?tag=t{i}": i for i in range(6)} | cloud
-    >>> hops = [
-    ...     (locate(f"http://a.example/add/t{i}"), locate(f"http://a.example/{place}?tag=t{i}"))
-    ...     for i in range(6)
-    ...     for place in [("", "cloud")[i % 2]]
-    ... ]
-    >>> len(wavering(hops, lambda url: pages.get(url.url)))
+    >>> lists, clouds, adds = (
+    ...     [locate(f"http://a.example/{place}t{i}") for i in range(6)]
+    ...     for place in ("?tag=", "cloud?tag=", "add/")
+    ... )
+    >>> hops = [*zip(adds[:3], lists), *zip(adds[3:], clouds[3:])]
+    >>> len(wavering(hops, lambda: zip(lists, range(6))))
+    0
+    >>> len(wavering(hops, lambda: [*zip(lists, range(6)), (clouds[5], 6)]))
     6
     """
     hops: dict[_Shape, dict[_Shape, dict[str, Location]]] = {}
     for source, target in redirects:
         text = max(_texts(source) & _texts(target), key=lambda text: (len(text), text), default="")
         if text:
-            ways = hops.setdefault(_shape(source, text), {})
-            ways.setdefault(_shape(target, text), {})[text] = source
-    found: set[Location] = set()
-    for ways in hops.values():
-        # One that few take is no place to which others may lead as well.
-        usual = [way for way, sources in ways.items() if len(sources) >= _MIN_TEXTS]
-        if len(usual) > 1 and _lead_apart(ways, usual, page_of):
-            found.update(source for sources in ways.values() for source in sources.values())
-    return frozenset(found)
+            places = hops.setdefault(_shape(source, text), {})
+            places.setdefault(_shape(target, text), {})[text] = source
+    usual = {
+        shape: [place for place, sources in places.items() if len(sources) >= _MIN_TEXTS]
+        for shape, places in hops.items()
+    }
+    several = {shape: places for shape, places in usual.items() if len(places) > 1}
+    if not several:
+        return frozenset()
+    shown = _shown({place for places in several.values() for place in places}, seen())
+    return frozenset(
+        source
+        for shape, places in several.items()
+        if any(_differ(shown[one], shown[other]) for one, other in combinations(places, 2))
+        for sources in hops[shape].values()
+        for source in sources.values()
+    )
 
 
-def _lead_apart(
-    ways: dict[_Shape, dict[str, Location]],
-    usual: list[_Shape],
-    page_of: Callable[[Location], int | None],
-) -> bool:
-    """Tell whether there are other pages where URLs would have led that took another way."""
-    apart = 0
-    for way in usual:
-        for text in ways[way]:
-            pages = {page_of(_filled(other, text)) for other in usual} - {None}
-            apart += len(pages) > 1
-            if apart >= _MIN_TEXTS:
-                return True
-    return False
+def _shown(
+    places: Iterable[_Shape], seen: Iterable[tuple[Location, int]]
+) -> dict[_Shape, dict[str, int]]:
+    """Return the page of each text at some places."""
+    found: dict[_Shape, dict[str, int]] = {place: {} for place in places}
+    for url, page in seen:
+        for text in _texts(url):
+            shape = _shape(url, text)
+            if shape in found:
+                found[shape][text] = page
+    return found
+
+
+def _differ(one: dict[str, int], other: dict[str, int]) -> bool:
+    return any(one[text] != other[text] for text in one.keys() & other.keys())
 
 
 def _texts(url: Location) -> set[str]:
-    return {*url.path.split("/"), *map(value_of, url.params)}
+    return {*url.path.split("/"), *map(value_of, url.params)} - {""}
 
 
 def _shape(url: Location, text: str) -> _Shape:
@@ -89,13 +100,4 @@ def _shape(url: Location, text: str) -> _Shape:
         url.origin,
         tuple(segments),
         tuple([(name, _PLACE if value == text else value) for name, value in params]),
-    )
-
-
-def _filled(shape: _Shape, text: str) -> Location:
-    origin, segments, params = shape
-    return Location(
-        origin,
-        "/".join([text if segment == _PLACE else segment for segment in segments]),
-        tuple(sorted(name + "=" + (text if value == _PLACE else value) for name, value in params)),
     )
