@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Sequence
+from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from functools import partial
 from hashlib import sha1
@@ -37,6 +38,10 @@ BOILERPLATE_SHARE = 0.2
 RAW = "raw:"
 
 _CLOCK = re.compile(rb"\d{1,2}:([0-5]\d)(?::[0-5]\d)?(?!\d)")
+# A date stands so near to its time of day, before or after it.
+_BESIDE = 32
+_ISOLATED = re.compile(rb"(?<!\d)\d{1,4}(?!\d)")
+_YEAR = re.compile(rb"(?:19|20)\d\d")
 # How long ago something was, to the hour or less: it says when the page was made. An age in days is
 # the same throughout most crawls.
 _AGE = re.compile(
@@ -272,7 +277,9 @@ def steady(text: bytes, date: str) -> bytes:
 
     That is a token of 32 hexadecimal digits or more, an age in hours, minutes or seconds, in
     English, and a time of day within a minute of *date*, in whichever time zone; those differ by
-    half hours. Any other time may be what tells two pages apart, such as two departures.
+    half hours. Any other time may be what tells two pages apart, such as two departures. So is one
+    beside another date: of thirty posts three would be as many minutes past an hour by chance, and
+    other ones at the next visit.
 
     :param date: the value of the ``Date`` header (RFC 9110, section 6.6.1), empty where there is
         none.
@@ -282,13 +289,14 @@ def steady(text: bytes, date: str) -> bytes:
         text = _TOKEN.sub(b"0", text)
     if b" ago" in text:
         text = _without_ages(text)
-    minute = _minute_of(date) if date and b"0:00" in zeros else None
-    if minute is None:
+    now = _time_of(date) if date and b"0:00" in zeros else None
+    if now is None:
         return text
+    minute, days = now
 
     def clock(found: re.Match[bytes]) -> bytes:
         is_now = (int(found[1]) - minute + 1) % 30 <= 2  # noqa: PLR2004
-        return b"0:00" if is_now else found[0]
+        return b"0:00" if is_now and _may_be_of(days, found) else found[0]
 
     return _CLOCK.sub(clock, text)
 
@@ -305,11 +313,24 @@ def _without_ages(text: bytes) -> bytes:
     return b"".join([*pieces, text[done:]])
 
 
-def _minute_of(date: str) -> int | None:
+def _may_be_of(days: Collection[tuple[int, int]], found: re.Match[bytes]) -> bool:
+    """Tell whether a time of day may be that of one of some days, by the date beside it."""
+    text, start, end = found.string, found.start(), found.end()
+    before = text[max(0, start - _BESIDE) : start].rpartition(b"\n")[2]
+    numbers = _ISOLATED.findall(before + text[end : end + _BESIDE].partition(b"\n")[0])
+    years = [int(number) for number in numbers if _YEAR.fullmatch(number)]
+    there = {int(number) for number in numbers}
+    return not years or any(year in years and day in there for year, day in days)
+
+
+def _time_of(date: str) -> tuple[int, set[tuple[int, int]]] | None:
+    """Return the minute of a date, and what day it may be then on the earth: year and day."""
     try:
-        return parsedate_to_datetime(date).minute
-    except ValueError:
+        now = parsedate_to_datetime(date)
+        days = [now + timedelta(days=offset) for offset in (-1, 0, 1)]
+    except (ValueError, OverflowError):
         return None
+    return now.minute, {(day.year, day.day) for day in days}
 
 
 def lines_of(text: bytes, media: Iterable[bytes] = ()) -> Lines:

@@ -116,6 +116,43 @@ def test_other_times_are_content(date):
         assert signature(now, date).lines[0].exact == signature(now).lines[0].exact
 
 
+@pytest.mark.parametrize(
+    "when",
+    [
+        "2023-05-02T12:42:11+00:00",
+        "May 2, 2023 at 09:12 pm",
+        "22 November 2025 - 12:41",
+        "Tue May  2 12:42:00 2023",
+        "12:41, 3 November 2026",
+        "Created on Thu, 1 Jan 2026 05:41:09 +0100",
+    ],
+)
+def test_time_of_another_day_is_content(when):
+    """A post of half past twelve is the same at any visit, also at half past six."""
+    dates = [f"Sun, 22 Nov 2026 05:{minute}:09 GMT" for minute in (12, 41, 55)]
+    assert len({signature(f"<p>{when} by Ann", date).lines for date in (*dates, "")}) == 1
+
+
+@pytest.mark.parametrize(
+    "when", ["2026-11-22T{}:09Z", "It is {} on 22 November 2026", "Nov 21 2026, {} PST"]
+)
+def test_time_of_the_visit_beside_its_day_is_no_content(when):
+    """The day may be the one before, or the one after, in another time zone."""
+    lines = {
+        signature("<p>" + when.format(clock), f"Sun, 22 Nov 2026 05:{clock[3:]}:09 GMT").lines
+        for clock in ("05:41", "05:57", "21:11")
+    }
+    assert len(lines) == 1
+
+
+@pytest.mark.parametrize("year", ["0001", "9999"])
+def test_first_and_last_day_of_all_are_no_error(year):
+    """A header may say any date."""
+    page = "<p>departs at 5:41"
+    assert signature(page, f"Fri, 31 Dec {year} 05:41:00 GMT").lines
+    assert signature(page, f"Mon, 01 Jan {year} 05:41:00 GMT").lines
+
+
 def test_packed_lines_come_back():
     """All of them, each hash in 40 bits, and nothing of what was cut short."""
     made = signature("<p>Ünï 12 c d<p>one<p>a b" + "<p>z" * 3)
