@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.canonicalizer.rules.path import PathCase
 from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS, Candidate, Duplicates, collect
 from scrapy_urlcanon.learn.candidates.allow_lists import allow_lists
 from scrapy_urlcanon.learn.candidates.differences import differing_options
@@ -43,6 +44,9 @@ MAX_VALUES = 12
 
 #: What a rule must make of other URLs to tell by it how much of the site was seen.
 MIN_TARGETS = 20
+
+#: So many words in two cases before paths are the same in any.
+MIN_WORDS = 2
 
 #: Rules of one site that are listed apart.
 MAX_UNSURE = 10
@@ -140,7 +144,11 @@ class Miner:
         )
         candidates = list(islice(_worth_trying(candidates), MAX_CANDIDATES))
         self.groups.index({step.handle for candidate in candidates for step in candidate})
-        candidates = [c for c in candidates if not any(map(self._is_one_of_many, c))]
+        candidates = [
+            candidate
+            for candidate in candidates
+            if not any(self._is_one_of_many(s) or self._is_case_of_few(s) for s in candidate)
+        ]
         self._failed.clear()
         # First those without any counter-example: what they explain is no longer there for a more
         # general one that explains it at a loss.
@@ -186,6 +194,23 @@ class Miner:
             return False
         (name,) = step.drops
         return len(self.groups.values_of(name)) > MAX_VALUES
+
+    def _is_case_of_few(self, step: Operation) -> bool:
+        """Tell whether few words of paths have another case, so that it may be what they say.
+
+        ``/{thread}/T/`` and ``/{thread}/t/`` are two views of an archive whose other paths are as
+        they are.
+        """
+        if step.option.name != PathCase.name:
+            return False
+        words: set[str] = set()
+        for merge in self.groups.merges(self.groups.affected((step,))):
+            for source in merge.sources:
+                pairs = zip(source.path.split("/"), merge.target.path.split("/"), strict=False)
+                words.update(new for old, new in pairs if old != new)
+            if len(words) >= MIN_WORDS:
+                return False
+        return True
 
     def _has_default(self, candidate: Candidate) -> bool:
         """Tell whether a parameter of which a candidate drops a value has another default already.

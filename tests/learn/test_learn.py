@@ -72,6 +72,12 @@ def test_parameter_that_was_renamed_becomes_the_other():
     assert list(found["shop.example"]) == ["rewrite_path"]
 
 
+def test_two_views_that_differ_in_the_case_of_a_letter_say_nothing_of_other_paths():
+    """A thread is the same flat and nested; a file may be there in either case."""
+    found = rules([*pages("/thread/{}/T/"), *pages("/thread/{}/t/"), *pages("/Files/{}")])
+    assert "path_case" not in str(found)
+
+
 def test_what_one_step_does_is_no_evidence_for_another():
     """A parameter that is rare is not dropped on the strength of the ``www`` beside it."""
     texts = [

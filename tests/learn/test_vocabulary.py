@@ -252,10 +252,10 @@ def test_redirect_into_its_own_class_is_no_counter_example():
     shown = [see(f"/b/{i}/{title(i, x)}", f"page {i}") for i in range(20) for x in (1, 2)]
     hops = [
         see(
-            f"/b/{i}/{title(i, x)}?via=1",
+            f"/b/{i}/{title(i, x)}?via=home",
             "",
             status=301,
-            redirect=f"{HOST}/b/{i}/{title(i, x)}?r=1",
+            redirect=f"{HOST}/b/{i}/{title(i, x)}?r=home",
         )
         for i in range(20)
         for x in (1, 2)
