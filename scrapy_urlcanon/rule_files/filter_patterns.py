@@ -18,6 +18,7 @@ _ANCHORED = re.compile(r"([^/^*|?$:]+)(.*)", re.DOTALL)
 _PATH = re.compile(r"/[\w.~!'();:@=&+%,/*-]*")
 _SCHEME = re.compile(r"\|?(?:https?|\*)?://", re.IGNORECASE)
 _OTHER_SCHEME = re.compile(r"\|(?:wss?|ftp|file|data|blob)://?", re.IGNORECASE)
+_BEHIND_SEPARATOR = re.compile(r"[/^]+([\w.-]*)(.?)")
 _NO_WORD = re.compile(r"[*^|?&=#$\\]+")
 
 
@@ -42,6 +43,8 @@ def scopes_inside(pattern: str) -> list[Pattern]:
     ['a.com/x']
     >>> [str(scope) for scope in scopes_inside("||google.*/maps/*/at")]
     ['google.*/maps/*/at*']
+    >>> [str(scope) for scope in scopes_inside("/redirect/")]
+    ['*/redirect/*', '*/*/redirect/*']
 
     :raises CannotExpressError: if there are none worth having.
     """
@@ -53,10 +56,12 @@ def scopes_inside(pattern: str) -> list[Pattern]:
             raise CannotExpressError("our patterns begin with a plain host, or are for all")
         return [Pattern(host, path) for path in _paths_inside(rest)]
     if pattern.startswith(("/", "*/")) and not _is_regex(pattern):
-        text = pattern.lstrip("*")
-        if text.endswith("^") or not _PATH.fullmatch(text):
+        text = pattern.strip("*")
+        if not _PATH.fullmatch(text):
             raise CannotExpressError("what may stand anywhere is no plain path")
-        return [Pattern(ANY_HOST, f"/*{text.lstrip('/')}*" if text == "/" else f"/*{text[1:]}*")]
+        if text == "/":
+            return [Pattern(ANY_HOST)]
+        return [Pattern(ANY_HOST, f"{text}*"), Pattern(ANY_HOST, f"/*{text}*")]
     raise CannotExpressError("our patterns begin with a plain host, or are for all")
 
 
@@ -109,10 +114,26 @@ def scopes_around(pattern: str) -> list[Pattern] | None:
     scheme = _SCHEME.match(pattern)
     if scheme or pattern.startswith("||"):
         return _around_host(pattern[scheme.end() if scheme else 2 :])
-    if pattern[:1] in {"/", "^", "?", "&", "=", "*"}:
+    return _around_text(pattern.lstrip("*"))
+
+
+def _around_text(text: str) -> list[Pattern] | None:
+    """Return scopes that hold all URLs in which *text* stands anywhere."""
+    if text[:1] in {"?", "&", "="}:
         # It cannot stand in a host.
-        return _with_word(ANY_HOST, pattern) if pattern.strip("*") else [Pattern(ANY_HOST)]
-    return None
+        return _with_word(ANY_HOST, text)
+    found = _BEHIND_SEPARATOR.match(text)
+    if not found or text.strip("*/^") == "":
+        return None if text.strip("*/^") else [Pattern(ANY_HOST)]
+    word, end = found.groups()
+    if not word:
+        return _around_text(text[found.end(1) :].lstrip("*"))
+    if end in {"", "*"}:
+        # The separator may be the last one of `://`, and this the beginning of a host.
+        return None
+    is_host = "." in word and _HOST.fullmatch(word.lower())
+    hosts = [Pattern(word.lower())] if is_host else []
+    return hosts + _with_word(ANY_HOST, text)
 
 
 def _around_host(text: str) -> list[Pattern] | None:

@@ -92,7 +92,7 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
 
     def is_path_on_border(self) -> bool:
         """Whether its path as text covers no path but those on the border of a segment."""
-        return self.literal_path() in {"", "/"} or self.path.endswith("/")
+        return self.literal_path() == "" or self.literal_path().endswith("/")
 
     def hosts(self) -> tuple[str, ...]:
         """Return the hosts of ours that stand for no URL but those it stands for.
@@ -120,10 +120,14 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
             alternatives *= len(choices)
         if alternatives > _MOST_ALTERNATIVES:
             raise ValueError(f"more than {_MOST_ALTERNATIVES} combinations of its values")
+        path = self.literal_path()
+        # What is below a directory is all that begins with it, but for the directory without a
+        # slash.
+        path = f"{path}*" if path.endswith("/") and path != "/" else path.rstrip("/")
         for host in self.hosts():
             for choice in product(*conditions):
                 query = tuple(sorted(Condition(name, value) for name, value in choice))
-                yield Pattern(host, self.literal_path().rstrip("/"), query)
+                yield Pattern(host, path, query)
 
     def superset(self) -> Pattern | None:
         """Return a pattern of ours that stands for at least all that it stands for.

@@ -30,6 +30,21 @@ def test_query_removal_drops_the_names_on_the_host():
     assert imported.left_out == ()
 
 
+@pytest.mark.parametrize("path", ["/x/", "/x/*"])
+def test_a_path_with_a_slash_at_its_end_is_not_the_one_without(path):
+    """There it is a prefix as text."""
+    imported = _read(_rule("queryRemoval", ["sid"], f"www.example.com{path}"))
+    assert imported.left_out == ()
+    canonicalize = Canonicalizer(imported.rules).canonicalize
+    below = "http://www.example.com/x/"
+    assert {canonicalize(f"{below}{rest}?sid=1") for rest in ("", "y", "y/z")} == {
+        below,
+        f"{below}y",
+        f"{below}y/z",
+    }
+    assert canonicalize("http://www.example.com/x?sid=1") == "http://www.example.com/x?sid=1"
+
+
 def test_several_rules_for_a_host_unite():
     """The names of all rules of a host are dropped."""
     imported = _read(
@@ -88,7 +103,7 @@ def test_universal_rules_of_one_file_are_switched_off_by_another():
 def test_a_path_of_a_host_is_its_www_alone():
     """With a path the plugin leaves subdomains alone, which our pattern includes."""
     imported = _read(_rule("queryRemovalExcept", [], "example.com/dp/"))
-    assert imported.rules == {"www.example.com/dp": {"keep_params": []}}
+    assert imported.rules == {"www.example.com/dp/*": {"keep_params": []}}
     (left_out,) = imported.left_out
     assert left_out.partly
     assert "subdomains" in left_out.reason

@@ -29,7 +29,7 @@ def _read(*lines):
         ("||a.example/*/b$removeparam=x", {"a.example/*/b*": {"drop_params": ["x"]}}),
         ("||a.example/x^$removeparam=x", {"a.example/x": {"drop_params": ["x"]}}),
         ("||a.example/x$removeparam=x", {"a.example/x*": {"drop_params": ["x"]}}),
-        ("/x/y$removeparam=x", {"*/*x/y*": {"drop_params": ["x"]}}),
+        ("/$removeparam=x", {"*": {"drop_params": ["x"]}}),
         ("||a.example^$removeparam=x,~xhr,~image", {"a.example": {"drop_params": ["x"]}}),
         ("$removeparam=/^x_.*$/i", {"*": {"drop_params": ["x_*"]}}),
         ("$removeparam=/^.*_url=.*$/", {"*": {"drop_params": ["*_url"]}}),
@@ -188,6 +188,38 @@ def test_a_path_with_a_slash_at_its_end_is_not_the_one_without():
     assert canonicalize("http://a.example/x?p=1") == "http://a.example/x?p=1"
     assert canonicalize("http://a.example/x/?p=1") == "http://a.example/x/"
     assert canonicalize("http://a.example/dp17?q=1") == "http://a.example/dp17"
+
+
+def test_a_path_anywhere_begins_with_a_segment():
+    """``/x/`` is no part of ``/ax/``, at any depth."""
+    imported = _read("/x/y$removeparam=p")
+    canonicalize = Canonicalizer(imported.rules).canonicalize
+    for path in ("/x/y", "/a/x/yz/b"):
+        assert canonicalize(f"http://a.example{path}?p=1") == f"http://a.example{path}"
+    for path in ("/ax/y", "/a/bx/y", "/x", "/y"):
+        assert canonicalize(f"http://a.example{path}?p=1") == f"http://a.example{path}?p=1"
+
+
+@pytest.mark.parametrize(
+    ("exception", "kept"),
+    [
+        ("/login", {"login.a.example/b", "a.example/login", "a.example/b"}),
+        ("^login*x", {"login.a.example/b", "a.example/login", "a.example/b"}),
+        ("*login*", {"login.a.example/b", "a.example/login", "a.example/b"}),
+        ("/*login", {"login.a.example/b", "a.example/login", "a.example/b"}),
+        ("/login.a.example^", {"login.a.example/b"}),
+        ("/login/", set()),
+        ("^login?", {"a.example/login"}),
+    ],
+)
+def test_an_exception_that_may_stand_in_a_host(exception, kept):
+    """Where it does, its names are kept on that host too, or everywhere."""
+    imported = _read("$removeparam=p", f"@@{exception}$removeparam=p")
+    canonicalize = Canonicalizer(imported.rules).canonicalize
+    urls = [f"http://{place}?p=1" for place in ("login.a.example/b", "a.example/login")]
+    urls.append("http://a.example/b?p=1")
+    found = {url for url in urls if canonicalize(url) == url}
+    assert found >= {f"http://{place}?p=1" for place in kept}
 
 
 def test_an_exception_holds_against_tracking_params():
