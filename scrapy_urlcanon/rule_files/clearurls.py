@@ -28,6 +28,7 @@ FORMAT = "ClearURLs"
 _LISTS = ("rules", "rawRules", "referralMarketing", "exceptions", "redirections")
 
 _SCHEME = re.compile(r"\^?(?:https\?|https|http|\(\?:https\?\)):(?:\\?/){2}")
+_ONE_SCHEME = re.compile(r"\^?https?:")
 _NOT_HTTP = re.compile(r"\^(?:wss?|wss\?|ftp):")
 _ANY_SUBDOMAINS = re.compile(r"\((?:\?:)?\[a-z0-9-\]\+\\?\.\)\*\??")
 _ANY_SUFFIX = re.compile(
@@ -185,6 +186,8 @@ def _scopes(pattern: str) -> Iterator[Pattern]:
     if pattern in _ANYTHING:
         yield Pattern(ANY_HOST)
         return
+    if _ONE_SCHEME.match(pattern):
+        raise NotFiniteError("it is for one scheme, and our patterns are for all")
     with_subdomains, hosts, rest = _hosts(pattern)
     paths = finite_texts(re.sub(r"\.\*\??\Z", "", rest))
     for host in hosts:

@@ -8,13 +8,16 @@ https://developer.mozilla.org/docs/Mozilla/Add-ons/WebExtensions/Match_patterns.
 from __future__ import annotations
 
 import re
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
 from scrapy_urlcanon.rule_files.approximation import includes_no_subdomain, path_at_border
 from scrapy_urlcanon.rule_files.composition import RuleGroup, compose
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 FORMAT = "query filter"
 
@@ -61,10 +64,10 @@ def _translate(where: str, item: dict[str, Any], left_out: list[LeftOut]) -> Rul
         for name in item["params"]
         if not is_writable(name)
     ]
-    # What is for a host and its subdomains makes a pattern for the host alone needless.
-    with_subdomains = {host for host in map(_with_subdomains, item["include"]) if host}
-    for pattern in item["include"]:
-        scope = _inside(pattern, with_subdomains)
+    scopes = {pattern: _inside(pattern) for pattern in item["include"]}
+    for pattern, found in scopes.items():
+        # What is for a host and its subdomains makes a pattern for the host alone needless.
+        scope = found or _host_alone_within(pattern, scopes.values())
         if scope is None:
             reason = "our patterns are for all schemes, a host with its subdomains, and a prefix"
             left_out.append(LeftOut(f"{where}.include", pattern, reason))
@@ -81,15 +84,10 @@ def _translate(where: str, item: dict[str, Any], left_out: list[LeftOut]) -> Rul
     return group
 
 
-def _with_subdomains(pattern: str) -> str | None:
-    found = _MATCH_PATTERN.fullmatch(pattern)
-    return found[2][2:].lower() if found and found[2].startswith("*.") else None
-
-
-def _inside(pattern: str, with_subdomains: set[str]) -> Pattern | None:
+def _inside(pattern: str) -> Pattern | None:
     """Return the scope that *pattern* is, or None.
 
-    >>> _inside("*://*.example.com/a/*", set())
+    >>> _inside("*://*.example.com/a/*")
     Pattern(host='example.com', path='/a/*', conditions=())
     """
     found = _MATCH_PATTERN.fullmatch(pattern)
@@ -101,9 +99,13 @@ def _inside(pattern: str, with_subdomains: set[str]) -> Pattern | None:
         return Pattern(ANY_HOST, path)
     if host.startswith("*."):
         return Pattern(host[2:], path)
-    if host in with_subdomains or includes_no_subdomain(host):
-        return Pattern(host, path)
-    return None
+    return Pattern(host, path) if includes_no_subdomain(host) else None
+
+
+def _host_alone_within(pattern: str, scopes: Iterable[Pattern | None]) -> Pattern | None:
+    """Return what *pattern*, for one host, is with its subdomains, if one of *scopes* is that."""
+    scope = _inside(pattern.replace("://", "://*.", 1))
+    return scope if any(other and scope and other.covers(scope) for other in scopes) else None
 
 
 def _superset(pattern: str) -> Pattern:

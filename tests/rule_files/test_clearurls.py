@@ -65,6 +65,7 @@ def test_url_patterns_become_patterns(pattern, expected):
     [
         (ANY + r"a(?:\.[a-z]{2,}){1,}", "no finite list of hosts"),
         (r"^https?:\/\/a\.example", "without its subdomains"),
+        (r"^https:\/\/www\.a\.example", "one scheme"),
         (ANY + r"a\.example\/search\?", "path is not a plain prefix"),
         (ANY + r"a\.example|b\.example", "does not begin with"),
         ("tracker", "does not begin with"),

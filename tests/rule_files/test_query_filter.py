@@ -24,6 +24,16 @@ def test_match_patterns_become_patterns():
     assert imported.left_out == ()
 
 
+@pytest.mark.parametrize(
+    "other", ["*://*.a.example/x/*", "https://*.a.example/*", "*://*.a.example/x", "*://*/y/*"]
+)
+def test_a_host_alone_stays_one(other):
+    """Its subdomains are meant only where another pattern is for these, there and everywhere."""
+    imported = _read({"include": ["*://a.example/*", other], "exclude": [], "params": ["p"]})
+    assert "a.example" not in imported.rules
+    assert "*://a.example/*" in [left_out.rule for left_out in imported.left_out]
+
+
 def test_an_exclude_takes_back():
     """What is excluded keeps its parameters."""
     imported = _read({"include": ["*://*/*"], "exclude": ["*://a.example/x/*"], "params": ["p"]})
