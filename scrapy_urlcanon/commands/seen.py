@@ -112,6 +112,8 @@ def _url(line: str, place: str) -> str:
             url = json.loads(line)["url"]
         except (KeyError, RecursionError, ValueError):
             url = ""
-    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+    # Half of a pair of surrogates is no text that anything can store.
+    is_text = isinstance(url, str) and url == url.encode(errors="replace").decode()
+    if not is_text or not url.startswith(("http://", "https://")):
         raise UsageError(f"{place}: expected a URL, or JSON with 'url'", print_help=False)
     return url

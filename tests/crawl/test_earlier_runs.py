@@ -2,6 +2,7 @@
 
 import sqlite3
 import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -236,6 +237,27 @@ async def test_store_that_cannot_be_written_for_a_while(crawl, monkeypatch):
     assert tried == [10, 20, 30, 40, 10, 10, 0]
 
 
+@deferred_f_from_coro_f
+async def test_keys_that_cannot_be_made_refuse_nothing(crawl, caplog):
+    """The store is of a wrong rule, and another process has it: what was got is not known."""
+    pages = {
+        "/": links("/x?sid=1", "/x?sid=2", "/x"),
+        "/x?sid=1": page("<p>one"),
+        "/x?sid=2": page("<p>two"),
+        "/x": page("<p>none"),
+    }
+    wrong = {**SETTINGS, "URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
+    first = await crawl(site(pages), wrong, spider=ItemSpider)
+    assert first.pages == ["/x?sid=1"]
+    with closing(sqlite3.connect("seen.db")) as other:
+        other.execute("BEGIN IMMEDIATE")
+        second = await crawl(site(pages), {**SETTINGS, "URLCANON_RULES": {}}, spider=ItemSpider)
+    assert second.pages == ["/x", "/x?sid=1", "/x?sid=2"]
+    assert caplog.text.count("cannot be read or written") == 1
+    third = await crawl(site(pages), {**SETTINGS, "URLCANON_RULES": {}}, spider=ItemSpider)
+    assert third.pages == ["/x", "/x?sid=2"]
+
+
 def write(path, text):
     """Write *text* to the file at *path*."""
     Path(path).write_text(text, encoding="utf-8")
@@ -294,6 +316,17 @@ async def test_command(crawl):
     assert "x.example" not in urlcanon("seen", "list", "seen.db", cwd=".").stdout
 
 
+@deferred_f_from_coro_f
+async def test_imported_url_that_nobody_can_request(crawl, caplog):
+    """It is stored, and stops nothing: the crawl has all its parts."""
+    write("urls", f"http://[bad/\n{SITE}/b\nhttp://\n")
+    assert not urlcanon("seen", "import", "seen.db", "urls", cwd=".").returncode
+    result = await crawl(site(PAGES), {**SETTINGS, "JOBDIR": "job"}, spider=ItemSpider)
+    assert "/b" not in result.hits
+    assert "/new" in result.hits
+    assert "Traceback" not in caplog.text
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
@@ -303,6 +336,7 @@ async def test_command(crawl):
         (["list", "seen.db", "urls"], "import takes the files"),
         (["import", "seen.db", "urls"], "urls:2: expected a URL"),
         (["import", "seen.db", "nowhere"], "No such file"),
+        (["import", "seen.db", "half"], "half:1: expected a URL"),
         (["list", "urls"], "not a database"),
     ],
 )
@@ -310,6 +344,7 @@ def test_command_that_makes_no_sense(tmp_path, arguments, problem):
     """It is one error, and nothing was changed."""
     SeenPages(tmp_path / "seen.db").close()
     (tmp_path / "urls").write_text("http://a.example/\n{}\n" * 400, encoding="utf-8")
+    (tmp_path / "half").write_text(r'{"url": "http://a.example/\ud800"}', encoding="utf-8")
     done = urlcanon("seen", *arguments, cwd=tmp_path)
     assert done.returncode
     assert problem in done.stderr + done.stdout

@@ -77,6 +77,7 @@ class EarlierPages:
         self._noted: WeakKeyDictionary[Request, tuple[bytes, ...]] = WeakKeyDictionary()
         self._raised: WeakSet[Request] = WeakSet()
         self._has_failed = False
+        self._is_known = True
         connect = crawler.signals.connect
         connect(self.request_scheduled, signals.request_scheduled)
         connect(self.spider_error, signals.spider_error)
@@ -87,8 +88,14 @@ class EarlierPages:
     def begin(self, configuration: Configuration) -> None:
         """See to it that what is stored is known under the rules of *configuration*."""
         try:
-            ahead = self._store.set_clock_back(time.time(), self._began - 1)
             changed = self._store.make_keys(RulesDocument.of(configuration).digest, self._key_of)
+        except sqlite3.Error as error:
+            # By the keys of other rules a page that no run has got may pass for one that was got.
+            self._is_known = False
+            self._fail(error)
+            return
+        try:
+            ahead = self._store.set_clock_back(time.time(), self._began - 1)
         except sqlite3.Error as error:
             self._fail(error)
             return
@@ -114,7 +121,7 @@ class EarlierPages:
         if meta.get(REFETCH_KEY) or mark_of(request, AUDIT):
             return
         key = self._fingerprints.page(request)
-        if key is None or not self._is_got(key, request.url):
+        if key is None or not self._is_known or not self._is_got(key, request.url):
             return
         self._stats.inc(Stat.SEEN_SKIPPED)
         if self._requests:
@@ -224,4 +231,9 @@ class EarlierPages:
 
     def _key_of(self, url: str) -> bytes:
         """Return the key of the page at *url*, if nothing but that makes it."""
-        return self._fingerprints.page(Request(url), url) or key_of_unknown(url)
+        try:
+            request = Request(url)
+        except ValueError:
+            # It was imported, and nobody can request it.
+            return key_of_unknown(url)
+        return self._fingerprints.page(request, url) or key_of_unknown(url)
