@@ -210,6 +210,8 @@ def _fingerprinter(name: str, value: Any) -> Any:
 
 
 def _sites(name: str, value: Any) -> bool | frozenset[str]:
+    if isinstance(value, str) and "." in value:
+        value = [host.strip() for host in value.split(",") if host.strip()]
     if not isinstance(value, (list, tuple)):
         try:
             return _flag(name, value)

@@ -81,6 +81,27 @@ def test_paths_on_a_command_line_may_have_spaces_between(name):
     assert value_of(name, Settings({name_of(name): "a.csv, b.json,"})) == ("a.csv", "b.json")
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("a.example, B.example,", {"a.example", "b.example"}),
+        (["a.example"], {"a.example"}),
+        ("True", True),
+        ("0", False),
+    ],
+)
+def test_hosts_on_a_command_line_have_commas_between(value, expected):
+    """Or it says that it is for all sites, or for none."""
+    assert value_of("rewrite", Settings({"URLCANON_REWRITE": value})) == expected
+
+
+@pytest.mark.parametrize("value", ["yes", "", "a.example/x", "a.example,/"])
+def test_what_is_neither_a_flag_nor_hosts_is_an_error(value):
+    """A word that is meant as True is no host."""
+    with pytest.raises(ConfigurationError, match="URLCANON_REWRITE"):
+        value_of("rewrite", Settings({"URLCANON_REWRITE": value}))
+
+
 @pytest.mark.parametrize("value", ["1e5", 1.5, "100MB", -1, True])
 def test_what_is_no_count_is_an_error_that_says_what_was_expected(value):
     """1.5 is a number of 0 or more, too."""
