@@ -35,6 +35,8 @@ FORMAT = "removeparam"
 
 _HEADER = re.compile(r"\[(?:adblock|adguard|ublock)[^\]]*\]\s*\Z", re.IGNORECASE)
 _MODIFIERS = re.compile(r"\$(?=(?:[^$]*,)?(?:removeparam|queryprune)(?:[=,]|\Z))")
+_ELSEWHERE = re.compile(r"!\+.*(?<!NOT_)PLATFORM\(")
+"""A hint: the next rule is for programs that have a name, and for no other one."""
 _UNESCAPED_COMMA = re.compile(r"(?<!\\),")
 _GLOB = re.compile(r"(?:\.\*(?:[\w-]|\\[.-])+)+=")
 _ANY_VALUE = re.compile(r"\.\*\$?\Z")
@@ -113,7 +115,9 @@ def read(text: str) -> Imported:
 def _rules(text: str, left_out: list[LeftOut]) -> Iterator[FilterRule]:
     others: Counter[str] = Counter()
     conditions = Conditions()
+    line = ""
     for number, raw_line in enumerate(text.splitlines(), 1):
+        is_for_all = conditions.hold and not _ELSEWHERE.match(line)
         line = raw_line.strip()
         where = f"line {number}"
         if line.startswith("!#"):
@@ -122,8 +126,9 @@ def _rules(text: str, left_out: list[LeftOut]) -> Iterator[FilterRule]:
                 left_out.append(LeftOut(where, line, "no other files are read"))
         elif rule := None if line.startswith("!") else FilterRule.parse(where, line):
             # An exception only keeps what there is.
-            if not conditions.hold and not rule.is_exception:
-                left_out.append(LeftOut(where, line, "it stands in an !#if for other programs"))
+            if not is_for_all and not rule.is_exception:
+                reason = "it stands in an !#if, or behind a hint, for other programs"
+                left_out.append(LeftOut(where, line, reason))
             else:
                 yield rule
         elif line and not line.startswith("!") and not _HEADER.match(line):

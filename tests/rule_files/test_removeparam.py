@@ -169,6 +169,25 @@ def test_a_condition_is_evaluated(condition, is_read):
     assert imported.rules == {"*": {"drop_params": ["x" if is_read else "y"]}}
 
 
+@pytest.mark.parametrize(
+    ("hint", "is_read"),
+    [
+        ("!+ PLATFORM(windows, mac)", False),
+        ("!+ NOT_OPTIMIZED PLATFORM(ext_ublock)", False),
+        ("!+ NOT_PLATFORM(ext_ff)", True),
+        ("!+ NOT_OPTIMIZED", True),
+        ("! PLATFORM(windows)", True),
+    ],
+)
+def test_a_hint_is_for_the_next_rule(hint, is_read):
+    """A crawler is no platform that has a name; an exception holds all the same."""
+    imported = _read(hint, "$removeparam=x", "$removeparam=y", hint, "@@||a.example^$removeparam=y")
+    names = ["x", "y"] if is_read else ["y"]
+    assert imported.rules["*"] == {"drop_params": names}
+    assert "!y" in imported.rules["a.example"]["drop_params"]
+    assert [left_out.where for left_out in imported.left_out] == ([] if is_read else ["line 2"])
+
+
 def test_an_exception_without_a_name_holds_where_it_says():
     """On hosts with any ending, and for all parameters, but nowhere else."""
     imported = _read(
