@@ -244,6 +244,9 @@ class Crawl:
 
     def _make_earlier(self, spider: Spider, path: str, fingerprints: PageFingerprints) -> None:
         """Make what keeps the crawl from fetching the pages that earlier runs have got."""
+        # `scrapy fetch`, `view`, `parse` and `check` show a page, whoever got it, and are no runs.
+        if getattr(type(spider).start, "__module__", "").startswith("scrapy.commands."):
+            return
         from scrapy_urlcanon.crawl.earlier.pages import EarlierPages  # noqa: PLC0415
 
         self.earlier = EarlierPages(

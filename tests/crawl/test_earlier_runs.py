@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command_line import urlcanon
-from loopback import Fault, page, redirect
+from command_line import scrapy, urlcanon
+from loopback import Fault, Loopback, page, redirect
 from scrapy import Request
 from scrapy.exceptions import DropItem
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -314,6 +314,31 @@ async def test_command(crawl):
     done = urlcanon("seen", "prune", "seen.db", "--domain", "x.example", cwd=".")
     assert done.stdout == "Removed 1 page.\n"
     assert "x.example" not in urlcanon("seen", "list", "seen.db", cwd=".").stdout
+
+
+def test_command_that_shows_a_page_is_no_run(tmp_path):
+    """It shows what runs have got as well, and what it shows the next run fetches."""
+    project = tmp_path / "project"
+    project.mkdir()
+    write(project / "scrapy.cfg", "[settings]\ndefault = settings\n")
+    write(
+        project / "settings.py",
+        'ADDONS = {"scrapy_urlcanon.Addon": 500}\nSPIDER_MODULES = ["spiders"]\n'
+        'URLCANON_SEEN = "seen.db"\nURLCANON_SEEN_BY = "response"\n',
+    )
+    write(
+        project / "spiders.py",
+        "from scrapy import Spider\n\n\nclass Shop(Spider):\n"
+        f'    name = "shop"\n    start_urls = ["{SITE}/b"]\n\n'
+        '    def parse(self, response):\n        yield {"url": response.url}\n',
+    )
+    with Loopback(site(PAGES)) as server:
+        crawl, url = "crawl shop", f"{SITE}/b"
+        for command in (f"fetch {url}", crawl, f"parse --spider shop {url}", crawl):
+            done = scrapy(*command.split(), cwd=project, environment=server.proxies)
+            assert not done.returncode, done
+        # What shows a page fetches it each time, and of the runs the first one.
+        assert server.hits == [url] * 3
 
 
 @deferred_f_from_coro_f
