@@ -87,8 +87,12 @@ def _set_dupefilter(settings: BaseSettings) -> None:
     from scrapy_urlcanon.crawl.seen_sets.dupefilter import SeenSetDupeFilter  # noqa: PLC0415
 
     name = "DUPEFILTER_CLASS"
+    priority = settings.getpriority(name)
+    if priority == SETTINGS_PRIORITIES["command"]:
+        # Nobody set it but `scrapy shell`, which drops nothing.
+        return
     current = load_object(settings[name])
-    if settings.getpriority(name) and not issubclass(current, SeenSetDupeFilter):
+    if priority and not issubclass(current, SeenSetDupeFilter):
         message = f"it has no effect with {name} = {global_object_name(current)!r}: set one of both"
         raise ConfigurationError([Problem(name_of("seen_set"), message)])
     settings.set(name, SeenSetDupeFilter, "addon")

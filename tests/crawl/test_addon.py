@@ -5,6 +5,7 @@ import logging
 import pytest
 from loopback import page
 from scrapy import Request
+from scrapy.dupefilters import BaseDupeFilter
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
@@ -75,6 +76,14 @@ def test_components_that_are_set_already_stay_where_they_are():
     settings = Settings({"DOWNLOADER_MIDDLEWARES": {UrlCanonDownloaderMiddleware: 7}})
     Addon().update_settings(settings)
     assert settings.getdict("DOWNLOADER_MIDDLEWARES") == {UrlCanonDownloaderMiddleware: 7}
+
+
+def test_filter_of_a_shell_stays():
+    """`scrapy shell` sets one that drops nothing, which contradicts no setting of the user's."""
+    settings = Settings({"URLCANON_SEEN_SET": "compact"})
+    settings.set("DUPEFILTER_CLASS", BaseDupeFilter, "command")
+    Addon().update_settings(settings)
+    assert settings["DUPEFILTER_CLASS"] is BaseDupeFilter
 
 
 def test_disabled_changes_nothing():
