@@ -46,7 +46,8 @@ class CanonicalUrls:
         meta = request.meta
         if PAGE_KEY in meta and names_its_page(request):
             # As a URL, since other fingerprinters get it as one.
-            return f"urlcanon-key://{quote(str(meta[PAGE_KEY]), safe='')}"
+            # Half of a pair of surrogates, as JSON may have it, is a name as any other.
+            return f"urlcanon-key://{quote(str(meta[PAGE_KEY]), safe='', errors='surrogatepass')}"
         if meta.get("verbatim_url") or has_no_host(url):
             return None
         options = meta.get(META_KEY)

@@ -23,7 +23,7 @@ stand there these were, from and to. Plain data, as any queue can store it."""
 
 def land(request: Request) -> None:
     """Note that what redirected to *request* ends there: no further redirect follows."""
-    count = len(request.meta.get("redirect_urls") or ())
+    count = len(_redirect_urls(request))
     if count:
         request.meta[LANDED_KEY] = [request.url, count - len(sources_of(request)), count]
 
@@ -38,11 +38,17 @@ def sources_of(request: Request) -> Sequence[str]:
     >>> sources_of(request), sources_of(copied)
     (['http://a.example/a'], [])
     """
-    urls: Sequence[str] = request.meta.get("redirect_urls") or ()
+    urls = _redirect_urls(request)
     if urls and LANDED_KEY in request.meta:
         url, begin, end = request.meta[LANDED_KEY]
-        return urls[begin:end] if url == request.url else urls[end:]
-    return urls
+        urls = urls[begin:end] if url == request.url else urls[end:]
+    return [url for url in urls if isinstance(url, str)] if urls else ()
+
+
+def _redirect_urls(request: Request) -> Sequence[object]:
+    """Return what Scrapy notes of redirects; a spider may have put anything there."""
+    urls = request.meta.get("redirect_urls")
+    return urls if urls and isinstance(urls, (list, tuple)) else ()
 
 
 class LinkingPages:

@@ -126,3 +126,25 @@ async def test_job_knows_them_apart(crawl):
     for settings in ({}, {"JOBDIR": "job"}):
         found, _ = await hits(crawl, requests, (), settings)
         assert sorted(found) == ["/a?sid=1", "/a?sid=2", "/a?sid=2"]
+
+
+@pytest.mark.parametrize("parts", [{}, {"URLCANON_ORDER": "novelty", "URLCANON_RECORD": "a.db"}])
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {"redirect_urls": [None, 1]},
+        {"redirect_urls": 5},
+        {"redirect_urls": "http://a.example/"},
+        {"redirect_urls": ["http://a.example/"], "redirect_reasons": None},
+        {"retry_times": None},
+        {"retry_times": -1},
+        {"urlcanon_key": "\ud800"},
+    ],
+    ids=str,
+)
+@deferred_f_from_coro_f
+async def test_meta_of_a_spider_that_is_not_what_scrapy_puts_there(crawl, caplog, meta, parts):
+    """The request is made, and so are those that the callback yields after it."""
+    fetched, _ = await hits(crawl, [("/a", meta), ("/b", {})], settings=parts)
+    assert fetched == ["/a", "/b"]
+    assert "Traceback" not in caplog.text

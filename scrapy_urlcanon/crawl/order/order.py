@@ -265,8 +265,9 @@ class Order:
         if not is_error:
             news = self._read(response)
         page = Fetched(taken, hops, news)
-        # A hop costs a fetch.
-        page.cost = 1 + len(hops) + request.meta.get("retry_times", 0)
+        # A hop costs a fetch; a spider may have put anything there for the retries.
+        retries = request.meta.get("retry_times")
+        page.cost = 1 + len(hops) + (max(retries, 0) if isinstance(retries, int) else 0)
         self._fetched[request] = page
         self._young.append(page)
         if len(self._young) > _WAITING_PAGES:

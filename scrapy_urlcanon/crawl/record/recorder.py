@@ -149,7 +149,8 @@ def _is_page(request: Request) -> bool:
 def _redirects(request: Request) -> Iterator[tuple[str, int, str]]:
     """Yield each redirect that led to *request*: from where, by which status, and to where."""
     urls = sources_of(request)
-    reasons = request.meta.get("redirect_reasons", [])[-len(urls) :]
+    reasons = request.meta.get("redirect_reasons")
+    reasons = reasons[-len(urls) :] if isinstance(reasons, list) else []
     for source, reason, target in zip(urls, reasons, [*urls[1:], request.url], strict=False):
         status = reason if isinstance(reason, int) else _META_REFRESH_STATUS
         if source.startswith(("http://", "https://")):
