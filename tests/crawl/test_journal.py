@@ -15,7 +15,7 @@ from loopback import page
 from scrapy import Request, signals
 from scrapy.core.scheduler import Scheduler
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, links, site
+from sites import SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl.recovery.journal import Journal, Kind, Record
 
@@ -330,6 +330,31 @@ async def test_request_that_scrapy_cannot_store_is_kept(crawl, monkeypatch, capl
     assert message.startswith("job/requests.queue cannot be written: No space left on device")
     assert result.figures["job/unwritten"] == 2
     assert scanned(FILE)[0].last_kind is not Kind.CLOSED
+
+
+class DeepSpider(FollowSpider):
+    """Has in the meta of each request what is nested deeper than can be pickled."""
+
+    def parse(self, response):
+        deep = []
+        for _ in range(5_000):
+            deep = [deep]
+        yield {"url": response.url, "text": response.text}
+        yield from response.follow_all(css="a", meta={"deep": deep})
+
+
+@pytest.mark.parametrize("order", [{}, {"URLCANON_ORDER": "novelty"}])
+@deferred_f_from_coro_f
+async def test_request_that_is_nested_too_deep_is_kept(crawl, caplog, order):
+    """It stays in memory as well, where Scrapy alone would lose it, and what waits for it."""
+    pages = {
+        "/": links("/a?sid=1", "/a?sid=2", "/b?sid=1", "/b?sid=2"),
+        "/a?sid=2": page("a"),
+        "/b?sid=2": page("b"),
+    }
+    result = await crawl(site(pages), {**JOB, **order}, spider=DeepSpider)
+    assert result.pages == ["/", "/a?sid=2", "/b?sid=2"]
+    assert "Traceback" not in caplog.text
 
 
 class Broken:

@@ -86,8 +86,8 @@ class DiskStore:
         """
         try:
             data = pickle.dumps(request.to_dict(spider=self._spider), protocol=4)
-        # As Scrapy's queues (scrapy/squeues.py).
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
+        # As Scrapy's queues (scrapy/squeues.py), and what is nested too deep.
+        except (pickle.PicklingError, AttributeError, TypeError, RecursionError) as error:
             raise ValueError(str(error)) from error
         if self._end >= _SEGMENT:
             self._begin_segment()

@@ -299,9 +299,11 @@ class JobRecovery:
         def enqueue_request(request: Request) -> bool:
             try:
                 return bool(enqueue(request))
-            except OSError as error:
+            except (OSError, RecursionError) as error:
+                # What is nested too deep Scrapy would not keep in memory either.
+                known = error if isinstance(error, OSError) else OSError(str(error))
                 self._is_queue_whole = False
-                self._unwritten.note(self._directory / QUEUE.parent, error, _MADE_ANEW)
+                self._unwritten.note(self._directory / QUEUE.parent, known, _MADE_ANEW)
                 scheduler.mqs.push(request)
                 return True
 
