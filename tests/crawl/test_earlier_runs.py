@@ -11,10 +11,13 @@ from command_line import scrapy, urlcanon
 from loopback import Fault, Loopback, page, redirect
 from scrapy import Request
 from scrapy.exceptions import DropItem
+from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl.earlier.store import SeenPages
+from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
+from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.crawl.summary import summary
 from scrapy_urlcanon.exceptions import ConfigurationError
 
@@ -256,6 +259,27 @@ async def test_keys_that_cannot_be_made_refuse_nothing(crawl, caplog):
     assert caplog.text.count("cannot be read or written") == 1
     third = await crawl(site(pages), {**SETTINGS, "URLCANON_RULES": {}}, spider=ItemSpider)
     assert third.pages == ["/x", "/x?sid=2"]
+
+
+@deferred_f_from_coro_f
+async def test_two_runs_at_once_under_other_rules(crawl):
+    """What one notes after the other has begun is no page under the rules of that one."""
+    pages = {"/": links("/x?sid=1"), "/x?sid=1": page("<p>one"), "/x": page("<p>none")}
+    wrong = {**SETTINGS, "URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
+    none = {**SETTINGS, "URLCANON_RULES": {}}
+    digest = RulesDocument.of(load_configuration(Settings(none))).digest
+
+    class Other(ItemSpider):
+        def parse(self, response):
+            if "sid" in response.url:
+                # As the run of another process does when it begins.
+                with closing(SeenPages(Path("seen.db"))) as store:
+                    store.make_keys(digest, lambda url: url.encode())
+            yield from super().parse(response)
+
+    await crawl(site(pages), wrong, spider=Other)
+    later = await crawl(site(pages), none, spider=ItemSpider, start=[f"{SITE}/x"])
+    assert later.pages == ["/x"]
 
 
 def write(path, text):

@@ -78,6 +78,7 @@ class EarlierPages:
         self._raised: WeakSet[Request] = WeakSet()
         self._has_failed = False
         self._is_known = True
+        self._digest = ""
         connect = crawler.signals.connect
         connect(self.request_scheduled, signals.request_scheduled)
         connect(self.spider_error, signals.spider_error)
@@ -87,8 +88,9 @@ class EarlierPages:
 
     def begin(self, configuration: Configuration) -> None:
         """See to it that what is stored is known under the rules of *configuration*."""
+        self._digest = RulesDocument.of(configuration).digest
         try:
-            changed = self._store.make_keys(RulesDocument.of(configuration).digest, self._key_of)
+            changed = self._store.make_keys(self._digest, self._key_of)
         except sqlite3.Error as error:
             # By the keys of other rules a page that no run has got may pass for one that was got.
             self._is_known = False
@@ -211,7 +213,8 @@ class EarlierPages:
 
     def _write(self) -> None:
         try:
-            self._store.add(self._new.values())
+            if self._new:
+                self._store.add(self._new.values(), self._digest)
         except sqlite3.Error as error:
             self._fail(error)
         else:

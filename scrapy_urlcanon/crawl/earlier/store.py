@@ -65,13 +65,15 @@ class SeenPages:
         row = self._database.execute("SELECT at FROM pages WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
 
-    def add(self, pages: Iterable[SeenPage]) -> None:
-        """Add *pages*, or note that they were got again.
+    def add(self, pages: Iterable[SeenPage], digest: str) -> None:
+        """Add *pages*, or note that they were got again; their keys are of the rules of *digest*.
 
         :raises sqlite3.Error: if they cannot be written.
         """
         with self._database:
             self._database.executemany(_INSERT, map(_row, pages))
+            # Another process has begun under other rules: the next run makes all keys anew.
+            self._database.execute("UPDATE rules SET digest = '' WHERE digest != ?", (digest,))
 
     def remove(self, keys: Iterable[bytes]) -> None:
         """Remove the pages of *keys*.
