@@ -7,7 +7,7 @@ import struct
 from collections.abc import Sequence
 from datetime import timedelta
 from email.utils import parsedate_to_datetime
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import sha1
 from typing import TYPE_CHECKING, NamedTuple, overload
 
@@ -323,14 +323,15 @@ def _may_be_of(days: Collection[tuple[int, int]], found: re.Match[bytes]) -> boo
     return not years or any(year in years and day in there for year, day in days)
 
 
-def _time_of(date: str) -> tuple[int, set[tuple[int, int]]] | None:
+@lru_cache(maxsize=8)
+def _time_of(date: str) -> tuple[int, frozenset[tuple[int, int]]] | None:
     """Return the minute of a date, and what day it may be then on the earth: year and day."""
     try:
         now = parsedate_to_datetime(date)
         days = [now + timedelta(days=offset) for offset in (-1, 0, 1)]
     except (ValueError, OverflowError):
         return None
-    return now.minute, {(day.year, day.day) for day in days}
+    return now.minute, frozenset([(day.year, day.day) for day in days])
 
 
 def lines_of(text: bytes, media: Iterable[bytes] = ()) -> Lines:

@@ -1,0 +1,64 @@
+"""Parameters that are dropped in one place only, or with one value, and numbers of parts."""
+
+from observed import pages, rules, see
+
+
+def test_number_of_one_of_many_things_is_no_default():
+    """That a list of all is at first what one user has is no reason to take him for everybody."""
+    seen = [see(f"/list?user={user}", f"list of {user}") for user in range(20, 60)]
+    seen += [see(f"/list?part={part}", f"part {part}") for part in "abcdef"]
+    assert rules([*seen, *(see(f"/list?part={p}&user=33", f"part {p}") for p in "abcdef")]) == {}
+
+
+def test_rule_is_for_the_choice_that_all_of_its_evidence_has():
+    """One script answers for details and for lists: a rule that was seen in details is for them."""
+    seen = [see(f"/?do=details&id={i}", f"details {i}") for i in range(12)]
+    seen += [see(f"/?do=details&id={i}&sort=x{i}", f"details {i}") for i in range(12)]
+    lists = [see(f"/?do=list&sort=x{i}", f"list {i}") for i in range(12)]
+    assert rules([*seen, *lists]) == {"shop.example/?do=details": {"drop_params": ["sort"]}}
+    assert rules(seen) == {"shop.example": {"drop_params": ["sort"]}}
+
+
+def test_parameter_that_another_one_makes_superfluous_is_dropped_beside_it():
+    """The forum's number says nothing beside that of a post, and is all there is of a forum."""
+    seen = [see(f"/view?p={i}", f"post {i}") for i in range(12)]
+    seen += [see(f"/view?f={i % 3}&p={i}", f"post {i}") for i in range(12)]
+    forums = [see(f"/view?f={i}", f"forum {i}") for i in range(12)]
+    assert rules([*seen, *forums]) == {"shop.example/?p=*": {"drop_params": ["f"]}}
+
+
+def test_second_page_of_short_listings_is_no_default():
+    """A number that came with another parameter only is not known to be that of a first page."""
+    seen = [*pages("/gallery/{}"), *pages("/gallery/{}?page=1&titles=off")]
+    assert rules(seen) == {}
+
+
+def test_number_of_a_part_is_dropped_beside_what_has_no_parts():
+    """Links from the parts of a listing keep their number where many pages show that it is none."""
+    parts = [see(f"/b?do=list&pagenum={i}", f"part {i}") for i in range(8)]
+    once, again = pages("/b?do=details&id={}", 30), pages("/b?do=details&id={0}&pagenum={0}", 30)
+    dropped = {"drop_params": ["pagenum"]}
+    assert rules([*parts, *once, *again]) == {"shop.example/?do=details": dropped}
+    assert rules([*parts, *once, *again[:12]]) == {}
+    assert rules([*parts, *once, *again, see("/b?do=details&id=7&pagenum=2", "two")]) == {}
+
+
+def test_value_that_a_script_takes_by_itself_is_a_default():
+    """What all evidence has is dropped, and no other value, though none of these tells more."""
+    lists = [page for do in ("&do=list", "") for page in pages("/b?part={}" + do, 12)]
+    details = [see(f"/b?part={i}&do=details&id={i}", f"details {i}") for i in range(40)]
+    assert rules([*lists, *details]) == {"shop.example": {"default_params": {"do": "list"}}}
+
+
+def test_name_of_an_action_is_dropped_where_it_is_the_default_only():
+    """That a page needs no ``do=index`` says nothing of ``do=details``, which is another page."""
+    seen = []
+    for i in range(30):
+        seen += [see(f"/x?do=details&id={i}", f"bug {i}"), see(f"/x?do=graph&id={i}", f"tree {i}")]
+    for i in range(12):
+        seen += [see(f"/x?dev={i}", f"dev {i}"), see(f"/x?dev={i}&do=index&project=1", f"dev {i}")]
+    for i in range(6):
+        seen += [see(f"/x?dev={i}&do=details&id={i}&project=1", f"bug {i}")]
+    found = rules(seen)
+    assert found["shop.example"] == {"default_params": {"do": "index", "project": "1"}}
+    assert found["shop.example/?do=details"] == {"drop_params": ["dev"]}

@@ -1,0 +1,22 @@
+"""Observations of a shop, and the rules that are learned from them."""
+
+from hashlib import sha1
+
+from scrapy_urlcanon.learn import Observation, learn
+
+HOST = "http://shop.example"
+
+
+def see(url, content, **fields):
+    return Observation(
+        url if "://" in url else HOST + url, main_sha1=sha1(content.encode()).hexdigest(), **fields
+    )
+
+
+def pages(path, count=12, **fields):
+    """Pages that differ, each under one URL."""
+    return [see(path.format(i), f"page {i}", **fields) for i in range(count)]
+
+
+def rules(observations, **options):
+    return learn(observations, **options).as_rules()
