@@ -36,7 +36,7 @@ def sources_of(request: Request) -> Sequence[str]:
     >>> land(request)
     >>> copied = Request("http://a.example/c", meta=request.meta)
     >>> sources_of(request), sources_of(copied)
-    (['http://a.example/a'], [])
+    (['http://a.example/a'], ())
     """
     urls = _redirect_urls(request)
     if urls and LANDED_KEY in request.meta:

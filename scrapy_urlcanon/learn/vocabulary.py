@@ -30,7 +30,7 @@ PAGE_SIZE = re.compile(
 # Names that say so of one of several listings: `comments_page`, `b_start`. With a hyphen, as in
 # `photo-page`, they say as often from which part of a listing somebody came.
 _OF_ONE_LISTING = re.compile(
-    r"(?:.*_)?(?:page|paged|page_?(?:num|no|number|index)|current_?page|start|offset)",
+    r"(?<![^_])(?:page|paged|page_?(?:num|no|number|index)|current_?page|start|offset)\Z",
     re.IGNORECASE,
 )
 # Of which type a value is, which Zope reads off the name.
@@ -94,7 +94,8 @@ def is_protected(name: str, worded: frozenset[str] = frozenset()) -> bool:
 
 @_of_names
 def _numbers_parts(name: str) -> bool:
-    return any(names.fullmatch(_bare(name)) for names in (PAGINATION, _OF_ONE_LISTING))
+    bare = _bare(name)
+    return bool(PAGINATION.fullmatch(bare) or _OF_ONE_LISTING.search(bare))
 
 
 @_of_names
