@@ -126,8 +126,8 @@ class Blocks:
     A quotation of the day is another one on a page that was not visited twice, too: it is known by
     what stands around it. Between two lines that most pages have it may be of fewer lines than were
     seen there. Where it has but one such neighbour, as between the text of an article and the foot
-    of the page, it is on all pages, and always of as many lines. Pictures have no places of their
-    own: one more among them is that of the page, and no advertisement.
+    of the page, it is on all pages, and of as many lines as there were at each visit. Pictures have
+    no places of their own: one more among them is that of the page, and no advertisement.
 
     >>> lines = Lines([10, 17, 20, 28, 30], [10, 17, 20, 28, 30], [5] * 5)
     >>> visited = [([0, 10, n, 20, 0], [0, 10, n + 1, 20, 0]) for n in range(50, 56, 2)]
@@ -155,26 +155,29 @@ class Blocks:
         ]
         between = _counted(found, lambda block: filter(None, [_between(block)]))
         beside = _counted(found, _beside)
+        fewest: dict[_Side, int] = {}
+        for block in chain.from_iterable(found):
+            for side in _beside(block):
+                fewest[side] = min(block.lines, fewest.get(side, block.lines))
         least = max(_LEAST_VISITS, _LEAST_SHARE * len(visited))
         least_beside = max(_LEAST_VISITS_OF_ONE_SIDE, _LEAST_SHARE_OF_ONE_SIDE * len(visited))
         self._between: dict[int, dict[int, set[int]]] = {}
-        self._beside: dict[int, set[_Place]] = {}
-        self._at_all: set[_Place] = set()
+        self._beside: dict[int, dict[_Side, int]] = {}
+        self._at_all: set[_Side] = set()
         for block in chain.from_iterable(found):
             place = _between(block)
             if place and between[place] >= least:
                 sizes = self._between.setdefault(place[0], {}).setdefault(place[1], set())
                 sizes.update([block.lines] if block.is_embedded else range(1, block.lines + 1))
                 continue
-            known = next((one for one in _beside(block) if beside[one] >= least_beside), None)
+            known = next((side for side in _beside(block) if beside[side] >= least_beside), None)
             if known:
-                self._beside.setdefault(known.line, set()).add(known)
+                self._beside.setdefault(known.line, {})[known] = fewest[known]
                 if beside[known] == len(visited):
                     self._at_all.add(known)
         self._known: Container[int] = ()
         if len(self._at_all) < sum(map(len, self._beside.values())):
-            seen = Counter(chain.from_iterable({*self._doubtful(text)} for text in texts()))
-            self._known = {line for line, count in seen.items() if count > 1}
+            self._known = self._on_several_pages(texts(), noise)
 
     def __bool__(self) -> bool:
         """Tell whether there is any."""
@@ -184,22 +187,32 @@ class Blocks:
         """Return *lines* without those that stand where other text stands at each visit."""
         places = outline_of(lines)
         is_kept = bytearray(b"\1") * len(places)
-        for start, end, place in self._found(places):
+        for start, end, side in self._found(places):
             for number in range(start, end):
-                is_sure = place is None or place in self._at_all
+                is_sure = side is None or side in self._at_all
                 is_kept[number] &= not (is_sure or places[number] in self._known)
         kept = [chosen for line, chosen in zip(places, is_kept, strict=True) if line > _MEDIA]
         return Lines(*([*compress(column, kept)] for column in lines.columns))
 
-    def _doubtful(self, lines: Lines) -> Iterator[int]:
-        """Yield the lines in places where the same ones stood at some visits."""
-        places = outline_of(lines)
-        for start, end, place in self._found(places):
-            if place and place not in self._at_all:
-                yield from places[start:end]
+    def _on_several_pages(self, texts: Iterable[Lines], noise: Container[int]) -> set[int]:
+        """Return lines where the same ones stood at some visits, if they are on several pages.
 
-    def _found(self, places: Sequence[int]) -> Iterator[tuple[int, int, _Place | None]]:
-        """Yield where blocks begin and end, and the place of those that are beside one line."""
+        Texts that differ in nothing but blocks and noise are of one page.
+        """
+        pages: dict[int, set[int]] = {}
+        for places in map(outline_of, texts):
+            found = [*self._found(places)]
+            inside = {number for start, end, _ in found for number in range(start, end)}
+            own = (line for n, line in enumerate(places) if n not in inside and line not in noise)
+            page = hash(frozenset(own))
+            for start, end, side in found:
+                if side and side not in self._at_all:
+                    for line in places[start:end]:
+                        pages.setdefault(line, set()).add(page)
+        return {line for line, of in pages.items() if len(of) > 1}
+
+    def _found(self, places: Sequence[int]) -> Iterator[tuple[int, int, _Side | None]]:
+        """Yield where blocks begin and end, and by which side those that are beside one line."""
         counts = Counter(places)
         for number, line in enumerate(places):
             if counts[line] > 1 and line != EDGE:
@@ -209,19 +222,19 @@ class Blocks:
                     end = places.index(after, number + 2)
                     if end - number - 1 in sizes:
                         yield number + 1, end, None
-            for place in self._beside.get(line, ()):
-                start, end = number + place.start, number + place.start + place.lines
+            for side, count in self._beside.get(line, {}).items():
+                start = number + side.distance - (side.distance < 0) * (count - 1)
+                end = start + count
                 if start > 0 and end < len(places) and min(places[start:end]) > _MEDIA:
-                    yield start, end, place
+                    yield start, end, side
 
 
-class _Place(NamedTuple):
-    """Where a block is that is known by one line."""
+class _Side(NamedTuple):
+    """By which line a block is known, and how far from it the next line of the block is."""
 
     line: int
-    start: int
-    """Of the block, from that line on."""
-    lines: int
+    distance: int
+    """In lines; negative where the block is before the line."""
 
 
 def _between(block: _Block) -> tuple[int, ...] | None:
@@ -232,13 +245,12 @@ def _between(block: _Block) -> tuple[int, ...] | None:
     return (*place, block.lines) if block.is_embedded else place
 
 
-def _beside(block: _Block) -> Iterator[_Place]:
-    """Yield where *block* is by each of the lines around it, the nearest first."""
+def _beside(block: _Block) -> Iterator[_Side]:
+    """Yield by what *block* is known on each of its sides, the nearest first."""
     for skipped in range(0 if block.is_embedded else _NEIGHBOURS):
-        if skipped < len(block.before) and block.before[skipped] != _OTHER:
-            yield _Place(block.before[skipped], 1 + skipped, block.lines)
-        if skipped < len(block.after) and block.after[skipped] != _OTHER:
-            yield _Place(block.after[skipped], -skipped - block.lines, block.lines)
+        for lines, direction in ((block.before, 1), (block.after, -1)):
+            if skipped < len(lines) and lines[skipped] != _OTHER:
+                yield _Side(lines[skipped], direction * (1 + skipped))
 
 
 def _counted(

@@ -54,6 +54,33 @@ def test_block_that_was_the_same_by_chance_is_told_by_texts_of_other_pages():
     assert left(blocks, alone) == [*alone]
 
 
+def test_line_of_one_page_is_its_own_however_often_that_was_made():
+    """What makes two texts of a page, such as a counter in words, makes no two pages of it."""
+    changed = [(page(text(n), advice(n)), page(text(n), advice(n + 1))) for n in range(9)]
+    same = (page(text(9), advice(3)), page(text(9), advice(3)))
+    greetings = [b"Good morning", b"Good evening"]
+    noise = {line.masked for line in lines_of(b"\n".join(greetings))}
+    alone = [page(greeting, text(1), b"a line of this page") for greeting in greetings]
+    blocks = Blocks(visited(*changed, same), noise, lambda: alone)
+    assert [left(blocks, one) for one in alone] == [[*one] for one in alone]
+
+
+def test_block_of_more_or_fewer_lines_is_left_out_as_far_as_it_always_goes():
+    """Behind an advice there is another one at times."""
+    two = [
+        (page(text(n), advice(n)), page(text(n), advice(n + 1), advice(n + 9))) for n in range(8)
+    ]
+    heading = [
+        (page(b"Advice", *rest), page(b"Advice", *more))
+        for rest, more in (
+            ((advice(n), text(n)), (advice(n + 1), advice(n + 9), text(n))) for n in range(8)
+        )
+    ]
+    blocks = Blocks(visited(*heading))
+    assert left(blocks, page(b"Advice", advice(20), text(20))) == [*page(b"Advice", text(20))]
+    assert left(Blocks(visited(*two)), page(text(20), advice(20))) == [*page(text(20))]
+
+
 def test_what_is_embedded_is_a_block_of_its_own():
     """Of an advertisement with a picture both are left out."""
 
