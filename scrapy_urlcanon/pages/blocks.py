@@ -6,14 +6,14 @@ import struct
 import zlib
 from collections import Counter
 from itertools import chain, compress, takewhile
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
+from math import ceil
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from scrapy_urlcanon.pages.signature import MAX_LINES, Lines, kept_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
-_T = TypeVar("_T")
 
 EDGE = 0
 """Stands for a line before the first one, and after the last."""
@@ -153,14 +153,15 @@ class Blocks:
             [*_blocks_of(first, {*again}, noise), *_blocks_of(again, {*first}, noise)]
             for first, again in visited
         ]
-        between = _counted(found, lambda block: filter(None, [_between(block)]))
-        beside = _counted(found, _beside)
-        fewest: dict[_Side, int] = {}
-        for block in chain.from_iterable(found):
-            for side in _beside(block):
-                fewest[side] = min(block.lines, fewest.get(side, block.lines))
+        between = Counter(
+            chain.from_iterable({_between(block) for block in blocks} for blocks in found)
+        )
+        beside: dict[_Side, list[int]] = {}
+        for blocks in found:
+            for side, fewest in _fewest(blocks).items():
+                beside.setdefault(side, []).append(fewest)
         least = max(_LEAST_VISITS, _LEAST_SHARE * len(visited))
-        least_beside = max(_LEAST_VISITS_OF_ONE_SIDE, _LEAST_SHARE_OF_ONE_SIDE * len(visited))
+        most_visits = max(_LEAST_VISITS_OF_ONE_SIDE, ceil(_LEAST_SHARE_OF_ONE_SIDE * len(visited)))
         self._between: dict[int, dict[int, set[int]]] = {}
         self._beside: dict[int, dict[_Side, int]] = {}
         self._at_all: set[_Side] = set()
@@ -170,10 +171,12 @@ class Blocks:
                 sizes = self._between.setdefault(place[0], {}).setdefault(place[1], set())
                 sizes.update([block.lines] if block.is_embedded else range(1, block.lines + 1))
                 continue
-            known = next((side for side in _beside(block) if beside[side] >= least_beside), None)
+            known = next((s for s in _beside(block) if len(beside[s]) >= most_visits), None)
             if known:
-                self._beside.setdefault(known.line, {})[known] = fewest[known]
-                if beside[known] == len(visited):
+                sizes_there = sorted(beside[known], reverse=True)
+                count = sizes_there[most_visits - 1]
+                self._beside.setdefault(known.line, {})[known] = count
+                if len(sizes_there) == len(visited) and sizes_there[-1] == count:
                     self._at_all.add(known)
         self._known: Container[int] = ()
         if len(self._at_all) < sum(map(len, self._beside.values())):
@@ -253,10 +256,10 @@ def _beside(block: _Block) -> Iterator[_Side]:
                 yield _Side(lines[skipped], direction * (1 + skipped))
 
 
-def _counted(
-    visited: Sequence[Iterable[_Block]], places: Callable[[_Block], Iterable[_T]]
-) -> Counter[_T]:
-    """Return at how many visits a block was at each place."""
-    return Counter(
-        chain.from_iterable({*chain.from_iterable(map(places, blocks))} for blocks in visited)
-    )
+def _fewest(blocks: Iterable[_Block]) -> dict[_Side, int]:
+    """Return how many lines the blocks of a visit have at least, by what they are known by."""
+    found: dict[_Side, int] = {}
+    for block in blocks:
+        for side in _beside(block):
+            found[side] = min(block.lines, found.get(side, block.lines))
+    return found
