@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
@@ -32,10 +32,11 @@ from scrapy_urlcanon.rule_files.documents import parse_json
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from scrapy_urlcanon.learn.captures import Captures
     from scrapy_urlcanon.learn.partitions import Part
+    from scrapy_urlcanon.pages.blocks import Outline
 
 #: A site with fewer distinct texts has no boilerplate that could be told from its content.
 MIN_TEXTS = 5
@@ -73,7 +74,18 @@ _SAMPLE = (
     "GROUP BY said.text_sha1 ORDER BY said.text_sha1 LIMIT ?) ORDER BY seen.id"
 )
 _HAS_TABLE = "SELECT name FROM sqlite_master WHERE name = ?"
-_VISITS = "SELECT {} FROM visits WHERE domain = ?"
+_VISITS = (
+    "SELECT steady, noise, outlines FROM visited JOIN told ON told.id = visited.id "
+    "WHERE visited.domain = ?"
+)
+# What second visits told, in the same columns whatever the version of the store.
+_TOLD = "CREATE TEMP VIEW told AS SELECT id, domain, steady, noise, {} AS outlines FROM visits"
+_NOTHING_TOLD = "CREATE TEMP TABLE told (id INTEGER PRIMARY KEY, domain, steady, noise, outlines)"
+# By domain: each asks for its own, of which a broad crawl has thousands.
+_VISITED = (
+    "CREATE TEMP TABLE visited AS SELECT domain, id FROM told",
+    "CREATE INDEX temp.visited_by_domain ON visited (domain, id)",
+)
 _KNOWN_TEXTS = 20_000
 _KNOWN_LINES = 1_000
 _PARTS_OF_A_RULE = 3
@@ -197,8 +209,10 @@ class _Texts:
         self._connection = connection
         self._said: dict[object, Observation] = {}
         self._lines: dict[object, Lines] = {}
-        steady, noise = self._visits_of(domain)
-        self._blocks = self._blocks_of(domain, noise)
+        steady, noise, outlines = self._visits_of(domain)
+        self._blocks = Blocks(
+            outlines, noise, lambda: (lines for _, lines in self._sampled(domain))
+        )
         self._boilerplate = self._boilerplate_of(domain, steady, noise)
 
     def said(self, text: object) -> Observation:
@@ -272,37 +286,28 @@ class _Texts:
     def _own(self, lines: Lines) -> Lines:
         return self._blocks.left_of(lines) if self._blocks else lines
 
-    def _visits_of(self, domain: str) -> tuple[set[int], set[int]]:
-        """Return masked lines: those that stay from visit to visit of a page, and the others."""
+    def _visits_of(self, domain: str) -> tuple[set[int], set[int], list[tuple[Outline, Outline]]]:
+        """Return masked lines that stay from visit to visit, the others, and what stood where."""
         stayed: Counter[int] = Counter()
         changed: Counter[int] = Counter()
-        for steady, noise in self._visited(domain, "steady", "noise"):
+        outlines = []
+        for steady, noise, shown in self._connection.execute(_VISITS, (domain,)):
             with suppress(ValueError):
                 stayed.update(unpack_hashes(steady))
                 changed.update(unpack_hashes(noise))
+            with suppress(ValueError):
+                outlines.append(unpack_outlines(shown))
         moving = {
             line for line, count in changed.items() if count > NOISE_SHARE * (count + stayed[line])
         }
-        return {line for line, n in stayed.items() if n >= MIN_VISITS} - moving, moving
-
-    def _blocks_of(self, domain: str, noise: Container[int]) -> Blocks:
-        """Return where on its pages other text stands at each visit."""
-        visited = []
-        for (outlines,) in self._visited(domain, "outlines"):
-            with suppress(ValueError):
-                visited.append(unpack_outlines(outlines))
-        return Blocks(visited, noise, lambda: (lines for _, lines in self._sampled(domain)))
+        steady_lines = {line for line, count in stayed.items() if count >= MIN_VISITS} - moving
+        return steady_lines, moving, outlines
 
     def _sampled(self, domain: str) -> Iterator[tuple[object, Lines]]:
         """Yield distinct texts of the site, each with its number."""
         for text, packed, first in self._connection.execute(_SAMPLE, (domain, SAMPLED_TEXTS)):
             with suppress(ValueError):
                 yield text, _unpacked(packed, first)
-
-    def _visited(self, domain: str, *columns: str) -> Iterator[tuple[Any, ...]]:
-        """Yield what visits of the pages of *domain* told; nothing where the store has it not."""
-        if columns_of(self._connection, "visits").issuperset(columns):
-            yield from self._connection.execute(_VISITS.format(", ".join(columns)), (domain,))
 
 
 def _unpacked(packed: object, first: object) -> Lines:
@@ -416,6 +421,10 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
             is_before_5 = not connection.execute(_HAS_TABLE, ("texts",)).fetchall()
             for view in _SAID_BEFORE_5 if is_before_5 else _SAID:
                 connection.execute(view)
+            columns = columns_of(connection, "visits")
+            told = _TOLD.format("outlines" if "outlines" in columns else "NULL")
+            for statement in (told if columns else _NOTHING_TOLD, *_VISITED):
+                connection.execute(statement)
             yield connection
         except sqlite3.Error as error:
             raise InputError(f"{path}: cannot be read to its end: {error}") from error
