@@ -126,8 +126,8 @@ class Blocks:
     A quotation of the day is another one on a page that was not visited twice, too: it is known by
     what stands around it. Between two lines that most pages have it may be of fewer lines than were
     seen there. Where it has but one such neighbour, as between the text of an article and the foot
-    of the page, it is on all pages, and of as many lines as there were at each visit. Pictures have
-    no places of their own: one more among them is that of the page, and no advertisement.
+    of the page, it is on all pages, and of as many lines as there were at most visits. Pictures
+    have no places of their own: one more among them is that of the page, and no advertisement.
 
     >>> lines = Lines([10, 17, 20, 28, 30], [10, 17, 20, 28, 30], [5] * 5)
     >>> visited = [([0, 10, n, 20, 0], [0, 10, n + 1, 20, 0]) for n in range(50, 56, 2)]
@@ -158,10 +158,15 @@ class Blocks:
         )
         beside: dict[_Side, list[int]] = {}
         for blocks in found:
-            for side, fewest in _fewest(blocks).items():
-                beside.setdefault(side, []).append(fewest)
+            for one, count in _fewest(blocks).items():
+                beside.setdefault(one, []).append(count)
         least = max(_LEAST_VISITS, _LEAST_SHARE * len(visited))
-        most_visits = max(_LEAST_VISITS_OF_ONE_SIDE, ceil(_LEAST_SHARE_OF_ONE_SIDE * len(visited)))
+        least_beside = max(_LEAST_VISITS_OF_ONE_SIDE, ceil(_LEAST_SHARE_OF_ONE_SIDE * len(visited)))
+        sides = {
+            one: sorted(counts, reverse=True)
+            for one, counts in beside.items()
+            if len(counts) >= least_beside
+        }
         self._between: dict[int, dict[int, set[int]]] = {}
         self._beside: dict[int, dict[_Side, int]] = {}
         self._at_all: set[_Side] = set()
@@ -170,14 +175,12 @@ class Blocks:
             if place and between[place] >= least:
                 sizes = self._between.setdefault(place[0], {}).setdefault(place[1], set())
                 sizes.update([block.lines] if block.is_embedded else range(1, block.lines + 1))
-                continue
-            known = next((s for s in _beside(block) if len(beside[s]) >= most_visits), None)
-            if known:
-                sizes_there = sorted(beside[known], reverse=True)
-                count = sizes_there[most_visits - 1]
-                self._beside.setdefault(known.line, {})[known] = count
-                if len(sizes_there) == len(visited) and sizes_there[-1] == count:
-                    self._at_all.add(known)
+            elif side := next(filter(sides.__contains__, _beside(block)), None):
+                # So many lines had the block at that many visits, at least.
+                count = sides[side][least_beside - 1]
+                self._beside.setdefault(side.line, {})[side] = count
+                if len(sides[side]) == len(visited) and sides[side][-1] == count:
+                    self._at_all.add(side)
         self._known: Container[int] = ()
         if len(self._at_all) < sum(map(len, self._beside.values())):
             self._known = self._on_several_pages(texts(), noise)
