@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.crawl.dropped import domain_of
 from scrapy_urlcanon.crawl.earlier.store import SeenPages
 from scrapy_urlcanon.redaction import redact, visible
 from scrapy_urlcanon.wording import count_of, seconds_of
@@ -75,12 +76,13 @@ do; - is the standard input. Removed is what both --domain and --older say.
 
 
 def _run(store: SeenPages, arguments: argparse.Namespace, before: float | None) -> int:
+    domain = arguments.domain and domain_of(f"http://{arguments.domain}/")
     if arguments.what == "list":
-        for at, url in store.list(arguments.domain, before):
+        for at, url in store.list(domain, before):
             when = datetime.fromtimestamp(at, timezone.utc).isoformat(" ", "seconds")
             print(when.removesuffix("+00:00"), visible(redact(url)))  # noqa: T201
     elif arguments.what == "prune":
-        removed = store.prune(arguments.domain, before)
+        removed = store.prune(domain, before)
         print(f"Removed {count_of(removed, 'page')}.")  # noqa: T201
     else:
         added = store.add_urls(_urls(arguments.files))

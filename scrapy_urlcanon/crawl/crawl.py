@@ -147,6 +147,12 @@ class Crawl:
             self._clean_param = CleanParamRules(crawler, self.rule_changes, self.stats)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
 
+    @property
+    def is_run(self) -> bool:
+        """Whether a spider crawls: `scrapy fetch`, `view`, `parse` and `check` show a page."""
+        start = getattr(type(self._crawler.spider), "start", None)
+        return not getattr(start, "__module__", "").startswith("scrapy.commands.")
+
     def _skip_places(self) -> SkipPlaces | None:
         """Return what knows where skipped pages are, for a crawl whose settings name it."""
         if not self.settings.skip_places or self._crawler.spider is None:
@@ -244,8 +250,7 @@ class Crawl:
 
     def _make_earlier(self, spider: Spider, path: str, fingerprints: PageFingerprints) -> None:
         """Make what keeps the crawl from fetching the pages that earlier runs have got."""
-        # `scrapy fetch`, `view`, `parse` and `check` show a page, whoever got it, and are no runs.
-        if getattr(type(spider).start, "__module__", "").startswith("scrapy.commands."):
+        if not self.is_run:
             return
         from scrapy_urlcanon.crawl.earlier.pages import EarlierPages  # noqa: PLC0415
 
@@ -255,6 +260,7 @@ class Crawl:
             settings=self.settings,
             fingerprints=fingerprints,
             requests=self.requests,
+            rule_changes=self.rule_changes,
             stats=self.stats,
         )
 
@@ -429,6 +435,8 @@ class Crawl:
             self._shared.suspended(entry, domain)
         if self._job_rules:
             self._job_rules.suspend(entry, domain)
+        if self.earlier:
+            self.earlier.suspended(entry, domain)
 
     # What the rules and the fingerprinter are made of.
 

@@ -36,7 +36,8 @@ class ReportWriter:
     """Writes the report once the engine has stopped: no figure changes after that.
 
     :raises NotConfigured: if another fingerprinter decides what a duplicate is, which
-        :class:`.Crawl` warns of.
+        :class:`.Crawl` warns of, or a command of Scrapy shows a page: it would write over the
+        report of the last run.
     :raises ConfigurationError: if a report could not be written in the end.
     """
 
@@ -44,7 +45,7 @@ class ReportWriter:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the extension of *crawler*."""
         crawl = Crawl.of(crawler)
-        if crawl.fingerprinter is None:
+        if crawl.fingerprinter is None or not crawl.is_run:
             raise NotConfigured
         writer = cls(crawler, crawl)
         crawler.signals.connect(writer.response_received, signals.response_received)

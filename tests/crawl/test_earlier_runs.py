@@ -1,5 +1,6 @@
 """Pages that an earlier run has got are not fetched again; pages that it has not got are."""
 
+import json
 import sqlite3
 import time
 from contextlib import closing
@@ -7,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from audited_shop import SETTINGS as AUDIT_SETTINGS
+from audited_shop import WRONG, product, shop
 from command_line import scrapy, urlcanon
 from loopback import Fault, Loopback, page, redirect
 from scrapy import Request
@@ -184,6 +187,37 @@ async def test_other_rules(crawl, caplog):
     assert (await crawl(site(PAGES), plain, spider=ItemSpider, start=start)).hits == ["/a?sid=2"]
 
 
+@pytest.mark.parametrize("is_old", [False, True], ids=["new store", "store of an older release"])
+@deferred_f_from_coro_f
+async def test_what_an_audit_found_wrong_refuses_nothing_later(crawl, caplog, is_old):
+    """A wrong entry that stays in the settings would refuse all later pages for an early one."""
+    settings = {**WRONG, **AUDIT_SETTINGS, "URLCANON_SEEN": "seen.db"}
+    if is_old:
+        with closing(SeenPages(Path("seen.db"))):
+            pass
+        with closing(sqlite3.connect("seen.db")) as database:
+            database.execute("DROP TABLE suspended")
+    early = [f"/p?id={n}" for n in range(30)]
+    later = [f"/p?id={n}" for n in range(40)]
+
+    def answer(request, count):
+        return product(request.query, seed=count)
+
+    first = await crawl(shop(early, answer), settings, spider=ItemSpider)
+    assert first.pages == sorted(early)
+    # The pages that the audit fetched had one key, under which the last of them is known.
+    for expected in ([early[0], *later[30:]], []):
+        caplog.clear()
+        result = await crawl(shop(later, answer), settings, spider=ItemSpider)
+        assert result.hits == ["/", *expected]
+        assert "goes without: drop_params:id for site.example. Take" in caplog.text
+    # Under other rules it is tried again.
+    settings["URLCANON_RULES"] = {"site.example": {"drop_params": ["id", "sid"]}}
+    caplog.clear()
+    await crawl(shop(later, answer), settings, spider=ItemSpider)
+    assert "earlier runs found" not in caplog.text
+
+
 @deferred_f_from_coro_f
 async def test_run_refuses_nothing_that_it_got_itself(crawl):
     """A page that is requested again without filter is fetched; in the next run of a job too."""
@@ -335,20 +369,22 @@ async def test_command(crawl):
         urlcanon("seen", "prune", "seen.db", "--older", "1h", cwd=".").stdout
         == "Removed 0 pages.\n"
     )
-    done = urlcanon("seen", "prune", "seen.db", "--domain", "x.example", cwd=".")
+    # As it is written in a URL, too.
+    done = urlcanon("seen", "prune", "seen.db", "--domain", "www.X.example", cwd=".")
     assert done.stdout == "Removed 1 page.\n"
     assert "x.example" not in urlcanon("seen", "list", "seen.db", cwd=".").stdout
 
 
 def test_command_that_shows_a_page_is_no_run(tmp_path):
-    """It shows what runs have got as well, and what it shows the next run fetches."""
+    """It shows what runs have got as well, the next run fetches it, and their report stays."""
     project = tmp_path / "project"
     project.mkdir()
     write(project / "scrapy.cfg", "[settings]\ndefault = settings\n")
     write(
         project / "settings.py",
         'ADDONS = {"scrapy_urlcanon.Addon": 500}\nSPIDER_MODULES = ["spiders"]\n'
-        'URLCANON_SEEN = "seen.db"\nURLCANON_SEEN_BY = "response"\n',
+        'URLCANON_SEEN = "seen.db"\nURLCANON_SEEN_BY = "response"\n'
+        'URLCANON_REPORT = "report.json"\n',
     )
     write(
         project / "spiders.py",
@@ -356,11 +392,16 @@ def test_command_that_shows_a_page_is_no_run(tmp_path):
         f'    name = "shop"\n    start_urls = ["{SITE}/b"]\n\n'
         '    def parse(self, response):\n        yield {"url": response.url}\n',
     )
+    reports = []
     with Loopback(site(PAGES)) as server:
         crawl, url = "crawl shop", f"{SITE}/b"
         for command in (f"fetch {url}", crawl, f"parse --spider shop {url}", crawl):
             done = scrapy(*command.split(), cwd=project, environment=server.proxies)
             assert not done.returncode, done
+            report = project / "report.json"
+            reports.append(report.exists() and json.loads(report.read_text())["started"])
+        assert reports[0] is False
+        assert reports[1] == reports[2] < reports[3]
         # What shows a page fetches it each time, and of the runs the first one.
         assert server.hits == [url] * 3
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import time
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
+    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
+    from scrapy_urlcanon.crawl.rule_changes import RuleChanges
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
@@ -39,6 +42,7 @@ logger = logging.getLogger(__name__)
 
 BEGAN = "urlcanon.began"
 _BATCH = 100
+_SHOWN = 5
 
 
 class EarlierPages:
@@ -60,6 +64,7 @@ class EarlierPages:
         settings: CrawlSettings,
         fingerprints: PageFingerprints,
         requests: PageRequests | None,
+        rule_changes: RuleChanges,
         stats: CrawlStats,
     ) -> None:
         self._crawler = crawler
@@ -68,6 +73,7 @@ class EarlierPages:
         self._expires: dict[str, float] = settings.seen_expires
         self._fingerprints = fingerprints
         self._requests = requests
+        self._rule_changes = rule_changes
         self._stats = stats
         self._store = SeenPages(path)
         self._began = self._beginning()
@@ -78,7 +84,7 @@ class EarlierPages:
         self._raised: WeakSet[Request] = WeakSet()
         self._has_failed = False
         self._is_known = True
-        self._digest = ""
+        self._rules = self._digest = ""
         connect = crawler.signals.connect
         connect(self.request_scheduled, signals.request_scheduled)
         connect(self.spider_error, signals.spider_error)
@@ -87,9 +93,14 @@ class EarlierPages:
             connect(self.item_scraped, signals.item_scraped)
 
     def begin(self, configuration: Configuration) -> None:
-        """See to it that what is stored is known under the rules of *configuration*."""
-        self._digest = RulesDocument.of(configuration).digest
+        """See to it that what is stored is known under the rules of *configuration*.
+
+        Less what was found wrong: an entry that an earlier run suspended would refuse, for a page
+        that run has got, others that nobody has.
+        """
+        self._rules = RulesDocument.of(configuration).digest
         try:
+            self._resume_suspensions()
             changed = self._store.make_keys(self._digest, self._key_of)
         except sqlite3.Error as error:
             # By the keys of other rules a page that no run has got may pass for one that was got.
@@ -113,6 +124,13 @@ class EarlierPages:
                 "are known under other URLs now.",
                 {"path": self._path, "count": changed},
             )
+
+    def suspended(self, entry: RuleEntry, domain: str) -> None:
+        """Note, for the runs to come, that *entry* is wrong on *domain*."""
+        try:
+            self._store.suspend(self._rules, entry, domain)
+        except sqlite3.Error as error:
+            self._fail(error)
 
     def request_scheduled(self, request: Request) -> None:
         """Refuse *request* if an earlier run has got its page.
@@ -159,6 +177,32 @@ class EarlierPages:
         del spider
         self._write()
         self._store.close()
+
+    def _resume_suspensions(self) -> None:
+        """Suspend what earlier runs found wrong.
+
+        :raises sqlite3.Error: if the store cannot be read or written.
+        """
+        changes = self._rule_changes
+        resumed = [each for each in self._store.suspended(self._rules) if changes.suspend(*each)]
+        suspended = sorted(changes.suspended)
+        for entry, domain in suspended:
+            # A job knows of others.
+            self._store.suspend(self._rules, entry, domain)
+        self._digest = sha256(repr((self._rules, suspended)).encode()).hexdigest()
+        if resumed:
+            more = f" and {len(resumed) - _SHOWN:,} more" if len(resumed) > _SHOWN else ""
+            logger.warning(
+                "%(path)s: earlier runs found that these merge other pages, and this one goes "
+                "without: %(entries)s%(more)s. Take them out of the rules.",
+                {
+                    "path": self._path,
+                    "entries": ", ".join(
+                        f"{entry} for {domain}" for entry, domain in resumed[:_SHOWN]
+                    ),
+                    "more": more,
+                },
+            )
 
     def _beginning(self) -> float:
         """Return when this run began, or the job that it is of."""

@@ -1,10 +1,11 @@
-"""The store of ``URLCANON_SEEN``: the pages that runs have got, and when."""
+"""The store of ``URLCANON_SEEN``: the pages that runs have got, when, and what rules were wrong."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.dropped import domain_of
 from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
 
@@ -28,6 +29,11 @@ KIND: Final = Kind(
     ),
     advice="name another file, or restore a copy of it",
 )
+# Not in files of releases that did not keep them.
+_SUSPENDED = """CREATE TABLE IF NOT EXISTS suspended (
+    rules TEXT NOT NULL, option TEXT NOT NULL, entry TEXT NOT NULL, domain TEXT NOT NULL,
+    PRIMARY KEY (rules, option, entry, domain)
+) WITHOUT ROWID"""
 _INSERT = "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)"
 
 
@@ -52,6 +58,7 @@ class SeenPages:
 
     def __init__(self, path: Path) -> None:
         self._database = open_database(path, KIND, is_shared=True)
+        self._database.execute(_SUSPENDED)
 
     def close(self) -> None:
         """Close the file."""
@@ -118,6 +125,30 @@ class SeenPages:
             return self._database.execute(
                 "UPDATE pages SET at = ? WHERE at > ?", (to, now)
             ).rowcount
+
+    def suspend(self, rules: str, entry: RuleEntry, domain: str) -> None:
+        """Note that *entry* is wrong on *domain*, of the rules whose digest is *rules*.
+
+        The next run makes all keys anew: what was noted before was made by the entry.
+
+        :raises sqlite3.Error: if that cannot be written.
+        """
+        with self._database:
+            is_new = self._database.execute(
+                "INSERT OR IGNORE INTO suspended VALUES (?, ?, ?, ?)", (rules, *entry, domain)
+            ).rowcount
+            if is_new:
+                self._database.execute("UPDATE rules SET digest = ''")
+
+    def suspended(self, rules: str) -> list[tuple[RuleEntry, str]]:
+        """Return what runs found wrong under the rules whose digest is *rules*, and where.
+
+        :raises sqlite3.Error: if that cannot be read.
+        """
+        rows = self._database.execute(
+            "SELECT option, entry, domain FROM suspended WHERE rules = ?", (rules,)
+        )
+        return [(RuleEntry(option, entry), domain) for option, entry, domain in rows]
 
     def make_keys(self, digest: str, key_of: Callable[[str], bytes]) -> int:
         """Make the keys anew if they are not those of the rules of *digest*.
