@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from scrapy_urlcanon.canonicalizer.inner_loops import start_of_domain
 
@@ -71,3 +72,23 @@ def domain_or_host(host: str) -> str:
     ('example.co.uk', '192.0.2.1')
     """
     return registrable_domain(host) or host
+
+
+def domain_of(url: str) -> str:
+    """Return the registrable domain of *url*, its host where it has none, or ``none``.
+
+    >>> domain_of("http://www.example.co.uk:8080/x"), domain_of("data:,x")
+    ('example.co.uk', 'none')
+    """
+    return _domain_of_authority(url.partition("://")[2].partition("/")[0])
+
+
+@lru_cache(4096)
+def _domain_of_authority(authority: str) -> str:
+    """Return the registrable domain of *authority*, which a query may follow."""
+    try:
+        host = urlsplit(f"//{authority}").hostname or ""
+    except ValueError:
+        # Brackets that hold no address, which a request has with ``verbatim_url`` only.
+        host = ""
+    return domain_or_host(host) or "none"

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.commands.base import Action
-from scrapy_urlcanon.crawl.dropped import domain_of
 from scrapy_urlcanon.crawl.earlier.store import SeenPages
 from scrapy_urlcanon.redaction import redact, visible
 from scrapy_urlcanon.wording import count_of, seconds_of

@@ -125,7 +125,7 @@ class Crawl:
             self._make_safeguards(self.fingerprinter)
             self._make_software(self.fingerprinter)
             self._make_dropped(self.fingerprinter)
-            if self.settings.seen and crawler.spider is not None:
+            if self.settings.seen and crawler.spider is not None and self.is_run:
                 self._make_earlier(crawler.spider, self.settings.seen, self.fingerprinter)
         if self.settings.take_up:
             self._take_up(Path(self.settings.take_up))
@@ -250,8 +250,6 @@ class Crawl:
 
     def _make_earlier(self, spider: Spider, path: str, fingerprints: PageFingerprints) -> None:
         """Make what keeps the crawl from fetching the pages that earlier runs have got."""
-        if not self.is_run:
-            return
         from scrapy_urlcanon.crawl.earlier.pages import EarlierPages  # noqa: PLC0415
 
         self.earlier = EarlierPages(

@@ -6,13 +6,12 @@ import logging
 from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
-from urllib.parse import urlsplit
 
 from scrapy import signals
 from w3lib.url import canonicalize_url
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page
@@ -282,26 +281,6 @@ def _make_room(counts: Counter[T]) -> None:
 def _most_common(counts: Counter[T], most: int | None = None) -> list[tuple[T, int]]:
     """Return what was counted, by count and then by name: the same crawl gives the same stats."""
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:most]
-
-
-def domain_of(url: str) -> str:
-    """Return the registrable domain of *url*, its host where it has none, or ``none``.
-
-    >>> domain_of("http://www.example.co.uk:8080/x"), domain_of("data:,x")
-    ('example.co.uk', 'none')
-    """
-    return _domain(url.partition("://")[2].partition("/")[0])
-
-
-@lru_cache(4096)
-def _domain(authority: str) -> str:
-    """Return the registrable domain of *authority*, which a query may follow."""
-    try:
-        host = urlsplit(f"//{authority}").hostname or ""
-    except ValueError:
-        # Brackets that hold no address, which a request has with ``verbatim_url`` only.
-        host = ""
-    return domain_or_host(host) or "none"
 
 
 def _enqueued(stats: dict[str, object]) -> int:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrapy.utils.url import url_is_from_any_domain
 
-from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
-from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.origins import LANDED_KEY, sources_of
 from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY
 
@@ -88,8 +87,7 @@ def rewritten(request: Request, url: str, **details: Any) -> Request:
     ``downloadermiddlewares/redirect.py``).
     """
     copy = marked(request, REWRITTEN, url, original=request.url, **details)
-    one, other = (domain_or_host(split(each).host) for each in (request.url, copy.url))
-    if one != other:
+    if domain_of(request.url) != domain_of(copy.url):
         # A copy of a subclass may share them.
         copy.headers = copy.headers.copy()
         for name in _CREDENTIALS:

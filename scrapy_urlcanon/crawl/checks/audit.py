@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy import Request, signals
 
 from scrapy_urlcanon.canonicalizer.merge import Merge
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample, rank
 from scrapy_urlcanon.crawl.checks.audit_verdicts import AuditVerdicts
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
@@ -17,7 +18,6 @@ from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses, is_refusal
 from scrapy_urlcanon.crawl.checks.suspension import Suspension
 from scrapy_urlcanon.crawl.checks.trial import AuditedPair, Trial
-from scrapy_urlcanon.crawl.dropped import domain_of
 from scrapy_urlcanon.crawl.own_requests import (
     AUDIT,
     RELEASED,

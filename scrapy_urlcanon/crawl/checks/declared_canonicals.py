@@ -13,7 +13,7 @@ from attrs import define
 from scrapy import Request
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.checks.claims import Belief, Claim, Claims, Way
@@ -198,7 +198,7 @@ class DeclaredCanonicalPages:
             self._take(request, page, content, target_page, response)
         # Of this site alone: that is what more is known of, and the pages are requested as this one
         # was, with its headers.
-        domain = _domain(self._canonical_urls.of(request) or request.url)
+        domain = domain_of(self._canonical_urls.of(request) or request.url)
         for way in [way for way in self._open if way.domain == domain]:
             self._look_again(way, request)
 
@@ -276,8 +276,8 @@ class DeclaredCanonicalPages:
             return
         source = self._canonical_urls.of(request) or request.url
         canonical = self._canonical_urls.of(request, target) or target
-        domain = _domain(source)
-        if domain != _domain(canonical):
+        domain = domain_of(source)
+        if domain != domain_of(canonical):
             self._stats.inc(Stat.DECLARED_FOREIGN)
             return
         self._stats.inc(Stat.DECLARED)
@@ -483,8 +483,3 @@ def _contradictions(page: Page, canonical: str) -> frozenset[str]:
         for name, other in addresses.items()
         if own & {*(other.query or ()), *other.path.split("/")}
     )
-
-
-def _domain(url: str) -> str:
-    host = split(url).host
-    return domain_or_host(host)

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.crawl.dropped import domain_of
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class SeenPages:
             if is_new:
                 self._database.execute("UPDATE rules SET digest = ''")
 
-    def suspended(self, rules: str) -> list[tuple[RuleEntry, str]]:
+    def suspended(self, rules: str) -> tuple[tuple[RuleEntry, str], ...]:
         """Return what runs found wrong under the rules whose digest is *rules*, and where.
 
         :raises sqlite3.Error: if that cannot be read.
@@ -148,7 +148,7 @@ class SeenPages:
         rows = self._database.execute(
             "SELECT option, entry, domain FROM suspended WHERE rules = ?", (rules,)
         )
-        return [(RuleEntry(option, entry), domain) for option, entry, domain in rows]
+        return tuple((RuleEntry(option, entry), domain) for option, entry, domain in rows)
 
     def make_keys(self, digest: str, key_of: Callable[[str], bytes]) -> int:
         """Make the keys anew if they are not those of the rules of *digest*.
