@@ -2,10 +2,13 @@
 
 import importlib
 import io
+import json
 import os
 import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,16 +36,32 @@ def urlcanon(*arguments, cwd, environment=(), stdin="", columns="100"):
 def scrapy(*arguments, cwd, environment=(), stdin="", columns="100"):
     """Run the command line of Scrapy in a process of its own, as for a crawl."""
     inherited = {k: v for k, v in os.environ.items() if k != "SCRAPY_SETTINGS_MODULE"}
-    own = {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", "COLUMNS": columns}
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", *map(str, arguments)],
-        cwd=cwd,
-        env=inherited | own | dict(environment),
-        input=stdin,
-        capture_output=True,
+    own = {"PYTHONPATH": str(ROOT), "COLUMNS": columns}
+    with tempfile.TemporaryDirectory() as directory:
+        files = [Path(directory, name) for name in ("in", "out", "err")]
+        files[0].write_text(stdin, encoding="utf-8")
+        command = {
+            "arguments": [*map(str, arguments)],
+            "cwd": str(Path(cwd).resolve()),
+            "environment": inherited | own | dict(environment),
+            "files": [*map(str, files)],
+        }
+        warm = _warm_scrapy()
+        print(json.dumps(command), file=warm.stdin, flush=True)
+        status = int(warm.stdout.readline())
+        _, out, err = (file.read_text(encoding="utf-8") for file in files)
+    return subprocess.CompletedProcess(arguments, status, out, err)
+
+
+@cache
+def _warm_scrapy():
+    """Return the process that runs the commands; it ends with its input, and so with this one."""
+    return subprocess.Popen(
+        [sys.executable, Path(__file__).with_name("warm_scrapy.py")],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        encoding="utf-8",
-        check=False,
     )
 
 

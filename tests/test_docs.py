@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from command_line import scrapy
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
@@ -133,14 +134,11 @@ def run_python(block, settings, names):
 def run_console(block, settings, project):
     """Run the commands of *block* that are ours, and compare what they print."""
     module = project / "documented_settings.py"
-    environment = os.environ | {
+    environment = {
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(project)]),
-        "PYTHONIOENCODING": "utf-8",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "COLUMNS": "80",
     }
     # Without settings it is what whoever has no project yet sees.
-    environment.pop("SCRAPY_SETTINGS_MODULE", None)
     if settings:
         settings = {"ADDONS": {"scrapy_urlcanon.Addon": 500}, **settings}
         environment["SCRAPY_SETTINGS_MODULE"] = module.stem
@@ -149,15 +147,8 @@ def run_console(block, settings, project):
         command, _, expected = piece.partition("\n")
         if not command.startswith(RUN):
             continue
-        done = subprocess.run(
-            [sys.executable, "-m", *shlex.split(command)],
-            cwd=project,
-            env=environment,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            check=False,
-        )
+        arguments = shlex.split(command)[1:]
+        done = scrapy(*arguments, cwd=project, environment=environment, columns="80")
         printed = done.stdout + done.stderr
         if expected.strip():
             checker = doctest.OutputChecker()

@@ -21,9 +21,9 @@ from scrapy_urlcanon.redaction import redact, shown_url
 from scrapy_urlcanon.rule_files.clean_param import read_clean_param
 from scrapy_urlcanon.rule_files.foreign import read_foreign
 
-SIZE = 6_000
-# A text of that size takes what is linear well below a millisecond, and what is quadratic 100.
-MOST = 0.05
+SIZE = 4_000
+# A text of that size takes what is linear well below a millisecond, and what is quadratic 40.
+MOST = 0.02
 MOST_OF_A_MEGABYTE = 3.0
 METHODS = {"match", "search", "fullmatch", "sub", "split", "findall", "finditer"}
 UNITS = (

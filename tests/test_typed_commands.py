@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import scrapy
 from loopback import Loopback
 from shop_site import respond
 
@@ -19,7 +20,7 @@ TYPED = re.compile(r"^    (scrapy|make|python) (.+)$", re.MULTILINE)
 # No rules yet, as for a site that nobody has looked at; and not all of its 1,208 URLs.
 SETTINGS = """
 URLCANON_RULES = {}
-CLOSESPIDER_PAGECOUNT = 100
+CLOSESPIDER_PAGECOUNT = 60
 CONCURRENT_ITEMS = 10
 """
 
@@ -41,7 +42,6 @@ def test_commands_of_page_can_be_typed(page, tmp_path):
         settings.write(SETTINGS)
     targets = re.findall(r"^([a-z-]+):", read(ROOT / "Makefile"), re.MULTILINE)
     with Loopback(respond) as server:
-        environment = os.environ | server.proxies | {"PYTHONPATH": str(ROOT)}
         for program, arguments in TYPED.findall(read(page)):
             words = shlex.split(arguments, comments=True)
             if program == "make":
@@ -49,14 +49,7 @@ def test_commands_of_page_can_be_typed(page, tmp_path):
             elif program == "python" and not words[0].startswith("-"):
                 assert (ROOT / words[0]).exists()
             elif program == "scrapy":
-                done = subprocess.run(
-                    [sys.executable, "-m", "scrapy", *words],
-                    cwd=copy / "example_project",
-                    env=environment,
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                )
+                done = scrapy(*words, cwd=copy / "example_project", environment=server.proxies)
                 assert done.returncode == 0, done.stdout + done.stderr
                 assert "ERROR" not in done.stderr
 

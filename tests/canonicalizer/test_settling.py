@@ -60,17 +60,17 @@ def follow_each(rewrites):
 
 @pytest.mark.parametrize("few", [0, 50])
 def test_finds_what_trying_every_pair_finds(few, monkeypatch):
-    """On 1,000 random lists the verdict, and the example, are those of the plain search."""
+    """On 500 random lists the verdict, and the example, are those of the plain search."""
     monkeypatch.setattr(settling, "_FEW", few)
     verdicts = []
-    for seed in range(1000):
+    for seed in range(500):
         rewrites = random_rewrites(seed)
         expected, found = follow_each(rewrites), find_unsettled(rewrites)
         assert bool(expected) == bool(found), (seed, rewrites)
         if expected:
             assert expected[:3] == found[:3], (seed, rewrites)
         verdicts.append(bool(expected))
-    assert 20 < sum(verdicts) < 980
+    assert 20 < sum(verdicts) < 480
 
 
 def calls(rewrites):

@@ -47,7 +47,7 @@ class RaisingLate(FollowSpider):
 
     async def parse(self, response):
         if is_refused(response):
-            await asyncio.sleep(1)
+            await asyncio.sleep(0.3)
             raise ValueError("not this one")
         for each in super().parse(response):
             yield each
@@ -99,7 +99,7 @@ async def test_canonical_that_is_linked_nearer_is_fetched(crawl):
             for each in super().parse(response):
                 yield each
             if response.url.endswith("example/"):
-                await asyncio.sleep(1)
+                await asyncio.sleep(0.3)
                 for url in CANONICALS:
                     yield response.follow(url)
 

@@ -275,7 +275,7 @@ async def test_store_that_cannot_be_written_for_a_while(crawl, monkeypatch):
 
 
 @deferred_f_from_coro_f
-async def test_keys_that_cannot_be_made_refuse_nothing(crawl, caplog):
+async def test_keys_that_cannot_be_made_refuse_nothing(crawl, monkeypatch, caplog):
     """The store is of a wrong rule, and another process has it: what was got is not known."""
     pages = {
         "/": links("/x?sid=1", "/x?sid=2", "/x"),
@@ -286,6 +286,7 @@ async def test_keys_that_cannot_be_made_refuse_nothing(crawl, caplog):
     wrong = {**SETTINGS, "URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
     first = await crawl(site(pages), wrong, spider=ItemSpider)
     assert first.pages == ["/x?sid=1"]
+    monkeypatch.setattr("scrapy_urlcanon.crawl.seen_sets.database._PATIENCE", 0.1)
     with closing(sqlite3.connect("seen.db")) as other:
         other.execute("BEGIN IMMEDIATE")
         second = await crawl(site(pages), {**SETTINGS, "URLCANON_RULES": {}}, spider=ItemSpider)

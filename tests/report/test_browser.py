@@ -21,6 +21,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 CHROMEDRIVER = shutil.which("chromedriver")
 
 PHONE, PAPER, DESKTOP = 360, 720, 1200
+EACH_WIDTH = [PHONE, pytest.param(DESKTOP, marks=pytest.mark.long)]
 
 
 @pytest.fixture(scope="module")
@@ -200,7 +201,7 @@ def settled(browser, selector):
     return browser.execute_async_script(SETTLED, selector)
 
 
-@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+@pytest.mark.parametrize("width", EACH_WIDTH)
 def test_link_leads_to_its_place_at_the_first_click(show, many, width):
     """Where the page glides too, and where it is opened at that place."""
     for link in ("#pages", "#rule-tracking_params"):
@@ -223,7 +224,7 @@ def test_domains_do_not_stand_before_the_pages(show, many):
     assert domains(browser) == ["999.example"]
 
 
-@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+@pytest.mark.parametrize("width", EACH_WIDTH)
 def test_audit_is_the_answer_to_whether_it_was_right(show, shop, width):
     """Its link leads there; what was suspended is open, with the line, and with what differed."""
     browser = show(shop, width=width)
@@ -336,7 +337,7 @@ def test_colours_follow_the_scheme(show, shop):
     assert max(show(shop, scheme="dark").execute_script(paper)) < 60
 
 
-@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+@pytest.mark.parametrize("width", EACH_WIDTH)
 def test_hostile_urls_do_nothing(show, changed, width):
     """Nothing executes, nothing is loaded, nothing breaks out of its place."""
     urls = [

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_PATIENCE = 5.0
+"""Seconds for which what another process writes is waited for, where a file may be shared."""
+
+
 class Kind(NamedTuple):
     """What a database is, and who is to hear that it is not."""
 
@@ -37,7 +41,7 @@ def open_database(path: Path, kind: Kind, *, is_shared: bool) -> sqlite3.Connect
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        database = sqlite3.connect(path, timeout=5 if is_shared else 0)
+        database = sqlite3.connect(path, timeout=_PATIENCE if is_shared else 0)
         try:
             _prepare(database, path, kind, is_shared=is_shared)
         except BaseException:

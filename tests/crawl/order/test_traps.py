@@ -21,17 +21,16 @@ BREADTH_FIRST = {
 
 
 SMALL = {
-    "articles": 60,
     "years": range(2000, 2004),
     "filters": {"colour": tuple("rgbw"), "size": tuple("sml"), "brand": tuple("xyz")},
     "empty": 50,
 }
 
 
-def small(name):
-    """Return the site of this *name* with 60 articles."""
+def small(name, articles=60):
+    """Return the site of this *name* with so many articles."""
     kind = SITES[name]
-    return type(kind.__name__, (kind,), SMALL)()
+    return type(kind.__name__, (kind,), {**SMALL, "articles": articles})()
 
 
 def respond_with(site):
@@ -117,11 +116,11 @@ async def test_priorities_of_the_spider_keep_their_order(crawl):
 @deferred_f_from_coro_f
 async def test_job_goes_on_where_it_was_stopped(crawl, before):
     """Everything is fetched once, whether the job began with the order or without it."""
-    site = small("shop")
+    site = small("shop", articles=20)
     job = {"JOBDIR": "job"}
     first = await crawl(
         respond_with(site),
-        {**before, **job, "CLOSESPIDER_PAGECOUNT": 40},
+        {**before, **job, "CLOSESPIDER_PAGECOUNT": 20},
         start=[f"{site.host}/"],
     )
     second = await crawl(respond_with(site), {**NOVELTY, **job}, start=[])
@@ -133,7 +132,7 @@ async def test_job_goes_on_where_it_was_stopped(crawl, before):
 @deferred_f_from_coro_f
 async def test_job_in_this_order_does_not_go_on_without_it(crawl):
     """Scrapy's queue cannot read what waits: that is said, and not in tracebacks."""
-    site = small("shop")
+    site = small("shop", articles=20)
     job = {"JOBDIR": "job"}
     start = [f"{site.host}/"]
     first = {**NOVELTY, **job, "CLOSESPIDER_PAGECOUNT": 20}
@@ -161,10 +160,10 @@ DAMAGES = {
 @deferred_f_from_coro_f
 async def test_job_whose_queue_is_damaged_is_taken_from_the_journal(crawl, caplog, name, damage):
     """What waited is fetched, nothing that was had is fetched again, and it is said."""
-    site = small("shop")
+    site = small("shop", articles=20)
     job = {**NOVELTY, "JOBDIR": "job"}
     start = [f"{site.host}/"]
-    first = await crawl(respond_with(site), {**job, "CLOSESPIDER_PAGECOUNT": 40}, start=start)
+    first = await crawl(respond_with(site), {**job, "CLOSESPIDER_PAGECOUNT": 20}, start=start)
     DAMAGES[damage](Path("job", "requests.queue", name))
     second = await crawl(respond_with(site), job, start=[])
     whole = await crawl(respond_with(site), {}, start=start)

@@ -1,0 +1,71 @@
+"""Runs Scrapy's command line in processes that begin with all that is imported.
+
+``python warm_scrapy.py`` reads a line of JSON for each command: its arguments, working directory
+and environment, and the paths of its standard input, output and error. It forks, and writes the
+status with which its copy ended. To import Scrapy takes most of what most commands of tests take.
+"""
+
+import gc
+import json
+import os
+import runpy
+import sys
+from importlib import import_module
+from pkgutil import walk_packages
+
+import scrapy.cmdline
+from scrapy.settings import Settings
+from scrapy.utils.misc import load_object
+
+import scrapy_urlcanon
+
+_MANY = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "DOWNLOAD_HANDLERS")
+_ONE = ("DOWNLOADER", "SCHEDULER", "SCHEDULER_PRIORITY_QUEUE", "DUPEFILTER_CLASS", "STATS_CLASS")
+
+
+def import_all():
+    """Import what commands and crawls do; no reactor, of which a process has one."""
+    settings = Settings()
+    many = [settings[f"{name}_BASE"] for name in _MANY]
+    paths = [*many[0], *many[1], *many[2], *many[3].values(), *map(settings.get, _ONE)]
+    for path in paths:
+        load_object(path)
+    for package in (scrapy.commands, scrapy_urlcanon):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
+    assert "twisted.internet.reactor" not in sys.modules
+    # Else the copies would copy all of it when they end.
+    gc.freeze()
+
+
+def become(arguments, cwd, environment, files):
+    """Be a process that was started with these."""
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(environment)
+    for descriptor, path in enumerate(files):
+        flags = os.O_WRONLY | os.O_CREAT if descriptor else os.O_RDONLY
+        os.dup2(os.open(path, flags), descriptor)
+    sys.stdin, sys.stdout, sys.stderr = (
+        open(descriptor, mode, encoding="utf-8")  # noqa: PTH123, SIM115 - they have no path
+        for descriptor, mode in enumerate("rww")
+    )
+    sys.path[:0] = [cwd, *environment.get("PYTHONPATH", "").split(os.pathsep)]
+    sys.argv = ["scrapy", *arguments]
+    runpy.run_module("scrapy", run_name="__main__", alter_sys=True)
+
+
+def main():
+    """Run one command after the other."""
+    import_all()
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            become(**json.loads(line))
+            return
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
