@@ -37,7 +37,7 @@ def test_lines_of_all_sites_are_bounded():
     """A thousand sites with something dropped take what fifty do, but for what was judged."""
     tracemalloc.start()
     try:
-        sites = Sites(most=10_000)
+        sites = Sites(most_lines=10_000)
         taken = []
         for site in range(1_000):
             for number in range(2):
@@ -52,7 +52,7 @@ def test_lines_of_all_sites_are_bounded():
 
 def test_a_site_whose_pages_came_last_is_remembered():
     """What is forgotten is of those that the crawl is done with, as far as anybody can tell."""
-    sites = Sites(most=1_000)
+    sites = Sites(most_lines=1_000)
     for site in range(20):
         sites.saw(f"{site}.example", b"page", lines_of(site, 1))
         sites.saw("one.example", b"%d" % site, lines_of(999, 1, 3))
@@ -61,9 +61,29 @@ def test_a_site_whose_pages_came_last_is_remembered():
     assert sites.of("0.example").noise.size == 0
 
 
+def test_very_many_sites_are_forgotten_with_what_was_found_there(monkeypatch):
+    """Those of which no page came for the longest time; what waits there waits no more."""
+    monkeypatch.setattr(Sites.__init__, "__kwdefaults__", {"most_lines": 1_000, "most": 10})
+    sample = AuditSample(Canonicalizer(), 0.01, 0.1)
+    entry = RuleEntry("drop_params", "sid")
+    for site in range(1_000):
+        domain = f"{site}.example"
+        request = Request(f"http://{domain}/?sid=1")
+        drop = Drop(request, f"http://{domain}/", b"", frozenset({entry}), domain)
+        sample.have_wait(drop)
+        sample.begin(request.url, [sample.record(entry, domain)])
+        sample.ended(request.url)
+        sample.sites.saw("0.example", b"%d" % site, {site: {site}})
+    kept = {record.domain for record in sample.records}
+    assert kept == {"0.example", *(f"{site}.example" for site in range(991, 1_000))}
+    assert {record.domain for record in sample.take_waiting(at_any_cost=True)} <= kept
+    # Begun anew.
+    assert not sample.record(entry, "5.example").chosen
+
+
 def test_what_two_fetches_said_is_not_forgotten():
     """Else an entry that a counter seemed to condemn would be condemned in the end."""
-    sites = Sites(most=100)
+    sites = Sites(most_lines=100)
     noise = sites.of("a.example").noise
     for visits in (1, 3):
         noise.note({1: {visits}}, {1: {visits + 1}})

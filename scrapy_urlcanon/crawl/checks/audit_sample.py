@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from hashlib import blake2b
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -58,9 +59,9 @@ class AuditSample:
         self._canonicalizer = canonicalizer
         self._share = share
         self._max_false = max_false
-        self.sites = Sites()
+        self.sites = Sites(self._forget)
         """What is known of the pages of each domain."""
-        self._records: dict[tuple[RuleEntry, str], EntryRecord] = {}
+        self._records: dict[str, dict[RuleEntry, EntryRecord]] = {}
         self._suspected: set[EntryRecord] = set()
         # The URLs, by their hashes, that had a parameter of each name, up to a few of them.
         self._names: dict[tuple[RuleEntry, str], set[int]] = {}
@@ -76,7 +77,8 @@ class AuditSample:
     @property
     def records(self) -> list[EntryRecord]:
         """What was found about each entry on each domain, the most audited first."""
-        records = (record for record in self._records.values() if record.chosen)
+        of_all = chain.from_iterable(map(dict.values, self._records.values()))
+        records = (record for record in of_all if record.chosen)
         return sorted(records, key=lambda record: -record.judged)
 
     def has(self, drop: Drop) -> bool:
@@ -251,11 +253,18 @@ class AuditSample:
             elif len(self._names.get((entry, domain), ())) < _FREQUENT:
                 # Each link may have a name of its own: one by one they would all be audited.
                 entry = RuleEntry(entry.option)
-        record = self._records.get((entry, domain))
+        site = self.sites.of(domain)
+        records = self._records.setdefault(domain, {})
+        record = records.get(entry)
         if record is None:
-            record = EntryRecord(entry, domain, self.sites.of(domain), self._max_false)
-            self._records[entry, domain] = record
+            record = records[entry] = EntryRecord(entry, domain, site, self._max_false)
         return record
+
+    def _forget(self, domain: str) -> None:
+        """Forget what was found on *domain*: it is begun anew if anything more is dropped there."""
+        for record in self._records.pop(domain, {}).values():
+            self._waiting.pop(record, None)
+            self._suspected.discard(record)
 
     def _is_open(self, record: EntryRecord) -> bool:
         """Tell whether nothing is known of an entry, or little but that it merged another page."""
