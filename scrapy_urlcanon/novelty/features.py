@@ -42,6 +42,7 @@ _FOLDED = re.compile(
     r"|(?P<n>\d+)"
 )
 _SEPARATOR = re.compile(r"[&;]")
+_DIGIT = re.compile("[0-9]")
 _WORD = re.compile(r"[^a-z%]")
 _NO_WORD = re.compile(r"[^\w%-]+")
 
@@ -138,6 +139,42 @@ class Standing:
         return "stands elsewhere"
 
 
+class KnownNumbers:
+    """Tells which parameters of a URL have a number that an earlier URL of its path had there.
+
+    As texts all numbers are one. But the second URL with ``id=7`` is one more way to a record that
+    waits already, where that with ``id=8`` is another record.
+
+    >>> numbers = KnownNumbers()
+    >>> for query in ("id=7&back=/list?page=1", "id=8&back=/list?page=1", "id=7&back=/all"):
+    ...     print(numbers.of(f"http://a.example/show?{query}"))
+    ()
+    ('known back',)
+    ('known id',)
+    """
+
+    def __init__(self) -> None:
+        self.tags = bytearray(_MASK + 1)
+        """Of what was met last at each place, by its hash: another part of that. Never more: what
+        is taken for new though it was met long ago is expected as if nothing was known of it."""
+
+    def of(self, url: str) -> tuple[str, ...]:
+        """Return a feature for each of these parameters of *url*, which are known from now on."""
+        path, _, query = url.partition("#")[0].partition("?")
+        if not _DIGIT.search(query):
+            return ()
+        known = []
+        for piece in _SEPARATOR.split(query)[:_MAX_PARAMETERS]:
+            name, _, value = piece.partition("=")
+            if _DIGIT.search(value):
+                number = crc32(f"{path}?{piece}".encode("utf-8", "replace"))
+                place, tag = number & _MASK, number >> 24 or 1
+                if self.tags[place] == tag:
+                    known.append(f"known {fold(name)}")
+                self.tags[place] = tag
+        return tuple(sorted(known))
+
+
 class UrlFeatures:
     """Makes features of URLs, and remembers how often it has met what.
 
@@ -156,6 +193,7 @@ class UrlFeatures:
     def __init__(self) -> None:
         self.counts = bytearray(_MASK + 1)
         """How often each hash was met of late, up to 255."""
+        self.numbers = KnownNumbers()
         self._met = 0
         # By all that tells URLs apart, where no text is near to be rare: the links of a page are
         # alike, and most pages have the same ones.
@@ -168,6 +206,7 @@ class UrlFeatures:
         :param linked_by: the coarse features of the page with the link.
         """
         parts = _parts(url)
+        context += self.numbers.of(url)
         asked = (parts, context, linked_by)
         known = self._known.get(asked)
         if known:

@@ -71,13 +71,23 @@ def test_rare_text_in_a_second_url_is_told_from_one_that_is_new():
     assert one == other != new
 
 
+def test_number_in_a_second_url_is_told_from_one_that_is_new():
+    """Another way to record 7 is not record 8, though as texts all numbers are one."""
+    ways = [f"show?id={n}&back=list" for n in range(9)]
+    others = [f"show?id={n}&back=all" for n in (*range(10, 20), 7, 99, 8)]
+    urls = [f"http://a.example/{each}" for each in (*ways, *others, "edit?id=7&back=all")]
+    *_, again, new, known, elsewhere = of(*urls)
+    assert again == known != new
+    assert len(elsewhere.all) == len(new.all) < len(again.all)
+
+
 def test_memory_of_counts_does_not_grow():
     """However many texts are met, they are counted in the same places."""
     features = UrlFeatures()
-    size = len(features.counts)
+    size = len(features.counts), len(features.numbers.tags)
     for number in range(1000):
         features.of(f"http://h{number}.example/{number * 'a'}?{number}={number}")
-    assert len(features.counts) == size
+    assert (len(features.counts), len(features.numbers.tags)) == size
 
 
 def test_texts_stay_rare_in_a_crawl_without_end(monkeypatch):

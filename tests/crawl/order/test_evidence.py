@@ -5,6 +5,7 @@ tells them apart.
 """
 
 import gzip
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
 from loopback import Response, page
@@ -203,3 +204,27 @@ async def test_kind_that_brings_little_is_not_tried_for_ever(crawl, seed):
 
     hits = (await crawl(respond, {**NOVELTY, "CLOSESPIDER_PAGECOUNT": 400})).hits
     assert sum("form" in hit for hit in hits[100:400]) <= 70
+
+
+@deferred_f_from_coro_f
+async def test_second_way_to_a_record_comes_after_other_records(crawl):
+    """Lists of all orders and lengths link it with the way back; as texts all numbers are one."""
+
+    def respond(request):
+        url = urlsplit(request.target)
+        asked = {name: int(value) for name, value in parse_qsl(url.query) if value.isdecimal()}
+        if url.path == "/show":
+            return page(words(str(asked["id"]), 40))
+        size, order = asked.get("size", 10), asked.get("sort", 0)
+        begin = asked.get("page", 0) * size
+        shown = [(7**order * n) % COUNT for n in range(begin, begin + size) if n < COUNT]
+        others = [f"page={n}&size={size}&sort={order}" for n in range(-(-COUNT // size))]
+        others += [f"size={n}&sort={order}" for n in (10, 20, 50)]
+        others += [f"size={size}&sort={n}" for n in range(4)]
+        links = [f"/?{each}" for each in others]
+        links += [f"/show?id={n}&back={quote(request.target)}" for n in shown]
+        return page("".join(f"<p><a href='{link}'>x</a>" for link in links))
+
+    hits = (await crawl(respond, {**NOVELTY, "CLOSESPIDER_PAGECOUNT": FIRST})).hits
+    records = {hit.partition("&")[0] for hit in hits[:FIRST] if hit.startswith("/show")}
+    assert len(records) >= 0.9 * COUNT
