@@ -1,8 +1,11 @@
 """What is learned, and what is not."""
 
+import json
 import random
 import subprocess
 import sys
+from base64 import urlsafe_b64encode
+from hashlib import sha1
 
 import pytest
 from hypothesis import given
@@ -212,6 +215,21 @@ def test_login_form_is_collapsed():
     learned = learn([*articles, *login, *edits])
     assert learned.as_rules() == {"shop.example/index.php?title=Login": {"keep_params": ["title"]}}
     assert {rule.kind for rule in learned.rules} == {"sink"}
+
+
+def token(**claims):
+    """Return *claims* as a JSON Web Token (RFC 7519), whose signature nobody looks at."""
+    parts = b'{"alg":"HS256"}', json.dumps(claims).encode(), sha1(repr(claims).encode()).digest()
+    return ".".join(urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
+
+
+def test_login_form_with_a_signed_return_address_is_collapsed():
+    """The parameter names other URLs of the site, though nobody reads it so."""
+    login = [see(f"/login?next={token(to=f'/wiki/{i}', by='site')}", "log in") for i in range(40)]
+    assert rules([*login, *pages("/wiki/{}")]) == {"shop.example/login/": {"keep_params": []}}
+    # A token that names something else may be of one of many pages, which all were down.
+    down = [see(f"/show?it={token(number=i, by='site')}", "log in") for i in range(40)]
+    assert rules([*down, *pages("/wiki/{}")]) == {}
 
 
 def test_login_forms_that_nobody_came_to_are_no_other_pages():

@@ -8,6 +8,8 @@ collapsed only where its parameters name other URLs of the site, so that they ar
 
 from __future__ import annotations
 
+import json
+import re
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections import Counter
@@ -36,6 +38,13 @@ _REFERENCES = ((3, 0.8), (8, 0.5))
 
 #: Conditions of one place under which several pages are looked for.
 _MAX_CONDITIONS = 20
+
+_ADDRESSES = ("http://", "https://", "/", "http%3A", "https%3A")
+
+#: What separates header, claims and signature of a JSON Web Token (RFC 7519), and the parts of what
+#: frameworks sign. Each part is in the alphabet of base64 for URLs (RFC 4648, section 5).
+_PART_OF_TOKEN = re.compile("[.:]")
+_URL_SAFE = str.maketrans("-_", "+/")
 
 #: Shorter texts are found anywhere.
 _MIN_TEXT = 3
@@ -256,13 +265,22 @@ def _refers(name: str, members: Iterable[Location], texts: Mapping[str, str]) ->
 def _names_a_url(value: str, name: str, texts: Mapping[str, str]) -> bool:
     # The titles of pages that are down are not named by being asked for.
     text = decode_query_text(value)
-    if texts.get(text.replace("_", " "), name) != name or text.startswith(
-        ("http://", "https://", "/", "http%3A", "https%3A")
-    ):
+    if texts.get(text.replace("_", " "), name) != name or text.startswith(_ADDRESSES):
         return True
+    return any(map(_encodes_a_url, _PART_OF_TOKEN.split(text)))
+
+
+def _encodes_a_url(text: str) -> bool:
+    """Tell whether a text in base64 is a URL, or the claims of a token one of which is one.
+
+    >>> _encodes_a_url("aHR0cDovL2EuZXhhbXBsZS8"), _encodes_a_url("eyJuZXh0IjoiL2EifQ")
+    (True, True)
+    """
     try:
-        return b64decode(text + "=" * (-len(text) % 4), validate=True).startswith(
-            (b"http://", b"https://")
-        )
-    except (Base64Error, ValueError):
+        told = b64decode(text.translate(_URL_SAFE) + "=" * (-len(text) % 4), validate=True)
+        if told.startswith((b"http://", b"https://")):
+            return True
+        claims = json.loads(told) if told.startswith(b"{") else {}
+    except (Base64Error, ValueError, RecursionError):
         return False
+    return any(isinstance(claim, str) and claim.startswith(_ADDRESSES) for claim in claims.values())
