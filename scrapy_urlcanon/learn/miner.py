@@ -21,7 +21,7 @@ from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.rates import ANY_RATE, Rates, Seen
 from scrapy_urlcanon.learn.results.accepted import Accepted, inserted
 from scrapy_urlcanon.learn.trial import Trial
-from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_number
+from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_date, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -189,8 +189,15 @@ class Miner:
         return min(worth(self._prior(step.option.name, step.setting)) for step in candidate)
 
     def _is_one_of_many(self, step: Operation) -> bool:
-        """Tell whether a default value is the number of one of many things, such as a user."""
-        if step.default is None or not is_number(step.default) or step.default in FIRST_PAGE:
+        """Tell whether a default value is the number of one of many things, such as a user.
+
+        Or a date: where no day is given it is today, and another one in the next crawl.
+        """
+        if step.default is None or step.default in FIRST_PAGE:
+            return False
+        if is_date(step.default):
+            return True
+        if not is_number(step.default):
             return False
         (name,) = step.drops
         return len(self.groups.values_of(name)) > MAX_VALUES

@@ -20,7 +20,7 @@ from scrapy_urlcanon.learn.operation import apply_all, leave_out_one_token
 from scrapy_urlcanon.learn.results.rule import Evidence
 from scrapy_urlcanon.learn.scope import Scope, beginning_of, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
-from scrapy_urlcanon.learn.vocabulary import is_paging, may_be_default
+from scrapy_urlcanon.learn.vocabulary import is_date, is_paging, may_be_default
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -206,12 +206,15 @@ class Trial:
 
         That is where all evidence has this value, though there are so many URLs with other ones
         that some of them should have shown it too. Of a parameter that makes a difference
-        elsewhere, such as the name of an action, one URL with another value is enough.
+        elsewhere, such as the name of an action, one URL with another value is enough. A date is no
+        default either: where all are of one day, it is that of the crawl.
         """
         names = [name for step in self.candidate if step.default is None for name in step.drops]
         matters = tally is not self.whole and self.whole.lost > 0
         for name in names:
             value = self._only_value(name, tally.scope)
+            if value is not None and self.known <= 0 and is_date(value_of(value)):
+                return True
             if value is None or not may_be_default(name, value_of(value)):
                 continue
             inside, changed = self._within(tally.scope, self._supporting(tally.scope))

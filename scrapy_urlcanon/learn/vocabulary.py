@@ -77,6 +77,14 @@ _IDENTIFIER = re.compile(
 )
 
 
+# A day or a month of a year, with the time of day behind it or not.
+_YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "(?:0?[1-9]|1[0-2])", "(?:0?[1-9]|[12][0-9]|3[01])"
+_DATE = re.compile(
+    rf"{_YEAR}(?:[-/.]{_MONTH}(?:[-/.]{_DAY})?|(?:0[1-9]|1[0-2])(?:[0-2][0-9]|3[01]))(?:[T ].*)?"
+    rf"|(?:{_DAY}[-/.]{_MONTH}|{_MONTH}[-/.]{_DAY}|{_MONTH})[-/.]{_YEAR}"
+)
+
+
 @_of_names
 def is_protected(name: str, worded: frozenset[str] = frozenset()) -> bool:
     """Tell whether a parameter numbers or sizes pages or chooses a language, by its name.
@@ -191,6 +199,17 @@ def is_identifier(text: str) -> bool:
     (True, True, False)
     """
     return bool(_IDENTIFIER.fullmatch(text))
+
+
+def is_date(value: str) -> bool:
+    """Tell whether the value of a parameter is a day or a month of a year.
+
+    >>> [is_date(value) for value in ("2026-11-25", "20261125", "25%2F11%2F2026", "2026-11")]
+    [True, True, True, True]
+    >>> [is_date(value) for value in ("2026", "26-11", "20269925", "10.1")]
+    [False, False, False, False]
+    """
+    return bool(_DATE.fullmatch(unquote(value)))
 
 
 def has_token(text: str) -> bool:

@@ -1,5 +1,6 @@
 """Parameters that are dropped in one place only, or with one value, and numbers of parts."""
 
+import pytest
 from observed import pages, rules, see
 
 
@@ -25,6 +26,18 @@ def test_parameter_that_another_one_makes_superfluous_is_dropped_beside_it():
     seen += [see(f"/view?f={i % 3}&p={i}", f"post {i}") for i in range(12)]
     forums = [see(f"/view?f={i}", f"forum {i}") for i in range(12)]
     assert rules([*seen, *forums]) == {"shop.example/?p=*": {"drop_params": ["f"]}}
+
+
+@pytest.mark.parametrize("date", ["2026-11-25", "20261125", "25/11/2026", "2026-11"])
+def test_date_of_the_crawl_is_no_default(date):
+    """Where no day is given it is today: tomorrow the URL with this one is another page."""
+    rooms, today = pages("/room/{}"), pages(f"/room/{{}}?date={date}")
+    assert rules([*rooms, *today]) == {}
+    other = [see(f"/room/{i}?date=1999-01-01", f"room {i} as it was") for i in range(12)]
+    assert rules([*rooms, *today, *other]) == {}
+    # Another value would be.
+    chosen = rules([*rooms, *pages("/room/{}?date=now"), *other])
+    assert chosen == {"shop.example": {"default_params": {"date": "now"}}}
 
 
 def test_second_page_of_short_listings_is_no_default():

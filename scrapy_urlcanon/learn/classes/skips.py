@@ -26,9 +26,11 @@ from scrapy_urlcanon.learn.location import (
     host_of,
     reading_order,
     to_url,
+    value_of,
 )
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
+from scrapy_urlcanon.learn.vocabulary import is_date
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -113,6 +115,12 @@ class _SkipClass:
         count = sum(map(len, self.pages.values()))
         is_few, is_for_any = len(self.pages) < _MIN_PAGES, ANY_PATH in self.template
         return (is_few, -count / max(1, len(self.pages)), -count, is_for_any, self.template)
+
+    @property
+    def is_of_one_date(self) -> bool:
+        """Whether all members have one date, that of the crawl: it says nothing of other days."""
+        values = {value_of(param) for member in self.members for param in member.params}
+        return sum(map(is_date, values)) == 1
 
     @property
     def is_single(self) -> bool:
@@ -241,6 +249,8 @@ class _Skips:
             known = worth(self._prior("skip", [found.template])) if self._prior else 0
             least = 1 if known > 0 else _MIN_MEMBERS
             if len(found.members) < least or found.members <= self._skipped:
+                continue
+            if known <= 0 and found.is_of_one_date:
                 continue
             evidence = self._judge(found, known)
             if evidence is not None:
