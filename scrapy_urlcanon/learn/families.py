@@ -21,6 +21,7 @@ from scrapy_urlcanon.learn.evidence import Record
 from scrapy_urlcanon.learn.location import host_of, name_of
 from scrapy_urlcanon.learn.operations import DropParam, RewriteTemplates
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
+from scrapy_urlcanon.learn.vocabulary import is_ordering
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -38,6 +39,9 @@ _ANY_NUMBER = re.compile(r"\{_\w+:digits\}")
 
 # A parameter that a template leaves out, whatever its value.
 _ANY_VALUE = re.compile(r"[^=]+=\{_\w+\}")
+
+# What is between a name and its value in a segment of a path: `sort:votes`.
+_ENDS_NAME = re.compile("[:=,]")
 
 #: The share of other pages from which on a rule is none that differs at times.
 _OTHER_PAGES = 0.5
@@ -65,13 +69,22 @@ def is_choice(candidate: Sequence[Operation], changes: Mapping[Location, Locatio
     return bool(words) and 2 * len(words) <= len(changes)
 
 
-def chance_of_luck(groups: Groups, candidate: Sequence[Operation], pages: int) -> float:
+def chance_of_luck(
+    groups: Groups,
+    candidate: Sequence[Operation],
+    changes: Mapping[Location, Location],
+    pages: int,
+) -> float:
     """Return how probable it is that so many *pages* agree as do under the likeliest sibling.
 
     It is 0 where the candidate replaces neither words of the path nor the host by another, or where
     each sibling is always right or always wrong. All siblings that are right at times count as
-    tried.
+    tried. It is 1 where a listing has one part only, which is the same in any order.
+
+    :param changes: what the candidate changes, and into what.
     """
+    if _leaves_out_an_order(groups, changes):
+        return 1.0
     segments, places = _places(candidate)
     new = candidate[0].shapes[1].partition("?")[0].split("/")
     own = frozenset(tuple(text[place] for place in places) for text in (segments, new))
@@ -103,6 +116,34 @@ def chance_of_luck(groups: Groups, candidate: Sequence[Operation], pages: int) -
         if differ[pair] > few * (count + differ[pair])
     ]
     return min(1.0, len(shares) * max(shares) ** pages) if shares else 0.0
+
+
+def _leaves_out_an_order(groups: Groups, changes: Mapping[Location, Location]) -> bool:
+    """Tell whether an order that a path names is replaced, and makes a difference elsewhere.
+
+    What shows no difference between short listings says nothing of longer ones. Of an order that is
+    a parameter the longer ones are looked at by the candidate itself.
+    """
+    names: set[str] = set()
+    for source, target in changes.items():
+        if source.path != target.path:
+            names.update(name for name, _ in _orders(source) - _orders(target))
+    if not names:
+        return False
+    shown: dict[object, Location] = {}
+    for location in groups.pages:
+        for name, segment in _orders(location):
+            if name in names:
+                context = location._replace(path=location.path.replace(segment, name))
+                if groups.shows_another(shown.setdefault(context, location), location):
+                    return True
+    return False
+
+
+def _orders(location: Location) -> set[tuple[str, str]]:
+    """Return the orders that a path names: each name, and the segment that has it."""
+    parts = [(_ENDS_NAME.split(part, maxsplit=1), part) for part in location.path.split("/")]
+    return {(name, part) for (name, *value), part in parts if value and is_ordering(name)}
 
 
 def _places(candidate: Sequence[Operation]) -> tuple[list[str], list[int]]:

@@ -101,6 +101,11 @@ class Groups:
         """Return the pages that are found under a form."""
         return _as_tuple(self.pages[form])
 
+    def shows_another(self, form: Location, other: Location) -> bool:
+        """Tell whether what is found under two forms is known, and no page under both."""
+        one, two = self.pages_of(form), self.pages_of(other)
+        return NO_EVIDENCE not in {*one, *two} and set(one).isdisjoint(two)
+
     def is_blurred(self, page: int, changes: dict[Location, Location]) -> bool:
         """Tell whether a page is still found under URLs of one shape after the changes.
 

@@ -192,7 +192,8 @@ class Trial:
         """Return how probable it is that the pages agree by chance, as those of its siblings do."""
         if self.known > 0:
             return 0.0
-        return chance_of_luck(self._groups, self.candidate, tally.support(thresholds))
+        pages = tally.support(thresholds)
+        return chance_of_luck(self._groups, self.candidate, self.changes, pages)
 
     def _is_luckiest(self, tally: Tally, thresholds: Thresholds) -> bool:
         """Tell whether it may but be the luckiest part of what any word or value would do."""

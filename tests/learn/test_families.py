@@ -345,3 +345,14 @@ def test_several_tokens_of_each_page_are_left_out():
     canonical = Canonicalizer(found).canonicalize
     one, other = (f"http://shop.example/get/b@a.example-{c * 40}/lib/9.c" for c in "ab")
     assert canonical(one) == canonical(other)
+
+
+def test_order_in_a_path_that_makes_a_difference_elsewhere_is_content():
+    """Listings of one tag have one part, and are the same in any order; that of all is not."""
+    orders = ("age", "votes", "answers")
+    url = "/questions/sort:{}/{}page:{}/".format
+    short = [see(url(o, f"tags:{t}/", 1), f"tag {t}") for o in orders for t in "abcdefghijklmn"]
+    long = [see(url(o, "", part), f"{part} by {o}") for o in orders for part in (1, 2)]
+    assert rules([*short, *long]) == {}
+    # Elsewhere it makes none.
+    assert rules([*short, *(see(url(o, "", 1), "all") for o in orders)]) != {}
