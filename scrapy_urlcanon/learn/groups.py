@@ -74,6 +74,8 @@ class Groups:
             self.pages.put(row, page)
             self._joined.add(page, row)
         self._rows = _RowsOfPages(site, self._joined)
+        # The current form of what redirects lead to and was not seen, from page `contents` on.
+        self._unseen = [*site.unseen]
         self._duplicates = array("i", filter(self._rows.has, range(len(site.sizes))))
 
     def duplicates(self) -> Sequence[int]:
@@ -250,8 +252,8 @@ class Groups:
         """Return those of the pages of a merge that are known to differ from each other.
 
         Of a page that is but the unseen target of a redirect nothing is known. Where that target
-        is one of the URLs that become one, the redirect leads to where the rule does: what is
-        shown there may well be what the others show.
+        is one of the URLs that become one, the redirect leads to where the rule does, whatever
+        else leads there: what is shown there may well be what the others show.
         """
         known = {page for page in pages if page < self.site.contents}
         out = {page for page in pages if page not in known and self._leads_out(page, sources)}
@@ -261,8 +263,7 @@ class Groups:
         return known | out
 
     def _leads_out(self, page: int, sources: Sequence[Location]) -> bool:
-        forms = self.forms(page)
-        return not forms or not set(forms).issubset(sources)
+        return self._unseen[page - self.site.contents] not in sources
 
     def forget_index(self) -> None:
         """Let go of what :meth:`index` made; the next round will ask for other handles.
@@ -279,6 +280,7 @@ class Groups:
             pages = self.pages.pop(source)
             row = self.pages.row_of(target)
             known = None if row == NO_ROW else self.pages.pages_at(row)
+            self._follow(pages, source, target)
             if known == pages:
                 continue
             if known is None:
@@ -292,6 +294,13 @@ class Groups:
             for page in _as_tuple(pages):
                 if page not in there and self._rows.has(page):
                     self._joined.add(page, row)
+
+    def _follow(self, pages: Pages, source: Location, target: Location) -> None:
+        """Take note of it where the unseen target of a redirect gets another form."""
+        for page in _as_tuple(pages):
+            number = page - self.site.contents
+            if number >= 0 and self._unseen[number] == source:
+                self._unseen[number] = target
 
     def _settled(self, pages: tuple[int, ...] | int) -> tuple[int, ...] | int:
         """Return the pages of a form without those that changed between two captures."""

@@ -64,7 +64,8 @@ class Site:
         self.contents = max(self.pages, default=NO_EVIDENCE) + 1
         """Pages whose content was seen; those from this number on are but the unseen target of a
         redirect."""
-        self._follow_redirects()
+        self.unseen = self._follow_redirects()
+        """What redirects lead to and was not seen, with its page, from the first of these on."""
         count = max(self.pages, default=NO_EVIDENCE) + 1
         self.sizes = array("i", [0]) * count
         """URLs that show a page, by page number."""
@@ -79,8 +80,8 @@ class Site:
                 )
             self.sizes[page] += 1
 
-    def _follow_redirects(self) -> None:
-        """Give a redirecting URL the page of its target, known or not."""
+    def _follow_redirects(self) -> dict[Location, int]:
+        """Give a redirecting URL the page of its target; return the targets that were not seen."""
         count = self.contents
         unseen: dict[Location, int] = {}
         for row in sorted(self.redirects):
@@ -103,6 +104,7 @@ class Site:
                 if target_row is not None:
                     self.pages[target_row] = page
             self.pages[row] = page
+        return unseen
 
     @cached_property
     def worded(self) -> frozenset[str]:

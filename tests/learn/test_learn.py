@@ -280,6 +280,21 @@ def test_redirect_is_evidence():
     assert rules([*hops, *pages("/a{}/")]) == {"shop.example": {"trailing_slash": "strip"}}
 
 
+@pytest.mark.parametrize("to", ["", "?by=ping"])
+def test_what_a_redirect_leads_to_and_was_not_seen_is_no_counter_example(to):
+    """A crawl that was cut short lacks some posts whose links to answer, and to ping, it has seen.
+
+    Of such a post nothing is known, whatever form a rule gives it: it is no other page than its
+    links to answer show.
+    """
+    posts = [*pages("/post/{}", 40)[4:], *pages("/post/{}?by=ping", 40)[9:]]
+    ping = [
+        Observation(f"{HOST}/post/{i}/ping", 301, redirect=f"{HOST}/post/{i}{to}") for i in range(9)
+    ]
+    answer = [see(f"/post/{i}?answer={i}{n}", f"page {i}") for i in range(20) for n in range(2)]
+    assert "answer" in rules([*posts, *ping, *answer])["shop.example"]["drop_params"]
+
+
 def test_redirect_back_to_where_a_visitor_came_from_is_no_evidence():
     """To add a tag leads to the list or to the cloud, whichever page it was linked from."""
     tags = [f"{one}{other}ing" for one in "bdfklm" for other in "aeiou"]
