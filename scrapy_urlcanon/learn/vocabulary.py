@@ -229,13 +229,16 @@ def is_number(text: str) -> bool:
 def may_be_default(name: str, value: str) -> bool:
     """Tell whether a value may be what a parameter means where it is not given.
 
-    A digest or a token may not: it is one of many, or another one in the next crawl.
+    A digest or a token may not: it is one of many, or another one in the next crawl. No value may,
+    whatever the name says.
 
     >>> may_be_default("page", "1"), may_be_default("page", "7"), may_be_default("sort", "up")
     (True, False, True)
+    >>> may_be_default("limit", "10"), may_be_default("limit", "")
+    (False, True)
     >>> may_be_default("from", "20"), may_be_default("from", "home")
     (False, True)
     """
-    if is_protected(name) and not _says_other_things(name, value):
+    if value and is_protected(name) and not _says_other_things(name, value):
         return _numbers_parts(name) and value in FIRST_PAGE
     return value.isdigit() or not is_identifier(value)

@@ -46,6 +46,22 @@ def test_second_page_of_short_listings_is_no_default():
     assert rules(seen) == {}
 
 
+@pytest.mark.parametrize(
+    "view",
+    [
+        "tmpl=component&print=1&layout=default&page=",
+        "tmpl=component&print=1&layout=default&page=&limit=",
+        "limit=&offset=",
+        "q=&from=&to=&sort=&dir=&lang=",
+    ],
+)
+def test_what_has_no_value_numbers_no_part_and_is_no_language(view):
+    """A print view, or a form with all its fields, has names of a listing, and no part of one."""
+    (found,) = rules([*pages("/a?id={}"), *pages("/a?id={}&" + view)]).values()
+    defaults = dict(param.split("=") for param in view.split("&"))
+    assert found == {"default_params": defaults}
+
+
 def test_number_of_a_part_is_dropped_beside_what_has_no_parts():
     """Links from the parts of a listing keep their number where many pages show that it is none."""
     parts = [see(f"/b?do=list&pagenum={i}", f"part {i}") for i in range(8)]

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 #: More parameters than this at once are no rule but another page.
 MAX_JOINT = 4
 
+#: The same with those that have no value, as of a form with many fields.
+MAX_EMPTY = 8
+
 _STRIP_WWW = StripWww()
 _INDEX_FILE = re.compile(r"[A-Za-z][\w-]{0,30}\.[A-Za-z]{2,5}", re.ASCII)
 
@@ -108,13 +111,15 @@ def differences(
     if one.params != other.params and set(one.params) == set(other.params):
         outside.append(DropRepeated())
     names, values = _param_differences(one.params, other.params)
-    if len(names) > MAX_JOINT:
+    # What has no value is none of what makes it another page.
+    telling = [name for name in names if DropValue(name, "") not in values]
+    if len(telling) > MAX_JOINT or len(names) > MAX_EMPTY:
         return
     yield from _of_names(tuple(outside), tuple(names), worded)
     for operation in values:
         yield (operation,)
     # That a listing begins where none is given has to be seen by itself.
-    is_of_listing = any(is_protected(name, worded) for name in names)
+    is_of_listing = any(is_protected(name, worded) for name in telling)
     if (len(values) > 1 and not is_of_listing) or (values and outside):
         yield (*outside, *values)
 
