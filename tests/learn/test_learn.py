@@ -58,6 +58,15 @@ def test_parameter_that_was_renamed_becomes_the_other():
     assert list(found["shop.example"]) == ["rewrite_path"]
 
 
+def test_titles_beside_the_numbers_of_a_thing_and_of_its_one_section_do_not_matter():
+    """That all things are in one section does not hide that its title goes with theirs."""
+    things = pages("/view?id={}&section=3", 24)
+    titled = pages("/view?id={0}:title-of-{0}&section=3:news", 24)
+    # Half of these URLs: no class of them is found elsewhere.
+    found = rules([*things[:16], *titled[8:]])
+    assert list(found["shop.example"]) == ["rewrite_path"]
+
+
 def test_two_views_that_differ_in_the_case_of_a_letter_say_nothing_of_other_paths():
     """A thread is the same flat and nested; a file may be there in either case."""
     found = rules([*pages("/thread/{}/T/"), *pages("/thread/{}/t/"), *pages("/Files/{}")])

@@ -141,6 +141,8 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     False
     >>> _is_plausible(RewriteTemplates("/list?show_files=1", "/list?show_news=1"))
     False
+    >>> _is_plausible(RewriteTemplates("/a?c=3:{_s}&id={a}", "/a?c=3&id={a}"))
+    True
     """
     texts = rewrite.source, rewrite.target
     # The number of one part of a listing neither goes nor comes: only that of the first may, or
@@ -154,8 +156,8 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     if mine - theirs and theirs - mine:
         return False
     # A parameter comes only if the segment of the path that said so goes, or another parameter with
-    # its value. That one out of nowhere makes no difference has to be shown of it by itself. So has
-    # that of another switch: each is on by the same value.
+    # its value, or if what stood beside its value goes. That one out of nowhere makes no difference
+    # has to be shown of it by itself. So has that of another switch: each is on by the same value.
     (path, _, query), (new_path, _, new_query) = (text.partition("?") for text in texts)
     old, new = (set(params.split("&")) - {""} for params in (query, new_query))
     gone = set(path.split("/")) - set(new_path.split("/")) | set(map(value_of, old - new))
@@ -163,7 +165,13 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     if any(map(LANGUAGE.fullmatch, gone - set(map(value_of, new)) - set(new_path.split("/")))):
         return False
     switches = set(filter(SWITCHED.fullmatch, map(value_of, old - new))) - set(path.split("/"))
-    return all("{" in param or value_of(param) in gone - switches for param in new - old)
+    named = {name_of(param): value_of(param) for param in old - new}
+    return all(
+        "{" in param
+        or value_of(param) in gone - switches
+        or _is_token(value_of(param), named.get(name_of(param), ""))
+        for param in new - old
+    )
 
 
 def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tuple[str, ...]]]:
