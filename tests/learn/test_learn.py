@@ -16,6 +16,8 @@ from benchmarks.learn.synthetic import judged
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.learn import Observation, Thresholds, learn
 
+TITLES = ("shoe", "coat", "boots", "scarf", "glove", "shirt", "dress", "jacket")
+
 
 def test_parameter_that_makes_no_difference_is_dropped():
     """A parameter under which the same pages are found is dropped for the whole domain."""
@@ -65,6 +67,29 @@ def test_titles_beside_the_numbers_of_a_thing_and_of_its_one_section_do_not_matt
     # Half of these URLs: no class of them is found elsewhere.
     found = rules([*things[:16], *titled[8:]])
     assert list(found["shop.example"]) == ["rewrite_path"]
+
+
+def test_name_of_a_number_in_the_path_is_no_language():
+    """The path of a script names what it takes; what is left without the names is the short one."""
+    (found,) = rules([*pages("/news/show/id/{}"), *pages("/news/{}")]).values()
+    assert found == {"rewrite_path": [["/news/show/id/{b:digits}", "/news/{b}"]]}
+
+
+def test_long_path_of_a_script_becomes_the_name_of_a_file():
+    """Where a script takes a thing's number, its title and its section, its own page has the title.
+
+    It has an ending there, which nothing in the longer path says.
+    """
+    titles = [f"{one}-{two}" for one in ("large", "small", "green") for two in TITLES]
+    seen = [see(f"/{title}.html", title) for title in titles[4:]]
+    seen += [
+        see(f"/shop/product/view/id/{i}/title/{title}/section/{section}/", title)
+        for i, title in enumerate(titles[:-4], 1200)
+        for section in (i % 9, 14 + i % 5)
+    ]
+    (found,) = rules(seen).values()
+    source = "/shop/product/view/id/{_e:digits}/title/{g}/section/{_i:digits}/"
+    assert found == {"rewrite_path": [[source, "/{g}.html"]]}
 
 
 def test_two_views_that_differ_in_the_case_of_a_letter_say_nothing_of_other_paths():

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
 
 #: Segments and parameters that a template may take out of the middle, and put in.
-MAX_PIECES = 6
+MAX_PIECES = 10
 
 #: Segments of the path that a template may pass on.
-MAX_SEGMENTS = 8
+MAX_SEGMENTS = 10
 
 #: In place of the number of segments: the path is passed on as a whole.
 ANY_PATH = -1
@@ -49,6 +49,7 @@ _NUMBERED = re.compile("([0-9]+)([-_,])")
 _NUMBER_LAST = re.compile(r"([-_,])([0-9]+)((?:\.[a-z]{2,5})?)$")
 _LOCALE = re.compile("[a-z]{2}[-_][A-Za-z]{2,4}")
 _WORD = re.compile("[^0-9.,_-]{3}")
+_NAME_OF_NUMBER = re.compile(r"(?<=.)/(id)(?=/(?:[0-9]+|\{\w+:digits\})(?:/|\Z))")
 _FIELD = re.compile(r"\{[^{}]*\}")
 _ENDING = re.compile(r"\.[a-z]{2,5}$")
 
@@ -139,6 +140,10 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     True
     >>> _is_plausible(RewriteTemplates("/de/{a}", "/fr/{a}"))
     False
+    >>> _is_plausible(RewriteTemplates("/id/{a:digits}", "/{a}"))
+    False
+    >>> _is_plausible(RewriteTemplates("/news/id/{b:digits}", "/news/{b}"))
+    True
     >>> _is_plausible(RewriteTemplates("/list?show_files=1", "/list?show_news=1"))
     False
     >>> _is_plausible(RewriteTemplates("/a?c=3:{_s}&id={a}", "/a?c=3&id={a}"))
@@ -161,8 +166,10 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     (path, _, query), (new_path, _, new_query) = (text.partition("?") for text in texts)
     old, new = (set(params.split("&")) - {""} for params in (query, new_query))
     gone = set(path.split("/")) - set(new_path.split("/")) | set(map(value_of, old - new))
-    # Nor does a language go: what is not translated now may be tomorrow.
-    if any(map(LANGUAGE.fullmatch, gone - set(map(value_of, new)) - set(new_path.split("/")))):
+    # Nor does a language go: what is not translated now may be tomorrow. What names a number within
+    # the path is none.
+    left = {*map(value_of, new), *new_path.split("/"), *_NAME_OF_NUMBER.findall(path)}
+    if any(map(LANGUAGE.fullmatch, gone - left)):
         return False
     switches = set(filter(SWITCHED.fullmatch, map(value_of, old - new))) - set(path.split("/"))
     named = {name_of(param): value_of(param) for param in old - new}
@@ -318,8 +325,23 @@ def _explain(
                 else:
                     patterns[number] = (TEXT,)
                 break
+        else:
+            filling = _around_text(pieces, want)
         fillings.append(filling)
     return patterns, tokens, fillings
+
+
+def _around_text(pieces: Sequence[str], want: str) -> Filling:
+    """Return what is wanted with the first text for readers that stands in it as a token.
+
+    >>> _around_text(["catalog", "s", "red-shoe"], "red-shoe.html")
+    ('', Token(number=2), '.html')
+    """
+    for number, piece in enumerate(pieces):
+        if not _is_code(piece) and _is_token(piece, want):
+            before, after = want.split(piece, 1)
+            return before, Token(number), after
+    return (want,)
 
 
 def _is_token(part: str, text: str) -> bool:
