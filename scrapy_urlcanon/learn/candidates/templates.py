@@ -326,21 +326,21 @@ def _explain(
                     patterns[number] = (TEXT,)
                 break
         else:
-            filling = _around_text(pieces, want)
+            filling = _with_ending(pieces, want)
         fillings.append(filling)
     return patterns, tokens, fillings
 
 
-def _around_text(pieces: Sequence[str], want: str) -> Filling:
-    """Return what is wanted with the first text for readers that stands in it as a token.
+def _with_ending(pieces: Sequence[str], want: str) -> Filling:
+    """Return what is wanted as a text for readers and the ending of a file, if there is that text.
 
-    >>> _around_text(["catalog", "s", "red-shoe"], "red-shoe.html")
-    ('', Token(number=2), '.html')
+    >>> _with_ending(["catalog", "s", "red-shoe"], "red-shoe.html")
+    (Token(number=2), '.html')
     """
-    for number, piece in enumerate(pieces):
-        if not _is_code(piece) and _is_token(piece, want):
-            before, after = want.split(piece, 1)
-            return before, Token(number), after
+    ending = _ENDING.search(want)
+    text = want[: ending.start()] if ending else ""
+    if ending and text in pieces and not _is_code(text):
+        return Token(pieces.index(text)), ending[0]
     return (want,)
 
 
