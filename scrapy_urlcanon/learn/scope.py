@@ -80,9 +80,10 @@ class Scope(NamedTuple):
 
     @property
     def is_expressible(self) -> bool:
-        """Whether a pattern can say it: no empty segment, no glob, no bytes that are no UTF-8."""
+        """Whether a pattern can say it: no glob, no bytes that are no UTF-8, nothing empty."""
         said = decode_query_text(self.condition.removesuffix(ANY_VALUE))
-        return all(self.segments) and "*" not in self.host + said and "\ufffd" not in said
+        is_text = "*" not in self.host + said and "\ufffd" not in said
+        return is_text and all(self.segments) and not self.host.startswith(".")
 
 
 def scopes_of(domain: str, location: Location) -> tuple[Scope, ...]:

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.learn import learn
+from scrapy_urlcanon.learn import Observation, learn
 from scrapy_urlcanon.learn.readers import read
 
 from .test_learn import HOST, pages, rules, see
@@ -100,3 +100,15 @@ def test_backslash_before_a_host_is_a_slash_too():
     learned = learn([*pages("/a?id={}"), *odd])
     assert learned.domains == 1
     assert learned.as_rules() == {"shop.example": {"drop_params": ["sid"]}}
+
+
+@pytest.mark.parametrize("odd", [".shop.example", "..shop.example", "*.shop.example", ".", "a.*"])
+def test_host_that_no_pattern_can_name_teaches_nothing_and_hides_nothing(odd):
+    """It was linked by mistake, and an index of an archive holds it."""
+    seen = [
+        Observation(f"http://{host}/a{page}?ref={ref}", main_sha1=f"{page:040x}")
+        for host in ("shop.example", odd)
+        for page in range(20)
+        for ref in range(3)
+    ]
+    assert learn(seen).as_rules()["shop.example"] == {"drop_params": ["ref"]}

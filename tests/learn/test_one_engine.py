@@ -6,7 +6,7 @@ import tempfile
 from functools import cache
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.learn.synthetic import SyntheticSite
@@ -82,6 +82,7 @@ def test_marks_in_urls_are_texts(shape, mark):
     shape=st.permutations([0, 1, 2, 3]),
     odd=st.lists(urls_of(TEXTS), max_size=12),
 )
+@example(fixed=["", ".", "", ""], shape=[0, 1, 2, 3], odd=[])
 def test_learning_raises_on_no_url(fixed, shape, odd):
     """Any text in a path, a query or a host is learned from or left out."""
     a, b, c, d = (fixed[i] for i in shape)
