@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections import Counter
+from functools import partial
 from itertools import chain, compress, takewhile
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from scrapy_urlcanon.pages.signature import MAX_LINES, Lines, kept_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
 
 EDGE = 0
@@ -20,7 +22,7 @@ EDGE = 0
 _MEDIA = 1
 """Stands for a line between the text and the addresses of what the page embeds."""
 _OTHER = -1
-"""Stands for a line that a page has several times, so that it tells no place."""
+"""Stands for a line that the page has farther on, too, so that it tells no place."""
 
 _MAX_BYTES = 2 + 2 * 8 * (MAX_LINES + 3)
 
@@ -37,9 +39,12 @@ _LEAST_VISITS_OF_ONE_SIDE = 8
 """At which a block stood beside one line. Nothing but that tells that a page has it, and a page
 that has not would lose lines of its own."""
 
+_LEAST_VISITS_OF_EACH = 2
+"""At which it stood beside one of several lines that tell it together."""
+
 _LEAST_SHARE_OF_ONE_SIDE = 0.75
-"""Of all visits. At the others it may have been the same by chance, as where there are but 20 texts
-for it: then a line is one of these if several pages have it there."""
+"""Of the visits of pages that have the line. At the others it may have been the same by chance, as
+where there are but 20 texts for it: then a line is one of these if several pages have it there."""
 
 
 class _Block(NamedTuple):
@@ -103,21 +108,33 @@ def unpack_outlines(data: object) -> tuple[Outline, Outline]:
 
 def _blocks_of(outline: Outline, others: Container[int], noise: Container[int]) -> Iterator[_Block]:
     """Yield the runs of lines of one visit that the *others* of another have not, or are noise."""
-    counts = Counter(outline)
+    first, last = _ends(outline)
     is_other = [line > _MEDIA and (line not in others or line in noise) for line in outline]
     start = 0
     while True in is_other[start:]:
         start = is_other.index(True, start)
         end = is_other.index(False, start)
 
-        def neighbours(numbers: Iterable[int]) -> tuple[int, ...]:
-            known = [outline[number] for number in takewhile(lambda n: not is_other[n], numbers)]
-            return tuple([line if counts[line] == 1 or line == EDGE else _OTHER for line in known])
+        def neighbours(numbers: Iterable[int], nearest: Mapping[int, int]) -> tuple[int, ...]:
+            known = takewhile(lambda number: not is_other[number], numbers)
+            return tuple([outline[n] if n == nearest[outline[n]] else _OTHER for n in known])
 
-        before = neighbours(range(start - 1, max(start - 1 - _NEIGHBOURS, -1), -1))
-        after = neighbours(range(end, min(end + _NEIGHBOURS, len(outline))))
+        before = neighbours(range(start - 1, max(start - 1 - _NEIGHBOURS, -1), -1), last)
+        after = neighbours(range(end, min(end + _NEIGHBOURS, len(outline))), first)
         yield _Block(before, after, end - start, _MEDIA in outline[:start])
         start = end
+
+
+def _ends(outline: Outline) -> tuple[dict[int, int], dict[int, int]]:
+    """Return where each line is for the first time, and where for the last.
+
+    A block may stand before the first "more" of a page, or behind the last one. It stands behind
+    no edge but the beginning, and before none but the end.
+    """
+    last = {line: number for number, line in enumerate(outline)}
+    first = {outline[number]: number for number in range(len(outline) - 1, -1, -1)}
+    first[EDGE], last[EDGE] = len(outline) - 1, 0
+    return first, last
 
 
 class Blocks:
@@ -126,8 +143,9 @@ class Blocks:
     A quotation of the day is another one on a page that was not visited twice, too: it is known by
     what stands around it. Between two lines that most pages have it may be of fewer lines than were
     seen there. Where it has but one such neighbour, as between the text of an article and the foot
-    of the page, it is on all pages, and of as many lines as there were at most visits. Pictures
-    have no places of their own: one more among them is that of the page, and no advertisement.
+    of the page, it is on all pages that have this line, and of as many lines as there were at most
+    visits. Pictures have no places of their own: one more among them is that of the page, and no
+    advertisement.
 
     >>> lines = Lines([10, 17, 20, 28, 30], [10, 17, 20, 28, 30], [5] * 5)
     >>> visited = [([0, 10, n, 20, 0], [0, 10, n + 1, 20, 0]) for n in range(50, 56, 2)]
@@ -138,51 +156,44 @@ class Blocks:
     [10, 17, 20, 30]
 
     :param visited: what two visits showed of each of several pages of one site; nothing where the
-        second showed the same.
+        second showed the same, and it was not kept.
     :param noise: lines that were others at another visit.
+    :param counters: those of them that were there again with another number: they tell a place.
     :param texts: returns the distinct texts of the site, or a sample of them.
     """
 
     def __init__(
         self,
         visited: Sequence[tuple[Outline, Outline]],
-        noise: Container[int] = (),
+        noise: AbstractSet[int] = frozenset(),
         texts: Callable[[], Iterable[Lines]] = tuple,
+        counters: AbstractSet[int] = frozenset(),
     ) -> None:
+        moving = noise - counters
         found = [
-            [*_blocks_of(first, {*again}, noise), *_blocks_of(again, {*first}, noise)]
+            [*_blocks_of(outline, {*other}, moving)]
             for first, again in visited
+            for outline, other in ((first, again), (again, first))
         ]
         between = Counter(
-            chain.from_iterable({_between(block) for block in blocks} for blocks in found)
+            chain.from_iterable(
+                {_between(block) for block in one + two}
+                for one, two in zip(found[::2], found[1::2], strict=True)
+            )
         )
-        beside: dict[_Side, list[int]] = {}
-        for blocks in found:
-            for one, count in _fewest(blocks).items():
-                beside.setdefault(one, []).append(count)
         least = max(_LEAST_VISITS, _LEAST_SHARE * len(visited))
-        least_beside = max(_LEAST_VISITS_OF_ONE_SIDE, ceil(_LEAST_SHARE_OF_ONE_SIDE * len(visited)))
-        sides = {
-            one: sorted(counts, reverse=True)
-            for one, counts in beside.items()
-            if len(counts) >= least_beside
-        }
         self._between: dict[int, dict[int, set[int]]] = {}
-        self._beside: dict[int, dict[_Side, int]] = {}
-        self._at_all: set[_Side] = set()
+        left = []
         for block in chain.from_iterable(found):
             place = _between(block)
             if place and between[place] >= least:
                 sizes = self._between.setdefault(place[0], {}).setdefault(place[1], set())
                 sizes.update([block.lines] if block.is_embedded else range(1, block.lines + 1))
-            elif side := next(filter(sides.__contains__, _beside(block)), None):
-                # So many lines had the block at that many visits, at least.
-                count = sides[side][least_beside - 1]
-                self._beside.setdefault(side.line, {})[side] = count
-                if len(sides[side]) == len(visited) and sides[side][-1] == count:
-                    self._at_all.add(side)
+            else:
+                left.append(block)
+        self._beside = _sides([*chain.from_iterable(visited)], found, left)
         self._known: Container[int] = ()
-        if len(self._at_all) < sum(map(len, self._beside.values())):
+        if not all(side.is_at_all for side in self._beside):
             self._known = self._on_several_pages(texts(), noise)
 
     def __bool__(self) -> bool:
@@ -193,9 +204,8 @@ class Blocks:
         """Return *lines* without those that stand where other text stands at each visit."""
         places = outline_of(lines)
         is_kept = bytearray(b"\1") * len(places)
-        for start, end, side in self._found(places):
+        for start, end, is_sure in self._found(places):
             for number in range(start, end):
-                is_sure = side is None or side in self._at_all
                 is_kept[number] &= not (is_sure or places[number] in self._known)
         kept = [chosen for line, chosen in zip(places, is_kept, strict=True) if line > _MEDIA]
         return Lines(*([*compress(column, kept)] for column in lines.columns))
@@ -211,36 +221,49 @@ class Blocks:
             inside = {number for start, end, _ in found for number in range(start, end)}
             own = (line for n, line in enumerate(places) if n not in inside and line not in noise)
             page = hash(frozenset(own))
-            for start, end, side in found:
-                if side and side not in self._at_all:
+            for start, end, is_sure in found:
+                if not is_sure:
                     for line in places[start:end]:
                         pages.setdefault(line, set()).add(page)
         return {line for line, of in pages.items() if len(of) > 1}
 
-    def _found(self, places: Sequence[int]) -> Iterator[tuple[int, int, _Side | None]]:
-        """Yield where blocks begin and end, and by which side those that are beside one line."""
-        counts = Counter(places)
-        for number, line in enumerate(places):
-            if counts[line] > 1 and line != EDGE:
+    def _found(self, places: Sequence[int]) -> Iterator[tuple[int, int, bool]]:
+        """Yield where blocks begin and end, and whether other text was there at all visits."""
+        first, last = _ends(places)
+        for line in self._between.keys() & last.keys():
+            for after, sizes in self._between[line].items():
+                start, end = last[line] + 1, first.get(after, 0)
+                if end - start in sizes:
+                    yield start, end, True
+        for side in self._beside:
+            place = side.place(first, last)
+            if place is None:
                 continue
-            for after, sizes in self._between.get(line, {}).items():
-                if after in places[number + 2 : number + max(sizes) + 2]:
-                    end = places.index(after, number + 2)
-                    if end - number - 1 in sizes:
-                        yield number + 1, end, None
-            for side, count in self._beside.get(line, {}).items():
-                start = number + side.distance - (side.distance < 0) * (count - 1)
-                end = start + count
-                if start > 0 and end < len(places) and min(places[start:end]) > _MEDIA:
-                    yield start, end, side
+            start = place + side.distance - (side.distance < 0) * (side.size - 1)
+            end = start + side.size
+            if start > 0 and end < len(places) and min(places[start:end]) > _MEDIA:
+                yield start, end, side.is_at_all
 
 
 class _Side(NamedTuple):
-    """By which line a block is known, and how far from it the next line of the block is."""
+    """A block that is known by one line beside it."""
 
-    line: int
+    lines: frozenset[int]
+    """Any of these: the first one on the page where the block is before it, else the last one."""
     distance: int
-    """In lines; negative where the block is before the line."""
+    """How far from it the next line of the block is; negative where the block is before it."""
+    size: int
+    """How many lines the block has."""
+    is_at_all: bool
+    """Whether it was of so many at all visits of pages that have the line.
+
+    What was there at some only, such as half of an A/B test, leaves its place to the page else.
+    """
+
+    def place(self, first: Mapping[int, int], last: Mapping[int, int]) -> int | None:
+        """Return where the line is, of a page where lines are *first* and *last*; None of none."""
+        ends, nearest = (last, max) if self.distance > 0 else (first, min)
+        return nearest(map(ends.__getitem__, self.lines & ends.keys()), default=None)
 
 
 def _between(block: _Block) -> tuple[int, ...] | None:
@@ -251,18 +274,90 @@ def _between(block: _Block) -> tuple[int, ...] | None:
     return (*place, block.lines) if block.is_embedded else place
 
 
-def _beside(block: _Block) -> Iterator[_Side]:
-    """Yield by what *block* is known on each of its sides, the nearest first."""
+def _beside(block: _Block) -> Iterator[tuple[int, int]]:
+    """Yield by what line *block* is known on each of its sides, and how far, the nearest first."""
     for skipped in range(0 if block.is_embedded else _NEIGHBOURS):
         for lines, direction in ((block.before, 1), (block.after, -1)):
             if skipped < len(lines) and lines[skipped] != _OTHER:
-                yield _Side(lines[skipped], direction * (1 + skipped))
+                yield lines[skipped], direction * (1 + skipped)
 
 
-def _fewest(blocks: Iterable[_Block]) -> dict[_Side, int]:
-    """Return how many lines the blocks of a visit have at least, by what they are known by."""
-    found: dict[_Side, int] = {}
-    for block in blocks:
-        for side in _beside(block):
-            found[side] = min(block.lines, found.get(side, block.lines))
-    return found
+_Sizes: TypeAlias = "Mapping[tuple[int, int], Mapping[int, int]]"
+"""How many lines the blocks of each outline have at least, by what line they are known, and how far
+from it."""
+
+
+def _sides(
+    outlines: Sequence[Outline], found: Iterable[Iterable[_Block]], left: Iterable[_Block]
+) -> set[_Side]:
+    """Return by which single lines blocks are known.
+
+    :param outlines: those of two visits of a page, one after the other.
+    :param found: the blocks of each.
+    :param left: those that are not known by the lines on both sides.
+    """
+    sizes: dict[tuple[int, int], dict[int, int]] = {}
+    for number, blocks in enumerate(found):
+        for block in blocks:
+            for place in _beside(block):
+                of = sizes.setdefault(place, {})
+                of[number] = min(block.lines, of.get(number, block.lines))
+    sides = _by_one_line(outlines, sizes)
+    for joint in map(partial(_by_any_line, outlines, sizes), (1, -1)):
+        for place in ((line, joint.distance) for line in joint.lines):
+            if place not in sides or not sides[place].is_at_all:
+                sides[place] = joint
+    known = set()
+    for block in left:
+        of_block = [sides[place] for place in _beside(block) if place in sides]
+        known.update(sorted(of_block, key=lambda side: not side.is_at_all)[:1])
+    return known
+
+
+def _by_one_line(outlines: Sequence[Outline], sizes: _Sizes) -> dict[tuple[int, int], _Side]:
+    """Return what blocks are beside a certain line at most visits of pages that have it."""
+    having = Counter(chain.from_iterable(map(frozenset, outlines)))
+    # Where it was not kept what a page showed it may have any line.
+    unknown = outlines.count(())
+    sides = {}
+    for (line, distance), of in sizes.items():
+        times = having[line] + unknown
+        least = max(2 * _LEAST_VISITS_OF_ONE_SIDE, ceil(_LEAST_SHARE_OF_ONE_SIDE * times))
+        if len(of) >= least:
+            # So many lines had the block at that many visits, at least.
+            counts = sorted(of.values(), reverse=True)
+            count = counts[least - 1]
+            is_at_all = len(of) == times and counts[-1] == count
+            sides[line, distance] = _Side(frozenset((line,)), distance, count, is_at_all)
+    return sides
+
+
+def _by_any_line(outlines: Sequence[Outline], sizes: _Sizes, direction: int) -> _Side:
+    """Return what block is beside any of some lines at all visits of pages that have one.
+
+    Such lines are the labels of links: which is the first one behind an article is another one on
+    each page. There are none where no block is found so.
+    """
+    lines = {
+        line: of
+        for (line, distance), of in sizes.items()
+        if distance == direction and len(of) >= 2 * _LEAST_VISITS_OF_EACH
+    }
+    while True:
+        side = _Side(frozenset(lines), direction, 0, is_at_all=True)
+        counts, wrong = [], set()
+        for number, outline in enumerate(outlines):
+            place = side.place(*_ends(outline)) if outline else None
+            if place is not None:
+                line = outline[place]
+                if number in lines[line]:
+                    counts.append(lines[line][number])
+                else:
+                    wrong.add(line)
+        if not wrong:
+            break
+        for line in wrong:
+            del lines[line]
+    if () in outlines or len(counts) < 2 * _LEAST_VISITS_OF_ONE_SIDE:
+        return side._replace(lines=frozenset())
+    return side._replace(size=min(counts), is_at_all=len({*counts}) == 1)

@@ -111,6 +111,75 @@ def test_lines_that_are_noise_tell_no_place():
     assert left(Blocks(visited(*two)), other) != [*chosen(20)]
 
 
+def links(number):
+    """Return labels of links, each of them several times, of which any may be the first one."""
+    labels = [b"more", b"reply"]
+    return [labels[number % 2], *(3 + number % 4) * labels]
+
+
+def test_block_is_told_by_the_first_of_lines_that_a_page_has_several_times():
+    """Behind a text with an advice are links, the first of which is another one on each page."""
+
+    def own(number):
+        return [text(number) + word for word in (b"", b" and", b" so", b" on")[: 1 + number % 4]]
+
+    two = [
+        (page(*own(n), advice(n), *links(n)), page(*own(n), advice(n + 1), *links(n)))
+        for n in range(8)
+    ]
+    blocks = Blocks(visited(*two))
+    for number in (20, 21):
+        other = page(*own(number), advice(number), *links(number))
+        assert left(blocks, other) == [*page(*own(number), *links(number))]
+
+
+def test_links_before_which_nothing_moved_at_a_visit_tell_no_block():
+    """Where some pages have no advice before their links, it may be any page."""
+    two = [
+        (page(text(n), advice(n), *links(n)), page(text(n), advice(n + 1), *links(n)))
+        for n in range(12)
+    ]
+    same = [(page(text(n), *links(n)), page(text(n), *links(n))) for n in (20, 21)]
+    blocks = Blocks(visited(*two, *same))
+    for number in (22, 23):
+        alone = page(text(number), b"a line of this page", *links(number))
+        assert left(blocks, alone) == [*alone]
+
+
+def test_block_of_pages_that_have_a_line_is_told_by_it_whatever_other_pages_have():
+    """Views to print have neither the foot nor the advice before it."""
+    two = [(page(text(n), advice(n)), page(text(n), advice(n + 1))) for n in range(8)]
+    printed = [lines_of(text(n)) for n in range(6)]
+    blocks = Blocks(visited(*two, *zip(printed, printed, strict=True)))
+    assert left(blocks, page(text(20), advice(20))) == [*page(text(20))]
+    assert left(blocks, printed[0]) == [*printed[0]]
+
+
+def test_line_that_is_there_at_some_visits_leaves_its_place_to_the_page():
+    """Where half of the visits show an offer behind the menu, the others show the text there."""
+    offer = b"Try it now"
+    two = [
+        (page(offer, text(n)), page(text(n))) if n % 3 else (page(offer, text(n)),) * 2
+        for n in range(12)
+    ]
+    blocks = Blocks(visited(*two), {lines_of(offer)[0].masked})
+    assert left(blocks, page(text(20))) == [*page(text(20))]
+
+
+def test_block_is_told_by_a_counter_beside_it():
+    """Its number is another one at each visit, and it is always there."""
+
+    def counted(number, visitors, by):
+        return page(text(number), b"%d visitors" % visitors, advice(by), text(number) + b" too")
+
+    two = [(counted(n, 3 * n, n), counted(n, 3 * n + 1, n + 1)) for n in range(8)]
+    counter = lines_of(b"0 visitors")[0].masked
+    blocks = Blocks(visited(*two), {counter}, counters={counter})
+    kept = [*counted(20, 7, 20)]
+    del kept[3]
+    assert left(blocks, counted(20, 7, 20)) == kept
+
+
 @pytest.mark.parametrize(
     "data",
     [

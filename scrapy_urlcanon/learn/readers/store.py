@@ -209,9 +209,9 @@ class _Texts:
         self._connection = connection
         self._said: dict[object, Observation] = {}
         self._lines: dict[object, Lines] = {}
-        steady, noise, outlines = self._visits_of(domain)
+        steady, noise, counters, outlines = self._visits_of(domain)
         self._blocks = Blocks(
-            outlines, noise, lambda: (lines for _, lines in self._sampled(domain))
+            outlines, noise, lambda: (lines for _, lines in self._sampled(domain)), counters
         )
         self._boilerplate = self._boilerplate_of(domain, steady, noise)
 
@@ -286,22 +286,34 @@ class _Texts:
     def _own(self, lines: Lines) -> Lines:
         return self._blocks.left_of(lines) if self._blocks else lines
 
-    def _visits_of(self, domain: str) -> tuple[set[int], set[int], list[tuple[Outline, Outline]]]:
-        """Return masked lines that stay from visit to visit, the others, and what stood where."""
+    def _visits_of(
+        self, domain: str
+    ) -> tuple[set[int], set[int], set[int], list[tuple[Outline, Outline]]]:
+        """Return masked lines that stay from visit to visit, the others, and what stood where.
+
+        The third are those others that were always there again with another number.
+        """
         stayed: Counter[int] = Counter()
         changed: Counter[int] = Counter()
+        counters: set[int] = set()
+        missing: set[int] = set()
         outlines = []
         for steady, noise, shown in self._connection.execute(_VISITS, (domain,)):
+            others: tuple[int, ...] = ()
             with suppress(ValueError):
                 stayed.update(unpack_hashes(steady))
-                changed.update(unpack_hashes(noise))
+                others = unpack_hashes(noise)
+                changed.update(others)
             with suppress(ValueError):
                 outlines.append(unpack_outlines(shown))
+                first, again = map(frozenset, outlines[-1])
+                counters.update((first & again).intersection(others))
+                missing |= first ^ again
         moving = {
             line for line, count in changed.items() if count > NOISE_SHARE * (count + stayed[line])
         }
         steady_lines = {line for line, count in stayed.items() if count >= MIN_VISITS} - moving
-        return steady_lines, moving, outlines
+        return steady_lines, moving, counters - missing, outlines
 
     def _sampled(self, domain: str) -> Iterator[tuple[object, Lines]]:
         """Yield distinct texts of the site, each with its number."""
