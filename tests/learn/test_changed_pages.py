@@ -98,3 +98,31 @@ def test_parameter_alone_on_a_site_does_not_tell_how_often_captures_differ():
         assert "season" not in str(rules(seasons))
         still = [see(f"/b/{i}?ref={ref}", f"page {i}") for i in range(50) for ref in range(4)]
         assert rules([*seasons, *still]) == {"shop.example": {"drop_params": ["ref"]}}
+
+
+def interrupted(observations, share, draw):
+    """Yield what a site showed that answers a share of the requests with "come back later"."""
+    for seen in observations:
+        yield see(seen.url[len("http://shop.example") :], LATER) if draw.random() < share else seen
+
+
+LATER = "too many requests, come back later"
+
+
+def test_page_in_the_place_of_any_other_is_no_counter_example():
+    """It is seen under many URLs, in the midst of those that agree on another page each."""
+    draw = Random(7)
+    urls = [(i, f"/a/{i}?sid={i * 40 + n}") for i in range(60) for n in range(2 + i % 7)]
+    seen = [see(url, f"page {i}") for i, url in urls]
+    assert (
+        rules(interrupted(seen, 0.03, draw))
+        == rules(seen)
+        == {"shop.example": {"drop_params": ["sid"]}}
+    )
+
+
+def test_page_that_some_values_show_in_the_place_of_any_other_is_content():
+    """Nobody has commented on most things: that these share a page is no interruption."""
+    seen = [see(f"/a/{i}?tab={tab}", f"page {i}") for i in range(40) for tab in "abcd"]
+    without = [see(f"/a/{i}?tab=comments", "no comments yet") for i in range(0, 40, 3)]
+    assert "drop_params" not in str(rules([*seen, *without]))
