@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 import zlib
 from collections import Counter
-from functools import partial
 from itertools import chain, compress, takewhile
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -13,7 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from scrapy_urlcanon.pages.signature import MAX_LINES, Lines, kept_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Container,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
     from collections.abc import Set as AbstractSet
 
 
@@ -303,14 +310,17 @@ def _sides(
                 of = sizes.setdefault(place, {})
                 of[number] = min(block.lines, of.get(number, block.lines))
     sides = _by_one_line(outlines, sizes)
-    for joint in map(partial(_by_any_line, outlines, sizes), (1, -1)):
-        for place in ((line, joint.distance) for line in joint.lines):
-            if place not in sides or not sides[place].is_at_all:
-                sides[place] = joint
+    for direction in (1, -1):
+        if joint := _by_any_line(outlines, sizes, direction):
+            for place in ((line, direction) for line in joint.lines):
+                if place not in sides or not sides[place].is_at_all:
+                    sides[place] = joint
     known = set()
     for block in left:
         of_block = [sides[place] for place in _beside(block) if place in sides]
-        known.update(sorted(of_block, key=lambda side: not side.is_at_all)[:1])
+        # One line is on more pages than any of a few that were seen.
+        of_block.sort(key=lambda side: (not side.is_at_all, len(side.lines)))
+        known.update(of_block[:1])
     return known
 
 
@@ -319,24 +329,18 @@ def _by_one_line(outlines: Sequence[Outline], sizes: _Sizes) -> dict[tuple[int, 
     having = Counter(chain.from_iterable(map(frozenset, outlines)))
     # Where it was not kept what a page showed it may have any line.
     unknown = outlines.count(())
-    sides = {}
-    for (line, distance), of in sizes.items():
-        times = having[line] + unknown
-        least = max(2 * _LEAST_VISITS_OF_ONE_SIDE, ceil(_LEAST_SHARE_OF_ONE_SIDE * times))
-        if len(of) >= least:
-            # So many lines had the block at that many visits, at least.
-            counts = sorted(of.values(), reverse=True)
-            count = counts[least - 1]
-            is_at_all = len(of) == times and counts[-1] == count
-            sides[line, distance] = _Side(frozenset((line,)), distance, count, is_at_all)
-    return sides
+    return {
+        (line, distance): side
+        for (line, distance), of in sizes.items()
+        if (side := _side({line}, distance, of.values(), having[line] + unknown))
+    }
 
 
-def _by_any_line(outlines: Sequence[Outline], sizes: _Sizes, direction: int) -> _Side:
-    """Return what block is beside any of some lines at all visits of pages that have one.
+def _by_any_line(outlines: Sequence[Outline], sizes: _Sizes, direction: int) -> _Side | None:
+    """Return what block is beside any of some lines at most visits of pages that have one.
 
     Such lines are the labels of links: which is the first one behind an article is another one on
-    each page. There are none where no block is found so.
+    each page.
     """
     lines = {
         line: of
@@ -344,20 +348,29 @@ def _by_any_line(outlines: Sequence[Outline], sizes: _Sizes, direction: int) -> 
         if distance == direction and len(of) >= 2 * _LEAST_VISITS_OF_EACH
     }
     while True:
-        side = _Side(frozenset(lines), direction, 0, is_at_all=True)
-        counts, wrong = [], set()
-        for number, outline in enumerate(outlines):
-            place = side.place(*_ends(outline)) if outline else None
-            if place is not None:
-                line = outline[place]
-                if number in lines[line]:
-                    counts.append(lines[line][number])
-                else:
-                    wrong.add(line)
+        side = _Side(frozenset(lines), direction, 0, is_at_all=False)
+        at = ((n, side.place(*_ends(outline))) for n, outline in enumerate(outlines) if outline)
+        beside = [(n, outlines[n][place]) for n, place in at if place is not None]
+        times = Counter(line for _, line in beside)
+        right = Counter(line for n, line in beside if n in lines[line])
+        wrong = {line for line in times if right[line] < _LEAST_SHARE_OF_ONE_SIDE * times[line]}
         if not wrong:
-            break
+            counts = [lines[line][n] for n, line in beside if n in lines[line]]
+            return _side(lines, direction, counts, len(beside) + outlines.count(()))
         for line in wrong:
             del lines[line]
-    if () in outlines or len(counts) < 2 * _LEAST_VISITS_OF_ONE_SIDE:
-        return side._replace(lines=frozenset())
-    return side._replace(size=min(counts), is_at_all=len({*counts}) == 1)
+
+
+def _side(lines: Iterable[int], distance: int, sizes: Collection[int], times: int) -> _Side | None:
+    """Return a block beside some lines, if it is there at enough of the visits that show these.
+
+    :param sizes: how many lines it had at each visit at which it was there.
+    :param times: how many visits show them.
+    """
+    least = max(2 * _LEAST_VISITS_OF_ONE_SIDE, ceil(_LEAST_SHARE_OF_ONE_SIDE * times))
+    if len(sizes) < least:
+        return None
+    # So many lines had the block at that many visits, at least.
+    size = sorted(sizes, reverse=True)[least - 1]
+    is_at_all = len(sizes) == times and min(sizes) == size
+    return _Side(frozenset(lines), distance, size, is_at_all)

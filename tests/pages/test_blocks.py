@@ -146,6 +146,32 @@ def test_links_before_which_nothing_moved_at_a_visit_tell_no_block():
         assert left(blocks, alone) == [*alone]
 
 
+def test_line_that_all_pages_have_tells_a_block_before_lines_of_which_each_has_one():
+    """The text before an advice ends in one of a few ways: elsewhere it may end in another one."""
+    ends = [b"Open from Monday", b"Open at weekends", b"Closed", b"Open on request"]
+    two = [
+        tuple(page(text(n), ends[n % 3], advice(by), b"Our address") for by in (n, n + 1))
+        for n in range(9)
+    ]
+    other = page(text(20), ends[3], advice(20), b"Our address")
+    assert left(Blocks(visited(*two)), other) == [*page(text(20), ends[3], b"Our address")]
+
+
+def test_block_before_one_of_several_lines_may_be_shorter_at_a_visit():
+    """Of two chosen texts one is there at both visits by chance, once."""
+    chosen = [(n, n + 5, n + 10, n + 15) for n in range(9)] + [(9, 14, 19, 14)]
+    two = [
+        (
+            page(*[text(n)] * (n % 4), advice(a), advice(b), *links(n)),
+            page(*[text(n)] * (n % 4), advice(c), advice(d), *links(n)),
+        )
+        for n, (a, b, c, d) in enumerate(chosen)
+    ]
+    texts = [page(text(n), advice(n % 20), advice(n % 20 + 5), *links(n)) for n in range(24)]
+    blocks = Blocks(visited(*two), texts=lambda: texts)
+    assert left(blocks, texts[22]) == [*page(text(22), *links(22))]
+
+
 def test_block_of_pages_that_have_a_line_is_told_by_it_whatever_other_pages_have():
     """Views to print have neither the foot nor the advice before it."""
     two = [(page(text(n), advice(n)), page(text(n), advice(n + 1))) for n in range(8)]
