@@ -114,9 +114,15 @@ def unpack_outlines(data: object) -> tuple[Outline, Outline]:
 
 
 def _blocks_of(outline: Outline, others: Container[int], noise: Container[int]) -> Iterator[_Block]:
-    """Yield the runs of lines of one visit that the *others* of another have not, or are noise."""
+    """Yield the runs of lines of one visit that the *others* of another have not, or are noise.
+
+    What a page has several times, such as the label of a link, is no text that was chosen anew.
+    """
     first, last = _ends(outline)
-    is_other = [line > _MEDIA and (line not in others or line in noise) for line in outline]
+    is_other = [
+        line > _MEDIA and (line not in others or (line in noise and first[line] == last[line]))
+        for line in outline
+    ]
     start = 0
     while True in is_other[start:]:
         start = is_other.index(True, start)

@@ -146,6 +146,21 @@ def test_links_before_which_nothing_moved_at_a_visit_tell_no_block():
         assert left(blocks, alone) == [*alone]
 
 
+def test_line_that_a_page_has_several_times_is_part_of_no_block():
+    """A label that a page lacks at one visit is noise, and stands beside what is chosen anew."""
+    two = [
+        (
+            page(*[text(n)] * (n % 4), advice(n), *links(n)),
+            page(*[text(n)] * (n % 4), advice(n + 1), *links(n)),
+        )
+        for n in range(9)
+    ]
+    noise = {line.masked for line in lines_of(b"\n".join(links(0)))}
+    own = b"a line of this page"
+    other = page(own, advice(20), *links(20))
+    assert left(Blocks(visited(*two), noise), other) == [*page(own, *links(20))]
+
+
 def test_line_that_all_pages_have_tells_a_block_before_lines_of_which_each_has_one():
     """The text before an advice ends in one of a few ways: elsewhere it may end in another one."""
     ends = [b"Open from Monday", b"Open at weekends", b"Closed", b"Open on request"]
