@@ -157,6 +157,13 @@ class OrderedCrawl:
         self._note_left(request)
         return True
 
+    def asks_again(self) -> None:
+        """Have the engine ask for the next request soon, though there was none now."""
+        # Else it asks when something comes in, or after the five seconds of its heartbeat.
+        slot = getattr(self._crawler.engine, "_slot", None)
+        if slot:
+            slot.nextcall.schedule()
+
     def _note_left(self, request: Request) -> None:
         page = None if self._left_pages is None else self._page_of(request)
         if page is not None and self._left_pages is not None:

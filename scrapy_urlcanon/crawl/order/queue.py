@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrapy.pqueues import DownloaderAwarePriorityQueue, ScrapyPriorityQueue
 
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.crawl.order.lane import State
     from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
+
+
+_LEFT_AT_ONCE: Final = 100
+"""After so many requests that are left, and written down, what came over the network has its turn.
+To write 20,000 took seconds, in which the crawl did nothing else."""
 
 
 class SiteQueue:
@@ -53,27 +58,27 @@ class SiteQueue:
         self._size += 1
 
     def pop(self) -> Request | None:
-        """Return the next request, or None."""
-        while self._size:
-            priority = max(self._lanes)
-            lane = self._lanes[priority]
-            is_done = self._crawl.is_done(self._slot)
-            turn = self._order.turn(self._slot)
-            number, features = lane.take(turn)
-            if not lane:
-                del self._lanes[priority]
-            self._size -= 1
-            request = self._store.take(number)
-            if request is None or (
-                (is_done or self._crawl.is_left(request)) and self._crawl.leave(request)
-            ):
-                if self._size and not lane:
-                    # Of those of a lower priority nothing is known.
-                    self._crawl.begin_again(self._slot)
-                continue
-            self._order.taken(request, self._slot, features, turn)
-            return request
-        return None
+        """Return the next request, or None where that was left, or none waits."""
+        if not self._size:
+            return None
+        priority = max(self._lanes)
+        lane = self._lanes[priority]
+        is_done = self._crawl.is_done(self._slot)
+        turn = self._order.turn(self._slot)
+        number, features = lane.take(turn)
+        if not lane:
+            del self._lanes[priority]
+        self._size -= 1
+        request = self._store.take(number)
+        if request is None or (
+            (is_done or self._crawl.is_left(request)) and self._crawl.leave(request)
+        ):
+            if self._size and not lane:
+                # Of those of a lower priority nothing is known.
+                self._crawl.begin_again(self._slot)
+            return None
+        self._order.taken(request, self._slot, features, turn)
+        return request
 
     def peek(self) -> Request | None:
         """Return the request that :meth:`pop` would return, and leave it there."""
@@ -161,8 +166,10 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
             queue.push(request)
 
     def pop(self) -> Request | None:
-        """Return the next request; None only where none is left in any slot."""
-        while self._slots:
+        """Return the next request; None where none is left, or more are to be left than at once."""
+        for _ in range(_LEFT_AT_ONCE):
+            if not self._slots:
+                return None
             slot = self._last = self._next()
             queue = self.pqueues[slot]
             request = queue.pop()
@@ -171,6 +178,7 @@ class NoveltyPriorityQueue(DownloaderAwarePriorityQueue):
                 del self._slots[bisect_left(self._slots, slot)]
             if request is not None:
                 return request
+        self._crawl.asks_again()
         return None
 
     def peek(self) -> Request | None:

@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 from loopback import page
 from scrapy import Request
+from scrapy.core.engine import ExecutionEngine
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -72,6 +73,35 @@ async def test_crawl_spider_is_done_too(crawl, tmp_path):
     left = [json.loads(line) for line in path.read_text().splitlines()]
     assert {each["url"].removeprefix(SITE) for each in left}.isdisjoint(result.hits)
     assert all(each["meta"]["link_text"] for each in left)
+
+
+@deferred_f_from_coro_f
+async def test_what_is_left_is_written_a_hundred_at_a_time(crawl, tmp_path, monkeypatch):
+    """What comes over the network has its turn in between, and the crawl still ends at once."""
+    turns = [0]
+    add = LeftRequests.add
+
+    def counting(left, request):
+        from twisted.internet import reactor  # noqa: PLC0415 - it is installed by now
+
+        turns[-1] += 1
+        if turns[-1] == 1:
+            reactor.callLater(0, turns.append, 0)
+        add(left, request)
+
+    monkeypatch.setattr(LeftRequests, "add", counting)
+    # Else the engine asks again after five seconds, whatever it was told.
+    monkeypatch.setattr(ExecutionEngine, "_SLOT_HEARTBEAT_INTERVAL", 3_600)
+    links = "".join(f"<a href=/item/{number}>x</a>" for number in range(400))
+    settings = {**STOPPING, "CLOSESPIDER_TIMEOUT": 120}
+    result = await crawl(
+        lambda request: page(links if request.target == "/" else "nothing"), settings
+    )
+    assert result.stats["finish_reason"] == NO_NEWS
+    left = urls_in(tmp_path / "urlcanon-left-follow.jsonl")
+    assert sum(turns) == len(left) > 300
+    assert max(turns) == 100
+    assert sorted([*result.hits, *left]) == sorted(["/", *(f"/item/{n}" for n in range(400))])
 
 
 @deferred_f_from_coro_f
