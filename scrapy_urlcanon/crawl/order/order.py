@@ -40,6 +40,8 @@ _FLOOR, _LOWEST_FLOOR, _LESS = 16, 64, 4
 """One of so many requests is taken out of turn in each of the two ways, whatever is expected: the
 first, while such ones bring as much as others; else less by that many each time, down to the
 second. With less by 16 the lists of a mail archive that lead to whole threads were found late."""
+_HIGHEST_FLOOR: Final = 4
+"""That often where what most is expected of brings next to nothing: there is nothing to lose."""
 _AS_GOOD: Final = 0.5
 """This share of what those bring of late of which most was expected. That they bring anything is
 not enough: a crawl of pages that all say something gave an eighth of its fetches to find those with
@@ -65,6 +67,10 @@ crawl went to lists of which nothing but that was known, that each leads to as m
 _USUAL: Final = 0.2
 """What is expected where nothing is known: what a usual page counts. With twice as much, each kind
 of which nothing was known was tried before those that were known to be usual."""
+_NEXT_TO_NOTHING: Final = _USUAL / 10
+"""Amounts below it are not compared. A calendar of pages with four new words each was fetched to
+the end of a crawl, and of what else waited, with 30 words each, less and less was tried.
+"""
 _SUSPICION: Final = -2.0
 """In logits: what is expected less of what usual rules of known software suspect."""
 _MAX_SLOTS: Final = 100_000
@@ -85,7 +91,7 @@ class _Taken:
 
 @define
 class _Way:
-    """A way in which requests are taken out of turn: it is tried less while it brings nothing."""
+    """A way in which requests are taken out of turn: less often while only the best bring much."""
 
     turns: tuple[Turn, ...]
     next: int
@@ -132,6 +138,8 @@ class _Slot:
         way = self._way(turn)
         if way is None:
             self.best += (amount - self.best) / _OF_LATE
+        elif self.best < _NEXT_TO_NOTHING and self.taken >= _COLD + _OF_LATE:
+            way.floor = max(way.floor - _LESS, _HIGHEST_FLOOR)
         elif amount >= _AS_GOOD * self.best:
             way.floor = _FLOOR
         else:

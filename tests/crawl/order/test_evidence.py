@@ -228,3 +228,34 @@ async def test_second_way_to_a_record_comes_after_other_records(crawl):
     hits = (await crawl(respond, {**NOVELTY, "CLOSESPIDER_PAGECOUNT": FIRST})).hits
     records = {hit.partition("&")[0] for hit in hits[:FIRST] if hit.startswith("/show")}
     assert len(records) >= 0.9 * COUNT
+
+
+@deferred_f_from_coro_f
+async def test_what_waits_longest_is_tried_more_where_the_best_bring_next_to_nothing(crawl):
+    """Five endless trees have a few words on each page; of what was linked first the end has many.
+
+    Its beginning says nothing, so that less is expected of it than of the trees.
+    """
+    kinds, empty, linked = 5, 20, 80
+    menu = f"<p>{words('menu', 20)}</p>"
+
+    def respond(request):
+        kind, _, number = request.target[1:].partition("/")
+        number = int(number or 0)
+        if not kind:
+            paths = (
+                *(f"/article/{n}" for n in range(30)),
+                *(f"/old/{n}" for n in range(linked)),
+                *(f"/tree{n}/0" for n in range(kinds)),
+            )
+            return page(menu + "".join(f"<p><a href={path}>x</a>" for path in paths))
+        if kind == "article" or (kind == "old" and number >= empty):
+            return page(menu + words(request.target, 80))
+        if kind == "old":
+            return page(menu)
+        further = "".join(f"<p><a href=/{kind}/{n}>x</a>" for n in (2 * number + 1, 2 * number + 2))
+        return page(menu + words(request.target, 3) + further)
+
+    hits = (await crawl(respond, {**NOVELTY, "CLOSESPIDER_PAGECOUNT": 300})).hits[:300]
+    found = [hit for hit in hits if hit.startswith("/old/") and int(hit[5:]) >= empty]
+    assert len(found) >= (linked - empty) * 0.9
