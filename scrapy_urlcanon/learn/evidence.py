@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from scrapy_urlcanon.confidence import at_most, at_most_drawn, lower_bound
 from scrapy_urlcanon.learn.rates import NO_RATE, Rate
+from scrapy_urlcanon.learn.results.rule import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scrapy_urlcanon.learn.results.rule import Evidence
+    from scrapy_urlcanon.learn.scope import Scope
 
 
 #: What is known of rules before a site was seen: of an option and its setting, such as
@@ -182,3 +183,45 @@ class Thresholds:
 
 
 DEFAULT_THRESHOLDS = Thresholds()
+
+
+@dataclass(slots=True)
+class Tally:
+    """What happened to a candidate within one scope."""
+
+    scope: Scope
+    pages: set[int] = field(default_factory=set)
+    """Pages merged rightly, of folds that did not propose the candidate."""
+    blurred: set[int] = field(default_factory=set)
+    """Those of them that are found under other URLs of one shape too."""
+    lost: int = 0
+    changed: int = 0
+    """Those of the lost pages that may but have changed."""
+    unclear: int = 0
+    """URLs among which those were."""
+    moved: int = 0
+    """Pages that have changed, and are not counted as lost."""
+    agreeing: int = 0
+    """URLs that agree, where there are enough of a page to tell what has changed."""
+    trials: int = 0
+    """Those of them that tell how often a capture differs; see :class:`Agreement`."""
+    differing: int = 0
+    """Those of the pages that have changed which do, too."""
+    merges: int = 0
+    examples: list[tuple[str, str]] = field(default_factory=list)
+
+    def support(self, thresholds: Thresholds) -> int:
+        """Return how many pages the evidence is worth."""
+        sharp = len(self.pages) - len(self.blurred)
+        return sharp + int(len(self.blurred) * thresholds.blurred)
+
+    def evidence(self, thresholds: Thresholds) -> Evidence:
+        """Return the tally as it is shown to the user."""
+        return Evidence(
+            pages=len(self.pages),
+            merges=self.merges,
+            counter_examples=self.lost,
+            bound=lower_bound(self.support(thresholds), self.lost, thresholds.confidence),
+            confidence=thresholds.confidence,
+            examples=tuple(self.examples),
+        )

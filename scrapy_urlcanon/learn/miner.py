@@ -27,12 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
-    from scrapy_urlcanon.learn.evidence import Prior
+    from scrapy_urlcanon.learn.evidence import Prior, Tally
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.operation import Operation
     from scrapy_urlcanon.learn.scope import Scope
     from scrapy_urlcanon.learn.site import Site
-    from scrapy_urlcanon.learn.trial import Tally
 
     Maker = Callable[[Duplicates], Iterator[tuple[Candidate, int]]]
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import combinations
 from operator import ne
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.candidates import MAX_URLS, common
 from scrapy_urlcanon.learn.contradictions import count_content
-from scrapy_urlcanon.learn.evidence import Changes
+from scrapy_urlcanon.learn.evidence import Changes, Tally
 from scrapy_urlcanon.learn.families import chance_of_luck, is_choice, siblings
 from scrapy_urlcanon.learn.held.merges import Merges, common_conditions, conditions_of
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
 from scrapy_urlcanon.learn.operation import apply_all, leave_out_one_token
-from scrapy_urlcanon.learn.results.rule import Evidence
 from scrapy_urlcanon.learn.scope import Scope, beginning_of, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import is_date, is_paging, may_be_default
@@ -40,48 +37,6 @@ MIN_PARTED = 20
 
 #: Pairs of URLs that are shown for a rule.
 MAX_EXAMPLES = 3
-
-
-@dataclass(slots=True)
-class Tally:
-    """What happened to a candidate within one scope."""
-
-    scope: Scope
-    pages: set[int] = field(default_factory=set)
-    """Pages merged rightly, of folds that did not propose the candidate."""
-    blurred: set[int] = field(default_factory=set)
-    """Those of them that are found under other URLs of one shape too."""
-    lost: int = 0
-    changed: int = 0
-    """Those of the lost pages that may but have changed."""
-    unclear: int = 0
-    """URLs among which those were."""
-    moved: int = 0
-    """Pages that have changed, and are not counted as lost."""
-    agreeing: int = 0
-    """URLs that agree, where there are enough of a page to tell what has changed."""
-    trials: int = 0
-    """Those of them that tell how often a capture differs; see :class:`Agreement`."""
-    differing: int = 0
-    """Those of the pages that have changed which do, too."""
-    merges: int = 0
-    examples: list[tuple[str, str]] = field(default_factory=list)
-
-    def support(self, thresholds: Thresholds) -> int:
-        """Return how many pages the evidence is worth."""
-        sharp = len(self.pages) - len(self.blurred)
-        return sharp + int(len(self.blurred) * thresholds.blurred)
-
-    def evidence(self, thresholds: Thresholds) -> Evidence:
-        """Return the tally as it is shown to the user."""
-        return Evidence(
-            pages=len(self.pages),
-            merges=self.merges,
-            counter_examples=self.lost,
-            bound=lower_bound(self.support(thresholds), self.lost, thresholds.confidence),
-            confidence=thresholds.confidence,
-            examples=tuple(self.examples),
-        )
 
 
 class Trial:
