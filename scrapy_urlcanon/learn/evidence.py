@@ -205,8 +205,6 @@ class Tally:
     """URLs that agree, where there are enough of a page to tell what has changed."""
     trials: int = 0
     """Those of them that tell how often a capture differs; see :class:`Agreement`."""
-    differing: int = 0
-    """Those of the pages that have changed which do, too."""
     merges: int = 0
     examples: list[tuple[str, str]] = field(default_factory=list)
 

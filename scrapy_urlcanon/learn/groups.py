@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from functools import lru_cache
-from itertools import accumulate, chain, compress, count
+from itertools import accumulate, compress, count
 from operator import and_
 from typing import TYPE_CHECKING, TypeVar
 
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
         Mapping,
         Sequence,
     )
-    from collections.abc import Set as AbstractSet
 
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.operation import Operation
@@ -44,9 +42,6 @@ _Part = TypeVar("_Part")
 
 #: So many URLs that agree, for each that does not, say that the latter has changed.
 CLEAR = 3
-
-#: Pages beside which another one was seen that stands in the place of any.
-_SEVERAL = 3
 
 
 class Groups:
@@ -68,8 +63,6 @@ class Groups:
         }
         self.rate_of_change = NO_RATE
         """How often a capture shows what no other one of its page does, as far as is known."""
-        self.strays: set[int] = set()
-        """Pages that stood in the place of others, by the rules accepted so far."""
         # Rows by the handle that their forms have, or had.
         self._handles: dict[str, array[int]] = {}
         self._joined = _Joined(len(site.sizes))
@@ -197,7 +190,6 @@ class Groups:
             if first.setdefault(target, source) is not source:
                 more.setdefault(target, []).append(source)
         found = Merges()
-        doubtful: list[tuple[int, list[Pages]]] = []
         for target, source in first.items():
             known = None if target in changes else self.pages.get(target)
             others = more.get(target)
@@ -208,47 +200,15 @@ class Groups:
             if known is not None:
                 sources.append(target)
                 shown.append(known)
-            evidence, agreement = self._evidence(sources, shown, self.strays)
-            if agreement.lost or agreement.moved:
-                doubtful.append((len(found), shown))
-            found.append(target, sources, evidence, agreement)
-        found.strays = self._strays(doubtful, found)
-        for number, shown in doubtful if found.strays != self.strays else ():
-            evidence, agreement = self._evidence(found.sources(number), shown, found.strays)
-            found.agreements[number] = agreement
-            found.set_pages(number, evidence)
+            found.append(target, sources, *self._evidence(sources, shown))
         return found
 
-    def _strays(self, doubtful: Iterable[tuple[int, list[Pages]]], found: Merges) -> set[int]:
-        """Return pages that stand now and then in the place of others, such as "come back later".
-
-        Each is in several merges whose other URLs agree, each time on another page, and there are
-        fewer where any URLs agree on it.
-
-        :param doubtful: the numbers of merges whose URLs show several pages, and which.
-        """
-        beside: dict[int, set[int]] = {}
-        for _, shown in doubtful:
-            counts = Counter(chain.from_iterable(map(_as_tuple, shown)))
-            counts.pop(NO_EVIDENCE, None)
-            (most, agreeing), *others = counts.most_common()
-            if agreeing >= max(CLEAR, 2 * sum(count for _, count in others)):
-                for page, _ in others:
-                    if self.site.sizes[page] >= _SEVERAL:
-                        beside.setdefault(page, set()).add(most)
-        likely = {page: len(of) for page, of in beside.items() if len(of) >= _SEVERAL}
-        if not likely:
-            return self.strays
-        agreed = Counter(page for number in range(len(found)) for page in found.pages(number))
-        return self.strays | {page for page, count in likely.items() if count > agreed[page]}
-
     def _evidence(
-        self, sources: list[Location], shown: list[Pages], strays: AbstractSet[int]
+        self, sources: list[Location], shown: list[Pages]
     ) -> tuple[tuple[int, ...], Agreement]:
         """Return the pages that at least two URLs show, and how far all of them agree.
 
         :param shown: what each of them shows.
-        :param strays: pages that stand in the place of others.
         """
         first = shown[0]
         if isinstance(first, int) and shown.count(first) == len(shown):
@@ -268,26 +228,16 @@ class Groups:
                 counts[page] = counts.get(page, 0) + 1
         unlike = self._told_apart(counts, sources)
         lost_before = sum(max(0, len(unlike.intersection(pages)) - 1) for pages in several)
-        evidence = tuple([p for p, count in counts.items() if count > 1 and p not in strays])
+        evidence = tuple([page for page, count in counts.items() if count > 1])
         lost = max(0, len(unlike) - 1 - lost_before)
-        once = {page for page in unlike if self._is_passing(page, strays) and counts[page] == 1}
+        once = {page for page in unlike if self.site.sizes[page] == 1 and counts[page] == 1}
         most = max(counts, key=lambda page: counts[page], default=NO_EVIDENCE)
         agreeing = counts.get(most, 0)
         # A page with many URLs may be seen as it was before under several of them.
-        before = once | {
-            page
-            for page in unlike - {most}
-            if page in strays or counts[page] == len(self.forms(page))
-        }
+        before = once | {page for page in unlike - {most} if counts[page] == len(self.forms(page))}
         if agreeing >= max(CLEAR, 2 * sum(counts[page] for page in before)):
             once = before
         elif agreeing < max(CLEAR, 2 * len(once)):
-            if unlike & strays and len(unlike - strays) <= 1:
-                # That it is one is known from other merges, and no matter of how many agree here.
-                odd = [s for s in sources if not strays.isdisjoint(self.pages_of(s))]
-                agreeing = sum(count for page, count in counts.items() if page not in strays)
-                moved = tuple(sorted(odd)[:lost])
-                return evidence, Agreement(moved=moved, is_beside_few=True, agreeing=agreeing)
             known = sum(counts.values())
             odd = [s for s, p in zip(sources, shown, strict=True) if agreeing > 1 and p in once]
             changed = min(lost, len(once))
@@ -297,10 +247,6 @@ class Groups:
         moved = tuple(sorted(odd)[: lost - left])
         trials = agreeing if agreeing > max(CLEAR, 2 * len(odd)) else 0
         return evidence, Agreement(left, moved=moved, agreeing=agreeing, trials=trials)
-
-    def _is_passing(self, page: int, strays: AbstractSet[int]) -> bool:
-        """Tell whether nothing says that a URL which shows a page would show it again."""
-        return self.site.sizes[page] == 1 or page in strays
 
     def _told_apart(self, pages: Collection[int], sources: Sequence[Location]) -> set[int]:
         """Return those of the pages of a merge that are known to differ from each other.
@@ -360,8 +306,8 @@ class Groups:
         """Return the pages of a form without those that changed between two captures."""
         if isinstance(pages, int):
             return pages
-        once = [page for page in pages if self._is_passing(page, self.strays)]
-        agreeing = max((self.site.sizes[page] for page in {*pages} - {*once}), default=0)
+        once = [page for page in pages if self.site.sizes[page] == 1]
+        agreeing = max(self.site.sizes[page] for page in pages)
         if not once or agreeing < max(CLEAR, 2 * len(once)):
             return pages
         left = tuple([page for page in pages if page not in once])

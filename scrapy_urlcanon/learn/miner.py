@@ -158,7 +158,7 @@ class Miner:
         for candidate in candidates:
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
             whole = trial.whole
-            self._rates.add(candidate, Seen(whole.trials, whole.agreeing, whole.differing))
+            self._rates.add(candidate, Seen(whole.trials, whole.agreeing, whole.moved))
             if self._accept_all(trial, self._flawless):
                 accepted = True
             elif not any(step.is_for_listings for step in candidate) and trial.accepted(
@@ -268,7 +268,6 @@ class Miner:
             operations = tuple(step.as_seen(changes) for step in operations)
         self.share_seen = max(self.share_seen, self._share_seen({*changes.values()}))
         self.accepted = inserted(self.accepted, Accepted(scope, operations, evidence))
-        self.groups.strays |= trial.strays
         self.groups.apply(changes)
 
     def _share_seen(self, targets: Collection[Location]) -> float:

@@ -62,8 +62,6 @@ class Trial:
         self._dropped = frozenset[str]().union(*(step.drops for step in candidate))
         self._fewer = list(combinations(candidate, len(candidate) - 1))
         self._merges = groups.merges(self.changes)
-        self.strays = self._merges.strays
-        """Pages that stand in the place of others; see :attr:`Groups.strays`."""
         count_content(self._merges, self.changes, candidate)
         if len(candidate) > 1 and not any(step.speaks_alone for step in candidate):
             for number, merge in enumerate(self._merges):
@@ -247,8 +245,11 @@ class Trial:
     def _tally(self, scope: Scope, merges: Iterable[Merge]) -> Tally:
         tally = Tally(scope)
         # The first ones by their text, so that the order of the merges does not show.
-        counted = self._counted(merges, tally)
-        first = nsmallest(MAX_EXAMPLES, counted, key=lambda merge: reading_order(merge.target))
+        first = nsmallest(
+            MAX_EXAMPLES,
+            self._counted(merges, tally),
+            key=lambda merge: reading_order(merge.target),
+        )
         tally.examples = [_example(merge, self.changes) for merge in first]
         return tally
 
@@ -256,12 +257,11 @@ class Trial:
         """Add merges to a tally, one by one; yield those that may be shown for it."""
         folds = self._groups.site.folds
         for merge in merges:
-            lost, changed, unclear, moved, is_beside_few, agreeing, trials, _ = merge.agreement
+            lost, changed, unclear, moved, agreeing, trials, _ = merge.agreement
             tally.lost += lost
             tally.changed += changed
             tally.unclear += unclear
             tally.moved += len(moved)
-            tally.differing += 0 if is_beside_few else len(moved)
             tally.agreeing += agreeing
             tally.trials += trials
             tally.merges += len(merge.sources) - 1 - lost

@@ -100,29 +100,39 @@ def test_parameter_alone_on_a_site_does_not_tell_how_often_captures_differ():
         assert rules([*seasons, *still]) == {"shop.example": {"drop_params": ["ref"]}}
 
 
-def interrupted(observations, share, draw):
-    """Yield what a site showed that answers a share of the requests with "come back later"."""
-    for seen in observations:
-        yield see(seen.url[len("http://shop.example") :], LATER) if draw.random() < share else seen
+NOTHING = "nothing is here"
+"""What several URLs show in the midst of others that agree, and is the answer to what they ask."""
 
 
-LATER = "too many requests, come back later"
+def filtered(draw):
+    """Yield lists under five filters each, of which eight find nothing."""
+    for i in range(60):
+        for n in range(5):
+            is_empty = n == 0 and i < 8
+            yield see(f"/c/{i}?only={draw.random()}", NOTHING if is_empty else f"list {i}")
 
 
-def test_page_in_the_place_of_any_other_is_no_counter_example():
-    """It is seen under many URLs, in the midst of those that agree on another page each."""
-    draw = Random(7)
-    urls = [(i, f"/a/{i}?sid={i * 40 + n}") for i in range(60) for n in range(2 + i % 7)]
-    seen = [see(url, f"page {i}") for i, url in urls]
-    assert (
-        rules(interrupted(seen, 0.03, draw))
-        == rules(seen)
-        == {"shop.example": {"drop_params": ["sid"]}}
-    )
+def test_empty_list_that_few_filters_show_is_content():
+    """Whether it is seen under them alone, or under most searches too."""
+    still = [see(f"/b/{i}?ref={ref}", f"page {i}") for i in range(80) for ref in "abc"]
+    assert rules([*filtered(Random(1)), *still]) == {"shop.example": {"drop_params": ["ref"]}}
+    searches = [see(f"/search?q={i}", f"found {i}" if i % 2 else NOTHING) for i in range(90)]
+    assert rules([*filtered(Random(1)), *searches]) == {}
 
 
-def test_page_that_some_values_show_in_the_place_of_any_other_is_content():
-    """Nobody has commented on most things: that these share a page is no interruption."""
+def test_what_is_sold_out_in_some_sizes_is_content():
+    """It is so in several sizes of few things, and in one of some."""
+    sold_out = dict.fromkeys(range(0, 60, 15), 3)
+    seen = [
+        see(f"/p/{i}?size={i}-{n}", NOTHING if n < sold_out.get(i, i % 8 == 1) else f"thing {i}")
+        for i in range(60)
+        for n in range(20)
+    ]
+    assert rules(seen) == {}
+
+
+def test_page_of_things_without_comments_is_content():
+    """Nobody has commented on most of them: that these share a page is no interruption."""
     seen = [see(f"/a/{i}?tab={tab}", f"page {i}") for i in range(40) for tab in "abcd"]
     without = [see(f"/a/{i}?tab=comments", "no comments yet") for i in range(0, 40, 3)]
     assert "drop_params" not in str(rules([*seen, *without]))

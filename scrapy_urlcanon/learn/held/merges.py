@@ -32,9 +32,6 @@ class Agreement(NamedTuple):
     moved: tuple[Location, ...] = ()
     """One URL of each page that was seen here only, beside many URLs that agree; such pages are not
     counted in ``lost``."""
-    is_beside_few: bool = False
-    """Whether the ``moved`` are known by other merges, and these URLs too few to tell how often a
-    capture differs."""
     agreeing: int = 0
     """Those many URLs."""
     trials: int = 0
@@ -81,8 +78,6 @@ class Merges:
         self.targets: list[Location] = []
         """By number, as all that is public here."""
         self.agreements: list[Agreement] = []
-        self.strays: set[int] = set()
-        """Pages that stand in the place of others: what tells is what is made one here."""
         self._sources: list[Location] = []
         # Where the sources of each end in the list of all.
         self._ends = array("i", [0])
