@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.classes.shapes import templates_of
+from scrapy_urlcanon.learn.classes.shapes import shape_of, templates_of
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.location import Location, name_of, value_of
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
-from scrapy_urlcanon.learn.vocabulary import NUMBER, is_protected
+from scrapy_urlcanon.learn.vocabulary import is_protected
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -46,17 +46,7 @@ def way_of(source: Location, target: Location) -> Hashable:
         same_host,
         gone,
         new,
-        next(templates_of(source), "").partition("?")[0] or _shape(source.path),
-    )
-
-
-def _shape(path: str) -> str:
-    """Return the first segment of a path and how deep it goes."""
-    segments = path.split("/")[1:]
-    return (
-        f"{NUMBER.sub('0', segments[0])} {len(segments)}"
-        if len(segments) > 1
-        else f" {len(segments)}"
+        next(templates_of(source), "").partition("?")[0] or shape_of(source.path),
     )
 
 

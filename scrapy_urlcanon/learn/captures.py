@@ -16,7 +16,7 @@ from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.learn.held.locations import Collector
 from scrapy_urlcanon.learn.held.row_index import NO_ROW, RowIndex
 from scrapy_urlcanon.learn.location import host_of, locate
-from scrapy_urlcanon.learn.orders import Reordered, are_reordered
+from scrapy_urlcanon.learn.orders import Reordered, Visited, are_reordered
 from scrapy_urlcanon.learn.semicolons import semicolon_hosts
 from scrapy_urlcanon.learn.simhash import SimhashIndex
 from scrapy_urlcanon.learn.site import NO_EVIDENCE, Site
@@ -53,10 +53,11 @@ Shown: TypeAlias = "tuple[int, int, int]"
 class Captures:
     """The observations of one domain, about 100 bytes each, in any order."""
 
-    __slots__ = ("_runs",)
+    __slots__ = ("_runs", "_visited")
 
     def __init__(self) -> None:
         self._runs = [_Run()]
+        self._visited: list[Visited] = []
 
     def __len__(self) -> int:
         return sum(map(len, self._runs))
@@ -82,6 +83,9 @@ class Captures:
             self._runs.append(run)
         url = observation.url.encode("utf-8", "surrogatepass")
         run.add(url, (flags, main, simhash), canonical, observation.redirect)
+        if observation.is_steady is not None:
+            origin, path, _ = locate(observation.url)
+            self._visited.append(Visited(host_of(origin), path, observation.is_steady))
 
     def extend(self, other: Captures) -> None:
         """Add the captures of another."""
@@ -90,6 +94,7 @@ class Captures:
                 self._runs[-1].extend(run)
             else:
                 self._runs.append(run)
+        self._visited += other._visited
 
     def site(self, domain: str) -> Site:
         """Return what the captures amount to, and forget them: both would not fit side by side.
@@ -136,7 +141,17 @@ class Captures:
         del collected, spellings
         pages = evidence.pages()
         evidence.join_declared(pages, declared, locations)
-        return Site(domain, locations, pages, declared, redirects, canonical, semicolons, reordered)
+        return Site(
+            domain,
+            locations,
+            pages,
+            declared,
+            redirects,
+            canonical,
+            semicolons,
+            reordered,
+            self._visited,
+        )
 
 
 def _point(targets: dict[int, Location], row: int, location: Location, target: Location) -> None:

@@ -228,7 +228,7 @@ def learn_site(
     )
     rules = [
         *separators(site.semicolon_hosts, found),
-        *rules_of_order(site.domain, site.reordered, thresholds.confidence),
+        *rules_of_order(site.domain, site.reordered, site.visited, thresholds.confidence),
         *found,
     ]
     unsure = [

@@ -74,6 +74,9 @@ class Observation(NamedTuple):
     """Declared canonical (link element or ``Link`` header), absolute."""
     redirect: str = ""
     """Target, where the capture is a redirect and its target is known."""
+    is_steady: bool | None = None
+    """Whether a second visit of the URL showed the same page; None where there was none. No table
+    has it."""
 
     @property
     def has_content(self) -> bool:

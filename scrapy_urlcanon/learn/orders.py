@@ -2,13 +2,20 @@
 
 Nearly every server reads parameters by name. Where one does not, or shows a listing that has no
 order of its own in another one each time, the URL that is not fetched had other content.
+
+A page that moves, such as one with a random block, differs in another order too, and at a second
+visit in the same one. So what orders show is held against the second visits of pages of their kind:
+of a site often nothing but the listings moves, or all but these.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.confidence import MAX_FALSE, lower_bound
+from scrapy_urlcanon.confidence import MAX_FALSE, at_most_drawn, lower_bound
+from scrapy_urlcanon.learn.classes.shapes import shape_of
+from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 
 if TYPE_CHECKING:
@@ -24,6 +31,14 @@ class Reordered(NamedTuple):
     is_same: bool
 
 
+class Visited(NamedTuple):
+    """A URL that was visited twice, and whether both visits showed one page."""
+
+    host: str
+    path: str
+    is_steady: bool
+
+
 def are_reordered(one: str, other: str) -> bool:
     """Tell whether two URLs differ in the order of their parameters.
 
@@ -37,16 +52,23 @@ def are_reordered(one: str, other: str) -> bool:
 
 
 def rules_of_order(
-    domain: str, seen: Iterable[Reordered], confidence: float
+    domain: str, seen: Iterable[Reordered], visited: Iterable[Visited], confidence: float
 ) -> Iterator[LearnedRule]:
     """Yield the hosts of a domain whose parameters are not to be sorted."""
     by_host: dict[str, list[Reordered]] = {}
     for pair in seen:
         by_host.setdefault(pair.host, []).append(pair)
+    steady = Counter((one.host, shape_of(one.path), one.is_steady) for one in visited)
     for host, pairs in sorted(by_host.items()):
         differ = [pair for pair in pairs if not pair.is_same]
         bound = lower_bound(len(differ), len(pairs) - len(differ), confidence)
-        if bound > MAX_FALSE:
+        shapes = {shape_of(locate(pair.one).path) for pair in differ}
+        moved, stayed = (
+            sum(steady[host, shape, told] for shape in shapes) for told in (False, True)
+        )
+        if bound > MAX_FALSE and not _may_be_change(
+            len(differ), len(pairs), moved, moved + stayed, confidence
+        ):
             evidence = Evidence(
                 pages=len(differ),
                 counter_examples=len(pairs) - len(differ),
@@ -55,3 +77,12 @@ def rules_of_order(
                 examples=tuple(sorted((pair.one, pair.other) for pair in differ)[:3]),
             )
             yield LearnedRule(domain, host, "sort_query", False, "apart", evidence)  # noqa: FBT003
+
+
+def _may_be_change(differ: int, pairs: int, moved: int, visits: int, confidence: float) -> bool:
+    """Tell whether pages differ at second visits about as often as in another order.
+
+    By Fisher's exact test: so few at visits would be no wonder if an order made no difference.
+    """
+    likelihood = at_most_drawn(moved, visits, moved + differ, visits + pairs)
+    return moved > 0 and likelihood >= 1.0 - confidence

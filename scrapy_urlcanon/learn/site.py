@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.held.locations import Locations
     from scrapy_urlcanon.learn.location import Location
-    from scrapy_urlcanon.learn.orders import Reordered
+    from scrapy_urlcanon.learn.orders import Reordered, Visited
 
 #: Page number of a URL of which no capture says what it shows.
 NO_EVIDENCE = -1
@@ -41,12 +41,15 @@ class Site:
         canonical: Collection[int],
         semicolon_hosts: frozenset[str],
         reordered: Sequence[Reordered],
+        visited: Sequence[Visited],
     ) -> None:
         self.domain = domain
         self.semicolon_hosts = semicolon_hosts
         """Hosts, with their ports, where ``;`` separates parameters."""
         self.reordered = reordered
         """Captures of one URL with its parameters in two orders."""
+        self.visited = visited
+        """URLs that were visited twice."""
         self.locations = locations
         wanted = {*declared.values(), *redirects.values()}
         self.row_of = {

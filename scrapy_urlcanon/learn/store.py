@@ -93,7 +93,9 @@ CREATE TABLE IF NOT EXISTS visits (
     domain TEXT NOT NULL,
     steady BLOB NOT NULL,
     noise BLOB NOT NULL,
-    outlines BLOB
+    outlines BLOB,
+    url TEXT,
+    text INTEGER REFERENCES texts (id)
 );
 CREATE TABLE IF NOT EXISTS audits (
     id INTEGER PRIMARY KEY,
@@ -146,7 +148,7 @@ class ObservationStore:
         self._writing: Future[None] | None = None
         self._rows: list[tuple[_Row, _Text]] = []
         self._audits: list[_Row] = []
-        self._visits: list[_Row] = []
+        self._visits: list[tuple[_Row, _Text | None]] = []
         self._texts: dict[int, int | None] = {}
         self._firsts: dict[str, tuple[int | None, bytes]] = {}
         self._crawl: int | None = None
@@ -224,15 +226,19 @@ class ObservationStore:
         )
         self._flush_batch()
 
-    def add_visits(self, domain: str, visits: Visits) -> None:
-        """Keep what two visits of one URL of *domain* told of its site."""
+    def add_visits(self, url: str, visits: Visits, again: Signature | None = None) -> None:
+        """Keep what two visits of *url* told of its site.
+
+        :param again: what the second one showed; None where that was the same byte for byte.
+        """
         if not self._failed:
             kept = (
                 pack_hashes(visits.steady),
                 pack_hashes(visits.noise),
                 pack_outlines(*visits.outlines),
             )
-            self._visits.append((self._crawl, domain, *kept))
+            row = self._crawl, domain_of(url), *kept, url
+            self._visits.append((row, _text_of(again) if again else None))
             self._flush_batch()
 
     def flush(self) -> None:
@@ -252,7 +258,10 @@ class ObservationStore:
         self._writing = self._writer.submit(self._write, rows, audits, visits)
 
     def _write(
-        self, rows: list[tuple[_Row, _Text]], audits: list[_Row], visits: list[_Row]
+        self,
+        rows: list[tuple[_Row, _Text]],
+        audits: list[_Row],
+        visits: list[tuple[_Row, _Text | None]],
     ) -> None:
         if self._failed:
             self.refused += len(rows)
@@ -270,9 +279,9 @@ class ObservationStore:
                     audits,
                 )
                 self._connection.executemany(
-                    "INSERT INTO visits (crawl, domain, steady, noise, outlines) "
-                    "VALUES (?, ?, ?, ?, ?)",
-                    visits,
+                    "INSERT INTO visits (crawl, domain, steady, noise, outlines, url, text) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    [(*row, text and self._id_of(text, str(row[1]))) for row, text in visits],
                 )
         except sqlite3.Error as error:
             self.refused += len(rows)
@@ -326,12 +335,9 @@ class ObservationStore:
         *,
         redirect: str = "",
     ) -> None:
-        raw, text, title, _ = signature
         canonical = SAME_URL if canonical == url else canonical
-        row = url, status, size, _packed_digest(raw), canonical, redirect
-        # SQLite has no unsigned integers of 64 bits.
-        said = _packed_digest(text), f"{title:x}", signature.pack()
-        self._rows.append(((self._crawl, domain_of(url), *row), said))
+        row = url, status, size, _packed_digest(signature.raw_sha1), canonical, redirect
+        self._rows.append(((self._crawl, domain_of(url), *row), _text_of(signature)))
 
     def _flush_batch(self) -> None:
         if max(len(self._rows), len(self._audits)) >= BATCH:
@@ -340,6 +346,11 @@ class ObservationStore:
     def _fail(self, error: sqlite3.Error) -> None:
         self._failed = True
         logger.error("Observations are no longer recorded in %s: %s", self._path, error)
+
+
+def _text_of(signature: Signature) -> _Text:
+    # SQLite has no unsigned integers of 64 bits.
+    return _packed_digest(signature.text_sha1), f"{signature.title:x}", signature.pack()
 
 
 def _packed_digest(digest: str) -> str | bytes:
@@ -436,7 +447,8 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, writable: bool) -> N
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.executescript(_SCHEMA)
-        if "outlines" not in columns_of(connection, "visits"):
-            connection.execute("ALTER TABLE visits ADD COLUMN outlines BLOB")
+        # Those that earlier releases did not write.
+        for name in {"outlines", "url", "text"} - columns_of(connection, "visits"):
+            connection.execute(f"ALTER TABLE visits ADD COLUMN {name}")
         with connection:
             connection.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (str(VERSION),))

@@ -84,6 +84,41 @@ async def test_text_that_is_another_one_at_each_visit_hides_no_rule(crawl, layou
     assert learn(read_store(STORE)).as_rules() == {"site.example": {"drop_params": ["sid"]}}
 
 
+def listing(request, draw, *, moves, by_order):
+    """Answer with a listing whose URL has two orders, and with a line of chance at any place."""
+    query = request.target.partition("?")[2]
+    if not query:
+        orders = ("kind={}&page=2", "page=2&kind={}")
+        return links(*("/list?" + order.format(kind) for kind in range(40) for order in orders))
+    kind = query if by_order else sorted(query.split("&"))
+    lines = [words(f"{kind} {line}", 5) for line in range(9)]
+    if draw.random() < moves:
+        lines.insert(draw.randrange(10), words(draw.random(), 5))
+    return page("<title>Site</title>" + "".join(f"<p>{line}" for line in lines))
+
+
+@pytest.mark.parametrize(
+    ("moves", "by_order", "expected"),
+    [
+        (0, False, {}),
+        (0.7, False, {}),
+        (1, False, {}),
+        (0, True, {"site.example": {"sort_query": False}}),
+        (0.3, True, {"site.example": {"sort_query": False}}),
+    ],
+)
+@deferred_f_from_coro_f
+async def test_order_of_parameters_is_told_from_pages_that_move(crawl, moves, by_order, expected):
+    """What differs in another order is content only where a second visit differs less often."""
+    draw = random.Random(3)
+    kept = {"URLCANON_RULES": {"site.example": {"sort_query": False}}}
+    result = await crawl(
+        lambda request: listing(request, draw, moves=moves, by_order=by_order), ON | kept
+    )
+    assert len(result.pages) == 81
+    assert learn(read_store(STORE)).as_rules() == expected
+
+
 @deferred_f_from_coro_f
 async def test_second_visit_is_nobody_elses_business(crawl):
     """No callback, no errback, no item, no stat of a drop: not even where it fails."""

@@ -127,7 +127,7 @@ def test_noise_is_left_out_of_data(tmp_path):
             for query in ("", f"?sid={number}"):
                 store.add(page_of(number, query), status=200)
             visits = compare_visits(page_of(number).lines, page_of(number).lines)
-            store.add_visits("a.example", visits)
+            store.add_visits("http://a.example/", visits)
     assert learn(read_store(path)).as_rules() == {"a.example": {"drop_params": ["sid"]}}
 
 
@@ -439,7 +439,8 @@ def test_text_at_a_place_is_content_unless_it_is_another_one_at_most_visits(tmp_
             for number in range(of):
                 again = advised(number, "again" if number < changed else f"{number}-0")
                 store.add_visits(
-                    "a.example", compare_visits(advised(number, f"{number}-0").lines, again.lines)
+                    "http://a.example/",
+                    compare_visits(advised(number, f"{number}-0").lines, again.lines),
                 )
         assert len({one.main_sha1 for one in read_store(path)}) == expected
 
@@ -455,7 +456,7 @@ def test_more_lines_than_at_any_visit_are_content(tmp_path):
                 store.add(advised(number, f"{number}-{visit}", *layout), status=200)
         for number in range(10, 20):
             first, again = advised(number, f"{number}-0"), advised(number, "again")
-            store.add_visits("a.example", compare_visits(first.lines, again.lines))
+            store.add_visits("http://a.example/", compare_visits(first.lines, again.lines))
     assert len({one.main_sha1 for one in read_store(path)}) == 15 + 2 * 5
 
 
@@ -467,7 +468,7 @@ def test_store_without_outlines_goes_on(tmp_path):
         with ObservationStore(path) as store:
             for number in numbers:
                 first, again, other = (advised(number, f"{number}-{visit}") for visit in range(3))
-                store.add_visits("a.example", compare_visits(first.lines, again.lines))
+                store.add_visits("http://a.example/", compare_visits(first.lines, again.lines))
                 store.add(first, status=200)
                 store.add(other, status=200)
         return len({one.main_sha1 for one in read_store(path)})
@@ -486,7 +487,7 @@ def test_visits_that_cannot_be_read_are_none(tmp_path):
         for url, html in quotations(sectors=10, of_each=2):
             store.add(page(url, html), status=200)
         for _ in range(3):
-            store.add_visits("a.example", Visits(frozenset({1}), frozenset({2}), ((), ())))
+            store.add_visits("http://a.example/", Visits(frozenset({1}), frozenset({2}), ((), ())))
     before = list(read_store(path))
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE visits SET steady = x'00', noise = 'x', outlines = x'00'")
@@ -494,3 +495,34 @@ def test_visits_that_cannot_be_read_are_none(tmp_path):
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DROP TABLE visits")
     assert list(read_store(path)) == before
+
+
+def test_second_visit_is_told_by_what_the_others_know(tmp_path):
+    """By itself it knows all lines in which it differs, and any page would be steady."""
+    path, count = tmp_path / "o.sqlite", itertools.count()
+    texts = ["same", "counted", "other", "other"]
+    with ObservationStore(path) as store:
+
+        def visit(number):
+            moves = f"<p>{WORDS[next(count)]}" if texts[number] == "other" else ""
+            read = f"<p>read {next(count)} times" if texts[number] != "same" else ""
+            html = f"<title>Site</title><p>one<p>two<p>three {'abcd'[number]}{moves}{read}"
+            return page(f"http://a.example/{number}", html)
+
+        for number in range(4):
+            first, again = visit(number), visit(number)
+            store.add(first, status=200)
+            store.add_visits(
+                first.url,
+                compare_visits(first.lines, again.lines),
+                again.signature if texts[number] != "same" else None,
+            )
+        store.add(page("http://a.example/once", "<p>one"), status=200)
+    told = [observation.is_steady for observation in read_store(path)]
+    assert told == [True, True, False, False, None]
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE visits SET text = 99 WHERE text IS NOT NULL")
+    assert [one.is_steady for one in read_store(path)] == [True, None, None, None, None]
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE visits SET url = NULL")
+    assert [one.is_steady for one in read_store(path)] == [None] * 5

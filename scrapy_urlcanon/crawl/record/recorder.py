@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
+    from scrapy_urlcanon.pages.signature import Signature
     from scrapy_urlcanon.pages.visits import Visits
 
 _META_REFRESH_STATUS = 200
@@ -116,11 +117,11 @@ class Recorder:
                     pair.url, pair.first, entry=entry, rule=rule, same=pair.is_same
                 )
 
-    def _visited(self, domain: str, visits: Visits) -> None:
+    def _visited(self, url: str, visits: Visits, again: Signature | None) -> None:
         """Keep what two visits of one URL told."""
         # The last of them may come when the crawl is over.
         if self._revisits:
-            self._store.add_visits(domain, visits)
+            self._store.add_visits(url, visits, again)
             self._stats.inc(Stat.RECORD_REVISITED)
 
     def spider_closed(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from scrapy.http import TextResponse
 from scrapy.http.request import NO_CALLBACK
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_urlcanon.pages.signature import Signature
     from scrapy_urlcanon.pages.visits import Visits
+
+    _OnVisits: TypeAlias = Callable[[str, Visits, Signature | None], None]
 
 logger = logging.getLogger(__name__)
 
@@ -51,10 +54,11 @@ class Revisits:
     Those are the pages 2, 4, 6, 9, 13, 19 and so on: 11 of 240, 23 of 30,000. What has become of
     one meanwhile is what becomes of the pages of the crawl between two of its URLs.
 
-    :param on_visits: is called with a domain and what two visits told of it.
+    :param on_visits: is called with a URL, what two visits of it told, and what the second one
+        showed, unless that was the same byte for byte.
     """
 
-    def __init__(self, crawler: Crawler, on_visits: Callable[[str, Visits], None]) -> None:
+    def __init__(self, crawler: Crawler, on_visits: _OnVisits) -> None:
         self._crawler = crawler
         self._on_visits = on_visits
         self._sites: BoundedMapping[str, _Site] = BoundedMapping(_MOST_DOMAINS)
@@ -72,25 +76,25 @@ class Revisits:
         lines, body = page_of(response).signature.pack(), hash64(response.body)
         self._sites[domain] = _Site(pages, max(pages + 2, pages * 3 // 2), request, lines, body)
         if site.request:
-            deferred_from_coro(self._fetch_again(domain, site.request, site.lines, site.body))
+            deferred_from_coro(self._fetch_again(site.request, site.lines, site.body))
 
-    async def _fetch_again(self, domain: str, request: Request, lines: bytes, body: int) -> None:
-        again = marked(request, REVISIT)
+    async def _fetch_again(self, request: Request, lines: bytes, body: int) -> None:
+        second = marked(request, REVISIT)
         # Another answer than the page itself says nothing of it.
-        again.meta.update(dont_cache=True, dont_retry=True, dont_redirect=True)
-        again.callback, again.errback = NO_CALLBACK, None
+        second.meta.update(dont_cache=True, dont_retry=True, dont_redirect=True)
+        second.callback, second.errback = NO_CALLBACK, None
         try:
-            response = await self._crawler.engine.download_async(again)
+            response = await self._crawler.engine.download_async(second)
         except Exception as error:  # noqa: BLE001 - whatever a handler or a middleware raises
             logger.debug("Cannot fetch %s again: %s", request.url, error)
             return
         if response.url == request.url and response.status == 200:  # noqa: PLR2004
             # The very same bytes are not read once more: they show the same.
             is_same = hash64(response.body) == body
-            now = lines if is_same else page_of(response).signature.pack()
-            visits = compare_visits(unpack(lines), unpack(now))
+            again = None if is_same else page_of(response).signature
+            visits = compare_visits(unpack(lines), unpack(again.pack() if again else lines))
             if visits:
-                self._on_visits(domain, visits)
+                self._on_visits(request.url, visits, again)
 
 
 def _is_repeatable(request: Request, response: Response) -> bool:

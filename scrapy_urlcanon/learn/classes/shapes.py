@@ -37,6 +37,20 @@ ANY_PATH = "/{rest:path}?"
 _NAMES = "abcdefghijklmnop"
 
 
+def shape_of(path: str) -> str:
+    """Return the first segment of a path and how deep it goes.
+
+    >>> shape_of("/wiki/Main_Page"), shape_of("/Main_Page")
+    ('wiki 2', ' 1')
+    """
+    segments = path.split("/")[1:]
+    return (
+        f"{NUMBER.sub('0', segments[0])} {len(segments)}"
+        if len(segments) > 1
+        else f" {len(segments)}"
+    )
+
+
 def templates_of(location: Location) -> Iterator[str]:
     """Yield the classes of a URL, as templates, the narrowest first.
 

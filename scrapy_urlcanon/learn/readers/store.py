@@ -32,7 +32,7 @@ from scrapy_urlcanon.rule_files.documents import parse_json
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from scrapy_urlcanon.learn.captures import Captures
     from scrapy_urlcanon.learn.partitions import Part
@@ -75,12 +75,16 @@ _SAMPLE = (
 )
 _HAS_TABLE = "SELECT name FROM sqlite_master WHERE name = ?"
 _VISITS = (
-    "SELECT steady, noise, outlines FROM visited JOIN told ON told.id = visited.id "
-    "WHERE visited.domain = ?"
+    "SELECT steady, noise, outlines, crawl, url, text "
+    "FROM visited JOIN told ON told.id = visited.id WHERE visited.domain = ?"
 )
 # What second visits told, in the same columns whatever the version of the store.
-_TOLD = "CREATE TEMP VIEW told AS SELECT id, domain, steady, noise, {} AS outlines FROM visits"
-_NOTHING_TOLD = "CREATE TEMP TABLE told (id INTEGER PRIMARY KEY, domain, steady, noise, outlines)"
+_TOLD_LATER = ("outlines", "url", "text")
+_TOLD = "CREATE TEMP VIEW told AS SELECT id, crawl, domain, steady, noise, {} FROM visits"
+_NOTHING_TOLD = (
+    "CREATE TEMP TABLE told "
+    "(id INTEGER PRIMARY KEY, crawl, domain, steady, noise, outlines, url, text)"
+)
 # By domain: each asks for its own, of which a broad crawl has thousands.
 _VISITED = (
     "CREATE TEMP TABLE visited AS SELECT domain, id FROM told",
@@ -117,11 +121,11 @@ def _of_domain(
     """Yield the observations of one domain."""
     texts = _Texts(connection, domain)
     rows = connection.execute(
-        "SELECT url, status, bytes, raw_sha1, canonical, redirect, text "
+        "SELECT crawl, url, status, bytes, raw_sha1, canonical, redirect, text "
         "FROM seen WHERE domain = ? ORDER BY crawl, id",
         (domain,),
     )
-    for url, status, size, raw, canonical, redirect, text in rows:
+    for crawl, url, status, size, raw, canonical, redirect, text in rows:
         fields = {
             "url": url,
             "status": status,
@@ -131,7 +135,11 @@ def _of_domain(
             "redirect": redirect,
         }
         try:
-            yield Observation.from_fields(fields, said=texts.said(text))
+            observation = Observation.from_fields(fields, said=texts.said(text))
+            if again := texts.again.get((crawl, url)):
+                is_steady = texts.is_steady(text, again) if observation.has_content else None
+                observation = observation._replace(is_steady=is_steady)
+            yield observation
         except BadObservationError as error:
             skipped[error.reason] += 1
         except ValueError:
@@ -199,6 +207,15 @@ class _PartOfStores(NamedTuple):
         return found
 
 
+class _Again(NamedTuple):
+    """A second visit of a URL."""
+
+    text: object
+    """Number of what it showed; None where that was the same byte for byte."""
+    noise: Collection[int]
+    """Lines that nothing but this visit shows to be noise, by their masked hashes."""
+
+
 class _Texts:
     """What the pages of one domain said: crawls that rules are learned from have each many times.
 
@@ -209,6 +226,8 @@ class _Texts:
         self._connection = connection
         self._said: dict[object, Observation] = {}
         self._lines: dict[object, Lines] = {}
+        self.again: dict[tuple[object, object], _Again] = {}
+        """By crawl and URL, where the store has both."""
         steady, noise, counters, outlines = self._visits_of(domain)
         self._blocks = Blocks(
             outlines, noise, lambda: (lines for _, lines in self._sampled(domain)), counters
@@ -225,16 +244,31 @@ class _Texts:
         if known is None:
             if len(self._said) >= _KNOWN_TEXTS:
                 self._said.clear()
-            known = self._said[text] = self._read(text)
+            known = self._said[text] = self._read(text, self._boilerplate)
         return known
 
-    def _read(self, text: object) -> Observation:
+    def is_steady(self, text: object, again: _Again) -> bool | None:
+        """Tell whether a second visit showed the page of *text*; None where it cannot be read.
+
+        They are told by what the other visits know: without the lines in which they differ
+        themselves any two visits would show one page.
+        """
+        if again.text is None:
+            return True
+        known = self._boilerplate._replace(noise={*self._boilerplate.noise} - {*again.noise})
+        try:
+            first, second = self._read(text, known), self._read(again.text, known)
+        except ValueError:
+            return None
+        return first.same_page(second) if first.has_content and second.has_content else None
+
+    def _read(self, text: object, boilerplate: Boilerplate) -> Observation:
         stored, title, packed, first = self._row(text)
         digest = stored.hex() if isinstance(stored, bytes) else stored
         lines = self._lines.pop(text, None)
         if lines is None:
             lines = self._own(_unpacked(packed, first))
-        main, simhash = Signature("", str(digest), 0, lines).main(self._boilerplate)
+        main, simhash = Signature("", str(digest), 0, lines).main(boilerplate)
         return Observation.from_fields(
             {
                 "url": "http://text.invalid/",
@@ -298,7 +332,8 @@ class _Texts:
         counters: set[int] = set()
         missing: set[int] = set()
         outlines = []
-        for steady, noise, shown in self._connection.execute(_VISITS, (domain,)):
+        seen = []
+        for steady, noise, shown, crawl, url, text in self._connection.execute(_VISITS, (domain,)):
             others: tuple[int, ...] = ()
             with suppress(ValueError):
                 stayed.update(unpack_hashes(steady))
@@ -309,9 +344,15 @@ class _Texts:
                 first, again = map(frozenset, outlines[-1])
                 counters.update((first & again).intersection(others))
                 missing |= first ^ again
-        moving = {
-            line for line, count in changed.items() if count > NOISE_SHARE * (count + stayed[line])
-        }
+            seen.append(((crawl, url), text, others))
+
+        def is_moving(line: int, count: int) -> bool:
+            return count > NOISE_SHARE * (count + stayed[line])
+
+        moving = {line for line, count in changed.items() if is_moving(line, count)}
+        for key, text, others in seen:
+            own = [line for line in others if not is_moving(line, changed[line] - 1)]
+            self.again[key] = _Again(text, own)
         steady_lines = {line for line, count in stayed.items() if count >= MIN_VISITS} - moving
         return steady_lines, moving, counters - missing, outlines
 
@@ -434,7 +475,8 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
             for view in _SAID_BEFORE_5 if is_before_5 else _SAID:
                 connection.execute(view)
             columns = columns_of(connection, "visits")
-            told = _TOLD.format("outlines" if "outlines" in columns else "NULL")
+            later = (name if name in columns else f"NULL AS {name}" for name in _TOLD_LATER)
+            told = _TOLD.format(", ".join(later))
             for statement in (told if columns else _NOTHING_TOLD, *_VISITED):
                 connection.execute(statement)
             yield connection
