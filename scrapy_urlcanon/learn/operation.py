@@ -8,7 +8,9 @@ trial saw. All that learning asks of an operation is here.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 from scrapy_urlcanon.canonicalizer.layers import Layer
@@ -131,6 +133,11 @@ class Operation(ABC):
         del step
         return self
 
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The names of parameters that it leaves out, whatever number they have."""
+        return frozenset()
+
     def left_out(self, location: Location) -> tuple[str, ...]:
         """Return the texts of the path that it leaves out, whatever they are, of a URL."""
         del location
@@ -182,6 +189,31 @@ def leave_out_one_token(operations: Iterable[Operation], changed: Sequence[Locat
         for step in operations
         for texts in zip(*map(step.left_out, changed), strict=False)
     )
+
+
+def leaving_out_own_numbers(
+    operations: Iterable[Operation], changed: Iterable[Sequence[Location]]
+) -> Iterator[int]:
+    """Yield of which pages the operations leave out the number of a parameter that is theirs alone.
+
+    Where each title was seen with the number of its last revision, it is the title that seems to
+    tell the page. A number that several pages have, such as a place in a list, is none of these,
+    nor is one of several that a page has.
+
+    :param changed: the URLs of each page.
+    """
+    names = frozenset[str]().union(*(step.numbers for step in operations))
+    if not names:
+        return
+    numbers = [
+        {param for url in urls for param in url.params if name_of(param) in names}
+        for urls in changed
+    ]
+    pages = Counter(chain.from_iterable(numbers))
+    for page, of_page in enumerate(numbers):
+        times = Counter(map(name_of, of_page))
+        if any(pages[number] == 1 == times[name_of(number)] for number in of_page):
+            yield page
 
 
 def handles_of(location: Location) -> Iterator[str]:

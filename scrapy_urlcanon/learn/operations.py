@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 # Lists of parameters of which an operation remembers what it leaves.
 _MOST_KNOWN = 1_000
 
+_ANY_NUMBER = re.compile(r"[?&]([^=&]+)=\{_\w*:digits\}(?![^&])")
 _QUERY_NAME = re.compile("[?&]([^=&?]+)=")
 
 
@@ -439,6 +440,15 @@ class RewriteTemplates(Operation):
         was most of the time.
         """
         return self.rewrite.source.path.expression.fullmatch
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """The names of parameters that it leaves out, whatever number they have.
+
+        >>> sorted(RewriteTemplates("/?oldid={_b:digits}&title={a}", "/{a}").numbers)
+        ['oldid']
+        """
+        return frozenset(_ANY_NUMBER.findall(self.source))
 
     def left_out(self, location: Location) -> tuple[str, ...]:
         """Return the texts of the path that it leaves out, whatever they are, of a URL.

@@ -14,7 +14,7 @@ from scrapy_urlcanon.learn.evidence import Changes, Tally
 from scrapy_urlcanon.learn.families import chance_of_luck, is_choice, siblings
 from scrapy_urlcanon.learn.held.merges import Merges, common_conditions, conditions_of
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
-from scrapy_urlcanon.learn.operation import apply_all, leave_out_one_token
+from scrapy_urlcanon.learn.operation import apply_all, leave_out_one_token, leaving_out_own_numbers
 from scrapy_urlcanon.learn.scope import Scope, beginning_of, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import is_date, is_paging, may_be_default
@@ -72,6 +72,9 @@ class Trial:
                     candidate, self._merges.changed(number)
                 ) or not groups.site.wavering.isdisjoint(self._merges.sources(number)):
                     self._merges.set_pages(number, ())
+            changed = map(self._merges.changed, range(len(self._merges)))
+            for number in leaving_out_own_numbers(candidate, changed):
+                self._merges.set_pages(number, ())
         folds = {groups.site.folds[page] for page in proposers}
         # A page counts for the candidate if some other fold proposed it too, or somebody who knows.
         self._counts = [known > 0 or folds != {fold} for fold in range(FOLDS)]

@@ -347,6 +347,35 @@ def test_several_tokens_of_each_page_are_left_out():
     assert canonical(one) == canonical(other)
 
 
+def articles(numbers_of, count=12):
+    """Yield articles, each with the numbers under which it was seen, and what makes them one."""
+    for i in range(count):
+        title = f"{'abcdefghijkl'[i]}_title"
+        yield see(f"/wiki/{title}", f"article {i}")
+        for number in numbers_of(i):
+            yield see(f"/index.php?oldid={number}&title={title}", f"article {i}")
+
+
+def merged(numbers_of):
+    """Tell whether an article under another number is learned to be the article."""
+    canonical = Canonicalizer(rules(articles(numbers_of))).canonicalize
+    other, article = "/index.php?oldid=99&title=z_title", "/wiki/z_title"
+    return canonical(f"http://shop.example{other}") == f"http://shop.example{article}"
+
+
+def test_number_of_the_last_revision_is_not_left_out():
+    """Where each title was seen with one number, its own, an older one may differ."""
+    assert not merged(lambda i: [20 + 3 * i])
+    # One article with two numbers says nothing of those with one.
+    assert not merged(lambda i: [20 + 3 * i] if i else [20, 21])
+
+
+def test_number_that_makes_no_difference_is_left_out():
+    """Several for each page, or the same ones for many, such as a place in a list."""
+    assert merged(lambda i: [20 + 3 * i, 21 + 3 * i])
+    assert merged(lambda i: [i % 4])
+
+
 def test_order_in_a_path_that_makes_a_difference_elsewhere_is_content():
     """Listings of one tag have one part, and are the same in any order; that of all is not."""
     orders = ("age", "votes", "answers")
