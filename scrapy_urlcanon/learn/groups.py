@@ -251,9 +251,9 @@ class Groups:
     def _told_apart(self, pages: Collection[int], sources: Sequence[Location]) -> set[int]:
         """Return those of the pages of a merge that are known to differ from each other.
 
-        Of a page that is but the unseen target of a redirect nothing is known. Where that target
-        is one of the URLs that become one, the redirect leads to where the rule does, whatever
-        else leads there: what is shown there may well be what the others show.
+        Of a page that is but the unseen target of a redirect nothing is known. Where nothing else
+        leads there, or that target is one of the URLs that become one, the redirect leads to where
+        the rule does: what is shown there may well be what the others show.
         """
         known = {page for page in pages if page < self.site.contents}
         out = {page for page in pages if page not in known and self._leads_out(page, sources)}
@@ -263,7 +263,9 @@ class Groups:
         return known | out
 
     def _leads_out(self, page: int, sources: Sequence[Location]) -> bool:
-        return self._unseen[page - self.site.contents] not in sources
+        forms = self.forms(page)
+        leads_elsewhere = not forms or not set(forms).issubset(sources)
+        return leads_elsewhere and self._unseen[page - self.site.contents] not in sources
 
     def forget_index(self) -> None:
         """Let go of what :meth:`index` made; the next round will ask for other handles.
