@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from observed import HOST, pages, rules, see
 
 from benchmarks.learn.synthetic import judged
-from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.learn import Observation, Thresholds, learn
 
 TITLES = ("shoe", "coat", "boots", "scarf", "glove", "shirt", "dress", "jacket")
@@ -308,52 +307,6 @@ def test_unknown_and_failed_pages_are_no_evidence():
     assert rules(observations) == {}
 
 
-def test_redirect_is_evidence():
-    """A URL that redirects shows the page of its target."""
-    hops = [Observation(f"{HOST}/a{i}", 301, redirect=f"{HOST}/a{i}/") for i in range(12)]
-    assert rules([*hops, *pages("/a{}/")]) == {"shop.example": {"trailing_slash": "strip"}}
-
-
-@pytest.mark.parametrize("to", ["", "?by=ping"])
-def test_what_a_redirect_leads_to_and_was_not_seen_is_no_counter_example(to):
-    """A crawl that was cut short lacks some posts whose links to answer, and to ping, it has seen.
-
-    Of such a post nothing is known, whatever form a rule gives it: it is no other page than its
-    links to answer show.
-    """
-    posts = [*pages("/post/{}", 40)[4:], *pages("/post/{}?by=ping", 40)[9:]]
-    ping = [
-        Observation(f"{HOST}/post/{i}/ping", 301, redirect=f"{HOST}/post/{i}{to}") for i in range(9)
-    ]
-    answer = [see(f"/post/{i}?answer={i}{n}", f"page {i}") for i in range(20) for n in range(2)]
-    assert "answer" in rules([*posts, *ping, *answer])["shop.example"]["drop_params"]
-
-
-def test_redirect_back_to_where_a_visitor_came_from_is_no_evidence():
-    """To add a tag leads to the list or to the cloud, whichever page it was linked from."""
-    tags = [f"{one}{other}ing" for one in "bdfklm" for other in "aeiou"]
-    hops = [
-        Observation(f"{HOST}/add-tag/{tag}", 302, redirect=f"{HOST}{place}?tag={tag}")
-        for place, chosen in (("/", tags[:20]), ("/cloud", tags[20:]))
-        for tag in chosen
-    ]
-    lists = [see(f"/?tag={tag}", f"list {tag}") for tag in tags]
-    clouds = [see(f"/cloud?tag={tag}", f"cloud {tag}") for tag in tags[20:]]
-    assert rules([*hops, *lists, *clouds]) == {}
-    # Nor where but one tag was seen at both.
-    assert rules([*hops, *lists[:21], *clouds]) == {}
-
-
-def test_redirect_by_the_kind_of_a_thing_is_evidence():
-    """Where a number leads to another place for each kind of thing it is known what it shows."""
-    kinds = [f"/blog/{i}" if i < 26 else f"/news/{i}" for i in range(38)]
-    hops = [
-        Observation(f"{HOST}/node/{i}", 301, redirect=HOST + kind) for i, kind in enumerate(kinds)
-    ]
-    found = rules([*hops, *(see(kind, f"text {i}") for i, kind in enumerate(kinds))])
-    assert found["shop.example"]["rewrite_path"]
-
-
 def test_few_pages_are_not_enough():
     """Two pages may agree by chance."""
     assert rules([*pages("/a/{}", 2), *pages("/a/{0}?sid=x{0}", 2)]) == {}
@@ -496,41 +449,6 @@ def test_agreeing_observations_remove_no_rule(more, page, changed):
     before = {rule.key for rule in learn(seen).rules}
     again = [see(f"/a?id={page}&tok={1000 + i}", f"page {page}") for i in range(more)]
     assert before <= {rule.key for rule in learn([*seen, *again]).rules}
-
-
-def test_order_of_the_parameters_is_kept_where_it_matters():
-    """Every preset sorts them; where that makes other pages one the site's rule says not to."""
-    one, other = "/list?sort={0}&page=2", "/list?page=2&sort={0}"
-    differ = [*pages(one), *(see(other.format(i), f"other {i}") for i in range(12))]
-    assert rules(differ)["shop.example"] == {"sort_query": False}
-    assert Canonicalizer(rules(differ)).canonicalize(HOST + "/?b=1&a=2").endswith("/?b=1&a=2")
-    assert rules([*pages(one), *pages(other)]) == {}
-    assert rules(differ) == rules(differ[::-1])
-
-
-@pytest.mark.parametrize(
-    ("steady", "moved", "is_kept"), [(0, 0, True), (9, 0, True), (6, 3, True), (0, 9, False)]
-)
-def test_order_of_the_parameters_is_sorted_where_second_visits_differ_as_often(
-    steady, moved, is_kept
-):
-    """A page that moves is another one in any order, and in the same one, too."""
-    one, other = "/list?sort={0}&page=2", "/list?page=2&sort={0}"
-    told = [True] * steady + [False] * moved + [None] * (12 - steady - moved)
-    visited = [seen._replace(is_steady=known) for seen, known in zip(pages(one), told, strict=True)]
-    seen = [*visited, *(see(other.format(i), f"other {i}") for i in range(12))]
-    # They tell nothing of another host, nor do those of other kinds of pages.
-    seen += [see(f"/item/{i}", f"{i}")._replace(is_steady=False) for i in range(30)]
-    seen += [
-        one._replace(
-            url=one.url.replace("//", "//b."), main_sha1=one.main_sha1[::-1], is_steady=None
-        )
-        for one in seen[:24]
-    ]
-    found = rules(seen)
-    assert ("shop.example" in found) is is_kept
-    assert Canonicalizer(found).canonicalize("http://b.shop.example/?b=1&a=2").endswith("?b=1&a=2")
-    assert found == rules(seen[::-1])
 
 
 def test_what_is_known_before_makes_up_for_pages_and_is_no_evidence():

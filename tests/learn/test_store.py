@@ -4,7 +4,6 @@ import random
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from datetime import datetime, timezone
 
 import pytest
@@ -17,7 +16,7 @@ from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
 from scrapy_urlcanon.learn.results.in_force import AuditedUrl, Credit, RuleInForce
 from scrapy_urlcanon.learn.store import BATCH, VERSION, ObservationStore
 from scrapy_urlcanon.pages.page import Page
-from scrapy_urlcanon.pages.visits import Visits, compare_visits
+from scrapy_urlcanon.pages.visits import compare_visits
 
 WORDS = [f"{one}{other}" for one in ("ba", "co", "du", "fe", "gi") for other in ("la", "me", "ni")]
 MENU = "<ul><li>Home</li><li>About</li><li>12 items</li></ul>"
@@ -416,113 +415,3 @@ def test_refused_redirects_are_counted_one_by_one(tmp_path):
         add_page(store, "http://a.example/2", "x", redirects=[("http://a.example/1", 301)])
         store.add_redirect("http://a.example/3", 301, "/2")
         assert store.refused == 3
-
-
-def advised(number, visit, layout="<p>Advice<p>{advice}<p>Archive"):
-    """Return an article beside an advice that is another one at each visit."""
-    text, advice = (
-        " ".join(random.Random(f"{seed}").choices(WORDS, k=9))
-        for seed in (f"article {number}", f"advice {visit}")
-    )
-    html = f"<title>Site</title><p>Home{layout.format(advice=advice)}<p>{text}<p>Imprint"
-    return page(f"http://a.example/{number}?v={visit}", html)
-
-
-def test_text_at_a_place_is_content_unless_it_is_another_one_at_most_visits(tmp_path):
-    """Where pages were edited now and then, or all visits are too few, it tells pages apart."""
-    for changed, of, expected in ((2, 2, 40), (3, 3, 20), (3, 6, 20), (3, 7, 40)):
-        path = tmp_path / f"{changed}-{of}.sqlite"
-        with ObservationStore(path) as store:
-            for number in range(20):
-                for visit in range(2):
-                    store.add(advised(number, f"{number}-{visit}"), status=200)
-            for number in range(of):
-                again = advised(number, "again" if number < changed else f"{number}-0")
-                store.add_visits(
-                    "http://a.example/",
-                    compare_visits(advised(number, f"{number}-0").lines, again.lines),
-                )
-        assert len({one.main_sha1 for one in read_store(path)}) == expected
-
-
-def test_more_lines_than_at_any_visit_are_content(tmp_path):
-    """What stands between the same two lines on another page is no advice, as it is longer."""
-    path = tmp_path / "o.sqlite"
-    listed = "<p>Advice<p>{advice}<p>and<p>more<p>Archive"
-    with ObservationStore(path) as store:
-        for number in range(20):
-            for visit in range(2):
-                layout = (listed,) if number < 5 else ()
-                store.add(advised(number, f"{number}-{visit}", *layout), status=200)
-        for number in range(10, 20):
-            first, again = advised(number, f"{number}-0"), advised(number, "again")
-            store.add_visits("http://a.example/", compare_visits(first.lines, again.lines))
-    assert len({one.main_sha1 for one in read_store(path)}) == 15 + 2 * 5
-
-
-def test_store_without_outlines_goes_on(tmp_path):
-    """A store of an earlier release is read, and a crawl adds to it."""
-    path = tmp_path / "o.sqlite"
-
-    def pages_after(numbers):
-        with ObservationStore(path) as store:
-            for number in numbers:
-                first, again, other = (advised(number, f"{number}-{visit}") for visit in range(3))
-                store.add_visits("http://a.example/", compare_visits(first.lines, again.lines))
-                store.add(first, status=200)
-                store.add(other, status=200)
-        return len({one.main_sha1 for one in read_store(path)})
-
-    assert pages_after(range(5)) == 5
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("ALTER TABLE visits DROP COLUMN outlines")
-    assert len({one.main_sha1 for one in read_store(path)}) == 10
-    assert pages_after(range(5, 10)) == 10
-
-
-def test_visits_that_cannot_be_read_are_none(tmp_path):
-    """What they say is left out, and the pages are read; so they are without any."""
-    path = tmp_path / "o.sqlite"
-    with ObservationStore(path) as store:
-        for url, html in quotations(sectors=10, of_each=2):
-            store.add(page(url, html), status=200)
-        for _ in range(3):
-            store.add_visits("http://a.example/", Visits(frozenset({1}), frozenset({2}), ((), ())))
-    before = list(read_store(path))
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE visits SET steady = x'00', noise = 'x', outlines = x'00'")
-    assert list(read_store(path)) == before
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DROP TABLE visits")
-    assert list(read_store(path)) == before
-
-
-def test_second_visit_is_told_by_what_the_others_know(tmp_path):
-    """By itself it knows all lines in which it differs, and any page would be steady."""
-    path, count = tmp_path / "o.sqlite", itertools.count()
-    texts = ["same", "counted", "other", "other"]
-    with ObservationStore(path) as store:
-
-        def visit(number):
-            moves = f"<p>{WORDS[next(count)]}" if texts[number] == "other" else ""
-            read = f"<p>read {next(count)} times" if texts[number] != "same" else ""
-            html = f"<title>Site</title><p>one<p>two<p>three {'abcd'[number]}{moves}{read}"
-            return page(f"http://a.example/{number}", html)
-
-        for number in range(4):
-            first, again = visit(number), visit(number)
-            store.add(first, status=200)
-            store.add_visits(
-                first.url,
-                compare_visits(first.lines, again.lines),
-                again.signature if texts[number] != "same" else None,
-            )
-        store.add(page("http://a.example/once", "<p>one"), status=200)
-    told = [observation.is_steady for observation in read_store(path)]
-    assert told == [True, True, False, False, None]
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE visits SET text = 99 WHERE text IS NOT NULL")
-    assert [one.is_steady for one in read_store(path)] == [True, None, None, None, None]
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE visits SET url = NULL")
-    assert [one.is_steady for one in read_store(path)] == [None] * 5

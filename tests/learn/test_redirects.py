@@ -1,0 +1,52 @@
+"""What redirects say of the pages at both of their ends."""
+
+import pytest
+from observed import HOST, pages, rules, see
+
+from scrapy_urlcanon.learn import Observation
+
+
+def test_redirect_is_evidence():
+    """A URL that redirects shows the page of its target."""
+    hops = [Observation(f"{HOST}/a{i}", 301, redirect=f"{HOST}/a{i}/") for i in range(12)]
+    assert rules([*hops, *pages("/a{}/")]) == {"shop.example": {"trailing_slash": "strip"}}
+
+
+@pytest.mark.parametrize("to", ["", "?by=ping"])
+def test_what_a_redirect_leads_to_and_was_not_seen_is_no_counter_example(to):
+    """A crawl that was cut short lacks some posts whose links to answer, and to ping, it has seen.
+
+    Of such a post nothing is known, whatever form a rule gives it: it is no other page than its
+    links to answer show.
+    """
+    posts = [*pages("/post/{}", 40)[4:], *pages("/post/{}?by=ping", 40)[9:]]
+    ping = [
+        Observation(f"{HOST}/post/{i}/ping", 301, redirect=f"{HOST}/post/{i}{to}") for i in range(9)
+    ]
+    answer = [see(f"/post/{i}?answer={i}{n}", f"page {i}") for i in range(20) for n in range(2)]
+    assert "answer" in rules([*posts, *ping, *answer])["shop.example"]["drop_params"]
+
+
+def test_redirect_back_to_where_a_visitor_came_from_is_no_evidence():
+    """To add a tag leads to the list or to the cloud, whichever page it was linked from."""
+    tags = [f"{one}{other}ing" for one in "bdfklm" for other in "aeiou"]
+    hops = [
+        Observation(f"{HOST}/add-tag/{tag}", 302, redirect=f"{HOST}{place}?tag={tag}")
+        for place, chosen in (("/", tags[:20]), ("/cloud", tags[20:]))
+        for tag in chosen
+    ]
+    lists = [see(f"/?tag={tag}", f"list {tag}") for tag in tags]
+    clouds = [see(f"/cloud?tag={tag}", f"cloud {tag}") for tag in tags[20:]]
+    assert rules([*hops, *lists, *clouds]) == {}
+    # Nor where but one tag was seen at both.
+    assert rules([*hops, *lists[:21], *clouds]) == {}
+
+
+def test_redirect_by_the_kind_of_a_thing_is_evidence():
+    """Where a number leads to another place for each kind of thing it is known what it shows."""
+    kinds = [f"/blog/{i}" if i < 26 else f"/news/{i}" for i in range(38)]
+    hops = [
+        Observation(f"{HOST}/node/{i}", 301, redirect=HOST + kind) for i, kind in enumerate(kinds)
+    ]
+    found = rules([*hops, *(see(kind, f"text {i}") for i, kind in enumerate(kinds))])
+    assert found["shop.example"]["rewrite_path"]
