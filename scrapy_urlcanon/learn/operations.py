@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Lists of parameters of which an operation remembers what it leaves.
 _MOST_KNOWN = 1_000
 
-_ANY_NUMBER = re.compile(r"[?&]([^=&]+)=\{_\w*:digits\}(?![^&])")
+_ANY_NUMBER = re.compile(r"[?&]([^=&?]+)=\{_\w*:digits\}(?![^&])")
 _QUERY_NAME = re.compile("[?&]([^=&?]+)=")
 
 
