@@ -19,7 +19,7 @@ from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 class Reordered(NamedTuple):
@@ -62,13 +62,7 @@ def rules_of_order(
     for host, pairs in sorted(by_host.items()):
         differ = [pair for pair in pairs if not pair.is_same]
         bound = lower_bound(len(differ), len(pairs) - len(differ), confidence)
-        shapes = {shape_of(locate(pair.one).path) for pair in differ}
-        moved, stayed = (
-            sum(steady[host, shape, told] for shape in shapes) for told in (False, True)
-        )
-        if bound > MAX_FALSE and not _may_be_change(
-            len(differ), len(pairs), moved, moved + stayed, confidence
-        ):
+        if bound > MAX_FALSE and not _may_be_change(differ, len(pairs), steady, confidence):
             evidence = Evidence(
                 pages=len(differ),
                 counter_examples=len(pairs) - len(differ),
@@ -79,10 +73,22 @@ def rules_of_order(
             yield LearnedRule(domain, host, "sort_query", False, "apart", evidence)  # noqa: FBT003
 
 
-def _may_be_change(differ: int, pairs: int, moved: int, visits: int, confidence: float) -> bool:
+def _may_be_change(
+    differ: Sequence[Reordered],
+    count: int,
+    steady: Counter[tuple[str, str, bool]],
+    confidence: float,
+) -> bool:
     """Tell whether pages differ at second visits about as often as in another order.
 
     By Fisher's exact test: so few at visits would be no wonder if an order made no difference.
+
+    :param differ: the pairs of a host that do.
+    :param count: how many pairs there are.
+    :param steady: how many pages of each host and shape were the same at both visits, or not.
     """
-    likelihood = at_most_drawn(moved, visits, moved + differ, visits + pairs)
+    kinds = {(pair.host, shape_of(locate(pair.one).path)) for pair in differ}
+    moved, stayed = (sum(steady[(*kind, told)] for kind in kinds) for told in (False, True))
+    visits = moved + stayed
+    likelihood = at_most_drawn(moved, visits, moved + len(differ), visits + count)
     return moved > 0 and likelihood >= 1.0 - confidence

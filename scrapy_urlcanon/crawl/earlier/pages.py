@@ -184,12 +184,12 @@ class EarlierPages:
         :raises sqlite3.Error: if the store cannot be read or written.
         """
         changes = self._rule_changes
-        resumed = [each for each in self._store.suspended(self._rules) if changes.suspend(*each)]
-        suspended = sorted(changes.suspended)
-        for entry, domain in suspended:
-            # A job knows of others.
+        for entry, domain in changes.suspended:
+            # By a run of the job before.
             self._store.suspend(self._rules, entry, domain)
-        self._digest = sha256(repr((self._rules, suspended)).encode()).hexdigest()
+        resumed = [each for each in self._store.suspended(self._rules) if changes.suspend(*each)]
+        by = (self._rules, sorted(changes.suspended))
+        self._digest = sha256(repr(by).encode()).hexdigest()
         if resumed:
             more = f" and {len(resumed) - _SHOWN:,} more" if len(resumed) > _SHOWN else ""
             logger.warning(

@@ -28,12 +28,13 @@ KIND: Final = Kind(
         "INSERT INTO rules VALUES ('')",
     ),
     advice="name another file, or restore a copy of it",
+    additions=(
+        """CREATE TABLE IF NOT EXISTS suspended (
+            rules TEXT NOT NULL, option TEXT NOT NULL, entry TEXT NOT NULL, domain TEXT NOT NULL,
+            PRIMARY KEY (rules, option, entry, domain)
+        ) WITHOUT ROWID""",
+    ),
 )
-# Not in files of releases that did not keep them.
-_SUSPENDED = """CREATE TABLE IF NOT EXISTS suspended (
-    rules TEXT NOT NULL, option TEXT NOT NULL, entry TEXT NOT NULL, domain TEXT NOT NULL,
-    PRIMARY KEY (rules, option, entry, domain)
-) WITHOUT ROWID"""
 _INSERT = "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)"
 
 
@@ -58,7 +59,6 @@ class SeenPages:
 
     def __init__(self, path: Path) -> None:
         self._database = open_database(path, KIND, is_shared=True)
-        self._database.execute(_SUSPENDED)
 
     def close(self) -> None:
         """Close the file."""

@@ -216,6 +216,21 @@ class _Again(NamedTuple):
     """Lines that nothing but this visit shows to be noise, by their masked hashes."""
 
 
+class _Told(NamedTuple):
+    """What the second visits of the pages of a domain told; lines by their masked hashes."""
+
+    steady: set[int]
+    """Lines that stay from visit to visit."""
+    noise: set[int]
+    """The others."""
+    counters: set[int]
+    """Those of the others that were always there again with another number."""
+    outlines: list[tuple[Outline, Outline]]
+    """What stood where at both visits."""
+    again: dict[tuple[object, object], _Again]
+    """The second visits by crawl and URL, where the store has both."""
+
+
 class _Texts:
     """What the pages of one domain said: crawls that rules are learned from have each many times.
 
@@ -226,13 +241,15 @@ class _Texts:
         self._connection = connection
         self._said: dict[object, Observation] = {}
         self._lines: dict[object, Lines] = {}
-        self.again: dict[tuple[object, object], _Again] = {}
-        """By crawl and URL, where the store has both."""
-        steady, noise, counters, outlines = self._visits_of(domain)
+        told = self._told_of(domain)
+        self.again = told.again
         self._blocks = Blocks(
-            outlines, noise, lambda: (lines for _, lines in self._sampled(domain)), counters
+            told.outlines,
+            told.noise,
+            lambda: (lines for _, lines in self._sampled(domain)),
+            told.counters,
         )
-        self._boilerplate = self._boilerplate_of(domain, steady, noise)
+        self._boilerplate = self._boilerplate_of(domain, told.steady, told.noise)
 
     def said(self, text: object) -> Observation:
         """Return an observation of the text with the number *text*.
@@ -320,13 +337,8 @@ class _Texts:
     def _own(self, lines: Lines) -> Lines:
         return self._blocks.left_of(lines) if self._blocks else lines
 
-    def _visits_of(
-        self, domain: str
-    ) -> tuple[set[int], set[int], set[int], list[tuple[Outline, Outline]]]:
-        """Return masked lines that stay from visit to visit, the others, and what stood where.
-
-        The third are those others that were always there again with another number.
-        """
+    def _told_of(self, domain: str) -> _Told:
+        """Return what second visits of the pages of a domain told."""
         stayed: Counter[int] = Counter()
         changed: Counter[int] = Counter()
         counters: set[int] = set()
@@ -350,11 +362,12 @@ class _Texts:
             return count > NOISE_SHARE * (count + stayed[line])
 
         moving = {line for line, count in changed.items() if is_moving(line, count)}
-        for key, text, others in seen:
-            own = [line for line in others if not is_moving(line, changed[line] - 1)]
-            self.again[key] = _Again(text, own)
+        again_at = {
+            key: _Again(text, [n for n in others if not is_moving(n, changed[n] - 1)])
+            for key, text, others in seen
+        }
         steady_lines = {line for line, count in stayed.items() if count >= MIN_VISITS} - moving
-        return steady_lines, moving, counters - missing, outlines
+        return _Told(steady_lines, moving, counters - missing, outlines, again_at)
 
     def _sampled(self, domain: str) -> Iterator[tuple[object, Lines]]:
         """Yield distinct texts of the site, each with its number."""
