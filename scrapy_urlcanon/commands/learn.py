@@ -317,10 +317,9 @@ def _write_places(learned: Learned, path: Path | None) -> None:
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """Leave what refers to itself in memory, for a while.
+    """Look for what refers to itself where :func:`learn` does, and nowhere else, for a while.
 
-    Nothing that is learned from does, and to look for it among millions of URLs, again and again,
-    takes an eighth of the time.
+    To look for it among millions of URLs, again and again, takes an eighth of the time.
     """
     collects = gc.isenabled()
     gc.disable()

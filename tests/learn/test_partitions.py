@@ -1,3 +1,4 @@
+import gc
 import os
 import tempfile
 from collections import Counter
@@ -40,6 +41,19 @@ def test_what_is_learned_does_not_depend_on_what_fits_in_memory(monkeypatch, tmp
     assert to_json(learn(observations())) == whole
     assert '"drop_params"' in whole
     assert '"skip"' in whole
+
+
+def test_nothing_of_a_domain_stays_where_the_garbage_collector_is_paused():
+    """As it is in the command: what waits for it is there until all domains were learned from."""
+    gc.collect()
+    gc.disable()
+    try:
+        learned = learn(observations())
+        left = gc.collect()
+    finally:
+        gc.enable()
+    assert learned.domains == 40
+    assert left == 0
 
 
 @pytest.mark.usefixtures("spilling")

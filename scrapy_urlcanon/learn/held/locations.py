@@ -6,7 +6,7 @@ from array import array
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from scrapy_urlcanon.learn.held.row_index import POSITIVE, SHIFT, RowIndex
+from scrapy_urlcanon.learn.held.row_index import POSITIVE, SHIFT, Slots
 from scrapy_urlcanon.learn.location import Location
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _Part = TypeVar("_Part")
 _location = partial(tuple.__new__, Location)
 
 
-class Locations(RowIndex[Location]):
+class Locations(Slots[Location]):
     """URLs, each once; the row of one is its place in the order in which they were added.
 
     As objects they would take 64 bytes each beside the paths and parameters that several of them
@@ -30,7 +30,7 @@ class Locations(RowIndex[Location]):
 
     def __init__(self, count: int) -> None:
         """Make room for so many at most."""
-        super().__init__(self, count)
+        super().__init__(count)
         self.origins: list[Origin] = []
         self.paths: list[str] = []
         self.params: list[tuple[str, ...]] = []
@@ -70,8 +70,11 @@ class Locations(RowIndex[Location]):
         )
         return map(_location, parts)
 
+    def _value_of(self, row: int) -> Location:
+        return self[row]
+
     def _slot_of(self, value: Location) -> int:
-        # As it is done for all values, without an object for each row.
+        # Without an object for each row.
         origin, path, params = value
         slots, mask, paths, path_of = self._slots, self._mask, self.paths, self.path_of
         left = hash(value)

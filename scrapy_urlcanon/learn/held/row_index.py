@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from array import array
 from typing import Generic, Protocol, TypeVar
 
@@ -27,27 +28,15 @@ class Rows(Protocol[_Value_co]):
     def __getitem__(self, row: int, /) -> _Value_co: ...
 
 
-class RowIndex(Generic[Value]):
-    """The rows of some values that are held anyway, such as in a list or an array.
+class Slots(ABC, Generic[Value]):
+    """Holds the rows of some values, each in the slot that its hash tells or in another one.
 
-    A dict would hold the hash, the value and the row as objects, some 70 bytes for each. Here the
-    row alone is held, in the slot that the hash tells or in another one: 6 to 12 bytes. It takes
-    four times as long.
-
-    >>> paths = ["/", "/a"]
-    >>> index = RowIndex(paths)
-    >>> [index.setdefault(path, row) for row, path in enumerate(paths)]
-    [0, 1]
-    >>> index.setdefault("/a", 7), index.find("/a"), index.find("/b") == NO_ROW
-    (1, 1, True)
+    What the values are held in it does not say: one that held itself would be in memory until the
+    garbage collector comes, which is paused while much is learned.
     """
 
-    def __init__(self, values: Rows[Value], count: int = 0) -> None:
-        """Make an index of none of the values.
-
-        :param count: how many are to come, where that is known: making room takes time.
-        """
-        self._values = values
+    def __init__(self, count: int) -> None:
+        """Make room for so many rows at least."""
         self._slots = array("i")
         self._mask = self._free = 0
         self._make(count)
@@ -78,8 +67,48 @@ class RowIndex(Generic[Value]):
         self._free -= 1
         return row
 
+    @abstractmethod
+    def _value_of(self, row: int) -> Value:
+        """Return the value of a row."""
+
+    @abstractmethod
     def _slot_of(self, value: Value) -> int:
         """Return the slot that holds the row of a value, or the free one that would."""
+
+    def _grow(self) -> None:
+        rows = self._slots
+        self._make(len(rows))
+        for row in rows:
+            if row != NO_ROW:
+                self.setdefault(self._value_of(row), row)
+
+
+class RowIndex(Slots[Value]):
+    """The rows of some values that are held anyway, such as in a list or an array.
+
+    A dict would hold the hash, the value and the row as objects, some 70 bytes for each. Here the
+    row alone is held: 6 to 12 bytes. It takes four times as long.
+
+    >>> paths = ["/", "/a"]
+    >>> index = RowIndex(paths)
+    >>> [index.setdefault(path, row) for row, path in enumerate(paths)]
+    [0, 1]
+    >>> index.setdefault("/a", 7), index.find("/a"), index.find("/b") == NO_ROW
+    (1, 1, True)
+    """
+
+    def __init__(self, values: Rows[Value], count: int = 0) -> None:
+        """Make an index of none of the values.
+
+        :param count: how many are to come, where that is known: making room takes time.
+        """
+        super().__init__(count)
+        self._values = values
+
+    def _value_of(self, row: int) -> Value:
+        return self._values[row]
+
+    def _slot_of(self, value: Value) -> int:
         slots, values, mask = self._slots, self._values, self._mask
         left = hash(value)
         slot = left & mask
@@ -87,10 +116,3 @@ class RowIndex(Generic[Value]):
             left = left >> SHIFT & POSITIVE
             slot = 5 * slot + 1 + left & mask
         return slot
-
-    def _grow(self) -> None:
-        rows = self._slots
-        self._make(len(rows))
-        for row in rows:
-            if row != NO_ROW:
-                self.setdefault(self._values[row], row)
