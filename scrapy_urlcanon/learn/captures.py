@@ -138,6 +138,8 @@ class Captures:
                 _point(redirects, row, location, target_of(run.redirect[number], semicolons))
         locations = collected.locations
         reordered = list(spellings.reordered(locations))
+        # The last run is large.
+        run = _Run()
         del collected, spellings
         pages = evidence.pages()
         evidence.join_declared(pages, declared, locations)

@@ -217,11 +217,15 @@ def siblings(
     for wider, word_of in _wider(candidate):
         parts: dict[object, dict[Location, Location]] = {}
         own: set[object] = set()
-        for source, target in groups.affected(wider, scope).items():
+        for source, target in groups.each_affected(wider, scope):
             word = word_of(source)
-            parts.setdefault(word, {})[source] = target
-            if changes.get(source) == target:
+            known = changes.get(source)
+            # Those of a site with millions of URLs would not fit beside each other twice.
+            parts.setdefault(word, {})[source] = known if known == target else target
+            if known == target:
                 own.add(word)
+        if len(parts) == 1:
+            continue
         records = {word: _record(groups, part) for word, part in parts.items()}
         alike = list(filter(_may_be_alike, records.values()))
         mine = records[own.pop()] if len(own) == 1 else Record(0, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate, compress, count
 from operator import and_
 from typing import TYPE_CHECKING, TypeVar
@@ -163,23 +163,27 @@ class Groups:
         self, operations: Sequence[Operation], scope: Scope | None = None
     ) -> dict[Location, Location]:
         """Return what the operations, one after the other, change, and into what."""
+        return dict(self.each_affected(operations, scope))
+
+    def each_affected(
+        self, operations: Sequence[Operation], scope: Scope | None = None
+    ) -> Iterator[tuple[Location, Location]]:
+        """Yield each form that the operations, one after the other, change, and what into."""
         self.index({operation.handle for operation in operations})
-        changes: dict[Location, Location] = {}
-        if len(operations) == 1 and scope is None:
-            apply = operations[0].apply
-            for location in self._forms_with(operations[0].handle):
-                changed = apply(location)
-                if changed is not location:
-                    changes[location] = changed
-            return changes
+        are_several = len(operations) > 1
+        apply = partial(apply_all, operations) if are_several else operations[0].apply
+        seen: set[Location] = set()
         for operation in operations:
             for location in self._forms_with(operation.handle):
-                if location in changes or (scope is not None and not scope.holds(location)):
+                if scope is not None and not scope.holds(location):
                     continue
-                changed = apply_all(operations, location)
+                if are_several and location in seen:
+                    continue
+                changed = apply(location)
                 if changed is not location:
-                    changes[location] = changed
-        return changes
+                    if are_several:
+                        seen.add(location)
+                    yield location, changed
 
     def merges(self, changes: dict[Location, Location]) -> Merges:
         """Return the groups of several forms that the changes make one."""

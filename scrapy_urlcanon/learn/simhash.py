@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _BITS = 64
+_PART_BITS = 4
 
 
 class SimhashIndex:
@@ -32,8 +33,15 @@ class SimhashIndex:
 
     def __init__(self, simhashes: Iterable[int], bits: int = SIMHASH_BITS) -> None:
         """``simhashes``: all those that will ever be asked for."""
-        # Sorted without a set: the objects of a million numbers would take more than all the rest.
-        values = array("Q", (value for value, _ in groupby(sorted(array("Q", simhashes)))))
+        # Sorted without a set, and part by part: the objects of a million numbers would take more
+        # than all the rest.
+        parts = [array("Q") for _ in range(1 << _PART_BITS)]
+        for simhash in simhashes:
+            parts[simhash >> _BITS - _PART_BITS].append(simhash)
+        values = array("Q")
+        for part in parts:
+            values.extend(value for value, _ in groupby(sorted(part)))
+        del parts
         self._representatives, self._numbers = array("Q"), array("i")
         self._index: RowIndex[int] = RowIndex(self._representatives, len(values))
         self._near: dict[int, list[int]] = {}
