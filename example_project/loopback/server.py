@@ -32,9 +32,6 @@ _ABSOLUTE_FORM = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?]*)(.*)")
 # l_onoff, l_linger: close() drops what was not sent, and sends a RST instead of a FIN.
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
-# How long closing may have to wait for the thread that accepts connections, seconds.
-_POLL_INTERVAL = 0.02
-
 
 class Loopback:
     """Serves the site *respond* on 127.0.0.1 for the length of a ``with`` block.
@@ -83,8 +80,7 @@ class Loopback:
         """Listen, and serve from a thread."""
         self._server = _Server(self._port, self._answer, self.errors)
         self._thread = threading.Thread(
-            target=self._server.serve_forever,
-            args=(_POLL_INTERVAL,),
+            target=self._server.serve_until_closed,
             name="loopback",
             daemon=True,
         )
@@ -98,7 +94,9 @@ class Loopback:
         traceback: TracebackType | None,
     ) -> None:
         """Hang up on all clients and wait for the end of all threads."""
-        self._server.shutdown()
+        self._server.is_closed = True
+        # The thread waits for a connection, and for nothing else.
+        socket.create_connection(("127.0.0.1", self._server.server_port)).close()
         self._thread.join()
         self._server.hang_up()
         self._server.server_close()
@@ -123,6 +121,7 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, port: int, answer: Respond, errors: list[Exception]) -> None:
         self.answer = answer
         self.certificates = SelfSigned()
+        self.is_closed = False
         self._errors = errors
         self._connections: set[socket.socket] = set()
         self._lock = threading.Lock()
@@ -132,6 +131,14 @@ class _Server(ThreadingHTTPServer):
         # HTTPServer asks the resolver for the name of the address here.
         socketserver.TCPServer.server_bind(self)
         self.server_name, self.server_port = self.socket.getsockname()
+
+    def serve_until_closed(self) -> None:
+        """Take connections until one comes after *is_closed* was set."""
+        while not self.is_closed:
+            self.handle_request()
+
+    def verify_request(self, request: object, client_address: object) -> bool:  # noqa: ARG002
+        return not self.is_closed
 
     def get_request(self) -> tuple[socket.socket, object]:
         # In the accepting thread: once that has ended, hang_up() knows them all.
