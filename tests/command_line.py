@@ -4,10 +4,11 @@ import importlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import cache
 from pathlib import Path
 
@@ -35,22 +36,65 @@ def urlcanon(*arguments, cwd, environment=(), stdin="", columns="100"):
 
 def scrapy(*arguments, cwd, environment=(), stdin="", columns="100"):
     """Run the command line of Scrapy in a process of its own, as for a crawl."""
-    inherited = {k: v for k, v in os.environ.items() if k != "SCRAPY_SETTINGS_MODULE"}
-    own = {"PYTHONPATH": str(ROOT), "COLUMNS": columns}
-    with tempfile.TemporaryDirectory() as directory:
-        files = [Path(directory, name) for name in ("in", "out", "err")]
-        files[0].write_text(stdin, encoding="utf-8")
-        command = {
-            "arguments": [*map(str, arguments)],
-            "cwd": str(Path(cwd).resolve()),
-            "environment": inherited | own | dict(environment),
-            "files": [*map(str, files)],
-        }
-        warm = _warm_scrapy()
-        print(json.dumps(command), file=warm.stdin, flush=True)
-        status = int(warm.stdout.readline())
-        _, out, err = (file.read_text(encoding="utf-8") for file in files)
-    return subprocess.CompletedProcess(arguments, status, out, err)
+    own = {"COLUMNS": columns, **dict(environment)}
+    return ScrapyProcess(*arguments, cwd=cwd, environment=own, stdin=stdin).wait()
+
+
+def run_warm(command, *, cwd, env, check):
+    """Do what ``subprocess.run`` does with a *command* that is Python's, for Scrapy."""
+    assert check
+    scrapy(*command[command.index("scrapy") + 1 :], cwd=cwd, environment=env).check_returncode()
+
+
+class ScrapyProcess:
+    """The command line of Scrapy in a process of its own, which runs beside others.
+
+    It begins with all that is imported (:mod:`warm_scrapy`).
+    """
+
+    def __init__(self, *arguments, cwd, environment=(), stdin=""):
+        inherited = {k: v for k, v in os.environ.items() if k != "SCRAPY_SETTINGS_MODULE"}
+        self._arguments = [*map(str, arguments)]
+        self._directory = tempfile.TemporaryDirectory()
+        self._files = [Path(self._directory.name, name) for name in ("in", "out", "err")]
+        self._files[0].write_text(stdin, encoding="utf-8")
+        self.pid = _ask(
+            {
+                "arguments": self._arguments,
+                "cwd": str(Path(cwd).resolve()),
+                "environment": inherited | {"PYTHONPATH": str(ROOT)} | dict(environment),
+                "files": [*map(str, self._files)],
+            }
+        )
+
+    def send_signal(self, number):
+        """Send it a signal, unless it has ended."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
+    def kill(self):
+        """Kill it, unless it has ended."""
+        self.send_signal(signal.SIGKILL)
+
+    def wait(self):
+        """Wait for its end, and return its status and what it wrote."""
+        status = _ask(self.pid)
+        with self._directory:
+            _, out, err = (file.read_text(encoding="utf-8") for file in self._files)
+        return subprocess.CompletedProcess(self._arguments, status, out, err)
+
+
+def as_arguments(settings):
+    """Return the arguments by which a command has these *settings*."""
+    for name, value in settings.items():
+        yield from ("-s", f"{name}={value if isinstance(value, str) else json.dumps(value)}")
+
+
+def _ask(what):
+    """Return the number with which the process that runs the commands answers."""
+    warm = _warm_scrapy()
+    print(json.dumps(what), file=warm.stdin, flush=True)
+    return int(warm.stdout.readline())
 
 
 @cache

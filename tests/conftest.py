@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-import signal
 from copy import copy, deepcopy
 from inspect import isasyncgenfunction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from command_line import run_warm
 from hypothesis import settings
 from loopback import Loopback
 from scrapy.crawler import Crawler as ScrapyCrawler
 from scrapy.settings import BaseSettings, SettingsAttribute
 from scrapy.utils.defer import maybe_deferred_to_future
 from shop_site.stock import PRODUCTS
-from sites import SITE, Crawl, FollowSpider
+from sites import ALONE, SITE, Crawl, FollowSpider
 
 # The same examples on every run, but for HYPOTHESIS_PROFILE=long. No deadline: on a loaded
 # machine any test is slow. A test that needs more or fewer examples takes a share of these.
@@ -73,6 +74,8 @@ def small_shop():
     with pytest.MonkeyPatch.context() as patch:
         for number in [number for number in PRODUCTS if number > 24]:
             patch.delitem(PRODUCTS, number)
+        # Its crawls begin with all that is imported.
+        patch.setattr("demo.subprocess", SimpleNamespace(run=run_warm))
         yield
 
 
@@ -82,14 +85,6 @@ def shared():
     if not SHARED.is_dir():
         pytest.skip("needs ../shared, which is not here")
     return SHARED
-
-
-@pytest.fixture
-def interruptible():
-    """Let processes that are started heed Ctrl-C, which a shell has its background jobs ignore."""
-    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, inherited)
 
 
 @pytest.fixture
@@ -121,7 +116,7 @@ def crawl(monkeypatch, tmp_path):
                 RecordedAsync if isasyncgenfunction(spider.parse) else Recorded,
                 {
                     "ADDONS": {"scrapy_urlcanon.Addon": 500},
-                    "TELNETCONSOLE_ENABLED": False,
+                    **ALONE,
                     "RETRY_TIMES": 0,
                     # Scrapy makes so many tasks for each response, and by default 100.
                     "CONCURRENT_ITEMS": 10,

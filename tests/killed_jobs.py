@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import subprocess
-import sys
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -14,11 +11,12 @@ from pathlib import Path
 from threading import Timer
 from urllib.parse import urljoin, urlsplit
 
+from command_line import ScrapyProcess, as_arguments
 from loopback import Loopback, page, redirect
+from sites import ALONE
 
 from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
 
-ROOT = Path(__file__).parents[1]
 SPIDER = Path(__file__).parent / "soak" / "soaked_spider.py"
 START = "http://site.example/"
 SETTINGS = {
@@ -26,7 +24,7 @@ SETTINGS = {
     "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
     "JOBDIR": "job",
     "RETRY_TIMES": 0,
-    "TELNETCONSOLE_ENABLED": False,
+    **ALONE,
     # Scrapy makes so many tasks for each response, and by default 100.
     "CONCURRENT_ITEMS": 10,
     "LOG_LEVEL": "WARNING",
@@ -192,7 +190,7 @@ class Job:
         self._kills = kills
         self._kill_at = 0
         self._hits = 0
-        self._process: subprocess.Popen[str] | None = None
+        self._process: ScrapyProcess | None = None
         self.outcome = Outcome()
 
     def run(self) -> Outcome:
@@ -224,23 +222,13 @@ class Job:
         return self._site.respond(request)
 
     def _run_once(self, server: Loopback, left: int) -> None:
-        command = [sys.executable, "-m", "scrapy", "runspider", str(SPIDER)]
-        for name, value in self._settings.items():
-            text = value if isinstance(value, str) else json.dumps(value)
-            command += ["-s", f"{name}={'1' if value is True else text}"]
-        environment = {
-            **os.environ,
-            **server.proxies,
-            "PYTHONPATH": str(ROOT),
-            "SOAK_SPIDER": self._kind,
-        }
+        environment = {**server.proxies, "SOAK_SPIDER": self._kind}
         if self._disk:
             environment["SOAK_DISK"] = f"{self._seed} {left}"
-        with subprocess.Popen(
-            command, cwd=self._directory, env=environment, stderr=subprocess.PIPE, text=True
-        ) as self._process:
-            errors = self._process.communicate()[1]
-        status = self._process.returncode
+        command = ("runspider", SPIDER, *as_arguments(self._settings))
+        self._process = ScrapyProcess(*command, cwd=self._directory, environment=environment)
+        ended = self._process.wait()
+        status, errors = ended.returncode, ended.stderr
         self.outcome.kills += status == -9
         if status not in {0, -9} or "Traceback" in errors:
             self.outcome.errors += errors

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 SITE = "http://site.example"
+ALONE = {"TELNETCONSOLE_ENABLED": False, "REMOTE_CONTROL_ENABLED": False}
+"""The settings under which Scrapy starts no servers beside a crawl, which take as long as it."""
 # Scrapy 2.15 fetches on while a page waits for its callback, unless that bounds it.
 ONE_BY_ONE = {"CONCURRENT_REQUESTS": 1, "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 1}
 """The settings under which no request is chosen before the page before it was read."""

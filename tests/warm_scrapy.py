@@ -2,13 +2,15 @@
 
 ``python warm_scrapy.py`` reads a line of JSON for each command: its arguments, working directory
 and environment, and the paths of its standard input, output and error. It forks, and writes the
-status with which its copy ended. To import Scrapy takes most of what most commands of tests take.
+number of its copy. Where it reads such a number, it waits for that copy and writes the status with
+which it ended. To import Scrapy takes most of what most commands of tests take.
 """
 
 import gc
 import json
 import os
 import runpy
+import signal
 import sys
 from importlib import import_module
 from pkgutil import walk_packages
@@ -39,7 +41,9 @@ def import_all():
 
 
 def become(arguments, cwd, environment, files):
-    """Be a process that was started with these."""
+    """Be a process that was started with these, in the foreground."""
+    # Which a shell has its background jobs ignore, and so all that they start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(environment)
@@ -56,15 +60,18 @@ def become(arguments, cwd, environment, files):
 
 
 def main():
-    """Run one command after the other."""
+    """Begin commands, and wait for them."""
     import_all()
     for line in sys.stdin:
-        child = os.fork()
-        if not child:
-            become(**json.loads(line))
-            return
-        _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)  # noqa: T201
+        asked = json.loads(line)
+        if isinstance(asked, int):
+            answer = os.waitstatus_to_exitcode(os.waitpid(asked, 0)[1])
+        else:
+            answer = os.fork()
+            if not answer:
+                become(**asked)
+                return
+        print(answer, flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -7,13 +7,11 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from command_line import HEADER, ROOT, rows, scrapy, urlcanon
+from command_line import HEADER, ScrapyProcess, rows, scrapy, urlcanon
 from demo import crawl
 from loopback import Loopback
 from rich.console import Console
@@ -140,20 +138,17 @@ def test_what_the_settings_explain_needs_no_rule(tmp_path):
     assert "  the settings make them one\n" in result.stdout
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_is_one_line(tmp_path):
     """While the input is read, here one that never ends: the rules stay, and so says the status."""
     os.mkfifo(tmp_path / "endless")
     rules = tmp_path / "urlcanon.toml"
     rules.write_text("# good\n")
-    command = [sys.executable, "-m", "scrapy", "urlcanon", "learn", "endless", "-o", rules]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE) as run:
-        # Waits until it is opened to be read.
-        with (tmp_path / "endless").open("w"):
-            run.send_signal(signal.SIGINT)
-            assert run.wait(30) == 130
-        assert run.stderr.read() == b"Interrupted.\n"
+    run = ScrapyProcess("urlcanon", "learn", "endless", "-o", rules, cwd=tmp_path)
+    # Waits until it is opened to be read.
+    with (tmp_path / "endless").open("w"):
+        run.send_signal(signal.SIGINT)
+        ended = run.wait()
+    assert (ended.returncode, ended.stderr) == (130, "Interrupted.\n")
     assert rules.read_text() == "# good\n"
 
 

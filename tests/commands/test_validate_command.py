@@ -2,14 +2,11 @@
 
 import io
 import json
-import os
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
-from command_line import ROOT, scrapy, urlcanon
+from command_line import ScrapyProcess, scrapy, urlcanon
 from loopback import Fault, Loopback, Response, page, redirect
 from rich.console import Console
 
@@ -225,28 +222,24 @@ def test_a_file_without_rules_is_said_to_be_empty(tmp_path):
     assert result.stdout == "empty.toml is empty: there is no rule to validate\n"
 
 
-@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_it_with_what_is_known(tmp_path):
     """One line, no traceback, and an exit status that says so."""
     (tmp_path / "urlcanon.toml").write_text(RULES)
     urls = "".join(f"{SITE}/page{number}?sid=1\t200\n" for number in range(100))
     (tmp_path / "o.tsv").write_text(f"url\tstatus\n{urls}")
-    command = [sys.executable, "-m", "scrapy", "urlcanon", "validate", "urlcanon.toml"]
-    command += ["--observations", "o.tsv", "-s", "DOWNLOAD_DELAY=1"]
+    command = ("urlcanon", "validate", "urlcanon.toml", "--observations", "o.tsv")
+    command += ("-s", "DOWNLOAD_DELAY=1")
     with Loopback(respond) as server:
-        environment = os.environ | server.proxies | {"PYTHONPATH": str(ROOT)}
-        with subprocess.Popen(
-            command, cwd=tmp_path, env=environment, stdout=-1, stderr=-1, text=True
-        ) as run:
-            until = time.monotonic() + 60
-            while not server.hits and time.monotonic() < until:
-                time.sleep(0.05)
-            run.send_signal(signal.SIGINT)
-            out, err = run.communicate(timeout=60)
-    assert run.returncode == 130
-    assert err.splitlines()[-1] == "Interrupted."
-    assert "Traceback" not in err
-    assert "6 rules: " in out.splitlines()[-1]
+        run = ScrapyProcess(*command, cwd=tmp_path, environment=server.proxies)
+        until = time.monotonic() + 60
+        while not server.hits and time.monotonic() < until:
+            time.sleep(0.05)
+        run.send_signal(signal.SIGINT)
+        ended = run.wait()
+    assert ended.returncode == 130
+    assert ended.stderr.splitlines()[-1] == "Interrupted."
+    assert "Traceback" not in ended.stderr
+    assert "6 rules: " in ended.stdout.splitlines()[-1]
 
 
 def test_crawl_that_a_setting_ends_says_so(validate):

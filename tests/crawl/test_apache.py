@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from scrapy.crawler import Crawler
 from scrapy.utils.defer import deferred_f_from_coro_f, maybe_deferred_to_future
-from sites import FollowSpider
+from sites import ALONE, FollowSpider
 
 MODULES = Path("/usr/lib/apache2/modules")
 PACKAGES = ["email", "json", "unittest", "wsgiref", "xml"]
@@ -93,7 +93,7 @@ async def _crawl(url, rules):
         ListingSpider,
         {
             "ADDONS": {"scrapy_urlcanon.Addon": 500},
-            "TELNETCONSOLE_ENABLED": False,
+            **ALONE,
             "URLCANON_RULES": rules,
             # The sort links are known of Apache: here it is a rule by hand that is tried.
             "URLCANON_PROFILES": False,

@@ -1,29 +1,26 @@
 """A job that is killed goes on without losing a page."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from command_line import ScrapyProcess, as_arguments
 from loopback import Loopback, page, redirect
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, links, site
+from sites import ALONE, SITE, links, site
 from trap_sites import words
 
-ROOT = Path(__file__).parents[2]
 SPIDER = Path(__file__).with_name("killed_spider.py")
 SETTINGS = {
-    "ADDONS": json.dumps({"scrapy_urlcanon.Addon": 500}),
-    "URLCANON_RULES": json.dumps({"site.example": {"drop_params": ["sid"]}}),
+    "ADDONS": {"scrapy_urlcanon.Addon": 500},
+    "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
     "JOBDIR": "job",
-    "RETRY_TIMES": "0",
-    "TELNETCONSOLE_ENABLED": "0",
+    "RETRY_TIMES": 0,
+    **ALONE,
     "LOG_LEVEL": "WARNING",
 }
 
@@ -71,16 +68,11 @@ class Runs:
 
     def run(self, server):
         """Run the spider until it ends or is killed, and return the status of the process."""
-        command = [sys.executable, "-m", "scrapy", "runspider", str(SPIDER)]
-        for name, value in self._settings.items():
-            command += ["-s", f"{name}={value}"]
-        environment = {**os.environ, **server.proxies, "PYTHONPATH": str(ROOT)}
-        with subprocess.Popen(
-            command, cwd=self._directory, env=environment, stderr=subprocess.PIPE, text=True
-        ) as self._process:
-            errors = self._process.communicate()[1]
-        assert "Traceback" not in errors, errors
-        return self._process.returncode
+        command = ("runspider", SPIDER, *as_arguments(self._settings))
+        self._process = ScrapyProcess(*command, cwd=self._directory, environment=server.proxies)
+        ended = self._process.wait()
+        assert "Traceback" not in ended.stderr, ended.stderr
+        return ended.returncode
 
 
 @pytest.fixture

@@ -1,17 +1,14 @@
 """A site of any size, and processes that crawl it through one Redis."""
 
 import json
-import os
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 
+from command_line import ScrapyProcess, as_arguments
 from loopback import page
-from sites import SITE, links
+from sites import ALONE, SITE, links
 
-ROOT = Path(__file__).parents[2]
 SPIDER = Path(__file__).with_name("redis_spider.py")
 RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
 SCRAPY_REDIS = {
@@ -47,32 +44,23 @@ class Processes:
 
     def __init__(self, directory, redis_server, proxies, settings=None):
         self._directory = directory
-        self._environment = {**os.environ, **proxies, "PYTHONPATH": str(ROOT)}
+        self._environment = {**proxies, "HEARTBEAT": str(HEARTBEAT)}
         settings = {**RULES, **OURS, "ADDONS": {"scrapy_urlcanon.Addon": 500}, **(settings or {})}
         settings |= {"REDIS_URL": redis_server.url, "RETRY_TIMES": 0, "LOG_LEVEL": "WARNING"}
-        settings |= {"TELNETCONSOLE_ENABLED": 0, "DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS": 4}
-        settings |= {"CONCURRENT_REQUESTS_PER_DOMAIN": 4}
-        self._command = [sys.executable, "-c", RUN, "runspider", str(SPIDER)]
-        for name, value in settings.items():
-            text = json.dumps(value) if isinstance(value, dict) else value
-            self._command += ["-s", f"{name}={text}"]
+        settings |= {"CONCURRENT_REQUESTS": 4, "CONCURRENT_REQUESTS_PER_DOMAIN": 4, **ALONE}
+        settings |= {"DOWNLOAD_DELAY": 0}
+        self._command = ["runspider", SPIDER, *as_arguments(settings)]
         self.running = []
 
     def start(self):
         """Start one more."""
-        process = subprocess.Popen(
-            self._command,
-            cwd=self._directory,
-            env=self._environment,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = ScrapyProcess(*self._command, cwd=self._directory, environment=self._environment)
         self.running.append(process)
         return process
 
     def wait(self):
         """Wait for all, and return what they logged."""
-        return [process.communicate(timeout=3600)[1] for process in self.running]
+        return [process.wait().stderr for process in self.running]
 
     def got(self):
         """Return how often each page was got."""
@@ -83,16 +71,6 @@ class Processes:
 HEARTBEAT = 0.25
 """How often the engine of a test's crawl asks whether it is idle, in seconds; Scrapy's own asks
 every 5 seconds."""
-
-# As processes that are gone are told sooner, and the end of the crawl is, the test is.
-RUN = f"""
-from scrapy.core.engine import ExecutionEngine
-from scrapy_urlcanon.redis import frontier
-ExecutionEngine._SLOT_HEARTBEAT_INTERVAL = {HEARTBEAT}
-frontier.ALIVE, frontier._BEAT = 10.0, 0.5
-from scrapy.cmdline import execute
-execute()
-"""
 
 
 def expected_of(size):
