@@ -9,9 +9,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from at_once import Site
 from command_line import run_warm
 from hypothesis import settings
-from loopback import Loopback
 from scrapy.crawler import Crawler as ScrapyCrawler
 from scrapy.settings import BaseSettings, SettingsAttribute
 from scrapy.utils.defer import maybe_deferred_to_future
@@ -109,13 +109,14 @@ def crawl(monkeypatch, tmp_path):
                 async for result in super().parse(response):
                     yield recorded(result)
 
-        with Loopback(respond) as server:
+        with Site(respond) as server:
             for name, value in server.proxies.items():
                 monkeypatch.setenv(name, value)
             crawler = ScrapyCrawler(
                 RecordedAsync if isasyncgenfunction(spider.parse) else Recorded,
                 {
                     "ADDONS": {"scrapy_urlcanon.Addon": 500},
+                    **server.settings,
                     **ALONE,
                     "RETRY_TIMES": 0,
                     # Scrapy makes so many tasks for each response, and by default 100.

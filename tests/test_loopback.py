@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import socket
 import ssl
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 import pytest
+from at_once import Site
 from cryptography import x509
 from loopback import Fault, Loopback, Request, Response, page, redirect
+from scrapy import Request as ScrapyRequest
 from scrapy import Spider, signals
 from scrapy.utils.defer import deferred_f_from_coro_f, maybe_deferred_to_future
 from scrapy.utils.test import get_crawler
+from sites import ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -374,7 +378,7 @@ async def test_scrapy_crawls_both_schemes_and_several_hosts(
         for name, value in server.proxies.items():
             monkeypatch.setenv(name, value)
         # Where its port is taken the console of Scrapy leaves a socket open.
-        crawler = get_crawler(LinkSpider, {"TELNETCONSOLE_ENABLED": False})
+        crawler = get_crawler(LinkSpider, ALONE)
         crawler.signals.connect(
             lambda item: pages.append(item["url"]), signals.item_scraped, weak=False
         )
@@ -389,3 +393,68 @@ async def test_scrapy_crawls_both_schemes_and_several_hosts(
     assert sorted(pages) == sorted(expected)
     assert server.hits[0] == "http://www.shop.example/"
     assert sorted(server.hits) == sorted(expected | redirected)
+
+
+HEADERS = (
+    ("Content-Type", "text/html; charset=utf-8"),
+    ("Set-Cookie", "a=1"),
+    ("Set-Cookie", "b=2"),
+    ("Content-Encoding", "gzip"),
+)
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@deferred_f_from_coro_f
+async def test_crawl_is_answered_at_once_as_over_the_network(
+    monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    """The site is asked for the same, with the same headers, and the spider gets the same."""
+    paths = ("/b//c?x=%7e&&y", "/moved", "/cut", "?", "", "/;a?b", "/image.png#top")
+
+    def respond(request: Request) -> Response:
+        asked.append((request.method, request.url, dict(request.headers), request.body))
+        if request.path == "/moved":
+            return redirect(f"{scheme}://other.example:8080/new?a=1", 302)
+        if request.path == "/cut":
+            return Response(body=b"half of it", fault=Fault.TRUNCATION)
+        return Response(200, HEADERS, gzip.compress(f"<title>{request.target}".encode()))
+
+    class Asking(Spider):
+        name = "asking"
+        # The cookies depend on what came before.
+        custom_settings: ClassVar = {
+            **ALONE,
+            "CONCURRENT_REQUESTS": 1,
+            "RETRY_TIMES": 0,
+            "DOWNLOAD_TIMEOUT": 5,
+        }
+
+        async def start(self) -> Any:
+            for path in paths:
+                url = f"{scheme}://a.example{path}"
+                yield ScrapyRequest(url, self.parse, errback=self.failed, dont_filter=True)
+            url = f"{scheme}://a.example/form"
+            yield ScrapyRequest(url, method="POST", body="a=1", headers={"X-A": ["1", "2"]})
+            yield ScrapyRequest(url, method="HEAD")
+
+        def parse(self, response: Any) -> None:
+            headers = response.headers.to_unicode_dict()
+            got.append(
+                (response.url, type(response), response.status, dict(headers), response.body)
+            )
+
+        def failed(self, failure: Any) -> None:
+            got.append((failure.request.url, failure.type))
+
+    outcomes = []
+    for is_at_once in (False, True):
+        asked: list[Any] = []
+        got: list[Any] = []
+        with Site(respond) as server:
+            for name, value in server.proxies.items():
+                monkeypatch.setenv(name, value)
+            crawler = get_crawler(Asking, server.settings if is_at_once else {})
+            await maybe_deferred_to_future(crawler.crawl())
+        outcomes.append((server.hits, asked, got))
+    assert len(outcomes[0][1]) == len(paths) + 3
+    assert outcomes[1] == outcomes[0]

@@ -5,9 +5,11 @@ from itertools import count
 from random import Random
 
 import pytest
-from loopback import Fault, Loopback, Response, page, redirect
+from at_once import Site
+from loopback import Fault, Response, page, redirect
 from scrapy.crawler import Crawler
 from scrapy.utils.defer import deferred_f_from_coro_f, maybe_deferred_to_future
+from sites import ALONE
 
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.validate.rule_check import checks_of
@@ -75,11 +77,12 @@ async def outcomes(respond, settings=None, *, urls=None, rules=RULES, project=No
     urls = urls or [*urls_of(12)]
     configuration = Canonicalizer(rules, preset="scrapy").configuration
     checks = checks_of(configuration, [SITE + url for url in urls], most=30)
-    own = {"TELNETCONSOLE_ENABLED": False, "RETRY_ENABLED": False, "LOG_ENABLED": False}
-    with Loopback(respond) as server, pytest.MonkeyPatch.context() as patch:
+    own = {"RETRY_ENABLED": False, "LOG_ENABLED": False, **ALONE}
+    with Site(respond) as server, pytest.MonkeyPatch.context() as patch:
         for name, value in server.proxies.items():
             patch.setenv(name, value)
-        crawler = Crawler(ValidationSpider, own | (project or {}) | SETTINGS | (settings or {}))
+        own |= server.settings | (project or {}) | SETTINGS | (settings or {})
+        crawler = Crawler(ValidationSpider, own)
         await maybe_deferred_to_future(crawler.crawl(checks=checks))
     return {check.text: check for check in checks}, server.hits
 
