@@ -88,7 +88,7 @@ def collector():
     return DropCollector(Canonicalizer({"example.com": {"drop_params": ["sid", "sort"]}}))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def report():
     """Return a small report in which everything occurs."""
     step = StepOnUrl("drop_params", "URLCANON_RULES['example.com']", "dropped", ("sort",))
@@ -140,7 +140,7 @@ def report():
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def audited(report):
     """Return the small report, of a crawl that compared some variants and suspended an entry."""
     figures = {

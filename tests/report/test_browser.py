@@ -72,7 +72,7 @@ def show(browser, tmp_path):
     return open_report
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def shop(shop_reports, audited):
     """Return the report of the example site, with domains to sort and search, and an audit."""
     report = read_report(shop_reports / "report.json")
@@ -88,7 +88,7 @@ def shop(shop_reports, audited):
     return to_html(evolve(report, figures=audited.figures | report.figures, contents=contents))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def many(report):
     """Return a report of a thousand domains and a hundred pages, each of a height of its own."""
     step = StepOnUrl("drop_params", "URLCANON_RULES['example.com']", "dropped")
