@@ -1,7 +1,7 @@
 """Answers what a crawl asks for in its own process, at once.
 
-The server of a test and the crawl run in one process: over the network each request costs three
-times what the crawl itself takes for it. What is to fail on the way goes over the network.
+The server of a test and the crawl run in one process: the way through threads and sockets would
+cost as much as all else that is done for a page. What is to fail goes that way.
 """
 
 from __future__ import annotations

@@ -141,7 +141,8 @@ def test_a_type_checker_finds_a_misspelt_option(tmp_path):
     }
     head = "from scrapy_urlcanon import Canonicalizer, canonicalize\n"
     file.write_text(head + "\n".join(lines) + "\n")
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), str(file)]
+    # What `make lint` has found out of the package is there.
+    command = [sys.executable, "-m", "mypy", "--strict", str(file)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     # With older releases of Scrapy there are others, in the package.
     found = re.findall(r"program\.py:(\d+): error:", done.stdout)

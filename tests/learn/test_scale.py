@@ -4,12 +4,14 @@ import importlib.util
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from command_line import urlcanon
 
-pytest.importorskip("dask.dataframe", reason="needs the extra 'scale'")
+# To import it takes a second, which only the process that runs these needs to spend.
+pytestmark = pytest.mark.skipif(find_spec("dask") is None, reason="needs the extra 'scale'")
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 HEADER = "url\tstatus\tmain_sha1\tsimhash64\tcanonical\tredirect"
