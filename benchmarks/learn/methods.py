@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from w3lib.url import canonicalize_url
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.learn.canonicals import declared_canonicals
-from scrapy_urlcanon.learn.captures import by_domain, domain_of
+from scrapy_urlcanon.learn.captures import by_domain
 from scrapy_urlcanon.learn.learning import learn
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.results.rule import as_rules

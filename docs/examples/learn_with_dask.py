@@ -20,8 +20,9 @@ import pyarrow as pa
 from dask import delayed
 from dask.distributed import Client
 
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.learn import Learned, Observation, learn_site, merge
-from scrapy_urlcanon.learn.captures import by_domain, domain_of
+from scrapy_urlcanon.learn.captures import by_domain
 from scrapy_urlcanon.learn.observation import BadObservationError
 from scrapy_urlcanon.learn.results.rules_file import LearnedFile
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from scrapy_urlcanon.canonicalizer.inner_loops import start_of_domain
+from scrapy_urlcanon.canonicalizer.inner_loops import plain_host, start_of_domain
+from scrapy_urlcanon.canonicalizer.url import normalize_host, split, strip_root_dot
+from scrapy_urlcanon.exceptions import UnparsableUrlError
+
+# Browsers, and the canonicalizer with them, take as many slashes before a host as there are.
+_AUTHORITY = re.compile(r"://[/\\]*([^/?#\\]*)")
 
 
 @lru_cache(maxsize=1)
@@ -77,18 +82,24 @@ def domain_or_host(host: str) -> str:
 def domain_of(url: str) -> str:
     """Return the registrable domain of *url*, its host where it has none, or ``none``.
 
-    >>> domain_of("http://www.example.co.uk:8080/x"), domain_of("data:,x")
-    ('example.co.uk', 'none')
+    The host is read as the canonicalizer reads it, so that rules for the domain hold there. One
+    that it cannot read is taken as it stands.
+
+    >>> domain_of("http://www.example.co.uk:80/x"), domain_of("http://0x7f.1"), domain_of("data:,")
+    ('example.co.uk', '127.0.0.1', 'none')
     """
-    return _domain_of_authority(url.partition("://")[2].partition("/")[0])
+    found = _AUTHORITY.search(url)
+    return _domain_of_authority(found[1] if found else "")
 
 
 @lru_cache(4096)
 def _domain_of_authority(authority: str) -> str:
-    """Return the registrable domain of *authority*, which a query may follow."""
-    try:
-        host = urlsplit(f"//{authority}").hostname or ""
-    except ValueError:
-        # Brackets that hold no address, which a request has with ``verbatim_url`` only.
-        host = ""
-    return domain_or_host(host) or "none"
+    host = plain_host(f"http://{authority}")
+    if host is None:
+        host = split(f"http://{authority}").host
+        try:
+            host = strip_root_dot(normalize_host(host))
+        except UnparsableUrlError:
+            # With brackets that hold no address, a request has it with ``verbatim_url`` only.
+            return "none" if host[:1] in {"", "["} else host
+    return domain_or_host(host)

@@ -174,6 +174,15 @@ def normalize_host(host: str) -> str:
         raise UnparsableUrlError(f"{host!r} is not a host" if host else "it has no host") from None
 
 
+def strip_root_dot(host: str) -> str:
+    """Return *host* without the dot of the root zone at its end (RFC 3986, section 3.2.2).
+
+    >>> strip_root_dot("example.com."), strip_root_dot("example.com..")
+    ('example.com', 'example.com..')
+    """
+    return host[:-1] if host.endswith(".") and host != "." and host[-2] != "." else host
+
+
 def normalize_port(port: str) -> str:
     """Return *port* without leading zeros.
 

@@ -35,7 +35,7 @@ from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.exceptions import ConfigurationError, InputError, LearnError, Problem
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.learn import Thresholds, learn
-from scrapy_urlcanon.learn.captures import domain_of
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.learn.learning import merge
 from scrapy_urlcanon.learn.processes import usable_processors
 from scrapy_urlcanon.learn.readers import crawls_of, format_of

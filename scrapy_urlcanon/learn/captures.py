@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from array import array
 from bisect import bisect, bisect_left
@@ -12,7 +11,7 @@ from hashlib import blake2b
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.learn.held.locations import Collector
 from scrapy_urlcanon.learn.held.row_index import NO_ROW, RowIndex
 from scrapy_urlcanon.learn.location import host_of, locate
@@ -42,9 +41,6 @@ MAX_RUN = 250_000
 _SAMPLES = 50
 
 _NEAR_TARGETS = 1_000
-# Browsers, and the canonicalizer with them, take as many slashes before a host as there are.
-_AUTHORITY = re.compile(r"://[/\\]*([^/?#\\]*)")
-
 
 Shown: TypeAlias = "tuple[int, int, int]"
 """What a capture showed: flags that say what is known, 64 bits of the digest, and the simhash."""
@@ -441,22 +437,6 @@ def _short(digest: str) -> int:
     return int.from_bytes(
         blake2b(digest.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big"
     )
-
-
-def domain_of(url: str) -> str:
-    """Return the registrable domain of an absolute URL, or its host where it has none.
-
-    >>> domain_of("http://www.example.co.uk:8080/x"), domain_of("http://10.0.0.1/")
-    ('example.co.uk', '10.0.0.1')
-    """
-    found = _AUTHORITY.search(url)
-    return _domain_of_authority(found[1] if found else "")
-
-
-@lru_cache(maxsize=65536)
-def _domain_of_authority(authority: str) -> str:
-    origin = locate(f"http://{authority}/").origin
-    return domain_or_host(host_of(origin)) if origin.scheme else authority
 
 
 def by_domain(

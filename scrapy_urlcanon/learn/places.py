@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.learn.canonicals import declared_canonicals
-from scrapy_urlcanon.learn.captures import domain_of
 from scrapy_urlcanon.learn.classes.elsewhere import Shown
 from scrapy_urlcanon.learn.results.rule import as_rules
 from scrapy_urlcanon.learn.site import NO_EVIDENCE

@@ -11,8 +11,8 @@ from hashlib import sha1
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
-from scrapy_urlcanon.learn.captures import domain_of
 from scrapy_urlcanon.pages.blocks import pack_outlines
 from scrapy_urlcanon.pages.canonical_link import absolute
 from scrapy_urlcanon.pages.signature import MAX_PACKED, RAW, Lines, Signature, pack_hashes

@@ -7,8 +7,14 @@ from pathlib import Path
 import pytest
 from publicsuffixlist import PSLFILE, PublicSuffixList
 
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.inner_loops import in_python
-from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain, suffix_names
+from scrapy_urlcanon.canonicalizer.registrable_domain import (
+    domain_of,
+    registrable_domain,
+    suffix_names,
+)
 
 LOOPS = [in_python]
 with suppress(ImportError):  # There was no C compiler to build it with.
@@ -21,6 +27,25 @@ ODD = [
     *("192.0.2.1", "1", "a.1", "[::1]", "localhost", "www", "www.", "www.www", "www.com", ".", ""),
     *("www.a.com.", "www..a.com", ".a.com", "www.a..com", "wwwx.a.com", "www2x.a.com"),
 ]
+
+# With what the canonicalizer makes of the host, and those that it cannot read.
+DOMAINS = {
+    "http://me@WWW.Example.co.uk.:8080": "example.co.uk",
+    "http:///www.example.com": "example.com",
+    "http://www.example.com\\a": "example.com",
+    "http://www.example.com?a=/b://c": "example.com",
+    "http://www.b\u00fccher.example/": "xn--bcher-kva.example",
+    "http://b%C3%BCcher.example/": "xn--bcher-kva.example",
+    "http://0x7f.1/": "127.0.0.1",
+    "http://[0:0::1]:81/": "[::1]",
+    "http://localhost": "localhost",
+}
+UNREAD = {
+    "http://www.xn--a.example:81/": "xn--a.example",
+    "http://[none/": "none",
+    "http://": "none",
+    "data:,x": "none",
+}
 
 
 def hosts():
@@ -69,3 +94,18 @@ def test_www_goes_where_a_domain_remains(loops, label, numbered):
         for each in (host, f"www.{host}", f"www.www2.{host}", f"www2.www.a.{host}"):
             without = loops.without_www(each, names, numbered=numbered)
             assert without == stripped(each, label), each
+
+
+@pytest.mark.parametrize(("url", "domain"), DOMAINS.items())
+def test_what_is_off_for_the_domain_of_a_url_is_off_there(url, domain):
+    """However its host is written."""
+    assert domain_of(url) == domain
+    rules = Canonicalizer({"*": {"drop_params": ["sid"]}})
+    rules.suspend(RuleEntry("drop_params", "sid"), domain)
+    assert "sid=1" in rules.canonicalize(f"{url}{'&' if '?' in url else '?'}sid=1")
+
+
+@pytest.mark.parametrize(("url", "domain"), UNREAD.items())
+def test_host_that_no_rule_is_for_is_taken_as_it_stands(url, domain):
+    """It is in stores all the same."""
+    assert domain_of(url) == domain

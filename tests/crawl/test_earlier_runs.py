@@ -439,3 +439,18 @@ def test_command_that_makes_no_sense(tmp_path, arguments, problem):
     assert done.returncode
     assert problem in done.stderr + done.stdout
     assert urlcanon("seen", "list", "seen.db", cwd=tmp_path).stdout == ""
+
+
+@pytest.mark.parametrize("written", ["[::1]", "::1", "a.example", "a.example."])
+def test_domain_is_found_as_earlier_releases_wrote_it(tmp_path, written):
+    """Those wrote hosts as they stood in URLs, without the brackets of an address."""
+    path = tmp_path / "seen.db"
+    with closing(SeenPages(path)) as store:
+        store.add_urls([f"{SITE}/"])
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE pages SET domain = ?", (written,))
+    with closing(SeenPages(path)) as store:
+        domain = "[::1]" if "::1" in written else "a.example"
+        assert [url for _, url in store.list(domain)] == [f"{SITE}/"]
+        assert store.prune("b.example") == 0
+        assert store.prune(domain) == 1

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from benchmarks.learn.synthetic import SyntheticSite
 from scrapy_urlcanon.canonicalizer.percent_encoding import encode_query_text
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.learn import Learned, Observation, learn
 from scrapy_urlcanon.learn import operations as ops
-from scrapy_urlcanon.learn.captures import domain_of, site_of
+from scrapy_urlcanon.learn.captures import site_of
 from scrapy_urlcanon.learn.location import locate, to_url
 from scrapy_urlcanon.learn.miner import Miner
 from scrapy_urlcanon.learn.results.accepted import Accepted, inserted, rules_of, valid

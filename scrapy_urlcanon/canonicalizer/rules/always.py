@@ -18,6 +18,7 @@ from scrapy_urlcanon.canonicalizer.url import (
     is_ip_address,
     normalize_host,
     normalize_port,
+    strip_root_dot,
     strip_whitespace,
 )
 
@@ -116,9 +117,7 @@ class TrailingDot(Normalization):
     changes = (("http://example.com./", "http://example.com/"),)
 
     def apply(self, url: Url) -> Url:
-        if url.host.endswith(".") and not url.host.endswith("..") and url.host != ".":
-            return url._replace(host=url.host[:-1])
-        return url
+        return url._replace(host=strip_root_dot(url.host))
 
 
 class DefaultPort(Normalization):

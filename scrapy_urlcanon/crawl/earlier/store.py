@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
@@ -164,10 +165,10 @@ class SeenPages:
             self._database.execute("CREATE TEMP TABLE made AS SELECT * FROM pages WHERE by_url = 1")
             self._database.execute("DELETE FROM pages WHERE by_url = 1")
             rows = self._database.execute("SELECT * FROM made ORDER BY at")
-            for key, url, domain, at, by_url in rows:
+            for key, url, _, at, by_url in rows:
                 new = key_of(url)
                 changed += new != key
-                self._database.execute(_INSERT, (new, url, domain, at, by_url))
+                self._database.execute(_INSERT, _row(SeenPage(new, url, at, by_url)))
             self._database.execute("DROP TABLE made")
             self._database.execute("UPDATE rules SET digest = ?", (digest,))
         return changed
@@ -183,6 +184,10 @@ def _row(page: SeenPage) -> tuple[bytes, str, str, float, bool]:
 
 
 def _where(domain: str | None, before: float | None) -> tuple[str, tuple[object, ...]]:
-    conditions = {"domain = ?": domain, "at < ?": before}
-    used = {text: value for text, value in conditions.items() if value is not None}
-    return (" WHERE " + " AND ".join(used) if used else ""), tuple(used.values())
+    used: dict[str, tuple[object, ...]] = {}
+    if domain is not None:
+        # Earlier releases wrote the dot of the root zone, and addresses without their brackets.
+        used["domain IN (?, ?, ?)"] = domain, f"{domain}.", domain.strip("[]")
+    if before is not None:
+        used["at < ?"] = (before,)
+    return " WHERE " + " AND ".join(used) if used else "", tuple(chain.from_iterable(used.values()))

@@ -9,11 +9,11 @@ from scrapy.http import TextResponse
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.defer import deferred_from_coro
 
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY, REVISIT, marked
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.settings import BROWSER_PAGE_KEY
-from scrapy_urlcanon.learn.captures import domain_of
 from scrapy_urlcanon.pages.signature import hash64, unpack
 from scrapy_urlcanon.pages.visits import compare_visits
 
