@@ -69,22 +69,19 @@ def is_choice(candidate: Sequence[Operation], changes: Mapping[Location, Locatio
     return bool(words) and 2 * len(words) <= len(changes)
 
 
-def chance_of_luck(
-    groups: Groups,
-    candidate: Sequence[Operation],
-    changes: Mapping[Location, Location],
-    pages: int,
-) -> float:
-    """Return how probable it is that so many *pages* agree as do under the likeliest sibling.
+def luck_of_siblings(
+    groups: Groups, candidate: Sequence[Operation], changes: Mapping[Location, Location]
+) -> list[float]:
+    """Return on what share of its pages each sibling of a candidate is right that is so at times.
 
-    It is 0 where the candidate replaces neither words of the path nor the host by another, or where
-    each sibling is always right or always wrong. All siblings that are right at times count as
-    tried. It is 1 where a listing has one part only, which is the same in any order.
+    There are none where the candidate replaces neither words of the path nor the host by another,
+    or where each sibling is always right or always wrong. Where a listing has one part only, which
+    is the same in any order, there is one that is always right by luck.
 
     :param changes: what the candidate changes, and into what.
     """
     if _leaves_out_an_order(groups, changes):
-        return 1.0
+        return [1.0]
     segments, places = _places(candidate)
     new = candidate[0].shapes[1].partition("?")[0].split("/")
     own = frozenset(tuple(text[place] for place in places) for text in (segments, new))
@@ -92,7 +89,7 @@ def chance_of_luck(
     if hosts:
         own = frozenset((host,) for host in hosts)
     elif not places or any("{" in word for words in own for word in words):
-        return 0.0
+        return []
     contexts = (
         _by_host(groups)
         if hosts
@@ -110,12 +107,11 @@ def chance_of_luck(
                 (agree if seen[one] == seen[other] else differ)[pair] += 1
     # Of two names of one host a few pages differ, which print their own address.
     few = MAX_FALSE if hosts else 0.0
-    shares = [
+    return [
         count / (count + differ[pair])
         for pair, count in agree.items()
         if differ[pair] > few * (count + differ[pair])
     ]
-    return min(1.0, len(shares) * max(shares) ** pages) if shares else 0.0
 
 
 def _leaves_out_an_order(groups: Groups, changes: Mapping[Location, Location]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from functools import cached_property
 from heapq import nsmallest
 from itertools import combinations
 from operator import ne
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.learn.candidates import MAX_URLS, common
 from scrapy_urlcanon.learn.contradictions import count_content
 from scrapy_urlcanon.learn.evidence import Changes, Tally
-from scrapy_urlcanon.learn.families import chance_of_luck, is_choice, siblings
+from scrapy_urlcanon.learn.families import is_choice, luck_of_siblings, siblings
 from scrapy_urlcanon.learn.held.merges import Merges, common_conditions, conditions_of
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
 from scrapy_urlcanon.learn.operation import apply_all, leave_out_one_token, leaving_out_own_numbers
@@ -149,11 +150,18 @@ class Trial:
         self._depths.clear()
 
     def _luck(self, tally: Tally, thresholds: Thresholds) -> float:
-        """Return how probable it is that the pages agree by chance, as those of its siblings do."""
-        if self.known > 0:
+        """Return how probable it is that as many pages agree under the likeliest of its siblings.
+
+        All siblings that are right at times count as tried.
+        """
+        if self.known > 0 or not self._siblings:
             return 0.0
-        pages = tally.support(thresholds)
-        return chance_of_luck(self._groups, self.candidate, self.changes, pages)
+        return len(self._siblings) * max(self._siblings) ** tally.support(thresholds)
+
+    @cached_property
+    def _siblings(self) -> list[float]:
+        """On what share of its pages each sibling is right that is so at times."""
+        return luck_of_siblings(self._groups, self.candidate, self.changes)
 
     def _is_luckiest(self, tally: Tally, thresholds: Thresholds) -> bool:
         """Tell whether it may but be the luckiest part of what any word or value would do."""
