@@ -173,6 +173,7 @@ BROKEN = [
     json.dumps({"rules": RULES, "suspended": 7}),
     json.dumps({"rules": RULES, "suspended": [["a", 7]]}),
     json.dumps({"rules": RULES, "suspended": [["a"]]}),
+    json.dumps({"rules": RULES, "suspended": [], "recognised": [{"host": "a.example"}]}),
 ]
 
 

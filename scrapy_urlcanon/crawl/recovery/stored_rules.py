@@ -7,6 +7,7 @@ import logging
 import re
 from itertools import chain
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.project import data_path
@@ -21,7 +22,7 @@ from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.redaction import redact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from scrapy.settings import BaseSettings
 
@@ -40,6 +41,12 @@ _BYTES_PER_FINGERPRINT = 22
 _LONGEST_LINE = 42
 _UNSAVED_PART = 64
 """One of so many hosts may have something recognised that is not written yet."""
+_RECOGNISED: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("profile", "host", "place"), str),
+    "port": (str, NoneType),
+    "version": list,
+}
+"""What is stored of each program."""
 _HEX = re.compile(r"(?:[0-9a-f]{2})+")
 _HEXADECIMAL = re.compile(rb"[0-9a-f]{40}\r?\n")
 
@@ -143,6 +150,8 @@ def _parse(
     recognised: dict[str, list[dict[str, Any]]] = {}
     # Earlier versions recognised nothing.
     for data in stored.get("recognised", []):
+        if not all(isinstance(data.get(name), kind) for name, kind in _RECOGNISED.items()):
+            raise TypeError("'recognised' has another shape")
         recognised.setdefault(data["host"], []).append(data)
     return document, suspended, recognised
 
@@ -231,7 +240,7 @@ class JobRules:
 
             known = {profile.name: profile for profile in profiles()}
             for data in chain.from_iterable(self._stored.recognised.values()):
-                if data.get("profile") in known:
+                if data["profile"] in known:
                     yield Installation.from_data(data, known[data["profile"]])
 
     def recognise(self, host: str, installations: Iterable[Installation]) -> None:
