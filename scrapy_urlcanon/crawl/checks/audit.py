@@ -42,7 +42,7 @@ from scrapy_urlcanon.pages.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -97,7 +97,7 @@ class Audit:
         rule_changes: RuleChanges,
         stats: CrawlStats,
         on_audited: Callable[[AuditedPair], None],
-        on_orphans: Callable[[set[bytes]], None],
+        on_orphans: Callable[[Iterable[bytes]], None],
         orphans: set[bytes],
     ) -> None:
         self._crawler = crawler

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import Request
 
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.crawl.checks.taking_back import taking_back
 from scrapy_urlcanon.crawl.checks.written_rules import without_suspended
@@ -18,7 +19,7 @@ from scrapy_urlcanon.redaction import shown_url
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from scrapy.crawler import Crawler
 
@@ -63,7 +64,7 @@ class Suspension:
         variants: DroppedVariants,
         held: HeldResponses,
         take_under_way: Callable[[Callable[[Drop], bool]], list[Drop]],
-        on_orphans: Callable[[set[bytes]], None],
+        on_orphans: Callable[[Iterable[bytes]], None],
     ) -> None:
         self._crawler = crawler
         self._canonicalizer = canonicalizer
@@ -151,24 +152,24 @@ class Suspension:
         What the spider has is not to be fetched again. And the URL that a wrong entry made of
         others is one that nobody has fetched: under its fingerprint another page is known so far.
         """
-        orphans = set()
+        names = {}
         for page, url in self._first_urls.items():
-            if domain not in url:
+            if domain_of(url) != domain:
                 continue
             request = Request(url)
             new = self._fingerprints.fingerprint(request)
             if new != page:
+                names[page] = new
                 self._first_urls.forget(page)
-                orphans.add(page)
                 if not forget_seen(self._crawler, page):
                     self.orphans.add(page)
-                self._requests.rename(page, new)
                 self._contents.rename(page, new)
                 record_as_seen(self._crawler, request)
+        self._requests.rename(names)
         for other in others:
             # The spider got it from the audit.
             record_as_seen(self._crawler, Request(other.url))
-        self._on_orphans(orphans)
+        self._on_orphans(names.keys())
 
     def releases(self, drop: Drop) -> bool:
         """Schedule *drop* if it was dropped for another page; return whether it was."""

@@ -149,22 +149,22 @@ class PageRequests:
         """Tell whether every request for *page* ended and brought nothing to anybody."""
         return self._lives.is_missed(page)
 
-    def rename(self, page: bytes, new: bytes) -> None:
-        """Let *page* be known as *new*: the rules changed, and its URL has another fingerprint."""
-        self._lives.rename(page, new)
-        for request, known in tuple(self._pages.items()):
-            if known == page:
-                self._pages[request] = new
+    def rename(self, names: Mapping[bytes, bytes]) -> None:
+        """Let pages be known by new *names*: the rules changed, and with them the fingerprints."""
+        for request, page in tuple(self._pages.items()):
+            if page in names:
+                self._pages[request] = names[page]
         for request, pages in self._scraped.items():
-            if pages and page in pages:
-                self._scraped[request] = tuple(new if each == page else each for each in pages)
-        depth = self._depths.pop(page) if self._depths is not None else None
-        if depth is not None:
-            self._note_depth(new, depth)
-        for callback in self._lives.callbacks:
-            url = self._led.pop((page, callback))
-            if url is not None and self._led.get((new, callback)) is None:
-                self._led[new, callback] = url
+            self._scraped[request] = pages and tuple(names.get(page, page) for page in pages)
+        for page, new in names.items():
+            self._lives.rename(page, new)
+            depth = self._depths.pop(page) if self._depths is not None else None
+            if depth is not None:
+                self._note_depth(new, depth)
+            for callback in self._lives.callbacks:
+                url = self._led.pop((page, callback))
+                if url is not None and self._led.get((new, callback)) is None:
+                    self._led[new, callback] = url
 
     # What happens to it.
 

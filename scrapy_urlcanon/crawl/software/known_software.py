@@ -198,17 +198,19 @@ class KnownSoftware:
         """
         before = {url: self._fingerprints.fingerprint(Request(url)) for url in urls}
         change()
+        names: dict[bytes, bytes] = {}
         for url, page in before.items():
             request = Request(url)
             new = self._fingerprints.fingerprint(request)
             if new == page:
                 continue
-            if self._requests:
-                self._requests.rename(page, new)
+            names.setdefault(page, new)
             if self._contents:
                 self._contents.rename(page, new)
             if urls[url]:
                 record_as_seen(self._crawler, request)
+        if self._requests:
+            self._requests.rename(names)
 
 
 def recognised_by(response: Response, profiles: Iterable[Profile]) -> list[Installation]:
