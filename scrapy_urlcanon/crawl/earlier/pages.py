@@ -23,6 +23,7 @@ from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.recovery.page_requests import CUT_SHORT
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
+from scrapy_urlcanon.crawl.recovery.unwritten import FailingFile
 from scrapy_urlcanon.crawl.settings import ITEM, REFETCH_KEY, TEXT
 from scrapy_urlcanon.crawl.stats import Stat
 
@@ -82,7 +83,11 @@ class EarlierPages:
         # What is noted of responses that the spider is at work on: their callback may raise yet.
         self._noted: WeakKeyDictionary[Request, tuple[bytes, ...]] = WeakKeyDictionary()
         self._raised: WeakSet[Request] = WeakSet()
-        self._has_failed = False
+        self._failing = FailingFile(
+            path,
+            "read or written",
+            "The crawl goes on; what is not noted is fetched again by the next one.",
+        )
         self._is_known = True
         self._rules = self._digest = ""
         connect = crawler.signals.connect
@@ -105,12 +110,12 @@ class EarlierPages:
         except sqlite3.Error as error:
             # By the keys of other rules a page that no run has got may pass for one that was got.
             self._is_known = False
-            self._fail(error)
+            self._failing.note(error)
             return
         try:
             ahead = self._store.set_clock_back(time.time(), self._began - 1)
         except sqlite3.Error as error:
-            self._fail(error)
+            self._failing.note(error)
             return
         if ahead:
             logger.warning(
@@ -130,7 +135,7 @@ class EarlierPages:
         try:
             self._store.suspend(self._rules, entry, domain)
         except sqlite3.Error as error:
-            self._fail(error)
+            self._failing.note(error)
 
     def request_scheduled(self, request: Request) -> None:
         """Refuse *request* if an earlier run has got its page.
@@ -170,7 +175,7 @@ class EarlierPages:
                 try:
                     self._store.remove(written)
                 except sqlite3.Error as error:
-                    self._fail(error)
+                    self._failing.note(error)
 
     def spider_closed(self, spider: Spider) -> None:
         """Write what is not written yet."""
@@ -222,7 +227,7 @@ class EarlierPages:
         try:
             at = self._store.at(key)
         except sqlite3.Error as error:
-            self._fail(error)
+            self._failing.note(error)
             return False
         if at is None or at >= self._began:
             return False
@@ -260,21 +265,12 @@ class EarlierPages:
             if self._new:
                 self._store.add(self._new.values(), self._digest)
         except sqlite3.Error as error:
-            self._fail(error)
+            self._failing.note(error)
         else:
             self._stats.inc(Stat.SEEN_NOTED, len(self._new))
             self._new.clear()
         # All of them are tried again with the next batch, and not with each page.
         self._write_at = len(self._new) + _BATCH
-
-    def _fail(self, error: sqlite3.Error) -> None:
-        if not self._has_failed:
-            self._has_failed = True
-            logger.error(
-                "%(path)s cannot be read or written: %(error)s. The crawl goes on; what is not "
-                "noted is fetched again by the next one.",
-                {"path": self._path, "error": error},
-            )
 
     def _key_of(self, url: str) -> bytes:
         """Return the key of the page at *url*, if nothing but that makes it."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import sqlite3
 from typing import TYPE_CHECKING, Final
 
+from scrapy_urlcanon.crawl.recovery.unwritten import FailingFile
 from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
-
-logger = logging.getLogger(__name__)
 
 KIND: Final = Kind(
     setting="URLCANON_SKIP_PLACES",
@@ -39,7 +37,9 @@ class SkipPlaces:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._database = open_database(path, KIND, is_shared=True)
-        self._has_failed = False
+        self._failing = FailingFile(
+            path, "read", "The pages of what is skipped are not looked for any more."
+        )
 
     @classmethod
     def of_crawl(cls, path: Path) -> SkipPlaces:
@@ -87,15 +87,6 @@ class SkipPlaces:
                 "SELECT place FROM places WHERE url = ?", (canonical,)
             ).fetchone()
         except sqlite3.Error as error:
-            self._fail(error)
+            self._failing.note(error)
             return None
         return row[0] if row else None
-
-    def _fail(self, error: sqlite3.Error) -> None:
-        if not self._has_failed:
-            self._has_failed = True
-            logger.error(
-                "%(path)s cannot be read: %(error)s. The pages of what is skipped are not looked "
-                "for any more.",
-                {"path": self._path, "error": error},
-            )

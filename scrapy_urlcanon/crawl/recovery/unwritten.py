@@ -1,4 +1,4 @@
-"""Says what of a job cannot be written, as on a full disk."""
+"""Says which files cannot be read or written, as on a full disk."""
 
 from __future__ import annotations
 
@@ -15,23 +15,40 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+class FailingFile:
+    """Says of a file that it cannot be used: once, until it can again.
+
+    :param lacks: what cannot be done with it, such as ``written``.
+    :param consequence: what that means for the crawl, as a whole sentence.
+    """
+
+    def __init__(self, path: Path, lacks: str, consequence: str) -> None:
+        self._path = path
+        self._lacks = lacks
+        self._consequence = consequence
+        self.is_so = False
+        """Whether it cannot be used, as far as is known."""
+
+    def note(self, error: object) -> None:
+        """Note that it could not."""
+        if not self.is_so:
+            self.is_so = True
+            parts = self._path, self._lacks, error, self._consequence
+            logger.error("%s cannot be %s: %s. %s", *parts)
+
+
 class UnwrittenFiles:
-    """Says once of each file that it cannot be written, and counts how often that was so."""
+    """Says once of each file of a job that it cannot be written, and counts how often."""
 
     def __init__(self, stats: CrawlStats) -> None:
         self._stats = stats
-        self._said: set[Path] = set()
+        self._files: dict[Path, FailingFile] = {}
 
     def note(self, path: Path, error: OSError, consequence: str) -> None:
         """Note that something could not be written to *path*.
 
-        :param consequence: what that means for the crawl, as a whole sentence.
+        :param consequence: as of :class:`FailingFile`.
         """
         self._stats.inc(Stat.JOB_UNWRITTEN)
-        if path in self._said:
-            return
-        self._said.add(path)
-        logger.error(
-            "%(path)s cannot be written: %(error)s. %(consequence)s",
-            {"path": path, "error": error.strerror or error, "consequence": consequence},
-        )
+        file = self._files.setdefault(path, FailingFile(path, "written", consequence))
+        file.note(error.strerror or error)

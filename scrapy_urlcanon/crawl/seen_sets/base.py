@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from abc import ABC, abstractmethod
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
+from scrapy_urlcanon.crawl.recovery.unwritten import FailingFile
+
 if TYPE_CHECKING:
     from pathlib import Path
-
-logger = logging.getLogger(__name__)
 
 COMPACT_FILE: Final = "urlcanon.seen"
 DISK_FILE: Final = "urlcanon.seen.db"
@@ -51,20 +50,11 @@ def bits_of(fingerprint: bytes) -> bytes:
     return blake2b(fingerprint, digest_size=16).digest()
 
 
-class Unwritten:
-    """Says of a file that it cannot be written: once, until it can again."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.is_so = False
-        """Whether it cannot be written, as far as is known."""
-
-    def note(self, error: Exception) -> None:
-        """Note that it could not."""
-        if not self.is_so:
-            self.is_so = True
-            logger.error(
-                "%(path)s cannot be written: %(error)s. What is seen stays in memory until it can; "
-                "if the crawl is killed before, more is fetched again.",
-                {"path": self._path, "error": error},
-            )
+def failing(path: Path) -> FailingFile:
+    """Return what says of the file of a set at *path* that it cannot be written."""
+    return FailingFile(
+        path,
+        "written",
+        "What is seen stays in memory until it can; if the crawl is killed before, more is fetched "
+        "again.",
+    )

@@ -8,7 +8,7 @@ from contextlib import closing
 from errno import ENOSPC
 from typing import TYPE_CHECKING, Final
 
-from scrapy_urlcanon.crawl.seen_sets.base import SeenSet, Unwritten, bits_of
+from scrapy_urlcanon.crawl.seen_sets.base import SeenSet, bits_of, failing
 from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
 from scrapy_urlcanon.crawl.seen_sets.locked import lock
 
@@ -45,7 +45,7 @@ class DiskSet(SeenSet):
 
     def __init__(self, path: Path) -> None:
         self._is_closed = False
-        self._unwritten = Unwritten(path)
+        self._unwritten = failing(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         log = _log_of(path)
         log.touch()

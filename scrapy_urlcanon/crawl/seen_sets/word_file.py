@@ -9,7 +9,7 @@ from array import array
 from errno import ENOSPC
 from typing import TYPE_CHECKING, Final
 
-from scrapy_urlcanon.crawl.seen_sets.base import Unwritten
+from scrapy_urlcanon.crawl.seen_sets.base import failing
 from scrapy_urlcanon.crawl.seen_sets.locked import lock
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
@@ -45,7 +45,7 @@ class WordFile:
         self._file = path.open("r+b", buffering=0)
         self._left = bytearray()
         self._write_at = _BATCH
-        self._unwritten = Unwritten(path)
+        self._unwritten = failing(path)
         try:
             lock(self._file, path)
             self._check_header()
