@@ -7,10 +7,10 @@ from scrapy_urlcanon.learn import Observation, learn
 HOST = "http://shop.example"
 
 
-def see(url, content, **fields):
-    return Observation(
-        url if "://" in url else HOST + url, main_sha1=sha1(content.encode()).hexdigest(), **fields
-    )
+def see(url, content, *, host=HOST, **fields):
+    """Return what a page shows; one without content shows nothing that could tell it."""
+    digest = content and sha1(content.encode()).hexdigest()
+    return Observation(url if "://" in url else host + url, main_sha1=digest, **fields)
 
 
 def pages(path, count=12, **fields):

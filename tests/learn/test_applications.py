@@ -1,5 +1,7 @@
 """What wikis, weblogs and directory listings taught: each case is one that some software makes."""
 
+from observed import pages, rules, see
+
 from scrapy_urlcanon.learn import learn
 from scrapy_urlcanon.learn.captures import site_of
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS
@@ -8,8 +10,6 @@ from scrapy_urlcanon.learn.operations import LowerPath
 from scrapy_urlcanon.learn.site import FOLDS
 from scrapy_urlcanon.learn.trial import Trial
 from scrapy_urlcanon.pages.page import Page
-
-from .test_learn import pages, rules, see
 
 SITE = "http://wiki.example"
 

@@ -4,12 +4,11 @@ import gzip
 from collections import Counter
 
 import pytest
+from observed import HOST, pages, rules, see
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.learn import Observation, learn
 from scrapy_urlcanon.learn.readers import read
-
-from .test_learn import HOST, pages, rules, see
 
 
 def wrong(observations, truth):

@@ -1,18 +1,8 @@
 """Which counter-examples are but pages that changed between two captures, and which are content."""
 
-from hashlib import sha1
 from random import Random
 
-from scrapy_urlcanon.learn import Observation, learn
-
-
-def see(path, content):
-    digest = sha1(content.encode()).hexdigest() if content else ""
-    return Observation("http://shop.example" + path, main_sha1=digest)
-
-
-def rules(observations):
-    return learn(observations).as_rules()
+from observed import rules, see
 
 
 def test_one_page_of_many_that_changed_is_no_counter_example():

@@ -1,18 +1,17 @@
 """Classes of URLs that differ in one word, in one line, and what learning again makes of it."""
 
-from hashlib import sha1
+from functools import partial
+
+import observed
 
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.confidence import Outcome
-from scrapy_urlcanon.learn import Observation, RuleInForce, learn
+from scrapy_urlcanon.learn import RuleInForce, learn
 
 HOST = "http://wiki.example"
 WORDS = ["Building", "Context", "Testing"]
+see = partial(observed.see, host=HOST)
 CHOICE = "/wiki/{b:Building|Context|Testing}?old={a:digits}"
-
-
-def see(url, content):
-    return Observation(HOST + url, main_sha1=sha1(content.encode()).hexdigest())
 
 
 def sections(words):

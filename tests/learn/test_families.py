@@ -4,11 +4,11 @@ from hashlib import sha1
 from random import Random
 
 import pytest
+from observed import rules, see
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 
 from .test_bad_input import wrong
-from .test_learn import rules, see
 
 
 def drawn(visits, seed, share):

@@ -1,7 +1,6 @@
 """Where the pages of URLs that are not fetched are."""
 
-from hashlib import sha1
-
+import observed
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,9 +15,8 @@ RULES = Canonicalizer({"a.example": {"skip": ["/?p={id}", "/?q={id}"], "drop_par
 
 
 def see(url, content="", **fields):
-    digest = content and sha1(content.encode()).hexdigest()
-    absolute = {name: f"{HOST}{target}" for name, target in fields.items() if name != "status"}
-    return Observation(HOST + url, fields.get("status", 200), main_sha1=digest, **absolute)
+    absolute = {name: HOST + to if name != "status" else to for name, to in fields.items()}
+    return observed.see(url, content, host=HOST, **absolute)
 
 
 def places(*observations, rules=RULES):

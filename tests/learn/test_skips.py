@@ -1,20 +1,17 @@
 """Which classes of URLs need not be fetched, and which must be."""
 
+from functools import partial
 from hashlib import sha1
 from random import Random
 
+import observed
 import pytest
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.learn import Observation, learn
+from scrapy_urlcanon.learn import learn
 
 HOST = "http://forum.example"
-
-
-def see(url, content, **fields):
-    return Observation(
-        url if "://" in url else HOST + url, main_sha1=sha1(content.encode()).hexdigest(), **fields
-    )
+see = partial(observed.see, host=HOST)
 
 
 def forum(topics=400, alone=0.0):

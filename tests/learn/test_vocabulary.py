@@ -3,12 +3,11 @@
 import random
 
 import pytest
+from observed import HOST, pages, rules, see
 
 from benchmarks.learn.synthetic import SyntheticSite
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.learn import Thresholds, learn
-
-from .test_learn import HOST, pages, rules, see
 
 WORDS = ("alder", "birch", "cedar", "elder", "hazel", "rowan", "willow", "plum")
 
