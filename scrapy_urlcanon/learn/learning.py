@@ -6,6 +6,7 @@ import gc
 from collections import Counter
 from contextlib import suppress
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
@@ -291,13 +292,10 @@ def _without_rules(preset: str) -> Canonicalizer:
 def merge(parts: Iterable[Learned]) -> Learned:
     """Return what was learned of several domains as one; the order of the parts does not matter."""
     parts = list(parts)
-
-    def domain_of(rule: LearnedRule) -> str:
-        return rule.domain
-
+    by_domain = attrgetter("domain")
     return Learned(
-        rules=tuple(sorted((rule for part in parts for rule in part.rules), key=domain_of)),
-        unsure=tuple(sorted((rule for part in parts for rule in part.unsure), key=domain_of)),
+        rules=tuple(sorted((rule for part in parts for rule in part.rules), key=by_domain)),
+        unsure=tuple(sorted((rule for part in parts for rule in part.unsure), key=by_domain)),
         domains=sum(part.domains for part in parts),
         urls=sum(part.urls for part in parts),
         redundant=sum(part.redundant for part in parts),

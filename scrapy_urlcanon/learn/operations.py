@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 # Lists of parameters of which an operation remembers what it leaves.
 _MOST_KNOWN = 1_000
 
-_ANY_NUMBER = re.compile(r"[?&]([^=&?]+)=\{_\w*:digits\}(?![^&])")
+# A parameter that a template leaves out, whatever number it has.
+_NUMBERED = re.compile(r"[?&]([^=&?]+)=\{_\w*:digits\}(?![^&])")
 _QUERY_NAME = re.compile("[?&]([^=&?]+)=")
 
 
@@ -448,7 +449,7 @@ class RewriteTemplates(Operation):
         >>> sorted(RewriteTemplates("/?oldid={_b:digits}&title={a}", "/{a}").numbers)
         ['oldid']
         """
-        return frozenset(_ANY_NUMBER.findall(self.source))
+        return frozenset(_NUMBERED.findall(self.source))
 
     def left_out(self, location: Location) -> tuple[str, ...]:
         """Return the texts of the path that it leaves out, whatever they are, of a URL.

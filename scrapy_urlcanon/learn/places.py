@@ -13,7 +13,7 @@ from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.learn.canonicals import declared_canonicals
 from scrapy_urlcanon.learn.classes.elsewhere import Shown
 from scrapy_urlcanon.learn.results.rule import as_rules
-from scrapy_urlcanon.learn.site import NO_EVIDENCE
+from scrapy_urlcanon.learn.site import MAX_HOPS, NO_EVIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 #: Of how many URLs that a rule skips the places are kept, some 300 bytes each.
 MAX_PLACES = 1_000_000
-
-#: As many hops as Scrapy's REDIRECT_MAX_TIMES follows.
-_MAX_HOPS = 20
 
 #: Of how many other URLs of a page it is asked whether one is a better place to look.
 _MAX_LOOKED_AT = 20
@@ -155,7 +152,7 @@ class _Places:
     def _led_to(self, row: int) -> Location | None:
         """Return the first URL to be fetched that the redirects of a row lead to."""
         site = self._site
-        for _ in range(_MAX_HOPS):
+        for _ in range(MAX_HOPS):
             target = site.redirects.get(row)
             if target is None or self._cause_of(target) is None:
                 return target

@@ -24,6 +24,9 @@ NO_EVIDENCE = -1
 #: A page that more URLs than this share is a sink: a login form, a soft 404, an empty search.
 SINK_SIZE = 20
 
+#: As many hops as Scrapy's REDIRECT_MAX_TIMES follows.
+MAX_HOPS = 20
+
 #: Folds of cross-fitting: what the pages of one fold propose is judged on the pages of the others.
 FOLDS = 4
 
@@ -69,7 +72,7 @@ class Site:
         redirect."""
         self.unseen = self._follow_redirects()
         """What redirects lead to and was not seen, with its page, from the first of these on."""
-        count = max(self.pages, default=NO_EVIDENCE) + 1
+        count = self.contents + len(self.unseen)
         self.sizes = array("i", [0]) * count
         """URLs that show a page, by page number."""
         self.folds = bytearray(count)
@@ -85,13 +88,12 @@ class Site:
 
     def _follow_redirects(self) -> dict[Location, int]:
         """Give a redirecting URL the page of its target; return the targets that were not seen."""
-        count = self.contents
         unseen: dict[Location, int] = {}
         for row in sorted(self.redirects):
             if self.pages[row] != NO_EVIDENCE:
                 continue
             target = self.redirects[row]
-            for _ in range(20):  # as many hops as Scrapy's REDIRECT_MAX_TIMES follows
+            for _ in range(MAX_HOPS):
                 next_row = self.row_of.get(target)
                 if (
                     next_row is None
@@ -103,7 +105,7 @@ class Site:
             target_row = self.row_of.get(target)
             page = NO_EVIDENCE if target_row is None else self.pages[target_row]
             if page == NO_EVIDENCE:
-                page = unseen.setdefault(target, count + len(unseen))
+                page = unseen.setdefault(target, self.contents + len(unseen))
                 if target_row is not None:
                     self.pages[target_row] = page
             self.pages[row] = page

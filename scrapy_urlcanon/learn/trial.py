@@ -186,7 +186,7 @@ class Trial:
                 return True
             if value is None or not may_be_default(name, value_of(value)):
                 continue
-            inside, changed = self._within(tally.scope, self._supporting(tally.scope))
+            inside, changed = self._within(tally.scope)
             showing = sum(value in source.params for source in inside if self._shows(source))
             count = sum(value in source.params for source in changed)
             named = sum(name in map(name_of, source.params) for source in changed)
@@ -220,12 +220,10 @@ class Trial:
         """Yield the merges within a scope that are evidence."""
         return (merge for merge in self._merges if merge.pages and scope.holds(merge.target))
 
-    def _within(
-        self, scope: Scope, merges: Iterable[Merge]
-    ) -> tuple[set[Location], list[Location]]:
-        """Return the URLs that some merges change, and all that the candidate does in a scope."""
-        inside = {source for merge in merges for source in merge.sources} & self.changes.keys()
-        return inside, [source for source in self.changes if scope.holds(source)]
+    def _within(self, scope: Scope) -> tuple[set[Location], list[Location]]:
+        """Return the URLs that evidence in a scope changes, and all that the candidate does."""
+        sources = {source for merge in self._supporting(scope) for source in merge.sources}
+        return sources & self.changes.keys(), [url for url in self.changes if scope.holds(url)]
 
     def _stands(self, tally: Tally, thresholds: Thresholds) -> bool:
         """Tell whether the candidate holds where it acts on the URLs of a scope only.
@@ -370,14 +368,16 @@ class Trial:
         return scopes[depth] if depth < known else None
 
     def _holds(self, tally: Tally, alternatives: int, thresholds: Thresholds) -> bool:
-        pages, lost = tally.support(thresholds) - self._fitted, tally.lost
-        if not self._is_enough(tally, pages + self._fitted, thresholds):
+        pages = tally.support(thresholds)
+        if not self._is_enough(tally, pages, thresholds):
             return False
         if tally is self.whole:
             return True
         # Pages that have changed are in some part, too.
         against = self.whole.lost + self.whole.moved
-        return thresholds.special(pages, lost, len(self.whole.pages), against, alternatives)
+        return thresholds.special(
+            pages - self._fitted, tally.lost, len(self.whole.pages), against, alternatives
+        )
 
     def _is_local(self, tally: Tally, parts: dict[Scope, array[int]]) -> bool:
         """Tell whether the candidate would act outside the one part of the scope that has evidence.
@@ -409,7 +409,7 @@ class Trial:
         common_to_all = common_conditions(self._supporting(scope))
         if not common_to_all:
             return tally
-        inside, changed = self._within(scope, self._supporting(scope))
+        inside, changed = self._within(scope)
         for condition in sorted(common_to_all):
             narrow = scope._replace(condition=condition)
             outside = [source for source in changed if not narrow.holds(source)]

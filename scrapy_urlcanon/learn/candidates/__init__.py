@@ -35,7 +35,6 @@ class Duplicates:
         """Take a sample of them, where they are many."""
         self.groups = groups
         numbers = groups.duplicates()
-        self.count = min(len(numbers), MAX_PAGES)
         if len(numbers) > MAX_PAGES:
             # Page numbers follow the sorted URLs, so that an even sample reaches every part of the
             # site.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.learn.results.rule import IN_FORCE
 from scrapy_urlcanon.redaction import shown_url
 from scrapy_urlcanon.wording import count_of
 
@@ -44,7 +45,7 @@ def evidence_of(rule: LearnedRule) -> str:
         audits = count_of(evidence.audited, "audit")
         parts.append(f"another page in {evidence.others:,} of {audits}")
     elif rule.kind == "taken out":
-        parts.append("in force during an earlier crawl, and not in the last one")
+        parts.append(IN_FORCE[rule.kind])
     else:
         if evidence.pages:
             parts.append(_pages(rule.kind, evidence))
