@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from scrapy import signals
 from w3lib.url import canonicalize_url
@@ -227,16 +227,15 @@ class DroppedDuplicates:
     def _fired(self, request: Request) -> frozenset[RuleEntry]:
         options = request.meta.get(META_KEY)
         if isinstance(options, dict):
-            steps = self._canonicalizer.explain(request.url, options=options).steps
-            return frozenset(entry for step in steps for entry in step.entries)
+            return self._explain(request.url, options)
         return self._entries_that_fired(request.url)
 
     def forget(self) -> None:
         """Forget which rules fired on which URL: the rules changed."""
         self._entries_that_fired.cache_clear()
 
-    def _explain(self, url: str) -> frozenset[RuleEntry]:
-        steps = self._canonicalizer.explain(url).steps
+    def _explain(self, url: str, options: dict[str, Any] | None = None) -> frozenset[RuleEntry]:
+        steps = self._canonicalizer.explain(url, options=options).steps
         return frozenset(entry for step in steps for entry in step.entries)
 
     def spider_closed(self, spider: Spider) -> None:

@@ -32,6 +32,15 @@ def record_as_seen(crawler: Crawler, request: Request) -> bool | None:
     return None if dupefilter is None else bool(dupefilter.request_seen(request))
 
 
+def warn_of_no_filter(crawler: Crawler, setting: str) -> None:
+    """Say that *setting* has no effect: :func:`record_as_seen` found nothing to record in."""
+    logger.warning(
+        "%(setting)s has no effect: the scheduler has no dupefilter 'df'.",
+        {"setting": setting},
+        extra={"spider": crawler.spider},
+    )
+
+
 def obey_meta(crawler: Crawler) -> None:
     """Have the duplicate filter leave alone what a request says is not to be dropped or recorded.
 

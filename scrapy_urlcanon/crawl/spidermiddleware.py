@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -16,7 +15,7 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.own_requests import RESCUE, leads_off_site, mark_of, rewritten
-from scrapy_urlcanon.crawl.seen import record_as_seen
+from scrapy_urlcanon.crawl.seen import record_as_seen, warn_of_no_filter
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
 
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.crawl.order.worth import Output
     from scrapy_urlcanon.crawl.recovery.spider_output import SpiderOutput
-
-logger = logging.getLogger(__name__)
 
 
 class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
@@ -151,11 +148,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     def _record(self, request: Request) -> None:
         if record_as_seen(self.crawler, request) is None:
             self._records_start = False
-            logger.warning(
-                "%(setting)s has no effect: the scheduler has no dupefilter 'df'.",
-                {"setting": name_of("record_start")},
-                extra={"spider": self.crawler.spider},
-            )
+            warn_of_no_filter(self.crawler, name_of("record_start"))
 
     def _rewritten(self, request: Request) -> Request:
         """Return *request* with its canonical URL; only GET and HEAD are rewritten.

@@ -220,9 +220,9 @@ class Audit:
         comparison = Comparison(
             reference, self.noise(drop.domain), drop.first, url, page=drop.fingerprint
         )
-        trial = Trial(drop, drop.fingerprint, _NO_MERGE, comparison, self._rounds)
-        trial.on_verdict = on_verdict
-        self._trials[url] = trial
+        trial = self._trials[url] = Trial(
+            drop, drop.fingerprint, _NO_MERGE, comparison, self._rounds, on_verdict=on_verdict
+        )
         self._rounds += 1
         self._go_on_comparing(trial, comparison.add(Side.VARIANT, shown) if shown else Side.VARIANT)
         return True

@@ -29,7 +29,7 @@ from scrapy_urlcanon.crawl.own_requests import (
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.page_requests import CUT_SHORT
-from scrapy_urlcanon.crawl.seen import record_as_seen
+from scrapy_urlcanon.crawl.seen import record_as_seen, warn_of_no_filter
 from scrapy_urlcanon.crawl.settings import (
     DECLARED_CANONICAL,
     DECLARED_CANONICAL_SETTING,
@@ -163,7 +163,8 @@ class DeclaredCanonicalPages:
                     return
                 was_seen = record_as_seen(self._crawler, request)
                 if was_seen is None:
-                    self._warn_of_scheduler()
+                    self._has_dupefilter = False
+                    warn_of_no_filter(self._crawler, DECLARED_CANONICAL_SETTING)
                 elif not was_seen:
                     self._seen[page] = claim
                 return
@@ -454,14 +455,6 @@ class DeclaredCanonicalPages:
                 "source": shown_url(claim.url),
                 "target": shown_url(claim.target),
             },
-            extra={"spider": self._crawler.spider},
-        )
-
-    def _warn_of_scheduler(self) -> None:
-        self._has_dupefilter = False
-        logger.warning(
-            "%(setting)s has no effect: the scheduler has no dupefilter 'df'.",
-            {"setting": DECLARED_CANONICAL_SETTING},
             extra={"spider": self._crawler.spider},
         )
 

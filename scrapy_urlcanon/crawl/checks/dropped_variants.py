@@ -85,9 +85,9 @@ class DroppedVariants:
         return taken
 
     def _make_room(self) -> None:
-        while self._remembered and self._is_full(len(self._remembered)):
-            self.forget(next(iter(self._remembered)))
+        remembered = self._remembered
+        while remembered and (
+            len(remembered) > self._max_count or self._held.total > self._max_bytes
+        ):
+            self.forget(next(iter(remembered)))
             self._stats.inc(Stat.AUDIT_FORGOTTEN)
-
-    def _is_full(self, count: int) -> bool:
-        return count > self._max_count or self._held.total > self._max_bytes
