@@ -14,7 +14,8 @@ from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.exceptions import ConfigurationError, LearnError, ReportError
 from scrapy_urlcanon.learn import learn
-from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
+from scrapy_urlcanon.learn.readers.crawls import read_crawls
+from scrapy_urlcanon.learn.readers.store import read_store
 from scrapy_urlcanon.learn.results.in_force import RuleInForce, combine
 from scrapy_urlcanon.learn.store import ObservationStore
 from scrapy_urlcanon.pages.page import Page

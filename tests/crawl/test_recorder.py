@@ -17,7 +17,8 @@ from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.settings import load_configuration
 from scrapy_urlcanon.exceptions import ConfigurationError
-from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
+from scrapy_urlcanon.learn.readers.crawls import read_crawls
+from scrapy_urlcanon.learn.readers.store import read_store
 from scrapy_urlcanon.learn.results.in_force import Credit, RuleInForce, combine
 from scrapy_urlcanon.learn.store import ObservationStore
 

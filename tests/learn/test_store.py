@@ -12,7 +12,8 @@ from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
 from scrapy_urlcanon.learn import learn
 from scrapy_urlcanon.learn.readers import store as reader
-from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
+from scrapy_urlcanon.learn.readers.crawls import read_crawls
+from scrapy_urlcanon.learn.readers.store import read_store
 from scrapy_urlcanon.learn.results.in_force import AuditedUrl, Credit, RuleInForce
 from scrapy_urlcanon.learn.store import BATCH, VERSION, ObservationStore
 from scrapy_urlcanon.pages.page import Page

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn.readers.captures import read_warc
 from scrapy_urlcanon.learn.readers.cdx import read_cdx
+from scrapy_urlcanon.learn.readers.crawls import read_crawls
 from scrapy_urlcanon.learn.readers.httpcache import read_httpcache
 from scrapy_urlcanon.learn.readers.parquet import MAGIC, read_parquet
-from scrapy_urlcanon.learn.readers.store import read_crawls, read_store
+from scrapy_urlcanon.learn.readers.store import read_store
 from scrapy_urlcanon.learn.readers.tabular import open_text, read_jsonl, read_tsv
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Reads the observations in the store that a crawl wrote, and the rules that it was made under."""
+"""Reads the observations in the store that a crawl wrote."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
-from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.exceptions import ConfigurationError, InputError
+from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn.captures import by_domain
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
 from scrapy_urlcanon.learn.partitions import in_parts
-from scrapy_urlcanon.learn.results.in_force import AuditedUrl, CrawlRecord, Credit, RuleInForce
 from scrapy_urlcanon.learn.store import SAME_URL, columns_of, decompress, open_store
 from scrapy_urlcanon.pages.blocks import Blocks, unpack_outlines
 from scrapy_urlcanon.pages.signature import (
@@ -28,7 +25,6 @@ from scrapy_urlcanon.pages.signature import (
     unpack,
     unpack_hashes,
 )
-from scrapy_urlcanon.rule_files.documents import parse_json
 
 if TYPE_CHECKING:
     import os
@@ -92,8 +88,6 @@ _VISITED = (
 )
 _KNOWN_TEXTS = 20_000
 _KNOWN_LINES = 1_000
-_PARTS_OF_A_RULE = 3
-_SHOWN = 80
 
 
 def read_store(
@@ -107,7 +101,7 @@ def read_store(
     :raises InputError: where it is no store, or cannot be read to its end.
     """
     skipped = Counter() if skipped is None else skipped
-    with _reading(path) as connection:
+    with reading(path) as connection:
         domains = connection.execute(
             "SELECT DISTINCT domain FROM responses ORDER BY domain"
         ).fetchall()
@@ -172,7 +166,7 @@ class Stores:
         """
         sizes: Counter[str] = Counter()
         for path in self.paths:
-            with _reading(path) as connection:
+            with reading(path) as connection:
                 sizes.update(
                     dict(connection.execute("SELECT domain, count(*) FROM responses GROUP BY 1"))
                 )
@@ -196,7 +190,7 @@ class _PartOfStores(NamedTuple):
         """
         found: dict[str, Captures] = {}
         for path in self.paths:
-            with _reading(path) as connection:
+            with reading(path) as connection:
                 for domain in self.domains:
                     captures = by_domain(_of_domain(connection, domain, skipped))
                     if not captures.keys() <= {domain}:
@@ -382,104 +376,17 @@ def _unpacked(packed: object, first: object) -> Lines:
     :raises ValueError: where they are no lines.
     """
     if not isinstance(packed, bytes) or not isinstance(first, (bytes, NoneType)):
-        raise ValueError(f"expected lines, got {_short(packed)}")  # noqa: TRY004
+        raise ValueError(f"expected lines, got {packed!r:.80}")  # noqa: TRY004
     return unpack(decompress(packed, first) if first else packed)
 
 
-def read_crawls(
-    path: str | os.PathLike[str], skipped: Counter[str] | None = None
-) -> Iterator[CrawlRecord]:
-    """Yield what each crawl of a store says about the rules that it was made under.
-
-    Verdicts of an audit that cannot be understood are counted in *skipped*.
+@contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
+    """Open the store at *path*, with the views that are the same whatever its version is.
 
     :raises StoreVersionError: where another version of this package wrote it.
-    :raises InputError: where it is no store, or cannot be read.
+    :raises InputError: where it is no store, or cannot be read to its end.
     """
-    skipped = Counter() if skipped is None else skipped
-    with _reading(path) as connection:
-        domains: dict[int, set[str]] = {}
-        for crawl, domain in connection.execute("SELECT DISTINCT crawl, domain FROM responses"):
-            domains.setdefault(crawl, set()).add(domain)
-        audits: dict[int, dict[Credit, list[AuditedUrl]]] = {}
-        for crawl, url, kept, same, *credited in connection.execute(
-            "SELECT crawl, url, kept, same, domain, option, pattern, setting FROM audits "
-            "ORDER BY id"
-        ):
-            try:
-                credit = _credit(*credited)
-                pair = AuditedUrl(_text(url), _text(kept), bool(same))
-            except ValueError:
-                skipped["no verdict of an audit"] += 1
-                continue
-            audits.setdefault(crawl, {}).setdefault(credit, []).append(pair)
-        for crawl, started, rules in connection.execute(
-            "SELECT id, started, rules.rules FROM crawls JOIN rules ON crawls.rules = version "
-            "ORDER BY id"
-        ):
-            try:
-                record = CrawlRecord(
-                    _text(started),
-                    _rules(rules),
-                    frozenset(name for name in domains.get(crawl, ()) if isinstance(name, str)),
-                    {credit: tuple(pairs) for credit, pairs in audits.get(crawl, {}).items()},
-                )
-            except ValueError as error:
-                raise InputError(f"{path}: the rules of crawl {crawl!r}: {error}") from None
-            yield record
-
-
-def _credit(domain: object, entry: object, pattern: object, setting: object) -> Credit:
-    """Return what the verdict of an audit is to be credited to.
-
-    :raises ValueError: if that is no rule.
-    """
-    option, _, name = _text(entry).partition(":")
-    rule = None if pattern is None else _rule(pattern, option, _json(setting)).key
-    return Credit(RuleEntry(option, name), _text(domain), rule)
-
-
-def _rules(document: object) -> tuple[RuleInForce, ...]:
-    rules = _json(document)
-    if not isinstance(rules, list):
-        raise ValueError(f"expected a list, got {_short(rules)}")  # noqa: TRY004
-    found = []
-    for item in rules:
-        if not isinstance(item, list) or len(item) != _PARTS_OF_A_RULE:
-            raise ValueError(f"expected a pattern, an option and a setting, got {_short(item)}")
-        found.append(_rule(*item))
-    return tuple(found)
-
-
-def _rule(pattern: object, option: object, setting: object) -> RuleInForce:
-    """Return the rule, if it is one that a configuration takes.
-
-    :raises ValueError: if it is not.
-    """
-    rule = RuleInForce(_text(pattern), _text(option), setting)
-    try:
-        Configuration.load("scrapy", [Source("rules", {rule.pattern: {rule.option: setting}})])
-    except ConfigurationError as error:
-        raise ValueError(str(error.problems[0])) from None
-    return rule
-
-
-def _json(text: object) -> object:
-    return parse_json(_text(text))
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"expected a text, got {_short(value)}")  # noqa: TRY004
-    return value
-
-
-def _short(value: object) -> str:
-    return repr(value)[:_SHOWN]
-
-
-@contextmanager
-def _reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
     with closing(open_store(Path(path), writable=False)) as connection:
         # What is no UTF-8 is to be one bad row, and not the end.
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")
