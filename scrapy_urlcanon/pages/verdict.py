@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.shown import Shown
 
 _SHOWN_LINES = 5
-_RECOGNIZED = 0.35
+_RECOGNISED = 0.35
 """The share of a page's lines that it has to show again to be itself."""
 _CHANGED_PAGES, _CHANGED_SHARE = 2, 0.2
 """A line is noise on a whole site if it changed on so many pages, and on that share of those that
@@ -284,7 +284,7 @@ class Comparison:
             self._kept.append(shown)
         else:
             if self._variants:
-                if _share(self._variants[0].lines, shown.lines) < _RECOGNIZED:
+                if _share(self._variants[0].lines, shown.lines) < _RECOGNISED:
                     return self.failed(side, RESTLESS)
                 self._note(self._variants[-1].lines, shown)
             self._variants.append(shown)
@@ -369,7 +369,7 @@ class Comparison:
     def _judge_with_control(self, variant: Shown) -> Judgement | Side:
         own = self._own()
         if not own:
-            is_like_it = _share(self._kept[-1].lines, variant.lines) >= _RECOGNIZED
+            is_like_it = _share(self._kept[-1].lines, variant.lines) >= _RECOGNISED
             reason = "" if is_like_it else "it shows nothing of its own"
             if self.is_of_files or _hide_what_differs(self.reference, variant.digest):
                 reason = NO_TEXT
@@ -464,7 +464,7 @@ class Comparison:
             return True
         if self.reference.title != kept.digest.title and not self._has_title_of(kept):
             return False
-        return _share(self._lines, kept.lines, self._limit) >= _RECOGNIZED
+        return _share(self._lines, kept.lines, self._limit) >= _RECOGNISED
 
     def _has_title_of(self, kept: Shown) -> bool:
         return kept.digest.title_shape == self.reference.title_shape

@@ -1,6 +1,6 @@
 """Rules from elsewhere: rule files of other programs, in the shape of ``URLCANON_RULES``.
 
-:func:`read_foreign` recognizes a file by its content. No format is followed where it
+:func:`read_foreign` recognises a file by its content. No format is followed where it
 would merge more than the foreign rule did; what a foreign rule says and our options do not
 is listed with the rules.
 """

@@ -79,7 +79,7 @@ def _read_rules_files(
 ) -> tuple[list[RulesFile], list[Problem]]:
     """Return what the files of *paths* say, in order, and what is wrong with them.
 
-    Foreign files are recognized by their content, ours by their suffix. The files of
+    Foreign files are recognised by their content, ours by their suffix. The files of
     duplicate-url-discarder are one: what they say together stands in the place of the first.
 
     :param setting: what holds the paths, for the problems.
