@@ -184,9 +184,7 @@ class Profile:
         return profile
 
 
-_PROFILE_KEYS = (
-    *("name", "kind", "home", "signs", "rules", "parts", "scripts", "shapes", "runs_on"),
-)
+_PROFILE_KEYS = ("name", "kind", "home", "signs", "rules", "parts", "scripts", "shapes", "runs_on")
 _SIGN_KEYS = (*SIGN_KINDS, "value", "with", "certain")
 _TOLD_KEYS = ("merges", "because", "source", "proved_by", "certain", "view", "since", "until")
 _RULE_KEYS = (*_TOLD_KEYS, "where", "options")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Condition, Pattern
-from scrapy_urlcanon.rule_files.clearurls import supersets
+from scrapy_urlcanon.rule_files import url_regex
 from scrapy_urlcanon.rule_files.finite_regex import NotFiniteError
 
 _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
@@ -108,7 +108,7 @@ def scopes_around(pattern: str) -> list[Pattern] | None:
         return []
     if _is_regex(pattern):
         try:
-            return supersets(pattern[1:-1])[0]
+            return url_regex.scopes_around(pattern[1:-1])[0]
         except NotFiniteError:
             return None
     scheme = _SCHEME.match(pattern)

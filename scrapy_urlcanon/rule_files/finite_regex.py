@@ -37,6 +37,36 @@ def finite_texts(expression: str, *, dot_is_literal: bool = False) -> tuple[str,
     return tuple(dict.fromkeys(texts))
 
 
+def split_at(expression: str, separator: str) -> list[str]:
+    r"""Split *expression* at *separator*, escaped or not, outside of groups and classes.
+
+    An escaped ``|`` is no separator.
+
+    >>> split_at(r"a\/b(c/d)/e", "/"), split_at(r"a\|b|c", "|")
+    (['a', 'b(c/d)', 'e'], ['a\\|b', 'c'])
+    """
+    parts: list[str] = []
+    start = position = depth = 0
+    in_class = False
+    while position < len(expression):
+        escaped = expression[position] == "\\"
+        length = 2 if escaped else 1
+        character = expression[position : position + length][-1]
+        is_separator = character == separator and not (escaped and separator == "|")
+        if is_separator and not in_class and not depth:
+            parts.append(expression[start:position])
+            start = position + length
+        elif escaped:
+            pass
+        elif in_class:
+            in_class = character != "]"
+        elif character in "[()":
+            in_class = character == "["
+            depth += {"[": 0, "(": 1, ")": -1}[character]
+        position += length
+    return [*parts, expression[start:]]
+
+
 @define
 class _Reader:
     expression: str

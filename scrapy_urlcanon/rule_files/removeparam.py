@@ -9,7 +9,6 @@ out. An exception (``@@``) that our patterns cannot express leaves out what it i
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -24,7 +23,7 @@ from scrapy_urlcanon.rule_files.filter_patterns import (
     scopes_around,
     scopes_inside,
 )
-from scrapy_urlcanon.rule_files.finite_regex import NotFiniteError, finite_texts
+from scrapy_urlcanon.rule_files.finite_regex import NotFiniteError, finite_texts, split_at
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
 from scrapy_urlcanon.rule_files.list_conditions import Conditions
 
@@ -113,7 +112,7 @@ def read(text: str) -> Imported:
 
 
 def _rules(text: str, left_out: list[LeftOut]) -> Iterator[FilterRule]:
-    others: Counter[str] = Counter()
+    others = 0
     conditions = Conditions()
     line = ""
     for number, raw_line in enumerate(text.splitlines(), 1):
@@ -132,9 +131,9 @@ def _rules(text: str, left_out: list[LeftOut]) -> Iterator[FilterRule]:
             else:
                 yield rule
         elif line and not line.startswith("!") and not _HEADER.match(line):
-            others["other rules"] += 1
+            others += 1
     if others:
-        text = f"{others['other rules']} rules without removeparam"
+        text = f"{others} rules without removeparam"
         left_out.append(LeftOut("list", text, "they block or hide and change no URL"))
 
 
@@ -221,17 +220,9 @@ def _names(value: str | None) -> list[str] | None:
     glob = _GLOB.fullmatch(expression)
     if glob:
         return [glob[0].replace(".*", "*").replace("\\", "").removesuffix("=")]
-    return [_entry(text) for text in finite_texts(_as_group(expression))]
-
-
-def _as_group(expression: str) -> str:
-    # ^a|b is (^a)|b, so what follows ^ must have no alternatives outside of a group.
-    depth = 0
-    for position, character in enumerate(expression):
-        depth += (character == "(") - (character == ")")
-        if character == "|" and not depth and expression[position - 1 : position] != "\\":
-            raise CannotExpressError("^ belongs to its first alternative alone")
-    return expression
+    if len(split_at(expression, "|")) > 1:
+        raise CannotExpressError("^ belongs to its first alternative alone")
+    return [_entry(text) for text in finite_texts(expression)]
 
 
 def _entry(text: str) -> str:
