@@ -17,7 +17,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
     decode_query_text,
     encode_path,
 )
-from scrapy_urlcanon.canonicalizer.url import is_ip_address, normalize_host
+from scrapy_urlcanon.canonicalizer.url import is_ip_address, normalize_host, strip_root_dot
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
@@ -388,7 +388,7 @@ def _parse_host(host: str) -> str:
             f"expected a host without a port, got {host!r}: a pattern is for all ports"
         )
     try:
-        return normalize_host(host.removesuffix("."))
+        return strip_root_dot(normalize_host(host))
     except UnparsableUrlError as error:
         raise ValueError(f"expected a host or '*', and {error}") from None
 

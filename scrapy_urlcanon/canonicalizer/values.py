@@ -8,7 +8,7 @@ from string import ascii_letters, digits, hexdigits
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.names import Entry
-from scrapy_urlcanon.canonicalizer.url import normalize_host
+from scrapy_urlcanon.canonicalizer.url import normalize_host, strip_root_dot
 from scrapy_urlcanon.exceptions import TemplateError, UnparsableUrlError, did_you_mean
 
 if TYPE_CHECKING:
@@ -265,7 +265,7 @@ def _host(text: str) -> str:
         ":" in text and not text.endswith("]")
     ):
         raise UnparsableUrlError(f"{text!r} is more than a host")
-    return normalize_host(text.removesuffix("."))
+    return strip_root_dot(normalize_host(text))
 
 
 class TemplateList(ValueType):

@@ -5,6 +5,7 @@ from canonicalizer.strategies import patterns, urls_with_rules
 from hypothesis import example, given, reject, settings
 from hypothesis import strategies as st
 
+from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
@@ -119,3 +120,11 @@ def test_half_a_surrogate_pair_is_no_pattern(text):
     """JSON can hold one, and nothing that is to be stored or printed can."""
     with pytest.raises(ValueError, match="half of a surrogate pair"):
         parse_pattern(text)
+
+
+@pytest.mark.parametrize("host", ["a.example.", "A.example。", "a.example%2E"])
+def test_dot_of_the_root_zone_makes_no_other_host(host):
+    """However it is written: no canonical URL has it, so a rule with it would hold nowhere."""
+    assert parse_pattern(host).host == "a.example"
+    aliases = Canonicalizer({"*": {"host_aliases": {host: "b.example"}}})
+    assert aliases.canonicalize("http://a.example./") == "http://b.example/"
