@@ -8,7 +8,7 @@ from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.explanation import Step
 from scrapy_urlcanon.canonicalizer.layers import ALWAYS
 from scrapy_urlcanon.canonicalizer.rules import NORMALIZATIONS, TEXT_NORMALIZATIONS
-from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.canonicalizer.url import is_utf8, split
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
@@ -21,10 +21,8 @@ def parse(text: str, steps: list[Step]) -> Url:
     :param steps: gets a step for each normalization that changed it.
     :raises UnparsableUrlError: if it is not an http or https URL.
     """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise UnparsableUrlError("it holds half of a surrogate pair") from None
+    if not is_utf8(text):
+        raise UnparsableUrlError("it holds half of a surrogate pair")
     for normalization in TEXT_NORMALIZATIONS:
         changed = normalization.apply(text)
         if changed != text:

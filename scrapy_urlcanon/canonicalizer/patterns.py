@@ -17,7 +17,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
     decode_query_text,
     encode_path,
 )
-from scrapy_urlcanon.canonicalizer.url import is_ip_address, normalize_host, strip_root_dot
+from scrapy_urlcanon.canonicalizer.url import is_ip_address, is_utf8, normalize_host, strip_root_dot
 from scrapy_urlcanon.exceptions import UnparsableUrlError
 
 if TYPE_CHECKING:
@@ -335,10 +335,8 @@ def parse_pattern(text: str) -> Pattern:
     if is_plain_host(text):
         # Nearly all, where there are rules for very many sites.
         return Pattern(text)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError("it holds half of a surrogate pair") from None
+    if not is_utf8(text):
+        raise ValueError("it holds half of a surrogate pair")
     before, scheme, _ = text.partition("://")
     # A path may hold one, where a site shows those of others (``/web/2020/http://example.com/``).
     if scheme and "/" not in before and "?" not in before:

@@ -33,10 +33,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from attrs import frozen
 
-from scrapy_urlcanon.canonicalizer.percent_encoding import (
-    encode_path,
-    encode_query_text,
-)
+from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path, encode_query_text
+from scrapy_urlcanon.canonicalizer.url import is_utf8
 from scrapy_urlcanon.exceptions import TemplateError, did_you_mean
 
 if TYPE_CHECKING:
@@ -358,10 +356,8 @@ def parse_target(text: str, source: Template) -> Template:
 
 def _parse(text: str, kinds: Mapping[str, str]) -> Template:
     """Return the template *text*; *kinds* are the classes of names that it gives none."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise TemplateError("it holds half of a surrogate pair") from None
+    if not is_utf8(text):
+        raise TemplateError("it holds half of a surrogate pair")
     path, question_mark, query = text.partition("?")
     if not path.startswith("/"):
         raise TemplateError("a template begins with a slash: it is a path, without the host")

@@ -183,6 +183,17 @@ def strip_root_dot(host: str) -> str:
     return host[:-1] if host.endswith(".") and host != "." and host[-2] != "." else host
 
 
+def is_utf8(text: str) -> bool:
+    """Tell whether *text* can be encoded: half of a surrogate pair, as JSON may hold, cannot."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def normalize_port(port: str) -> str:
     """Return *port* without leading zeros.
 

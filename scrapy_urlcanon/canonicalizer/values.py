@@ -8,7 +8,7 @@ from string import ascii_letters, digits, hexdigits
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.names import Entry
-from scrapy_urlcanon.canonicalizer.url import normalize_host, strip_root_dot
+from scrapy_urlcanon.canonicalizer.url import is_utf8, normalize_host, strip_root_dot
 from scrapy_urlcanon.exceptions import TemplateError, UnparsableUrlError, did_you_mean
 
 if TYPE_CHECKING:
@@ -57,16 +57,7 @@ def _expected(value_type: ValueType, value: object) -> str:
 
 
 def _is_text(value: object) -> bool:
-    """Tell whether *value* is a text; JSON can hold half of a surrogate pair, which is none."""
-    if not isinstance(value, str):
-        return False
-    if value.isascii():
-        return True
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return isinstance(value, str) and is_utf8(value)
 
 
 class Choice(ValueType):
