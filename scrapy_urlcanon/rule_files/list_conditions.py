@@ -29,39 +29,41 @@ def is_met(condition: str) -> bool | None:
         tokens.append(found[1])
         position = found.end()
     tokens.reverse()
-    value = _either(tokens, 0)
+    try:
+        value = _either(tokens, 0)
+    except ValueError:
+        return None
     return None if tokens else value
 
 
-def _either(tokens: list[str], depth: int) -> bool | None:
+def _either(tokens: list[str], depth: int) -> bool:
     value = _both(tokens, depth)
-    while value is not None and tokens and tokens[-1] == "||":
+    while tokens and tokens[-1] == "||":
         tokens.pop()
-        other = _both(tokens, depth)
-        value = None if other is None else value or other
+        value = _both(tokens, depth) or value
     return value
 
 
-def _both(tokens: list[str], depth: int) -> bool | None:
+def _both(tokens: list[str], depth: int) -> bool:
     value = _one(tokens, depth)
-    while value is not None and tokens and tokens[-1] == "&&":
+    while tokens and tokens[-1] == "&&":
         tokens.pop()
-        other = _one(tokens, depth)
-        value = None if other is None else value and other
+        value = _one(tokens, depth) and value
     return value
 
 
-def _one(tokens: list[str], depth: int) -> bool | None:
-    if not tokens or depth > _DEEPEST:
-        return None
-    word = tokens.pop()
-    if word == "!":
-        value = _one(tokens, depth + 1)
-        return None if value is None else not value
-    if word == "(":
-        value = _either(tokens, depth + 1)
-        return value if tokens and tokens.pop() == ")" else None
-    return word == "true" if word.isidentifier() else None
+def _one(tokens: list[str], depth: int) -> bool:
+    word = tokens.pop() if tokens else ""
+    if depth <= _DEEPEST:
+        if word == "!":
+            return not _one(tokens, depth + 1)
+        if word == "(":
+            value = _either(tokens, depth + 1)
+            if tokens and tokens.pop() == ")":
+                return value
+        elif word.isidentifier():
+            return word == "true"
+    raise ValueError(f"unexpected {word!r}")
 
 
 class Conditions:
