@@ -11,6 +11,15 @@ from attrs import field, frozen
 Row = TypeVar("Row")
 
 
+def figures_under(prefix: str, figures: Mapping[str, int]) -> dict[str, int]:
+    """Return those of *figures* whose names begin with *prefix*, by the rest of their names."""
+    return {
+        name.removeprefix(prefix): count
+        for name, count in figures.items()
+        if name.startswith(prefix)
+    }
+
+
 def generator() -> str:
     """Return the name and version of what makes reports."""
     return f"scrapy-urlcanon {version('scrapy-urlcanon')}"
@@ -58,8 +67,4 @@ class Report:
 
     def figures_under(self, prefix: str) -> dict[str, int]:
         """Return the stats ``urlcanon/{prefix}...`` by the rest of their names."""
-        return {
-            name.removeprefix(prefix): count
-            for name, count in self.figures.items()
-            if name.startswith(prefix)
-        }
+        return figures_under(prefix, self.figures)

@@ -46,6 +46,7 @@ class Section:
 
         :param canonicalizer: that of the crawl.
         """
+        self._canonicalizer = canonicalizer
 
     def note_drop(self, drop: Drop) -> None:
         """Note a request that was dropped."""
@@ -65,9 +66,11 @@ class Section:
     def note_news(self, news: News) -> None:
         """Note, at the end, what an ordered crawl brought."""
 
-    def rows(self, figures: Mapping[str, int]) -> tuple[Any, ...]:
-        """Return what was collected, with the final *figures* of the crawl."""
-        del figures
+    def note_figures(self, figures: Mapping[str, int]) -> None:
+        """Note, at the end, the *figures* of the crawl: its stats without ``urlcanon/``."""
+
+    def rows(self) -> tuple[Any, ...]:
+        """Return what was collected."""
         return ()
 
     @classmethod

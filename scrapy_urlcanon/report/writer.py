@@ -114,15 +114,15 @@ class ReportWriter:
             for name, value in sorted(stats.items())
             if name.startswith(_STATS) and isinstance(value, int)
         }
+        for section in self._sections:
+            section.note_figures(figures)
         return Report(
             spider=self._spider,
             started=_written(self._started),
             finished=_written(datetime.now(timezone.utc)),
             finish_reason=str(stats.get("finish_reason", "")),
             figures=figures,
-            contents={
-                section.row: section.rows(figures) for section in self._sections if section.key
-            },
+            contents={section.row: section.rows() for section in self._sections if section.key},
         )
 
 

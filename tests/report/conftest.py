@@ -76,10 +76,10 @@ class DropCollector:
         self.pages.note_drop(drop)
 
     def domains(self):
-        return self._domains.rows({})
+        return self._domains.rows()
 
     def groups(self):
-        return self.pages.rows({})
+        return self.pages.rows()
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def test_each_entry_has_its_figures_and_the_most_telling_pairs():
         section.note_audit(pair(number, Verdict.SAME))
         section.note_audit(pair(number, Verdict.CANNOT_TELL, reason="it failed"))
         section.note_audit(pair(number, Verdict.ANOTHER, SID, RuleEntry("drop_params", "ref")))
-    sid, ref = section.rows({})
+    sid, ref = section.rows()
     assert (sid.rule, sid.domain) == ("drop_params:sid", "example.com")
     assert (sid.same, sid.another, sid.cannot_tell) == (10, 10, 10)
     assert (ref.rule, ref.same, ref.another) == ("drop_params:ref", 0, 10)
@@ -58,7 +58,7 @@ def test_what_is_shown_of_pages_is_short_and_without_secrets():
     section = Audit(Canonicalizer())
     lines = ("x\u202ey\x1b", "see /?token=hunter2", 10_000 * "a", *"bcdefgh")
     section.note_audit(pair("hunter2", Verdict.ANOTHER, only_variant=lines, only_kept=("z",)))
-    ((row,),) = [found.pairs for found in section.rows({})]
+    ((row,),) = [found.pairs for found in section.rows()]
     assert row.url == "http://example.com/?sid=***"
     assert row.only_variant[:2] == ("x%E2%80%AEy%1B", "see /?token=***")
     assert len(row.only_variant) == 5
@@ -72,7 +72,7 @@ def test_memory_is_bounded():
     for number in range(3_000):
         section.note_audit(pair(1, Verdict.SAME, domain=f"{number}.example"))
     assert len(section._found) == 1_000
-    assert len(section.rows({})) == 50
+    assert len(section.rows()) == 50
 
 
 SUSPENDED = {

@@ -33,7 +33,7 @@ def test_rules_stand_by_where_they_were_written():
     collected = RulesInForce(crawl)
     declared = read_clean_param(b"Clean-param: ref /forum/")
     crawl.declare(*declared.rule_sets("http://example.com/robots.txt"))
-    preset, robots, file, setting = collected.rows({})
+    preset, robots, file, setting = collected.rows()
     assert preset.name == "preset safe"
     assert preset.rules[0].options["fragment"] == "'drop'"
     assert "www" not in preset.rules[0].options
@@ -55,24 +55,24 @@ SECRETS = {
 def test_what_overrides_is_shown_as_that():
     """It is stronger than the rules of its origin for longer patterns."""
     collected = section(("rules", {"example.com": {"override": {"www": "strip"}}}))
-    origin = collected.rows({})[1]
+    origin = collected.rows()[1]
     overriding = PatternOptions("example.com", {"override": "{'www': 'strip'}"})
     assert origin == Origin("rules", 1, (overriding,))
 
 
 def test_origin_that_sets_nothing_is_none():
     """It has a pattern, and no option."""
-    assert [origin.name for origin in section(("rules", {"*": {}})).rows({})] == ["preset safe"]
+    assert [origin.name for origin in section(("rules", {"*": {}})).rows()] == ["preset safe"]
 
 
 def test_secrets_in_rules_are_not_shown():
     """Neither of patterns nor of values, wherever a report names the rule."""
     collected = section(("rules", SECRETS))
-    (rules,) = collected.rows({})[1].rules
+    (rules,) = collected.rows()[1].rules
     assert rules.pattern == "example.com/?token=***"
     assert rules.options["default_params"] == "{'sid': '***', 'view': 'grid'}"
     assert "hunter2" not in repr(rules)
-    assert "hunter2" not in repr(Options(Canonicalizer(SECRETS)).rows({}))
+    assert "hunter2" not in repr(Options(Canonicalizer(SECRETS)).rows())
 
 
 def test_secrets_in_a_layer_are_not_shown_with_a_page(collector, make_drop):
@@ -90,7 +90,7 @@ def test_of_many_patterns_those_of_the_domains_that_were_met_are_listed(make_dro
     collected = section(("rules", {**many, "*": {"scheme": "keep"}}))
     collected.note_drop(make_drop("http://999.example/", domain="999.example"))
     collected.note_page("http://998.example/", "998.example")
-    origin = collected.rows({})[1]
+    origin = collected.rows()[1]
     assert (origin.patterns, len(origin.rules)) == (1001, 100)
     assert [rules.pattern for rules in origin.rules[-3:]] == ["998.example", "999.example", "*"]
 
@@ -99,4 +99,4 @@ def test_what_an_earlier_run_of_a_job_suspended_is_no_rule():
     """It is shown with what the audit found."""
     crawl = Canonicalizer({"*": {"www": "strip"}})
     crawl.suspend(RuleEntry("www"), "example.com")
-    assert [origin.name for origin in RulesInForce(crawl).rows({})] == ["preset safe", "rules"]
+    assert [origin.name for origin in RulesInForce(crawl).rows()] == ["preset safe", "rules"]

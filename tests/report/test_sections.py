@@ -49,7 +49,7 @@ class Suffixes(Section):
     def note_drop(self, drop):
         self._counts[drop.request.url.rpartition(".")[2]] += 1
 
-    def rows(self, figures):
+    def rows(self):
         return tuple(Suffix(name, count) for name, count in self._counts.most_common())
 
     @classmethod
@@ -93,7 +93,7 @@ def test_section_is_a_module_and_a_template(toy, report, make_drop):
     for url in ("http://example.com/a.pdf", "http://example.com/b.c&d"):
         collected.note_drop(make_drop(url, first="http://example.com/"))
     with_rows = Report(
-        *("books", "", "", "", {}), contents={**report.contents, toy.row: collected.rows({})}
+        *("books", "", "", "", {}), contents={**report.contents, toy.row: collected.rows()}
     )
     document = json.loads(to_json(with_rows))
     assert document["version"] == 4

@@ -18,7 +18,7 @@ from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
@@ -91,7 +91,6 @@ class Audit(Section):
 
     def __init__(self, canonicalizer: Canonicalizer) -> None:
         super().__init__(canonicalizer)
-        self._canonicalizer = canonicalizer
         self._found: dict[tuple[RuleEntry, str], _Found] = {}
 
     def note_audit(self, pair: AuditedPair) -> None:
@@ -105,8 +104,7 @@ class Audit(Section):
         if found:
             found.is_suspended = True
 
-    def rows(self, figures: Mapping[str, int]) -> tuple[AuditedRule, ...]:
-        del figures
+    def rows(self) -> tuple[AuditedRule, ...]:
         ranked = sorted(self._found.items(), key=lambda item: (*item[1].rank, item[0]))
         canonicalizer = as_written(self._canonicalizer)
         return tuple(

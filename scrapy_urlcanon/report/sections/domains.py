@@ -81,8 +81,7 @@ class Domains(Section):
             count.variant += 1
             count.options.update(drop.rules)
 
-    def rows(self, figures: Mapping[str, int]) -> tuple[Domain, ...]:
-        del figures
+    def rows(self) -> tuple[Domain, ...]:
         counts = dict(self._counts)
         others = counts.pop(OTHER, _Count())
         ranked = sorted(counts, key=lambda name: (-counts[name].dropped, name))

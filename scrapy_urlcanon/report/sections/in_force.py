@@ -67,7 +67,6 @@ class RulesInForce(Section):
 
     def __init__(self, canonicalizer: Canonicalizer) -> None:
         super().__init__(canonicalizer)
-        self._canonicalizer = canonicalizer
         self._domains = {ANY_HOST}
 
     def note_drop(self, drop: Drop) -> None:
@@ -77,8 +76,7 @@ class RulesInForce(Section):
         del canonical
         self._note_domain(domain)
 
-    def rows(self, figures: Mapping[str, int]) -> tuple[Origin, ...]:
-        del figures
+    def rows(self) -> tuple[Origin, ...]:
         # What was suspended is shown with what the audit found.
         configuration = without_suspended(self._canonicalizer.configuration)
         preset = configuration.preset

@@ -9,8 +9,6 @@ from attrs import frozen
 from scrapy_urlcanon.report.section import Section
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.crawl.order.progress import News
     from scrapy_urlcanon.report.document import Report
@@ -45,8 +43,7 @@ class NewsCurve(Section):
     def note_news(self, news: News) -> None:
         self._points = tuple(Point(fetches, words) for fetches, words in news.curve if fetches)
 
-    def rows(self, figures: Mapping[str, int]) -> tuple[Point, ...]:
-        del figures
+    def rows(self) -> tuple[Point, ...]:
         return self._points
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.layers import ALWAYS, preset_layer
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
@@ -13,6 +13,7 @@ from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.crawl.checks.shown_rules import shown_layer
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
 from scrapy_urlcanon.crawl.summary import title_of
+from scrapy_urlcanon.report.document import figures_under
 from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.wording import count_of
 
@@ -69,30 +70,32 @@ class Options(Section):
 
     def __init__(self, canonicalizer: Canonicalizer) -> None:
         super().__init__(canonicalizer)
+        # As it is before an audit suspends anything.
         self._configuration = canonicalizer.configuration
+        self._figures: Mapping[str, int] = {}
 
-    def rows(self, figures: Mapping[str, int]) -> tuple[Option, ...]:
-        dropped = {
-            name.removeprefix(_RULE): n for name, n in figures.items() if name.startswith(_RULE)
-        }
-        skipped = sum(count for name, count in figures.items() if name.startswith("skipped/"))
+    def note_figures(self, figures: Mapping[str, int]) -> None:
+        self._figures = figures
+
+    def rows(self) -> tuple[Option, ...]:
+        dropped = figures_under(_RULE, self._figures)
+        skipped = figures_under("skipped/", self._figures)
         if skipped:
-            dropped[Skip.name] = skipped
+            dropped[Skip.name] = sum(skipped.values())
         layers: dict[str, dict[str, None]] = {}
         for name, layer in _turned_on(self._configuration):
             layers.setdefault(name, {})[layer] = None
         names = sorted(
             layers.keys() | dropped.keys(), key=lambda name: (-dropped.get(name, 0), name)
         )
-        preset = self._configuration.preset
-        entries = _entries(figures)
-        return tuple(
-            evolve(
-                _option(name, dropped.get(name, 0), preset, list(layers.get(name, ()))),
-                entries=entries.get(name, ()),
-            )
-            for name in names
-        )
+        entries = _entries(figures_under(_ENTRY, self._figures))
+        found = []
+        for name in names:
+            on = _layers(name, self._configuration.preset, list(layers.get(name, ())))
+            listed, more = tuple(on[:_LISTED_LAYERS]), max(len(on) - _LISTED_LAYERS, 0)
+            count = dropped.get(name, 0)
+            found.append(Option(name, count, listed, more, entries.get(name, ())))
+        return tuple(found)
 
     @classmethod
     def context(cls, report: Report) -> dict[str, Any]:
@@ -118,12 +121,12 @@ class Options(Section):
         screen.table(rows)
 
 
-def _entries(figures: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
+def _entries(dropped: Mapping[str, int]) -> dict[str, tuple[Entry, ...]]:
     """Return the entries of each option, by its name."""
     entries: dict[str, list[Entry]] = {}
-    for name, count in figures.items():
-        option, colon, entry = name.removeprefix(_ENTRY).partition(":")
-        if colon and name.startswith(_ENTRY):
+    for name, count in dropped.items():
+        option, colon, entry = name.partition(":")
+        if colon:
             entries.setdefault(option, []).append(Entry(entry, count))
     return {
         option: tuple(sorted(found, key=lambda entry: (-entry.dropped, entry.name)))
@@ -139,15 +142,14 @@ def _turned_on(configuration: Configuration) -> Iterator[tuple[str, str]]:
                     yield name, shown_layer(rule_set.layer)
 
 
-def _option(name: str, dropped: int, preset: str, layers: list[str]) -> Option:
+def _layers(name: str, preset: str, written: list[str]) -> list[str]:
+    """Return what turns the option *name* on: the *preset*, and what is *written*."""
     if name == DECLARED_CANONICAL:
-        layers = [DECLARED_CANONICAL_SETTING]
-    elif name not in BY_NAME:
-        layers = [str(ALWAYS)]
-    elif not is_neutral(name, PRESETS[preset].get(name)):
-        layers = [str(preset_layer(preset)), *layers]
-    more = max(len(layers) - _LISTED_LAYERS, 0)
-    return Option(name, dropped, tuple(layers[:_LISTED_LAYERS]), more)
+        return [DECLARED_CANONICAL_SETTING]
+    if name not in BY_NAME:
+        return [str(ALWAYS)]
+    is_preset = not is_neutral(name, PRESETS[preset].get(name))
+    return [str(preset_layer(preset)), *written] if is_preset else written
 
 
 def is_neutral(name: str, value: Any) -> bool:

@@ -117,15 +117,13 @@ class Pages(Section):
 
     def __init__(self, canonicalizer: Canonicalizer) -> None:
         super().__init__(canonicalizer)
-        self._canonicalizer = canonicalizer
         self._sample = GroupSample()
 
     def note_drop(self, drop: Drop) -> None:
         if not drop.is_exact:
             self._sample.add(drop)
 
-    def rows(self, figures: Mapping[str, int]) -> tuple[Group, ...]:
-        del figures
+    def rows(self) -> tuple[Group, ...]:
         canonicalizer = as_written(self._canonicalizer)
         groups = (_group(group, canonicalizer) for group in self._sample.groups())
         return _numbered(groups, lambda group: group.kept)

@@ -11,7 +11,7 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.report.section import Section
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
 
@@ -66,8 +66,7 @@ class Parameters(Section):
             if len(values) < COUNTED_VALUES:
                 values.add(hash(value))
 
-    def rows(self, figures: Mapping[str, int]) -> tuple[Parameter, ...]:
-        del figures
+    def rows(self) -> tuple[Parameter, ...]:
         return tuple(sorted(self._varying(), key=_rank)[:_LISTED])
 
     def _varying(self) -> Iterator[Parameter]:

@@ -11,8 +11,6 @@ from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.profiles.installation import Installation
     from scrapy_urlcanon.report.document import Report
@@ -70,8 +68,7 @@ class KnownSoftware(Section):
             )
         )
 
-    def rows(self, figures: Mapping[str, int]) -> tuple[Software, ...]:
-        del figures
+    def rows(self) -> tuple[Software, ...]:
         return tuple(self._found)
 
     @classmethod

@@ -10,8 +10,6 @@ from scrapy_urlcanon.redaction import redact
 from scrapy_urlcanon.report.section import Section
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.crawl.order.progress import News
     from scrapy_urlcanon.report.document import Report
@@ -52,8 +50,7 @@ class Traps(Section):
             for trap in news.traps[:_MOST]
         )
 
-    def rows(self, figures: Mapping[str, int]) -> tuple[TrapRow, ...]:
-        del figures
+    def rows(self) -> tuple[TrapRow, ...]:
         return self._traps
 
     @classmethod
