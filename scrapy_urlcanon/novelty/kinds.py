@@ -78,23 +78,19 @@ def kind_of(url: str) -> Kind:
     authority, _, path = rest.partition("/")
     # Who logs in is nobody's to see.
     host = authority.rpartition("@")[2]
-    segments = path.split("/")
-    if len(segments) > _MAX_SEGMENTS:
-        segments = segments[:_MAX_SEGMENTS]
-    shape = "/".join(
-        _shape(number, segment, is_first=number == 0) for number, segment in enumerate(segments)
-    )
+    segments = path.split("/")[:_MAX_SEGMENTS]
+    shape = "/".join(_shape(number, segment) for number, segment in enumerate(segments))
     names = {unquote_plus(piece.partition("=")[0]) for piece in _SEPARATOR.split(query) if piece}
     return Kind(host[:100], f"/{shape}", tuple(sorted(names)[:_MAX_NAMES]))
 
 
-def _shape(number: int, segment: str, *, is_first: bool) -> str:
+def _shape(number: int, segment: str) -> str:
     if not segment:
         return ""
     if segment.isdecimal():
         return f"{{{number}:digits}}"
     # A word that stands first, or names a script, is the site's; any other one may be a title.
-    if _WORD.fullmatch(segment) and (is_first or "." in segment):
+    if _WORD.fullmatch(segment) and (number == 0 or "." in segment):
         return segment[:_MAX_TEXT]
     return f"{{{number}}}"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.inner_loops import without_www
-from scrapy_urlcanon.canonicalizer.names import NameMatcher
+from scrapy_urlcanon.canonicalizer.names import AnyCaseMatcher
 from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain, suffix_names
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Presets, Rule, distinct
 from scrapy_urlcanon.canonicalizer.url import Url, made_of
@@ -157,9 +157,7 @@ class DropLabels(Rule):
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
         super().__init__(options)
-        self._labels = NameMatcher(
-            entry._replace(pattern=entry.pattern.lower()) for entry in self.value
-        )
+        self._labels = AnyCaseMatcher(self.value)
 
     @classmethod
     def is_usual(cls, name: str) -> bool:
@@ -325,9 +323,7 @@ class SubdomainToPath(Rule):
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
         super().__init__(options)
-        self._labels = NameMatcher(
-            entry._replace(pattern=entry.pattern.lower()) for entry in self.value
-        )
+        self._labels = AnyCaseMatcher(self.value)
         www = options.get(Www.name)
         self._prefix = "" if www and www.value in {"strip", "strip_www"} else "www."
 
