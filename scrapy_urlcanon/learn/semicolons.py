@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 #: What the lower bound of the share of queries that are parameters throughout must reach.
 MIN_SHARE = 0.9
+_CONFIDENCE = 0.95
 
 # A name and a value each, so that neither a list of values nor `&amp;` looks like parameters.
 _PARAMETERS = re.compile(
@@ -26,7 +27,7 @@ _PARAMETERS = re.compile(
 )
 
 
-def semicolon_hosts(urls: Iterable[str], confidence: float = 0.95) -> frozenset[str]:
+def semicolon_hosts(urls: Iterable[str]) -> frozenset[str]:
     """Return the hosts, as ``locate`` writes them, whose queries separate parameters by ``;``.
 
     >>> urls = [f"http://git.example:80/?p={i}.git;a=log" for i in range(40)]
@@ -44,5 +45,5 @@ def semicolon_hosts(urls: Iterable[str], confidence: float = 0.95) -> frozenset[
     return frozenset(
         host
         for host, count in seen.items()
-        if lower_bound(parameters[host], count - parameters[host], confidence) >= MIN_SHARE
+        if lower_bound(parameters[host], count - parameters[host], _CONFIDENCE) >= MIN_SHARE
     )

@@ -31,7 +31,7 @@ class SimhashIndex:
     10
     """
 
-    def __init__(self, simhashes: Iterable[int], bits: int = SIMHASH_BITS) -> None:
+    def __init__(self, simhashes: Iterable[int]) -> None:
         """``simhashes``: all those that will ever be asked for."""
         # Sorted without a set, and part by part: the objects of a million numbers would take more
         # than all the rest.
@@ -45,7 +45,7 @@ class SimhashIndex:
         self._representatives, self._numbers = array("Q"), array("i")
         self._index: RowIndex[int] = RowIndex(self._representatives, len(values))
         self._near: dict[int, list[int]] = {}
-        for one, other in _near_pairs(values, bits):
+        for one, other in _near_pairs(values, SIMHASH_BITS):
             self._near.setdefault(one, []).append(other)
             self._near.setdefault(other, []).append(one)
 

@@ -413,9 +413,9 @@ def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
     return connection
 
 
-def columns_of(connection: sqlite3.Connection, table: str) -> set[str]:
-    """Return the names of the columns of *table*; none where it is not there."""
-    return {name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")}
+def columns_of_visits(connection: sqlite3.Connection) -> set[str]:
+    """Return the names of the columns of the table of visits; none where it is not there."""
+    return {name for _, name, *_ in connection.execute("PRAGMA table_info(visits)")}
 
 
 def _remedy(version: str) -> str:
@@ -448,7 +448,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, writable: bool) -> N
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.executescript(_SCHEMA)
         # Those that earlier releases did not write.
-        for name in {"outlines", "url", "text"} - columns_of(connection, "visits"):
+        for name in {"outlines", "url", "text"} - columns_of_visits(connection):
             connection.execute(f"ALTER TABLE visits ADD COLUMN {name}")
         with connection:
             connection.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (str(VERSION),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
+from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -64,8 +64,7 @@ class Belief:
     :param limit: how many ways are remembered, and how many pages as counted.
     """
 
-    def __init__(self, limit: int, thresholds: Thresholds = DEFAULT_THRESHOLDS) -> None:
-        self._thresholds = thresholds
+    def __init__(self, limit: int) -> None:
         self._pages: BoundedMapping[Way, tuple[int, int]] = BoundedMapping(limit)
         self._counted: BoundedMapping[tuple[Way, bytes, bool], bool] = BoundedMapping(limit)
         self._drops: BoundedMapping[Way, int] = BoundedMapping(limit)
@@ -104,11 +103,11 @@ class Belief:
     def is_refuted(self, way: Way) -> bool:
         """Tell whether it takes many pages more for this *way* to be believed."""
         right, wrong = self._pages.get(way) or (0, 0)
-        return wrong > 0 and not self._thresholds.accept_alias(right, wrong)
+        return wrong > 0 and not DEFAULT_THRESHOLDS.accept_alias(right, wrong)
 
     def holds(self, way: Way) -> bool:
         """Tell whether pages that declare in this *way* are believed."""
-        return self._thresholds.accept_alias(*(self._pages.get(way) or (0, 0)))
+        return DEFAULT_THRESHOLDS.accept_alias(*(self._pages.get(way) or (0, 0)))
 
 
 class Claims:
