@@ -99,7 +99,24 @@ def test_what_is_left_is_told(tmp_path):
         "difference": "token v",
         "urls": 1,
         "example": [urls[0], "http://a.example/?token=***&v=2"],
+        "lost": 0,
     }
+
+
+@pytest.mark.parametrize(
+    ("queries", "expected"),
+    [
+        (("rev=1", "rev=2", "rev=3", "rev=4"), "that drops it would lose 2 other pages\n"),
+        (("/7/red", "/8/red"), "no rule would make them one\n"),
+    ],
+)
+def test_no_rule_is_proposed_that_the_crawl_refutes(tmp_path, queries, expected):
+    """Nor one for two URLs of many: somebody might paste it."""
+    path = tmp_path / "observations.tsv"
+    rows = (f"http://a.example/x?{q}\t200\t{max(2, n):040x}" for n, q in enumerate(queries, 1))
+    path.write_text("\n".join([HEADER, *rows]) + "\n")
+    result = urlcanon("learn", path, "-o", "urlcanon.toml", cwd=tmp_path)
+    assert expected in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -369,7 +369,8 @@ sys.stdout.write(to_toml(learn(observations)))
 def test_what_no_rule_explains_is_told_by_its_difference():
     """Duplicates that are left are counted by what their URLs differ in, with two of them.
 
-    What a rule merges, a skip leads to, or a sink shows is not among them.
+    What a rule merges, a skip leads to, or a sink shows is not among them. Beside it stands how
+    many pages a rule that drops the difference would lose.
     """
     tags = [see(f"/{kind}/0/", "tagged") for kind in ("tag", "topic")]
     content = [see(f"/a?v={i}", "one page" if i < 2 else f"page v{i}") for i in range(6)]
@@ -380,8 +381,15 @@ def test_what_no_rule_explains_is_told_by_its_difference():
     learned = learn([*content, *sessions, *short, *texts, *sink, *tags])
     assert {rule.option for rule in learned.rules} == {"drop_params", "skip"}
     path, value = learned.unexplained
-    assert path == ("shop.example", "<path>", 1, (f"{HOST}/tag/0/", f"{HOST}/topic/0/"))
-    assert value == ("shop.example", "v", 1, (f"{HOST}/a?v=0", f"{HOST}/a?v=1"))
+    assert path == ("shop.example", "<path>", 1, (f"{HOST}/tag/0/", f"{HOST}/topic/0/"), 0)
+    assert value == ("shop.example", "v", 1, (f"{HOST}/a?v=0", f"{HOST}/a?v=1"), 4)
+
+
+def test_queries_that_are_one_text_are_one_difference():
+    """``?/7/tags/4-red`` names one of many things: no two of them are a kind of their own."""
+    shown = [see(f"/picture.php?/{i}/tags/4-red&play", f"slide {i // 2}") for i in range(8)]
+    [left] = learn(shown).unexplained
+    assert left[1:3] == ("<query>", 4)
 
 
 def test_result_depends_on_neither_hash_seed_nor_order():

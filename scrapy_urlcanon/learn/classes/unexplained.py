@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import filterfalse
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.classes.shapes import templates_of
-from scrapy_urlcanon.learn.location import name_of, readable, reading_order
+from scrapy_urlcanon.learn.location import name_of, readable, reading_order, value_of
+from scrapy_urlcanon.learn.operations import DropParam
 from scrapy_urlcanon.learn.results.rule import Unexplained
 
 if TYPE_CHECKING:
@@ -20,6 +22,11 @@ if TYPE_CHECKING:
 #: Differences of one domain that are told.
 MAX_DIFFERENCES = 5
 
+QUERY = "<query>"
+"""Says that two URLs have another text for a query, such as ``?/7/tags/4-red``."""
+
+_PLACE = re.compile("[0-9/]")
+
 
 def unexplained(groups: Groups, rules: Iterable[LearnedRule]) -> list[Unexplained]:
     """Return what the rules leave of the duplicates outside sinks, the largest part first.
@@ -29,7 +36,7 @@ def unexplained(groups: Groups, rules: Iterable[LearnedRule]) -> list[Unexplaine
     """
     skipped = {template for rule in rules if rule.option == "skip" for template in rule.setting}
     counts: Counter[str] = Counter()
-    examples: dict[str, tuple[str, str]] = {}
+    examples: dict[str, tuple[Location, Location]] = {}
     for page in filterfalse(groups.site.is_sink, groups.duplicates()):
         first, *others = sorted(groups.forms(page), key=_length)
         for other in others:
@@ -37,11 +44,23 @@ def unexplained(groups: Groups, rules: Iterable[LearnedRule]) -> list[Unexplaine
                 continue
             what = difference(first, other)
             counts[what] += 1
-            examples.setdefault(what, (first.url, other.url))
-    return [
-        Unexplained(groups.site.domain, what, count, examples[what])
-        for what, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    ][:MAX_DIFFERENCES]
+            examples.setdefault(what, (first, other))
+    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MAX_DIFFERENCES]
+    found = []
+    for what, count in most:
+        one, other = examples[what]
+        lost = _lost(groups, one, other)
+        found.append(Unexplained(groups.site.domain, what, count, (one.url, other.url), lost))
+    groups.forget_index()
+    return found
+
+
+def _lost(groups: Groups, one: Location, other: Location) -> int:
+    """Return how many pages the crawl shows that to drop what two URLs differ in would lose."""
+    if one.place != other.place:
+        return 0
+    steps = [DropParam(name) for name in sorted(_names(one, other))]
+    return sum(merge.agreement.lost for merge in groups.merges(groups.affected(steps)))
 
 
 def difference(one: Location, other: Location) -> str:
@@ -52,6 +71,8 @@ def difference(one: Location, other: Location) -> str:
     '<path> c d'
     >>> difference(locate("http://a.example/?b=1"), locate("http://a.example/?b=1&b=1"))
     'b'
+    >>> difference(locate("http://a.example/?/7/tags/4&c=2"), locate("http://a.example/?/8/tags/4"))
+    '<query> c'
     """
     parts = [
         f"<{name}>"
@@ -63,9 +84,22 @@ def difference(one: Location, other: Location) -> str:
         )
         if mine != theirs
     ]
+    names = _names(one, other)
+    texts = [
+        {name_of(param) for param in url.params if not value_of(param) and _PLACE.search(param)}
+        for url in (one, other)
+    ]
+    if all(names & of_one for of_one in texts):
+        # Each is one of many: by their names all of these would be differences of their own.
+        names -= texts[0] | texts[1]
+        parts.append(QUERY)
+    return " ".join(parts + sorted(map(readable, names)))
+
+
+def _names(one: Location, other: Location) -> set[str]:
+    """Return the names of the parameters that two URLs differ in."""
     mine, theirs = Counter(one.params), Counter(other.params)
-    names = {readable(name_of(param)) for param in (mine - theirs) + (theirs - mine)}
-    return " ".join(parts + sorted(names))
+    return {name_of(param) for param in (mine - theirs) + (theirs - mine)}
 
 
 def _length(location: Location) -> tuple[int, object]:

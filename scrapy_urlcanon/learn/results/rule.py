@@ -91,11 +91,14 @@ class Unexplained(NamedTuple):
 
     domain: str
     difference: str
-    """The names of the parameters, and ``scheme``, ``host`` or ``path`` in angle brackets."""
+    """The names of the parameters, and ``scheme``, ``host``, ``path`` or ``query`` in angle
+    brackets."""
     urls: int
     """URLs that show a page which another one shows."""
     example: tuple[str, str]
     """Two of them, of one page."""
+    lost: int = 0
+    """Pages that the crawl shows and that a rule which drops these parameters would lose."""
 
 
 @dataclass(frozen=True, slots=True)
