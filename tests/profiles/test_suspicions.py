@@ -37,6 +37,14 @@ def test_rules_of_the_program_are_likely(option, setting, odds):
     assert Suspicions.of([]).log_odds(option, setting) <= odds or option == "drop_params"
 
 
+def test_slide_show_of_a_gallery_is_another_view():
+    """It has neither the albums of a photo nor its comments."""
+    photos = [f"http://a.example/g/picture.php/{n}/category/3" for n in range(5)]
+    found = Suspicions.of([*photos, "http://a.example/g/index.php/category/3"])
+    assert found.log_odds("drop_params", ["metadata"]) == ODDS["profile"]
+    assert found.log_odds("drop_params", ["slideshow"]) == ODDS["view"]
+
+
 def test_names_with_a_usual_meaning_are_likely_everywhere():
     """Sessions most, an order less than any other name; the least likely of several counts."""
     found = Suspicions.of([])
