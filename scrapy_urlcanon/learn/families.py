@@ -114,6 +114,47 @@ def luck_of_siblings(
     ]
 
 
+def led_astray(
+    groups: Groups, candidate: Sequence[Operation], changes: Mapping[Location, Location]
+) -> list[Location]:
+    """Return the URLs that a template leads to a word, and whose pages are found at another one.
+
+    Where ``/{a}/latest`` is ``/{a}/2.3`` for some and ``/{a}/1.0`` for others, it is so for those
+    alone of which 2.3 is the latest. Of texts that stay from version to version it says nothing:
+    they are found at another one where they are at this one, too.
+
+    :param changes: what the candidate changes, and into what.
+    """
+    source, target = (text.partition("?")[0].split("/") for text in candidate[0].shapes)
+    places = {n for n, word in enumerate(target) if "{" not in word and word not in source}
+    if len(candidate) > 1 or not places:
+        return []
+    astray: list[Location] = []
+    found: Counter[tuple[bool, bool]] = Counter()
+    for url, to in changes.items():
+        (page, *others), there = groups.pages_of(url), groups.pages.get(to)
+        if others or page == NO_EVIDENCE or groups.site.is_sink(page):
+            continue
+        is_seen = there not in {None, NO_EVIDENCE}
+        # To list the URLs of a page takes long, and most have one.
+        several = groups.forms(page) if groups.site.sizes[page] > 1 else ()
+        forms = (form for form in several if changes.get(form) != to)
+        is_elsewhere = any(_places_between(to, form) == places for form in forms)
+        found[is_seen, is_elsewhere] += 1
+        if is_elsewhere and not is_seen:
+            astray.append(url)
+    seen, unseen = (found[is_seen, True] + found[is_seen, False] for is_seen in (True, False))
+    return astray if len(astray) * seen > 2 * found[True, True] * unseen else []
+
+
+def _places_between(one: Location, other: Location) -> set[int] | None:
+    """Return in which segments of their paths two URLs differ; None where in something else."""
+    mine, theirs = one.path.split("/"), other.path.split("/")
+    if one.origin != other.origin or one.params != other.params or len(mine) != len(theirs):
+        return None
+    return {n for n, pair in enumerate(zip(mine, theirs, strict=True)) if len({*pair}) > 1}
+
+
 def _leaves_out_an_order(groups: Groups, changes: Mapping[Location, Location]) -> bool:
     """Tell whether an order that a path names is replaced, and makes a difference elsewhere.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.learn.candidates import MAX_URLS, common
 from scrapy_urlcanon.learn.contradictions import count_content
 from scrapy_urlcanon.learn.evidence import Changes, Tally
-from scrapy_urlcanon.learn.families import is_choice, luck_of_siblings, siblings
+from scrapy_urlcanon.learn.families import is_choice, led_astray, luck_of_siblings, siblings
 from scrapy_urlcanon.learn.held.merges import Merges, common_conditions, conditions_of
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
 from scrapy_urlcanon.learn.operation import apply_all, leave_out_one_token, leaving_out_own_numbers
@@ -81,6 +81,7 @@ class Trial:
         self._counts = [known > 0 or folds != {fold} for fold in range(FOLDS)]
         self._fitted = sum(step.is_fitted for step in candidate)
         self._is_choice = is_choice(candidate, self.changes)
+        self._astray = led_astray(groups, candidate, self.changes)
         self._blurred = bytearray(len(groups.site.sizes))
         """By page, whether it is blurred: 0 where that is not known yet, else 1 or 2."""
         self._depths = bytearray(len(self._merges))
@@ -252,7 +253,7 @@ class Trial:
         )
 
     def _tally(self, scope: Scope, merges: Iterable[Merge]) -> Tally:
-        tally = Tally(scope)
+        tally = Tally(scope, lost=sum(map(scope.holds, self._astray)))
         # The first ones by their text, so that the order of the merges does not show.
         first = nsmallest(
             MAX_EXAMPLES,

@@ -385,3 +385,23 @@ def test_order_in_a_path_that_makes_a_difference_elsewhere_is_content():
     assert rules([*short, *long]) == {}
     # Elsewhere it makes none.
     assert rules([*short, *(see(url(o, "", 1), "all") for o in orders)]) != {}
+
+
+def of_versions(newest):
+    """Yield what was seen of projects: an old text, and the newest one under some versions."""
+    for i in range(45):
+        texts = {"1.0": f"old text {i}"} | dict.fromkeys(("latest", *newest(i)), f"text {i}")
+        yield from (see(f"/{i}/{version}", text) for version, text in texts.items())
+
+
+def test_word_that_stands_for_another_one_each_time_is_none_of_them():
+    """Where 2.3 is the latest of many projects, it is so by chance: 1.0 is that of others."""
+    versions = ("1.0", "2.0", "2.3")
+    learned = rules(of_versions(lambda i: versions[i % 3 :][:1]))
+    assert learned == {"shop.example": {"skip": ["/{a:digits}/latest"]}}
+
+
+def test_word_that_stands_for_one_is_that_one_though_texts_stay():
+    """An older version that has the same text is no other one, where the newest was not seen."""
+    learned = rules(of_versions(lambda i: ("2.3",) * (i % 3 > 0) + ("1.0",) * (i % 4 == 0)))
+    assert learned["shop.example"] == {"rewrite_path": [["/{a:digits}/latest", "/{a}/2.3"]]}
