@@ -114,6 +114,16 @@ def test_number_beside_a_path_is_one_class_for_all_paths():
     assert skipped(seen) == ["/{rest:path}?comment={a:digits}"]
 
 
+@pytest.mark.parametrize("unlike", [0, 4])
+def test_paths_that_say_the_latest_version_are_a_class(unlike):
+    """Not where some of them are found nowhere else, which is what the crawl has seen of them."""
+    names = [f"{one}{other}ed" for one in "bdfl" for other in "aeiou"]
+    urls = [see(f"/{name}/latest", name) for name in names]
+    urls += [see(f"/{name}/{n % 3}.0", name) for n, name in enumerate(names[unlike:])]
+    found = [rule.setting for rule in learn(urls).rules if rule.option == "skip"]
+    assert found == ([] if unlike else [["/{a}/latest"]])
+
+
 def test_token_is_no_class():
     """That the pages of one revision are found elsewhere says nothing of the next one."""
     one = "/{}?hb=0b61d6e0c3d35d8d"

@@ -31,6 +31,9 @@ NUMBERED = re.compile(r"[A-Za-z][-_.]?[0-9]|[0-9][-_.]?[A-Za-z]")
 # Texts with more numbers in them are tokens.
 _MAX_NUMBERS = 3
 
+# Words for one of many versions, whichever it is now.
+_VERSION = re.compile("latest|newest|current|stable|head|tip", re.IGNORECASE)
+
 ANY_PATH = "/{rest:path}?"
 """What the templates begin with that hold for any path."""
 
@@ -54,7 +57,8 @@ def shape_of(path: str) -> str:
 def templates_of(location: Location) -> Iterator[str]:
     """Yield the classes of a URL, as templates, the narrowest first.
 
-    None for a URL without a number: a class of all slugs would be the whole site.
+    None for a URL without a number: a class of all slugs would be the whole site. Where a path has
+    a word for the latest version, those with that word in that place are a class.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> list(templates_of(locate("http://a.example/?p=12")))
@@ -63,6 +67,9 @@ def templates_of(location: Location) -> Iterator[str]:
     ...     templates_of(locate("http://a.example/some-slug/"))
     ... )
     (['/node/{a:digits}'], [])
+
+    >>> list(templates_of(locate("http://a.example/simple/some-name/latest")))
+    ['/{a}/{b}/latest']
 
     Where a parameter has the number, the path is one for all.
 
@@ -86,6 +93,9 @@ def templates_of(location: Location) -> Iterator[str]:
             parts.append(_masked(segment, names))
     path = "/" + "/".join(parts)
     query = "&".join(f"{name}={_masked(value, names)}" for name, value in params)
+    if not location.params and ":digits}" not in path:
+        yield from _of_version(segments)
+        return
     if ":digits}" not in path + query or next(names, "") == "":
         return
     yield f"{path}?{query}" if query else path
@@ -94,6 +104,15 @@ def templates_of(location: Location) -> Iterator[str]:
         query = "&".join(f"{name}={_masked(value, names)}" for name, value in params)
         if ":digits}" in query:
             yield ANY_PATH + query
+
+
+def _of_version(segments: list[str]) -> Iterator[str]:
+    """Yield the class of the paths that say the latest version where these segments do."""
+    if any(map(_VERSION.fullmatch, segments)):
+        names = iter(_NAMES)
+        # With a slash at the end the last one is empty.
+        said = (s if not s or _VERSION.fullmatch(s) else f"{{{next(names)}}}" for s in segments)
+        yield "/" + "/".join(said)
 
 
 def _may_be_of_a_class(name: str, value: str) -> bool:
