@@ -72,6 +72,11 @@ class Drop(NamedTuple):
         """Whether the very same URL was seen before."""
         return self.request.url == self.first
 
+    @property
+    def asks_the_same(self) -> bool:
+        """Whether the site was asked for the very same before: a fragment is not sent."""
+        return self.request.url.partition("#")[0] == self.first.partition("#")[0]
+
 
 class DroppedDuplicates:
     """Attributes every dropped request to the rules that made it a duplicate, and counts it.

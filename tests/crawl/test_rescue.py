@@ -62,6 +62,14 @@ async def test_waiting_variant_takes_the_place_of_what_failed(crawl, fault, cach
         assert "/a?sid=2" not in again.hits
 
 
+@deferred_f_from_coro_f
+async def test_what_failed_is_not_asked_for_again_with_another_fragment(crawl):
+    """No site is sent the fragment: it would give the same answer."""
+    pages = {"/": links("/gone", "/later"), "/later": links("/gone#comments", "/gone#add")}
+    result = await crawl(site(pages), RULES)
+    assert result.hits.count("/gone") == 1
+
+
 @pytest.mark.parametrize("fault", FAULTS)
 @deferred_f_from_coro_f
 async def test_variant_after_the_failure_is_let_through(crawl, fault):

@@ -263,7 +263,7 @@ class PageRequests:
             return
         variant = original_of(request)
         # What took the place of another URL would not make the very same one a duplicate.
-        if variant is not request or not drop.is_exact or self._changes_urls:
+        if variant is not request or not drop.asks_the_same or self._changes_urls:
             self.offer(variant, page)
         self._withdraw(request, sources_of(request), callback)
         sources = self.redirected_to(request).items()
