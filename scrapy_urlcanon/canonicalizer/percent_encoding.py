@@ -202,6 +202,24 @@ def _with_one_equals_sign(piece: str) -> str:
     return name + "=" + value.replace("=", "%3D")
 
 
+def as_path(text: str) -> str:
+    """Return *text* of a query, in its one spelling, as a path is spelled.
+
+    >>> as_path("%2Ftopic%2F12-caf%C3%A9+au+lait%2F")
+    '/topic/12-caf%C3%A9%20au%20lait/'
+    """
+    return encode_path(text.replace("+", "%20").replace("%2F", "/"))
+
+
+def as_query_text(path: str) -> str:
+    """Return *path* as a name or a value of a query is spelled.
+
+    >>> as_query_text("/topic/C++")
+    '%2Ftopic%2FC%2B%2B'
+    """
+    return encode_query_text(path.replace("+", "%2B"))
+
+
 def decode_query_text(text: str) -> str:
     """Return what *text*, a name or a value of a query, says.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
-from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path, encode_query_text
+from scrapy_urlcanon.canonicalizer.percent_encoding import as_path, as_query_text, encode_path
 from scrapy_urlcanon.canonicalizer.templates import (
     PATH,
     SEGMENT,
@@ -22,6 +22,8 @@ from scrapy_urlcanon.exceptions import TemplateError, UnparsableUrlError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from scrapy_urlcanon.canonicalizer.templates import Match
 
 # What such a place takes in a path is often text for readers; the others are identifiers.
 _DESCRIPTIVE = frozenset({SEGMENT, "slug", PATH})
@@ -70,7 +72,10 @@ class Rewrite:
     def may_lead_to(self, other: Rewrite) -> bool:
         """Tell whether the *other* one may change what this one made."""
         # A parameter that a pair takes away is not there for it a second time.
-        if other is self and not self.source.params.keys() <= self.target.params.keys():
+        if other is self and (
+            not self.source.params.keys() <= self.target.params.keys()
+            or (self.source.bare and not self.target.bare)
+        ):
             return False
         return self.target.path.may_have(other.source.path)
 
@@ -85,20 +90,30 @@ class Rewrite:
         if match is None:
             return url
         path = self.path_of(match.found)
-        if path is None:
+        query = self._query_of(match) if self.target.has_query else match.others
+        if path is None or query is None:
             return url
-        params = self.target.params
-        if not params:
-            return made_of((*url[:4], path, match.others or None, url.fragment))
+        return made_of((*url[:4], path, query or None, url.fragment))
+
+    def _query_of(self, match: Match) -> tuple[str, ...] | None:
+        """Return the query in its new shape, or None where what was found cannot stand in it."""
+        params, bare = self.target.params, self.target.bare
         if any(piece.partition("=")[0] in params for piece in match.others):
-            return url
+            return None
         query = list(match.others)
         for name, shape in params.items():
             value = self._fill(shape, match.found, into_query=True)
             if value is None:
-                return url
+                return None
             query.append(f"{name}={value}")
-        return made_of((*url[:4], path, tuple(query) or None, url.fragment))
+        if bare:
+            text = self._fill(bare, match.found, into_query=False)
+            piece = as_query_text(text or "") + "="
+            if text is None or as_path(piece[:-1]) != text or piece in query:
+                return None
+            # Where the order stays this is where servers look for it.
+            query.insert(0, piece)
+        return tuple(query)
 
     def path_of(self, found: Mapping[str, str]) -> str | None:
         """Return the path in its new shape, or None where what was *found* cannot stand in it."""
@@ -146,9 +161,8 @@ def _is_normalized(path: str) -> bool:
 def _move(text: str, kind: str, *, into_query: bool) -> str:
     """Return *text* of a path in the spelling of a query, or the other way round."""
     if into_query:
-        return encode_query_text(text.replace("+", "%2B"))
-    text = text.replace("+", "%20")
-    return encode_path(text.replace("%2F", "/") if kind == PATH else text)
+        return as_query_text(text)
+    return as_path(text) if kind == PATH else encode_path(text.replace("+", "%20"))
 
 
 @lru_cache(maxsize=10_000)

@@ -6,6 +6,7 @@ import re
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrapy_urlcanon.canonicalizer.percent_encoding import as_query_text
 from scrapy_urlcanon.canonicalizer.rewrites import RewriteIndex
 from scrapy_urlcanon.canonicalizer.templates import Place
 from scrapy_urlcanon.canonicalizer.url import Url
@@ -138,6 +139,8 @@ def _samples(template: Template, words: list[str]) -> Iterator[Url]:
         found = {place.name: text for place, text in zip(places, texts, strict=True)}
         path = _filled(template.path, found)
         query = tuple(f"{name}={_filled(shape, found)}" for name, shape in template.params.items())
+        if template.bare:
+            query = (as_query_text(_filled(template.bare, found)) + "=", *query)
         url = Url("http", None, "host.invalid", None, path, query or None, None)
         if template.match(url):
             yield url

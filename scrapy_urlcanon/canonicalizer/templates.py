@@ -4,6 +4,7 @@ A template is a path and, behind a ``?``, the parameters that it needs::
 
     /books/{slug}/{isbn:digits}-item.html
     /index.php?page=article&id={id}
+    /showthread.php?{id:digits}-{title}
 
 ``{name}`` or ``{name:class}`` stands for one or more characters:
 
@@ -17,6 +18,9 @@ class         characters
 ``path``      all, slashes among them
 ``en|de|fr``  one of these texts
 ============= ===============================================================
+
+A parameter that has no ``=`` is read as a path is, so that ``/index.php?/topic/{id}`` takes
+no slash for a part of the number. At most one may have places.
 
 Nobody writes regular expressions: a template that more than one reading of a text could fit
 is refused, and with one reading the places are found from the two ends of the text inwards,
@@ -33,7 +37,11 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from attrs import frozen
 
-from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path, encode_query_text
+from scrapy_urlcanon.canonicalizer.percent_encoding import (
+    as_path,
+    encode_path,
+    encode_query_text,
+)
 from scrapy_urlcanon.canonicalizer.url import is_utf8
 from scrapy_urlcanon.exceptions import TemplateError, did_you_mean
 
@@ -269,6 +277,8 @@ class Template:
     path: TextTemplate
     params: Mapping[str, TextTemplate]
     """The shapes of the values, by the percent-encoded name of the parameter."""
+    bare: TextTemplate | None = None
+    """The shape of the parameter that has no ``=``, as a path; None where it names none."""
 
     def __str__(self) -> str:
         return self.text
@@ -276,12 +286,18 @@ class Template:
     @property
     def places(self) -> tuple[Place, ...]:
         """All places, those of the path first."""
-        return self.path.places + self.places_of_params
+        bare = self.bare.places if self.bare else ()
+        return self.path.places + bare + self.places_of_params
 
     @property
     def places_of_params(self) -> tuple[Place, ...]:
         """The places in values of parameters."""
         return tuple(place for shape in self.params.values() for place in shape.places)
+
+    @property
+    def has_query(self) -> bool:
+        """Whether it names parameters."""
+        return bool(self.params) or self.bare is not None
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -291,12 +307,13 @@ class Template:
     def match(self, url: Url) -> Match | None:
         """Return what *url*, a normalized one, has in each place, or None.
 
-        None too where it has one of the parameters twice.
+        None too where it has one of the parameters twice, or several that have the shape of the
+        one without ``=``.
         """
         found = self.path.match(url.path)
         if found is None:
             return None
-        if not self.params:
+        if not self.has_query:
             return Match(found, url.query or ())
         others: list[str] = []
         seen = set()
@@ -311,6 +328,18 @@ class Template:
                 return None
             seen.add(name)
             found |= in_value
+        if self.bare is not None:
+            fitting = [
+                (piece, in_bare)
+                for piece in others
+                if not piece.partition("=")[2]
+                and (in_bare := self.bare.match(as_path(piece.removesuffix("=")))) is not None
+            ]
+            if len(fitting) != 1:
+                return None
+            ((bare, in_bare),) = fitting
+            others.remove(bare)
+            found |= in_bare
         return Match(found, tuple(others)) if len(seen) == len(self.params) else None
 
 
@@ -364,15 +393,21 @@ def _parse(text: str, kinds: Mapping[str, str]) -> Template:
     if "#" in text:
         raise TemplateError("a template has no fragment")
     params: dict[str, TextTemplate] = {}
+    bare = None
     for piece in query.split("&") if question_mark else ():
-        name, _, value = piece.partition("=")
+        name, equals, value = piece.partition("=")
+        if not equals and _PLACE.search(piece):
+            if bare is not None:
+                raise TemplateError("two parameters without = have places")
+            bare = TextTemplate(_parse_parts(piece, encode_path, kinds))
+            continue
         if not name or "{" in name or "}" in name:
             raise TemplateError(f"expected a parameter with a name, got {piece!r}")
         name = encode_query_text(name)
         if name in params:
             raise TemplateError(f"the parameter {name!r} stands in it twice")
         params[name] = TextTemplate(_parse_parts(value, encode_query_text, kinds))
-    return Template(text, TextTemplate(_parse_parts(path, encode_path, kinds)), params)
+    return Template(text, TextTemplate(_parse_parts(path, encode_path, kinds)), params, bare)
 
 
 def _parse_parts(text: str, encode: Encode, kinds: Mapping[str, str]) -> Iterator[Part]:

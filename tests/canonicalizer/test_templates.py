@@ -68,6 +68,13 @@ def test_template_matches_paths_of_its_shape(template, path, found):
         ("/?title=Special:{page}", "/?title=Special%3ALogin", {"page": "Login"}),
         ("/?filter[x]={v}", "/?filter%5Bx%5D=a%2Fb", {"v": "a%2Fb"}),
         ("/?print", "/?print=", {}),
+        ("/t?{id:digits}-{s}", "/t?p=3&12-a-title=", {"id": "12", "s": "a-title"}),
+        ("/t?/topic/{id}/", "/t?%2Ftopic%2F12%2F=", {"id": "12"}),
+        ("/t?/topic/{id}", "/t?%2Ftopic%2F12%2Fpage2=", None),
+        ("/t?/{rest:path}", "/t?%2Fa%2Fb+c=", {"rest": "a/b%20c"}),
+        ("/t?{id:digits}&p={p}", "/t?12=&p=3&print=", {"id": "12", "p": "3"}),
+        ("/t?{id:digits}", "/t?12=&13=", None),
+        ("/t?{id:digits}", "/t?12=a", None),
     ],
 )
 def test_template_matches_parameters_in_any_order(template, path, found):
@@ -90,6 +97,7 @@ def test_template_matches_parameters_in_any_order(template, path, found):
         ("/{a}/{a}", "{a} stands in it twice"),
         ("/{a}?x={a}", "{a} stands in it twice"),
         ("/?x={a}&x={b}", "parameter 'x' stands in it twice"),
+        ("/?{a}&{b}", "two parameters without = have places"),
         ("/?{a}=1", "expected a parameter with a name"),
         ("/a?", "expected a parameter with a name"),
         ("/{a", "a brace is missing near"),

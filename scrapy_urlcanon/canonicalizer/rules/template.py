@@ -24,7 +24,8 @@ class RewritePath(Rule):
     ``{name}`` takes one or more characters: all but ``/``, or those of its class, as in
     ``{isbn:digits}``: ``digits``, ``hex``, ``slug`` (letters, digits, ``-``, ``_`` and what
     is percent-encoded), ``path`` (``/`` too), or one of several texts, as in
-    ``{lang:en|de}``. A literal brace is ``%7B`` or ``%7D``.
+    ``{lang:en|de}``. A literal brace is ``%7B`` or ``%7D``. What stands behind the ``?``
+    without a ``=`` may have places too, and is read as a path is.
 
     A pair is applied once to a URL: where what it made would have the shape of its first template
     again, the URL is left as it is, since what is dropped next may be no page number any more.
@@ -92,6 +93,16 @@ class RewritePath(Rule):
             "http://example.com/de/a/b",
         ),
         Example(
+            [["/showthread.php?{id:digits}-{title}", "/showthread.php?{id}-"]],
+            "http://example.com/showthread.php?12-a-title&page=2",
+            "http://example.com/showthread.php?12-=&page=2",
+        ),
+        Example(
+            [["/index.php?/topic/{id:digits}-{title}/", "/index.php?showtopic={id}"]],
+            "http://example.com/index.php?/topic/12-a-title/",
+            "http://example.com/index.php?showtopic=12",
+        ),
+        Example(
             [["/s-{_session:hex}/{page}", "/{page}"]],
             "http://example.com/s-0a1b/about",
             "http://example.com/about",
@@ -107,6 +118,11 @@ class RewritePath(Rule):
             [["/test?id={id}", "/test_{id}"]],
             "http://example.com/test?id=1&id=2",
             "http://example.com/test?id=1&id=2",
+        ),
+        Example(
+            [["/index.php?/topic/{id:digits}-{title}", "/index.php?/topic/{id}"]],
+            "http://example.com/index.php?%2Ftopic%2F12-a-title%2Fpage2=",
+            "http://example.com/index.php?%2Ftopic%2F12-a-title%2Fpage2=",
         ),
         Example(
             [["/dir?name={name}", "/dir/{name}"]],
@@ -133,7 +149,7 @@ class RewritePath(Rule):
         self._rewrites = index_of(tuple(rewrite for rewrite, _ in self.value))
         self._layers = {rewrite.source.text: layer for rewrite, layer in self.value}
         self.goes_by_path = not any(
-            rewrite.source.params or rewrite.target.params for rewrite, _ in self.value
+            rewrite.source.has_query or rewrite.target.has_query for rewrite, _ in self.value
         )
         """Whether parameters make no difference to it, and it none to them."""
         self._last: Url | str | None = None
