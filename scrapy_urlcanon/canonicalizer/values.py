@@ -8,7 +8,12 @@ from string import ascii_letters, digits, hexdigits
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.names import Entry
-from scrapy_urlcanon.canonicalizer.url import is_utf8, normalize_host, strip_root_dot
+from scrapy_urlcanon.canonicalizer.url import (
+    is_utf8,
+    normalize_host,
+    normalize_port,
+    strip_root_dot,
+)
 from scrapy_urlcanon.exceptions import TemplateError, UnparsableUrlError, did_you_mean
 
 if TYPE_CHECKING:
@@ -201,7 +206,7 @@ def has_shape(text: str, shape: str) -> bool:
 
 
 class HostMap(NameMap):
-    """A mapping of hosts to hosts; the mappings of all layers unite.
+    """A mapping of hosts, with a port or for any, to hosts; the mappings of all layers unite.
 
     None in place of a host takes one of a lower layer back.
     """
@@ -216,7 +221,7 @@ class HostMap(NameMap):
         hosts: dict[str, str] = {}
         for name, target in value.items():
             try:
-                host = _host(name)
+                host = _host_and_port(name)
                 if target is not None and target is not False:
                     hosts[host] = _host(target)
             except UnparsableUrlError as error:
@@ -230,7 +235,7 @@ class HostMap(NameMap):
     def merge(
         self, lower: Setting | None, value: Mapping[str, str | None], layer: Layer
     ) -> Setting:
-        hosts = {_host(name): target and _host(target) for name, target in value.items()}
+        hosts = {_host_and_port(name): target and _host(target) for name, target in value.items()}
         united = super().merge(lower, hosts, layer).value
         targets = {name: target for name, (target, _) in united.items()}
         for host in hosts:
@@ -257,6 +262,13 @@ def _host(text: str) -> str:
     ):
         raise UnparsableUrlError(f"{text!r} is more than a host")
     return strip_root_dot(normalize_host(text))
+
+
+def _host_and_port(text: str) -> str:
+    host, colon, port = text.rpartition(":")
+    if colon and port.isdigit() and (":" not in host or host.endswith("]")):
+        return f"{_host(host)}:{normalize_port(port)}"
+    return _host(text)
 
 
 class TemplateList(ValueType):

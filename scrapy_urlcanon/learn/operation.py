@@ -234,6 +234,8 @@ def handles_of_origin(origin: Origin) -> Iterator[str]:
     host = host_of(origin)
     yield ANY
     yield host
+    if origin.host != host:
+        yield origin.host
     yield origin.scheme
     if host.startswith("www"):
         yield "www"

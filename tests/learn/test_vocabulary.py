@@ -34,6 +34,20 @@ def test_mirror_is_an_alias():
     }
 
 
+def test_port_with_the_same_pages_is_the_default_one():
+    """A server that answers at two ports is one site."""
+    assert rules([*pages("/a/{}", 12), *pages("http://shop.example:8080/a/{}", 12)]) == {
+        "shop.example": {"host_aliases": {"shop.example:8080": "shop.example"}}
+    }
+
+
+def test_port_with_pages_of_its_own_stays():
+    """Another program at another port has the same legal notices."""
+    both = [see(f"{port}/legal/{i}", f"{i}") for i in range(4) for port in ("", f"{HOST}:8080")]
+    other = [see(f"{HOST}:8080/b/{i}", f"other {i}") for i in range(40)]
+    assert rules([*both, *pages("/a/{}", 40), *other]) == {}
+
+
 def test_host_with_the_same_notices_is_no_mirror():
     """A host that shares a few pages with another one, and has many of its own, stays."""
     notices = [

@@ -15,7 +15,7 @@ from scrapy_urlcanon.canonicalizer.url import Url, made_of
 from scrapy_urlcanon.canonicalizer.values import Choice, HostMap, NameList
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer.values import Setting
 
@@ -221,8 +221,9 @@ class HostAliases(Rule):
     """Make a host and its other names one.
 
     What it does: replaces a host that is in the mapping by the one that it is mapped to;
-    the port stays. The hosts are taken exactly, without their subdomains. Where a stronger
-    layer maps to a host, what weaker layers made of that one does not hold.
+    the port stays. A host that is given with a port is replaced at that port only, which
+    goes. The hosts are taken exactly, without their subdomains. Where a stronger layer maps
+    to a host, what weaker layers made of that one does not hold.
 
     Why it is safe: an address and the name of the machine, or a site and its mirror, hand
     out the same pages, if you know that they do.
@@ -259,6 +260,11 @@ class HostAliases(Rule):
             "http://de.mirror.example/a",
             "http://example.com/a",
         ),
+        Example(
+            {"example.com:8080": "example.com"},
+            "http://example.com:8080/a",
+            "http://example.com/a",
+        ),
     )
     keeps = (
         Example(
@@ -266,22 +272,31 @@ class HostAliases(Rule):
             "http://a.mirror.example/",
             "http://a.mirror.example/",
         ),
+        Example(
+            {"example.com:8080": "example.com"},
+            "http://example.com:8081/",
+            "http://example.com:8081/",
+        ),
     )
 
     def apply(self, url: Url) -> Url:
-        host = url.host
-        while host in self.value:
-            host = self.value[host][0]
-        return url if host == url.host else url.with_host(host)
+        for entry in self._entries(url):
+            port = url.port if entry == url.host else None
+            url = url._replace(host=self.value[entry][0], port=port)
+        return url
 
     def causes(self, before: Url, after: Url) -> tuple[Cause, ...]:
-        causes: list[Cause] = []
-        host = before.host
-        while host != after.host:
-            target, layer = self.value[host]
-            causes.append(Cause(layer, host))
-            host = target
-        return distinct(causes)
+        del after
+        return distinct(Cause(self.value[entry][1], entry) for entry in self._entries(before))
+
+    def _entries(self, url: Url) -> Iterator[str]:
+        """Yield what is replaced, one after the other; a port goes with the first."""
+        entry = f"{url.host}:{url.port}"
+        if url.port is None or entry not in self.value:
+            entry = url.host
+        while entry in self.value:
+            yield entry
+            entry = self.value[entry][0]
 
 
 class SubdomainToPath(Rule):

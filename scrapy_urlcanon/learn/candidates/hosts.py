@@ -1,4 +1,4 @@
-"""Hosts of one registrable domain that show the same pages: mirrors, and users with a subdomain.
+"""Hosts of one registrable domain that show the same pages: mirrors, ports, users with a subdomain.
 
 That two hosts share some pages says little: the weblog of a shop has its imprint and its terms,
 and untranslated pages stand under every language. So a host is taken for another one only where
@@ -12,6 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS, Candidate, Duplicates
+from scrapy_urlcanon.learn.location import host_of
 from scrapy_urlcanon.learn.operations import AliasHost, StripWww, SubdomainIntoPath
 from scrapy_urlcanon.learn.vocabulary import LANGUAGE
 
@@ -49,7 +50,8 @@ def other_hosts(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
             if label := _moved_label(one, other, domain):
                 moved.setdefault((label, name), set()).add(page)
         elif _WWW_LABEL.sub("", host) != _WWW_LABEL.sub("", name) and not any(
-            LANGUAGE.fullmatch(label) for label in {*host.split(".")} ^ {*name.split(".")}
+            LANGUAGE.fullmatch(label)
+            for label in {*host_of(one.origin).split(".")} ^ {*name.split(".")}
         ):
             aliases.setdefault((host, name), set()).add(page)
     if not aliases and not moved:
@@ -58,9 +60,8 @@ def other_hosts(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
     found: dict[Candidate, set[int]] = {}
     for (host, name), pages in aliases.items():
         # Of two names of one machine the one that is linked most is its name.
-        if (-sizes[name], len(name), name) < (-sizes[host], len(host), host) and len(
-            pages
-        ) >= MIN_COVERAGE * sizes[host]:
+        is_name = ":" in host or (-sizes[name], len(name), name) < (-sizes[host], len(host), host)
+        if is_name and len(pages) >= MIN_COVERAGE * sizes[host]:
             found[AliasHost(host, name),] = pages
     found.update(_moves(domain, moved, sizes))
     for candidate, pages in found.items():
@@ -68,17 +69,24 @@ def other_hosts(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
 
 
 def _on_two_hosts(duplicates: Duplicates) -> Iterator[tuple[int, Location, Location]]:
-    """Yield URLs of one page that differ in host and path alone, in both orders."""
+    """Yield URLs of one page that differ in host and path alone, in both orders.
+
+    Of a host with a port the other one is that host without.
+    """
     for page, one, other in duplicates.pairs(lambda location: location.origin.host):
         host, name = one.origin.host, other.origin.host
         if (
             host != name
-            and ":" not in host + name
+            and "@" not in host + name
             and one.params == other.params
             and one.origin.scheme == other.origin.scheme
         ):
-            yield page, one, other
-            yield page, other, one
+            for source, target in ((one, other), (other, one)):
+                is_with_port = source.origin.host != host_of(source.origin)
+                if host_of(target.origin) == target.origin.host and (
+                    not is_with_port or host_of(source.origin) == target.origin.host
+                ):
+                    yield page, source, target
 
 
 def _moved_label(one: Location, other: Location, domain: str) -> str:
