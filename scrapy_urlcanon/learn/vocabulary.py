@@ -238,7 +238,14 @@ def may_be_default(name: str, value: str) -> bool:
     (False, True)
     >>> may_be_default("from", "20"), may_be_default("from", "home")
     (False, True)
+
+    Of languages that have numbers the first one is that of the site.
+
+    >>> may_be_default("L", "0"), may_be_default("L", "1"), may_be_default("L", "en")
+    (True, False, False)
     """
     if value and is_protected(name) and not _says_other_things(name, value):
+        if LANGUAGE_NAME.fullmatch(name):
+            return value == "0"
         return _numbers_parts(name) and value in FIRST_PAGE
     return value.isdigit() or not is_identifier(value)

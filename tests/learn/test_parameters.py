@@ -91,3 +91,10 @@ def test_name_of_an_action_is_dropped_where_it_is_the_default_only():
     found = rules(seen)
     assert found["shop.example"] == {"default_params": {"do": "index", "project": "1"}}
     assert found["shop.example/?do=details"] == {"drop_params": ["dev"]}
+
+
+def test_first_language_by_number_is_that_of_the_site():
+    """``L=0`` says what holds without, while what is not translated now may be tomorrow."""
+    seen = [*pages("/p?id={}"), *pages("/p?id={}&L=0")]
+    assert rules(seen) == {"shop.example": {"default_params": {"L": "0"}}}
+    assert rules([*pages("/p?id={}"), *pages("/p?id={}&L=1")]) == {}
