@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from scrapy_urlcanon.confidence import MAX_FALSE, lower_bound
 from scrapy_urlcanon.learn.candidates import common
 from scrapy_urlcanon.learn.evidence import Record
-from scrapy_urlcanon.learn.location import host_of, name_of
+from scrapy_urlcanon.learn.location import IN_QUERY, host_of, name_of
 from scrapy_urlcanon.learn.operations import DropParam, RewriteTemplates
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import is_ordering
@@ -344,7 +344,7 @@ def wider_templates(rewrite: RewriteTemplates) -> Iterator[tuple[int, RewriteTem
     bare = rewrite.shapes[0].partition("?")[0].split("/")
     head, tail = common(bare, target), common(bare[::-1], target[::-1])
     for place, segment in enumerate(segments):
-        if not segment or "{" in segment:
+        if segment in {"", IN_QUERY} or "{" in segment:
             continue
         from_end = place - len(segments)
         is_kept = place < head or from_end >= -tail

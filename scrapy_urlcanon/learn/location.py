@@ -3,6 +3,10 @@
 A canonicalizer works on one URL at a time; learning tries hundreds of candidates on a million
 URLs. So each URL is brought into the canonicalizer's normal form once, and taken apart into its
 origin (scheme and host), its path and its parameters, which are shared between URLs.
+
+Of some programs the query is a path: ``showthread.php?12-title/page2``, ``index.php?/topic/12``.
+What has no ``=`` there and looks like one is the end of the path here, so that all that is learned
+of segments is learned of these too.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.parsing import parse
-from scrapy_urlcanon.canonicalizer.percent_encoding import encode_path
+from scrapy_urlcanon.canonicalizer.percent_encoding import as_path, as_query_text, encode_path
 from scrapy_urlcanon.canonicalizer.rules.separators import QuerySeparator
 from scrapy_urlcanon.canonicalizer.url import Url, split
 from scrapy_urlcanon.canonicalizer.values import Setting
@@ -29,6 +33,14 @@ _SEMICOLONS = QuerySeparator({QuerySeparator.name: Setting(";", Layer("learning"
 # Escapes of a query that mean the character to everybody; people read them so.
 _READABLE = {f"%{ord(char):02X}": char for char in "!$'()*,/:;?@[]|"}
 _ESCAPE = re.compile("|".join(_READABLE))
+
+IN_QUERY = "^"
+"""The segment behind which those of the query come; no other is spelled so."""
+_MARK = f"/{IN_QUERY}/"
+
+# No name of a parameter: what has a slash, begins with a digit, or has one beside other signs than
+# letters. The name of a field may end with one.
+_PATH_IN_QUERY = re.compile(r".*/.*|(?![0-9]+\Z)[0-9].*|\w*[^\w\[\]%].*[0-9].*", re.ASCII)
 
 
 class Origin(NamedTuple):
@@ -49,8 +61,9 @@ class Location(NamedTuple):
 
     origin: Origin
     path: str
+    """With the segments of the query, where it has some."""
     params: tuple[str, ...]
-    """Its parameters, ``name=value``, sorted."""
+    """Its parameters, ``name=value``, sorted; not what stands in the path."""
 
     @property
     def place(self) -> Place:
@@ -61,8 +74,40 @@ class Location(NamedTuple):
     def url(self) -> str:
         """The URL as people read it: the canonicalizer takes it for the same."""
         scheme, host = self.origin
-        query = "?" + "&".join(readable_params(self)) if self.params else ""
-        return f"{scheme}://{host}{self.path}{query}" if scheme else host
+        path, segments = parts_of(self.path)
+        params = readable_params(self)
+        if segments:
+            params = (readable(as_query_text(segments)), *params)
+        query = "?" + "&".join(params) if params else ""
+        return f"{scheme}://{host}{path}{query}" if scheme else host
+
+
+def parts_of(path: str) -> tuple[str, str]:
+    """Return what is the path of a URL, and what stands in its query.
+
+    >>> parts_of(locate("http://a.example/forum/?/topic/12").path)
+    ('/forum/', '/topic/12')
+    """
+    path, _, segments = path.partition(_MARK)
+    return path, segments
+
+
+def as_template(text: str) -> str:
+    """Return a template for paths of locations as one for URLs.
+
+    >>> as_template("/showthread.php/^/{a:digits}-{b}?p={c:digits}")
+    '/showthread.php?{a:digits}-{b}&p={c:digits}'
+    """
+    path, mark, rest = text.partition(_MARK)
+    if not mark:
+        return text
+    segments, question_mark, query = rest.partition("?")
+    segments = _NO_PATH.sub(lambda sign: f"%{ord(sign[0]):02X}", segments)
+    return f"{path}?{segments}" + (f"&{query}" if question_mark else "")
+
+
+# Signs of a path that say something else in a query.
+_NO_PATH = re.compile("[&+=]")
 
 
 def readable(param: str) -> str:
@@ -139,7 +184,18 @@ def _take_apart(url: str) -> Location:
     before, _, query = normal.partition("?")
     scheme, _, rest = before.partition("://")
     host, slash, path = rest.partition("/")
-    return Location(_origin(scheme, host), slash + path, tuple(query.split("&")) if query else ())
+    params = tuple(query.split("&")) if query else ()
+    return _located(_origin(scheme, host), slash + path, params)
+
+
+def _located(origin: Origin, path: str, params: tuple[str, ...]) -> Location:
+    """Return the location, with that parameter as segments which looks like a path."""
+    names = [param[:-1] for param in params if param[-1:] == "="]
+    texts = [as_path(name) for name in names if "%" in name or any(map(str.isdigit, name))]
+    paths = [text for text in texts if _PATH_IN_QUERY.fullmatch(text)]
+    if len(paths) == 1 and (name := as_query_text(paths[0])) in names:
+        path, params = path + _MARK + paths[0], tuple([p for p in params if p != f"{name}="])
+    return Location(origin, path, params)
 
 
 _origin = lru_cache(maxsize=4096)(Origin)  # shared, as each URL has one
@@ -157,6 +213,9 @@ def to_url(location: Location) -> Url:
     'http://example.com:81/a?q=b+c'
     """
     (scheme, host), path, params = location
+    path, segments = parts_of(path)
+    if segments:
+        params = tuple(sorted((*params, as_query_text(segments) + "=")))
     if ":" not in host and "@" not in host:
         return Url(scheme, None, host, None, path, params or None, None)
     return _base(scheme, host)._replace(path=path, query=params or None)
@@ -171,14 +230,13 @@ def from_url(url: Url) -> Location:
         host = str(url._replace(path="", query=None)).partition("://")[2]
     query = url.query
     params = tuple(sorted(query)) if query and len(query) > 1 else query or ()
-    return Location(_origin(url.scheme, host), url.path, params)
+    return _located(_origin(url.scheme, host), url.path, params)
 
 
 def with_path(location: Location, path: str) -> Location:
     """Return a URL with another path, normalized where that is necessary."""
-    if not is_normal_path(path):
-        return locate(str(to_url(location)._replace(path=path)))
-    return Location(location.origin, path, location.params)
+    new = Location(location.origin, path, location.params)
+    return new if is_normal_path(parts_of(path)[0]) else locate(str(to_url(new)))
 
 
 def is_normal_path(path: str) -> bool:

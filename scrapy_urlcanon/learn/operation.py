@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
-from scrapy_urlcanon.learn.location import Location, from_url, host_of, name_of, to_url
+from scrapy_urlcanon.learn.location import Location, from_url, host_of, name_of, parts_of, to_url
 from scrapy_urlcanon.learn.vocabulary import has_token
 
 if TYPE_CHECKING:
@@ -251,6 +251,10 @@ def handles_of_params(params: tuple[str, ...]) -> Iterator[str]:
 
 def handles_of_path(path: str) -> Iterator[str]:
     """Yield those that they have for their path."""
+    whole, path = path, parts_of(path)[0]
+    if whole != path:
+        yield "/" + whole.rpartition("/")[2]
+        yield f"{whole.count('/')} segments"
     yield "/" + path.rpartition("/")[2]
     yield path[: path.find("/", 1) + 1]
     yield f"{path.count('/')} segments"

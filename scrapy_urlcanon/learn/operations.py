@@ -17,7 +17,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
 from scrapy_urlcanon.canonicalizer.rules import authority, path, query
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.rules.template import RewritePath
-from scrapy_urlcanon.learn.location import Location, value_of, with_path
+from scrapy_urlcanon.learn.location import Location, as_template, parts_of, value_of, with_path
 from scrapy_urlcanon.learn.operation import ANY, MAX_PASSES, REPEATED, Operation
 from scrapy_urlcanon.learn.vocabulary import PART_OF_LISTING, is_ordering, may_be_default
 
@@ -165,6 +165,11 @@ class KeepOnly(_ParameterOperation):
     def setting(self) -> object:
         return [decode_query_text(name) for name in self.names]
 
+    def apply(self, location: Location) -> Location:
+        # To the option what stands in the query is a name that it does not keep.
+        path, segments = parts_of(location.path)
+        return super().apply(location._replace(path=path) if segments else location)
+
     @property
     def is_valid(self) -> bool:
         return all(is_writable(decode_query_text(name)) for name in self.names)
@@ -176,7 +181,8 @@ class _PathOperation(Operation):
     is_for_path = True
 
     def on_path(self, path: str) -> str:
-        return cast("PathRule", self.rule).path(path)
+        before, _ = parts_of(path)
+        return cast("PathRule", self.rule).path(before) + path[len(before) :]
 
     def _apply_once(self, location: Location) -> Location:
         path = self.on_path(location.path)
@@ -377,7 +383,7 @@ class RewriteTemplates(Operation):
 
     @property
     def setting(self) -> object:
-        return [[self.source, self.target]]
+        return [[as_template(self.source), as_template(self.target)]]
 
     @cached_property
     def rewrite(self) -> Rewrite:
@@ -434,13 +440,20 @@ class RewriteTemplates(Operation):
         return RewriteTemplates(*(step.on_path(path) + mark + query for path, mark, query in texts))
 
     @cached_property
-    def _fit(self) -> Callable[[str], re.Match[str] | None]:
+    def _fits(self) -> Callable[[str], re.Match[str] | None]:
         """What tells whether a path fits the first template.
 
         One of a hundred does, and hardly any that was made of one; to take each URL apart for that
         was most of the time.
         """
         return self.rewrite.source.path.expression.fullmatch
+
+    def _found(self, path: str) -> dict[str, str] | None:
+        """Return what the first template finds in a path; None where that does not fit."""
+        before, segments = parts_of(path)
+        found, bare = self._fits(before), self.rewrite.source.bare
+        in_bare = bare.expression.fullmatch(segments) if found and bare else found
+        return found.groupdict() | in_bare.groupdict() if found and in_bare else None
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -459,31 +472,28 @@ class RewriteTemplates(Operation):
         >>> step.left_out(locate("http://a.example/get/r7/x.c"))
         ('r7',)
         """
-        # Of most templates, and of all URLs that they change.
-        if "{_" not in self.source:
-            return ()
-        found = self._fit(location.path)
-        given = found.groupdict().items() if found else ()
-        return tuple(text for name, text in given if name.startswith("_"))
+        # Of most templates, and of all URLs that they change, there are none.
+        found = (self._found(location.path) if "{_" in self.source else None) or {}
+        return tuple(text for name, text in found.items() if name.startswith("_"))
 
     def apply(self, location: Location) -> Location:
         if not cast("RewritePath", self.rule).goes_by_path:
             return super().apply(location)
         # As there, without a URL for each step.
-        path = location.path
+        first, _ = parts_of(location.path)
+        path = first
         for _ in range(MAX_PASSES):
-            match = self._fit(path)
+            match = self._fits(path)
             new = match and self.rewrite.path_of(match.groupdict())
             if new is None or new == path:
-                is_as_before = path == location.path
-                return location if is_as_before else with_path(location, path)
+                rest = location.path[len(first) :]
+                return location if path == first else with_path(location, path + rest)
             path = new
         return location
 
     def _apply_once(self, location: Location) -> Location:
-        if self._fit(location.path) is None:
-            return location
-        return super()._apply_once(location)
+        is_other = self._found(location.path) is None
+        return location if is_other else super()._apply_once(location)
 
     def change(self, url: Url) -> Url:
         # The option would follow it up at once, which is done here anyway.

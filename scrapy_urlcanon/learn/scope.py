@@ -12,7 +12,7 @@ from scrapy_urlcanon.canonicalizer.patterns import (
     parse_pattern,
 )
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
-from scrapy_urlcanon.learn.location import Origin, host_of, readable
+from scrapy_urlcanon.learn.location import Origin, host_of, parts_of, readable
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
@@ -48,7 +48,9 @@ class Scope(NamedTuple):
         (scheme, host), path, params = location
         return (
             _includes(self.host, scheme, host)
-            and (not self.segments or includes_path("/" + "/".join(self.segments), path))
+            and (
+                not self.segments or includes_path("/" + "/".join(self.segments), parts_of(path)[0])
+            )
             and (not self.condition or self._is_met(params))
         )
 
@@ -110,7 +112,7 @@ def beginning_of(location: Location) -> tuple[str, ...]:
 
 
 def _first_segments(path: str) -> list[str]:
-    return path.split("/", MAX_DEPTH + 1)[1 : MAX_DEPTH + 1]
+    return parts_of(path)[0].split("/", MAX_DEPTH + 1)[1 : MAX_DEPTH + 1]
 
 
 @lru_cache(4096)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.location import name_of
+from scrapy_urlcanon.learn.location import name_of, parts_of
 from scrapy_urlcanon.learn.operations import (
     CollapseSlashes,
     DropIndexFile,
@@ -104,7 +104,8 @@ def differences(
     DropValue(name='sid', value='1')
     """
     outside = list(_host_differences(one, other))
-    path = _path_differences(one.path, other.path)
+    (one_path, segments), (other_path, others) = parts_of(one.path), parts_of(other.path)
+    path = _path_differences(one_path, other_path) if segments == others else None
     if path is None or (one.origin.host != other.origin.host and not outside):
         return
     outside += path

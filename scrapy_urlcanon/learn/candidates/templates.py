@@ -12,12 +12,26 @@ from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS, Candidate, Duplicates, common
-from scrapy_urlcanon.learn.location import name_of, readable_params, value_of
+from scrapy_urlcanon.learn.candidates.pieces import (
+    DIGITS,
+    TEXT,
+    Field,
+    Filling,
+    Pattern,
+    Slug,
+    Token,
+    Words,
+    explain,
+    is_code,
+    is_token,
+    look_of,
+    without_slugs,
+)
+from scrapy_urlcanon.learn.location import IN_QUERY, name_of, readable_params, value_of
 from scrapy_urlcanon.learn.operations import RewriteTemplates
 from scrapy_urlcanon.learn.vocabulary import (
     FIRST_PAGE,
     LANGUAGE,
-    NUMBER,
     PART_OF_LISTING,
     SWITCHED,
     is_identifier,
@@ -42,45 +56,17 @@ ANY_PATH = -1
 #: A value that makes up this share of a token's pairs is a literal.
 LITERAL_SHARE = 0.2
 
-#: Texts of this length are no slugs.
-_MAX_CODE = 3
+#: The same of what stands in the place of a text for readers, of which few are alike.
+SLUG_SHARE = 0.5
 
-_NUMBERED = re.compile("([0-9]+)([-_,])")
-_NUMBER_LAST = re.compile(r"([-_,])([0-9]+)((?:\.[a-z]{2,5})?)$")
-_LOCALE = re.compile("[a-z]{2}[-_][A-Za-z]{2,4}")
-_WORD = re.compile("[^0-9.,_-]{3}")
 _NAME_OF_NUMBER = re.compile(r"(?<=.)/(id)(?=/(?:[0-9]+|\{\w+:digits\})(?:/|\Z))")
+_LONG = re.compile("[0-9]{3,}")
+_SIGNS = re.compile(r"[\W_]")
+_LEFT_OUT = re.compile(r"\{_\w+:digits\}")
+_TITLE = re.compile(r"[^\W\d_]+(?:[-_+][^\W\d_]+)+")
 _FIELD = re.compile(r"\{[^{}]*\}")
-_ENDING = re.compile(r"\.[a-z]{2,5}$")
 
 
-class Field(NamedTuple):
-    """A place in the first template, for the text that tells one pair from another: its token."""
-
-    kind: str
-    """As in the text of a template: empty, or a colon and a class."""
-    look: str = ""
-    """Where each token is a text for readers beside its number: ``{number}-{text}``."""
-
-
-class Slug(NamedTuple):
-    """A place in the first template for a text that does not matter."""
-
-    kind: str = "slug"
-
-
-class Token(NamedTuple):
-    """A place in the second template: what the field of that number found."""
-
-    number: int
-
-
-TEXT, DIGITS = Field(""), Field(":digits")
-
-Pattern: TypeAlias = "tuple[str | Field | Slug, ...]"
-"""Literal texts and places, one field among them."""
-Filling: TypeAlias = "tuple[str | Token, ...]"
-"""Literal texts and what fields found."""
 Literals: TypeAlias = "tuple[str | Field, ...]"
 """What stands for the tokens: a literal where one value makes up enough of the pairs."""
 
@@ -101,11 +87,18 @@ class Skeleton(NamedTuple):
     target_params: tuple[tuple[str, Filling], ...]
     """Parameters that are put in, by name."""
 
+    @property
+    def plain(self) -> int:
+        """How many of its tokens fields find; those behind them stand in the place of slugs."""
+        patterns = *self.middle, *(pattern for _, pattern in self.params)
+        fields = sum(isinstance(part, Field) for pattern in patterns for part in pattern)
+        return max(self.head, 0) + self.tail + fields
+
 
 class _Pairs(NamedTuple):
     """The pairs of one skeleton: the page of each, and its tokens."""
 
-    entries: list[tuple[int, tuple[str, ...]]]
+    entries: list[tuple[int, Words]]
     depths: set[int]
 
 
@@ -125,7 +118,7 @@ def pairs_of_templates(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]
             continue
         if skeleton.head == ANY_PATH and len(depths) == 1:
             continue  # a narrower template says the same
-        for literals, pages in _split(entries, 0, ()):
+        for literals, pages in _split(entries, skeleton.plain, ()):
             rewrite = _rewrite(skeleton, literals)
             if rewrite is not None and _is_plausible(rewrite):
                 yield from (((rewrite,), page) for page in pages)
@@ -142,6 +135,12 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     False
     >>> _is_plausible(RewriteTemplates("/id/{a:digits}", "/{a}"))
     False
+    >>> _is_plausible(RewriteTemplates("/{_a:digits}/{b}", "/go/{b}/some-title"))
+    False
+    >>> _is_plausible(RewriteTemplates("/p?size={b:digits}-10", "/p?size={b}-11"))
+    False
+    >>> _is_plausible(RewriteTemplates("/?topic={a:digits}.msg{_b:digits}", "/?topic={a}.20"))
+    False
     >>> _is_plausible(RewriteTemplates("/news/id/{b:digits}", "/news/{b}"))
     True
     >>> _is_plausible(RewriteTemplates("/list?show_files=1", "/list?show_news=1"))
@@ -157,13 +156,21 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
         return False
     # One of many things is no other one of them: two revisions of a text are one page where nothing
     # changed between them, and elsewhere not.
-    mine, theirs = (set(filter(is_identifier, re.split("[/?&=]", text))) for text in texts)
-    if mine - theirs and theirs - mine:
+    mine, theirs = (
+        {*filter(is_identifier, _SIGNS.split(text)), *_LONG.findall(text)} for text in texts
+    )
+    put = theirs - mine
+    is_first = {number.lstrip("0") for number in put} <= FIRST_PAGE
+    if put and (mine - theirs or (not is_first and _LEFT_OUT.search(rewrite.source))):
+        return False
+    # Nor does a title come where a number goes: it is that of one of those that have one.
+    (path, _, query), (new_path, _, new_query) = (text.partition("?") for text in texts)
+    come = set(new_path.split("/")) - set(path.split("/"))
+    if _LEFT_OUT.search(path) and any(map(_TITLE.fullmatch, come)):
         return False
     # A parameter comes only if the segment of the path that said so goes, or another parameter with
     # its value, or if what stood beside its value goes. That one out of nowhere makes no difference
     # has to be shown of it by itself. So has that of another switch: each is on by the same value.
-    (path, _, query), (new_path, _, new_query) = (text.partition("?") for text in texts)
     old, new = (set(params.split("&")) - {""} for params in (query, new_query))
     gone = set(path.split("/")) - set(new_path.split("/")) | set(map(value_of, old - new))
     # Nor does a language go: what is not translated now may be tomorrow. What names a number within
@@ -176,7 +183,7 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     return all(
         "{" in param
         or value_of(param) in gone - switches
-        or _is_token(value_of(param), named.get(name_of(param), ""))
+        or is_token(value_of(param), named.get(name_of(param), ""))
         for param in new - old
     )
 
@@ -212,7 +219,8 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
     ):
         return
     pieces = [*middle, *map(value_of, taken)]
-    patterns, tokens, fillings = _explain(pieces, [*others, *map(value_of, put)])
+    patterns, tokens, fillings, beside = explain(pieces, [*others, *map(value_of, put)])
+    tokens += beside
     new_values = fillings[len(others) :]
     from_nowhere = any(not isinstance(part, Token) for part in map(_token_of, new_values))
     if not (from_nowhere and len(put) > len(taken)):
@@ -242,11 +250,11 @@ def _indifferent(
     depth that show one thing, where that has a number.
     """
     if len(middle) == len(others) == 1:
-        slugs = _slugs(middle[0], others[0])
+        slugs = without_slugs(middle[0], others[0])
         if slugs:
             pattern, token, filling = slugs
             yield [pattern], filling, (token,)
-    elif outside and _look_of(outside[-1]) and not any(map(_is_code, (*middle, *others))):
+    elif outside and look_of(outside[-1]) and not any(map(is_code, (*middle, *others))):
         yield [(Slug(),)] * len(middle), ("-",), ()
 
 
@@ -254,138 +262,39 @@ def _token_of(filling: Filling) -> Token | None:
     return next((part for part in filling if isinstance(part, Token)), None)
 
 
-def _slugs(one: str, other: str) -> tuple[Pattern, str, Filling] | None:
-    """Return what makes two segments one in which any text for readers will do.
-
-    That it does not matter is what the rule says, so that one for all of them is as good as each:
-    a hyphen. What is beside the text, a number or the ending of a file, is passed on.
-    """
-    if not one or not other or NUMBER.sub("0", one) == NUMBER.sub("0", other):
-        return None
-    first, last, ending = _NUMBERED.match(one), _NUMBER_LAST.search(one), _ENDING.search(one)
-    pattern: Pattern
-    filling: Filling
-    if first and other.startswith(first[0]):
-        before, after, token = first[0], "", first[1]
-        pattern, filling = (DIGITS, first[2], Slug()), (Token(0), first[2] + "-")
-    elif last and other.endswith(last[0]):
-        before, after, token = "", last[0], last[2]
-        pattern = (Slug(), last[1], DIGITS, last[3])
-        filling = ("-" + last[1], Token(0), last[3])
-    else:
-        end = ending[0] if ending and other.endswith(ending[0]) else ""
-        before, after, token = "", end, one.removesuffix(end)
-        pattern, filling = (TEXT, end), ("-" + end,)
-    if any(_is_code(slug.removeprefix(before).removesuffix(after)) for slug in (one, other)):
-        return None
-    return pattern, token, filling
-
-
-def _is_code(text: str) -> bool:
-    """Tell whether a text may be an abbreviation, a language or a number, and none for readers."""
-    return len(text) <= _MAX_CODE or bool(_LOCALE.fullmatch(text)) or not _WORD.search(text)
-
-
 def _is_dropped(name: str, taken: Sequence[str], put: Sequence[str]) -> bool:
     values = {value_of(param) for param in taken if name_of(param) == name}
     return not any(value in text for value in values for text in put)
 
 
-def _explain(
-    pieces: Sequence[str], wanted: Sequence[str]
-) -> tuple[list[Pattern], list[str], list[Filling]]:
-    """Return patterns of the pieces, their tokens, and what is wanted in terms of these."""
-    patterns: list[Pattern] = [(DIGITS if is_number(piece) else TEXT,) for piece in pieces]
-    tokens = list(pieces)
-    fillings: list[Filling] = []
-    for want in wanted:
-        filling: Filling = (want,)
-        for number, piece in enumerate(pieces):
-            if not piece:
-                continue
-            if piece == want:
-                filling = (Token(number),)
-                break
-            if is_number(piece) and _is_token(piece, want):
-                before, after = want.split(piece, 1)
-                filling = (before, Token(number), after)
-                break
-            if want and _is_token(want, piece):
-                before, after = piece.split(want, 1)
-                field = DIGITS if is_number(want) else TEXT
-                patterns[number] = (*_around(before), field, *_around(after))
-                tokens[number] = want
-                filling = (Token(number),)
-                break
-            if NUMBER.sub("0", piece) == NUMBER.sub("0", want) != want:
-                numbers = NUMBER.findall(piece)
-                if len(numbers) == 1:
-                    before, after = piece.split(numbers[0], 1)
-                    patterns[number], tokens[number] = (before, DIGITS, after), numbers[0]
-                else:
-                    patterns[number] = (TEXT,)
-                break
-        else:
-            filling = _with_ending(pieces, want)
-        fillings.append(filling)
-    return patterns, tokens, fillings
-
-
-def _with_ending(pieces: Sequence[str], want: str) -> Filling:
-    """Return what is wanted as a text for readers and the ending of a file, if there is that text.
-
-    >>> _with_ending(["catalog", "s", "red-shoe"], "red-shoe.html")
-    (Token(number=2), '.html')
-    """
-    ending = _ENDING.search(want)
-    text = want[: ending.start()] if ending else ""
-    if ending and text in pieces and not _is_code(text):
-        return Token(pieces.index(text)), ending[0]
-    return (want,)
-
-
-def _is_token(part: str, text: str) -> bool:
-    """Tell whether a text has a part bounded by something other than what it is made of."""
-    start = text.find(part)
-    if start < 0:
-        return False
-    before, after = text[:start][-1:], text[start + len(part) :][:1]
-    same = str.isdigit if part.isdigit() else str.isalnum
-    return not (before and same(before)) and not (after and same(after))
-
-
-def _around(text: str) -> Pattern:
-    """Return what stands beside a token: its punctuation, and a slug that does not matter.
-
-    A text without a slug, or without punctuation, is a literal, and so is the ending of a file.
-    """
-    if not any(c.isalnum() for c in text) or _ENDING.fullmatch(text):
-        return (text,)
-    if not text[0].isalnum():
-        return text[0], Slug()
-    return (Slug(), text[-1]) if not text[-1].isalnum() else (text,)
-
-
 def _split(
-    entries: Sequence[tuple[int, tuple[str, ...]]], position: int, literals: Literals
+    entries: Sequence[tuple[int, Words]], plain: int, literals: Literals
 ) -> Iterator[tuple[Literals, set[int]]]:
-    """Yield which tokens are literals, for each part of the pairs that is large enough."""
+    """Yield which tokens are literals, for each part of the pairs that is large enough.
+
+    One in the place of a slug, behind the *plain* ones, is one where most of them are alike, and
+    no slug then: some other text may stand beside the same number by chance.
+    """
     pages = {page for page, _ in entries}
     if len(pages) < MIN_PROPOSERS:
         return
+    position = len(literals)
     if position == len(entries[0][1]):
         yield literals, pages
         return
-    parts: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
+    parts: dict[str, list[tuple[int, Words]]] = {}
     for entry in entries:
         parts.setdefault(entry[1][position], []).append(entry)
-    if len(parts) > 1:
+    counts = {value: len({page for page, _ in part}) for value, part in parts.items()}
+    is_slug = position >= plain
+    is_alike = is_slug and max(counts.values()) >= SLUG_SHARE * len(pages)
+    if len(parts) > 1 and not is_alike and IN_QUERY not in parts:
         field = DIGITS if all(map(is_number, parts)) else _numbered(parts)
-        yield from _split(entries, position + 1, (*literals, field))
+        yield from _split(entries, plain, (*literals, field))
+    share = SLUG_SHARE if is_slug else LITERAL_SHARE
     for value in sorted(parts):
-        number = len({page for page, _ in parts[value]})
-        if number >= MIN_PROPOSERS and number >= LITERAL_SHARE * len(pages):
-            yield from _split(parts[value], position + 1, (*literals, value))
+        if counts[value] >= max(MIN_PROPOSERS, share * len(pages)):
+            yield from _split(parts[value], plain, (*literals, value))
 
 
 def _numbered(tokens: Iterable[str]) -> Field:
@@ -394,17 +303,8 @@ def _numbered(tokens: Iterable[str]) -> Field:
     >>> _numbered(["12-some-title", "7-other"]), _numbered(["12-some-title", "other"])
     (Field(kind='', look='{number}-{text}'), Field(kind='', look=''))
     """
-    looks = {_look_of(token) for token in tokens}
+    looks = {look_of(token) for token in tokens}
     return Field("", looks.pop()) if len(looks) == 1 else TEXT
-
-
-def _look_of(token: str) -> str:
-    first, last = _NUMBERED.match(token), _NUMBER_LAST.search(token)
-    if first and not _is_code(token[first.end() :]):
-        return "{number}" + first[2] + "{text}"
-    if last and not _is_code(token[: last.start()]):
-        return "{text}" + last[1] + "{number}" + last[3]
-    return ""
 
 
 def _rewrite(
@@ -436,9 +336,12 @@ def _rewrite(
     def field(i: int) -> str:
         return found(i, with_kind=True)
 
-    def pattern_of(pattern: Pattern, i: int) -> str:
+    beside = (text if isinstance(text, str) else next(slugs) for text in literals[skeleton.plain :])
+    others, fields = chain(beside, slugs), map(field, count(outside))
+
+    def pattern_of(pattern: Pattern) -> str:
         return "".join(
-            part if isinstance(part, str) else next(slugs) if isinstance(part, Slug) else field(i)
+            part if isinstance(part, str) else next(others if isinstance(part, Slug) else fields)
             for part in pattern
         )
 
@@ -447,12 +350,8 @@ def _rewrite(
             part if isinstance(part, str) else found(outside + part.number) for part in filling
         )
 
-    middle = [pattern_of(pattern, outside + i) for i, pattern in enumerate(skeleton.middle)]
-    first = outside + len(middle)
-    query = [
-        f"{name}={pattern_of(pattern, first + i)}"
-        for i, (name, pattern) in enumerate(skeleton.params)
-    ]
+    middle = [*map(pattern_of, skeleton.middle)]
+    query = [f"{name}={pattern_of(pattern)}" for name, pattern in skeleton.params]
     source, target = "/{rest:path}", "/{rest}"
     if skeleton.head != ANY_PATH:
         ends = range(head), range(head, outside)

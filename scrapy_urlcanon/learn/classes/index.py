@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from scrapy_urlcanon.learn.classes.shapes import ANY_PATH
-from scrapy_urlcanon.learn.location import host_of, name_of, value_of
+from scrapy_urlcanon.learn.location import IN_QUERY, host_of, name_of, value_of
 from scrapy_urlcanon.learn.vocabulary import NUMBER
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class TemplateIndex(Generic[Item]):
         host, depth, names = _outline(location)
         pieces = [
             *_with_places(template.path).split("/"),
+            *((IN_QUERY, *_with_places(template.bare).split("/")) if template.bare else ()),
             *(_with_places(template.params[name]) for name in names if name in template.params),
         ]
         if ANY_PATH in template.text:

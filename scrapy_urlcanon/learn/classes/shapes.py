@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.location import name_of, readable_params, value_of
+from scrapy_urlcanon.learn.location import IN_QUERY, as_template, name_of, readable_params, value_of
 from scrapy_urlcanon.learn.vocabulary import (
     NUMBER,
     is_identifier,
@@ -27,6 +27,9 @@ _MAX_VALUE = 40
 
 #: A text for readers beside its number.
 NUMBERED = re.compile(r"[A-Za-z][-_.]?[0-9]|[0-9][-_.]?[A-Za-z]")
+
+# A title: several words.
+_TITLE = re.compile(r"[^\W\d_]{2,}[-_+][^\W\d_]{2,}|%[8-F]")
 
 # Texts with more numbers in them are tokens.
 _MAX_NUMBERS = 3
@@ -77,6 +80,13 @@ def templates_of(location: Location) -> Iterator[str]:
     ...     print(template)
     /forum/{a}/?post={b:digits}.msg{c:digits}
     /{rest:path}?post={a:digits}.msg{b:digits}
+
+    Where a later segment has it, so are the titles before that.
+
+    >>> for template in templates_of(locate("http://a.example/d/12-some-title/345")):
+    ...     print(template)
+    /d/{a:digits}-some-title/{b:digits}
+    /d/{a}/{b:digits}
     """
     segments = location.path.split("/")[1:]
     if len(segments) > _MAX_SEGMENTS or len(location.params) > _MAX_PARAMS:
@@ -98,8 +108,17 @@ def templates_of(location: Location) -> Iterator[str]:
         return
     if ":digits}" not in path + query or next(names, "") == "":
         return
-    yield f"{path}?{query}" if query else path
-    if query and path != "/":
+    yield as_template(f"{path}?{query}" if query else path)
+    numbered = [n for n, segment in enumerate(segments) if NUMBER.search(segment)]
+    last = 0 if query else numbered[-1]
+    if any(map(_is_title, segments[:last])):
+        names = iter(_NAMES)
+        parts = [
+            "{" + next(names) + "}" if n < last and _is_title(segment) else _masked(segment, names)
+            for n, segment in enumerate(segments)
+        ]
+        yield as_template("/" + "/".join(parts))
+    if query and path != "/" and IN_QUERY not in segments:
         names = iter(_NAMES)
         query = "&".join(f"{name}={_masked(value, names)}" for name, value in params)
         if ":digits}" in query:
@@ -124,6 +143,10 @@ def _may_be_of_a_class(name: str, value: str) -> bool:
     is_of_listing = is_ordering(name) or (is_protected(name) and name != "p")
     is_token = is_identifier(value) and not is_number(value)
     return bool(name) and len(value) <= _MAX_VALUE and not is_of_listing and not is_token
+
+
+def _is_title(segment: str) -> bool:
+    return bool(NUMBERED.search(segment) or _TITLE.search(segment))
 
 
 def _masked(text: str, names: Iterator[str]) -> str:

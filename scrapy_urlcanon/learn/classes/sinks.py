@@ -19,7 +19,14 @@ from scrapy_urlcanon.canonicalizer.names import is_writable
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS
-from scrapy_urlcanon.learn.location import host_of, name_of, reading_order, value_of
+from scrapy_urlcanon.learn.location import (
+    IN_QUERY,
+    host_of,
+    name_of,
+    parts_of,
+    reading_order,
+    value_of,
+)
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 from scrapy_urlcanon.learn.scope import Scope
 from scrapy_urlcanon.learn.site import NO_EVIDENCE, SINK_SIZE
@@ -55,13 +62,15 @@ def sink_rules(
 ) -> tuple[list[LearnedRule], list[LearnedRule]]:
     """Return the classes of URLs of a site that are one page, and those that may be."""
     by_place = _crowded(groups, thresholds)
+    # To the lists of parameters to keep what stands in a query is one more name.
+    shared = {parts_of(path)[0] for path in groups.pages.paths() if f"/{IN_QUERY}/" in path}
     texts: dict[str, str] | None = None
     sure: list[LearnedRule] = []
     unsure: list[LearnedRule] = []
     for place in sorted(by_place):
         locations = sorted(by_place[place], key=reading_order)
         done: set[Location] = set()
-        for found in _classes(place, locations, groups):
+        for found in _classes(place, locations, groups, is_shared=place[1] in shared):
             known = [member for member in found.members if _page(member, groups) != NO_EVIDENCE]
             merges = len(known) - found.pages
             setting = [decode_query_text(name) for name in found.setting]
@@ -101,7 +110,7 @@ def _crowded(groups: Groups, thresholds: Thresholds) -> dict[Place, list[Locatio
     # By paths first, which are there already: few are of so many URLs.
     counts = Counter(groups.pages.paths())
     enough = {count for count in set(counts.values()) if thresholds.accept(count - 1, 0)}
-    crowded = {path for path, count in counts.items() if count in enough}
+    crowded = {p for p, count in counts.items() if count in enough and f"/{IN_QUERY}/" not in p}
     by_place: dict[Place, list[Location]] = {}
     for location in groups.pages if crowded else ():
         if location.path in crowded:
@@ -149,7 +158,9 @@ def _without(location: Location, names: Collection[str]) -> tuple[str, ...]:
     return tuple([param for param in location.params if name_of(param) not in names])
 
 
-def _classes(place: Place, locations: list[Location], groups: Groups) -> Iterator[_SinkClass]:
+def _classes(
+    place: Place, locations: list[Location], groups: Groups, *, is_shared: bool
+) -> Iterator[_SinkClass]:
     """Yield the classes of the URLs of one place, the largest first.
 
     A class shows one page, or a page for each value of some parameters, whatever the others.
@@ -157,7 +168,7 @@ def _classes(place: Place, locations: list[Location], groups: Groups) -> Iterato
     origin, path = place
     host = host_of(origin)
     segments = tuple(segment for segment in path.split("/") if segment)
-    if _one_page(locations, groups):
+    if not is_shared and _one_page(locations, groups):
         yield _class(Scope(host, segments), locations)
         return
     by_param: dict[str, list[Location]] = {}

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.location import locate
+from scrapy_urlcanon.learn.location import as_template, locate
 from scrapy_urlcanon.learn.operations import RewriteTemplates
 from scrapy_urlcanon.learn.scope import ANY_VALUE
 
@@ -85,7 +85,7 @@ def _examples(rule: Accepted) -> Iterator[Location]:
     condition = scope.condition.replace(ANY_VALUE, "=anything")
     if isinstance(step, RewriteTemplates):
         for path in ("path", "path/of/any/depth"):
-            yield _located(scope.host, _filled(step.source, path), condition)
+            yield _located(scope.host, _filled(as_template(step.source), path), condition)
     elif step.drops:
         (name,) = step.drops
         path = "".join(f"/{segment}" for segment in (*scope.segments, "anything"))

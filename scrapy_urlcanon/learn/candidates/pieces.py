@@ -1,0 +1,285 @@
+"""What a URL has and another one has not, in terms of each other, piece by piece.
+
+A piece is a segment of the path or the value of a parameter: a number, a code, a text for readers,
+or several of these with signs between them.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from scrapy_urlcanon.learn.vocabulary import NUMBER, is_number
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+#: Texts of this length are no slugs.
+_MAX_CODE = 3
+
+_NUMBERED = re.compile("([0-9]+)([-_,])")
+_NUMBER_LAST = re.compile(r"([-_,.])([0-9]+)((?:\.[a-z]{2,5})?)$")
+_LOCALE = re.compile("[a-z]{2}[-_][A-Za-z]{2,4}")
+_WORD = re.compile("[^0-9.,_-]{3}")
+_WORD_LAST = re.compile(r"(.*[^\W_])([-_,.]+[^\W_]+)")
+_ENDING = re.compile(r"\.[a-z]{2,5}$")
+
+
+class Field(NamedTuple):
+    """A place in the first template, for the text that tells one pair from another: its token."""
+
+    kind: str
+    """As in the text of a template: empty, or a colon and a class."""
+    look: str = ""
+    """Where each token is a text for readers beside its number: ``{number}-{text}``."""
+
+
+class Slug(NamedTuple):
+    """A place in the first template for a text that does not matter."""
+
+    kind: str = "slug"
+
+
+class Token(NamedTuple):
+    """A place in the second template: what the field of that number found."""
+
+    number: int
+
+
+TEXT, DIGITS = Field(""), Field(":digits")
+
+Pattern: TypeAlias = "tuple[str | Field | Slug, ...]"
+"""Literal texts and places; the fields among them find its tokens."""
+Filling: TypeAlias = "tuple[str | Token, ...]"
+"""Literal texts and what fields found."""
+Words: TypeAlias = "tuple[str, ...]"
+"""Texts of a URL."""
+
+
+def without_slugs(one: str, other: str) -> tuple[Pattern, str, Filling] | None:
+    """Return what makes two segments one in which any text for readers will do.
+
+    That it does not matter is what the rule says, so that one for all of them is as good as each:
+    a hyphen. What is beside the text, a number or the ending of a file, is passed on.
+    """
+    if not one or not other or NUMBER.sub("0", one) == NUMBER.sub("0", other):
+        return None
+    first, last, ending = _NUMBERED.match(one), _NUMBER_LAST.search(one), _ENDING.search(one)
+    pattern: Pattern
+    filling: Filling
+    if first and other.startswith(first[0]):
+        before, after, token = first[0], "", first[1]
+        pattern, filling = (DIGITS, first[2], Slug()), (Token(0), first[2] + "-")
+    elif last and other.endswith(last[0]):
+        before, after, token = "", last[0], last[2]
+        pattern = (Slug(), last[1], DIGITS, last[3])
+        filling = ("-" + last[1], Token(0), last[3])
+    else:
+        end = ending[0] if ending and other.endswith(ending[0]) else ""
+        before, after, token = "", end, one.removesuffix(end)
+        pattern, filling = (TEXT, end), ("-" + end,)
+    if any(is_code(slug.removeprefix(before).removesuffix(after)) for slug in (one, other)):
+        return None
+    return pattern, token, filling
+
+
+def is_code(text: str) -> bool:
+    """Tell whether a text may be an abbreviation, a language or a number, and none for readers."""
+    return len(text) <= _MAX_CODE or bool(_LOCALE.fullmatch(text)) or not _WORD.search(text)
+
+
+class _Span(NamedTuple):
+    """A part of a piece that something wanted is made of."""
+
+    piece: int
+    start: int
+    end: int
+
+
+class Explained(NamedTuple):
+    """What is wanted, in terms of pieces."""
+
+    patterns: list[Pattern]
+    """Those of the pieces."""
+    tokens: list[str]
+    """What their fields find, in this order."""
+    fillings: list[Filling]
+    """What is wanted."""
+    beside: list[str]
+    """What stands in the places of slugs."""
+
+
+def explain(pieces: Sequence[str], wanted: Sequence[str]) -> Explained:
+    """Return patterns of the pieces, and what is wanted in terms of what their fields find.
+
+    >>> found = explain(["red-shoe-t12-15.html"], ["12", "15"])
+    >>> found.patterns == [(Slug(), "-t", DIGITS, "-", DIGITS, ".html")]
+    True
+    >>> found.tokens, found.fillings, found.beside
+    (['12', '15'], [(Token(number=0),), (Token(number=1),)], ['red-shoe'])
+    """
+    spans: list[set[_Span]] = [set() for _ in pieces]
+    of_one_number: set[int] = set()
+    taken: list[tuple[str | _Span, ...]] = []
+    for want in wanted:
+        parts = _taken(pieces, want)
+        own = {part for part in parts if isinstance(part, _Span)}
+        if not all(_fits(span, spans[span.piece], pieces[span.piece]) for span in own):
+            parts, own = (want,), set()
+        for span in own:
+            spans[span.piece].add(span)
+        if parts == (want,):
+            alike = (n for n, piece in enumerate(pieces) if _differ_in_numbers(piece, want))
+            of_one_number.update(islice(alike, 1))
+        taken.append(parts)
+    found = Explained([], [], [], [])
+    numbers: dict[_Span, int] = {}
+    for number, piece in enumerate(pieces):
+        first = len(found.tokens)
+        if spans[number]:
+            pattern, beside = _pattern(piece, sorted(spans[number]))
+            found.beside.extend(beside)
+        elif number in of_one_number and len(only := NUMBER.findall(piece)) == 1:
+            before, token, after = piece.partition(only[0])
+            pattern = before, DIGITS, after
+            found.tokens.append(token)
+        else:
+            pattern = (DIGITS if is_number(piece) else TEXT,)
+            found.tokens.append(piece)
+        found.patterns.append(pattern)
+        for place, span in enumerate(sorted(spans[number])):
+            numbers[span] = first + place
+            found.tokens.append(piece[span.start : span.end])
+    found.fillings.extend(
+        tuple(Token(numbers[part]) if isinstance(part, _Span) else part for part in parts)
+        for parts in taken
+    )
+    return found
+
+
+def _fits(span: _Span, others: Collection[_Span], piece: str) -> bool:
+    """Tell whether a part of a piece may be a token beside others: several are numbers."""
+    several = {span, *others}
+    return len(several) == 1 or (
+        all(is_number(piece[one.start : one.end]) for one in several)
+        and not any(span != one and span.start < one.end and one.start < span.end for one in others)
+    )
+
+
+def _differ_in_numbers(piece: str, want: str) -> bool:
+    return NUMBER.sub("0", piece) == NUMBER.sub("0", want) != want
+
+
+def _taken(pieces: Sequence[str], want: str) -> tuple[str | _Span, ...]:
+    """Return what is wanted as parts of pieces, and texts where there are none.
+
+    >>> _taken(["x", "12", "15"], "topic12-15.html")
+    ('topic', _Span(piece=1, start=0, end=2), '-', _Span(piece=2, start=0, end=2), '.html')
+    """
+    if not want:
+        return (want,)
+    if want in pieces:
+        return (_Span(pieces.index(want), 0, len(want)),)
+    for number, piece in enumerate(pieces):
+        if is_token(want, piece):
+            start = piece.find(want)
+            return (_Span(number, start, start + len(want)),)
+    ending = _ENDING.search(want)
+    text = want[: ending.start()] if ending else ""
+    if ending and text in pieces and not is_code(text):
+        # A text for readers, and the ending of a file.
+        return _Span(pieces.index(text), 0, len(text)), ending[0]
+    numbers = NUMBER.findall(want)
+    spans = [_span_of(pieces, digits, numbers) for digits in numbers]
+    if not all(spans):
+        # A number that comes out of nowhere may stand beside one that is a piece, and no other.
+        spans = [span and (span if is_number(pieces[span.piece]) else None) for span in spans]
+    parts: list[str | _Span] = [*NUMBER.split(want)]
+    for place, (span, digits) in reversed([*enumerate(zip(spans, numbers, strict=True))]):
+        parts.insert(place + 1, span or digits)
+    return _joined(parts)
+
+
+def _span_of(pieces: Sequence[str], digits: str, wanted: Collection[str]) -> _Span | None:
+    """Return where a number stands in the pieces, first where it is one; None for no such place.
+
+    Nor where it stands beside numbers that are not wanted.
+    """
+    spans = [
+        _Span(number, *match.span())
+        for number, piece in enumerate(pieces)
+        for match in NUMBER.finditer(piece)
+        if match[0] == digits and all(other in wanted for other in NUMBER.findall(piece))
+    ]
+    return min(spans, key=lambda span: (pieces[span.piece] != digits, span), default=None)
+
+
+def _joined(parts: Iterable[str | _Span]) -> tuple[str | _Span, ...]:
+    """Return parts with texts that stand beside each other as one."""
+    found: list[str | _Span] = []
+    for part in parts:
+        if isinstance(part, str) and found and isinstance(found[-1], str):
+            found[-1] += part
+        elif part:
+            found.append(part)
+    return tuple(found)
+
+
+def _pattern(piece: str, spans: Sequence[_Span]) -> tuple[Pattern, Words]:
+    """Return the pattern of a piece of which some parts are tokens, and what stands for slugs."""
+    pattern, beside = _before(piece[: spans[0].start])
+    for span, following in zip(spans, [*spans[1:], None], strict=True):
+        pattern += (DIGITS if is_number(piece[span.start : span.end]) else TEXT,)
+        if following:
+            pattern += (piece[span.end : following.start],)
+    last, others = _around(piece[spans[-1].end :])
+    return pattern + last, beside + others
+
+
+def is_token(part: str, text: str) -> bool:
+    """Tell whether a text has a part bounded by something other than what it is made of."""
+    start = text.find(part)
+    if start < 0:
+        return False
+    before, after = text[:start][-1:], text[start + len(part) :][:1]
+    same = str.isdigit if part.isdigit() else str.isalnum
+    return not (before and same(before)) and not (after and same(after))
+
+
+def _around(text: str) -> tuple[Pattern, Words]:
+    """Return what stands beside a token: its punctuation, and a slug that does not matter.
+
+    A text without a slug, or without punctuation, is a literal, and so is the ending of a file.
+    Whether that in the place of the slug is one too is told by other pairs.
+    """
+    if not any(c.isalnum() for c in text) or _ENDING.fullmatch(text):
+        return (text,), ()
+    if not text[0].isalnum():
+        return (text[0], Slug()), (text[1:],)
+    return ((Slug(), text[-1]), (text[:-1],)) if not text[-1].isalnum() else ((text,), ())
+
+
+def _before(text: str) -> tuple[Pattern, Words]:
+    """Return what stands before a token, with the word that belongs to it as a literal.
+
+    >>> _before("red-shoe-t"), _before("red-shoe-"), _before("topic")
+    (((Slug(kind='slug'), '-t'), ('red-shoe',)), ((Slug(kind='slug'), '-'), ('red-shoe',)), \
+(('topic',), ()))
+    """
+    found = _WORD_LAST.fullmatch(text)
+    return ((Slug(), found[2]), (found[1],)) if found else _around(text)
+
+
+def look_of(token: str) -> str:
+    """Return where a text for readers has its number; empty where it has none, or is none.
+
+    >>> look_of("12-some-title"), look_of("some-title-12.html"), look_of("12-de")
+    ('{number}-{text}', '{text}-{number}.html', '')
+    """
+    first, last = _NUMBERED.match(token), _NUMBER_LAST.search(token)
+    if first and not is_code(token[first.end() :]):
+        return "{number}" + first[2] + "{text}"
+    if last and not is_code(token[: last.start()]):
+        return "{text}" + last[1] + "{number}" + last[3]
+    return ""
