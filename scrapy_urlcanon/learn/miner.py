@@ -15,8 +15,10 @@ from scrapy_urlcanon.learn.candidates.hosts import other_hosts
 from scrapy_urlcanon.learn.candidates.substitutions import substitutions_of_paths
 from scrapy_urlcanon.learn.candidates.templates import pairs_of_templates
 from scrapy_urlcanon.learn.canonicals import declared_canonicals, promised_pages
+from scrapy_urlcanon.learn.classes.shapes import templates_of
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds, worth
 from scrapy_urlcanon.learn.groups import Groups
+from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.rates import ANY_RATE, Rates, Seen
 from scrapy_urlcanon.learn.results.accepted import Accepted, inserted
@@ -43,6 +45,9 @@ MAX_VALUES = 12
 
 #: What a rule must make of other URLs to tell by it how much of the site was seen.
 MIN_TARGETS = 20
+
+#: Of more of them some are looked at.
+MAX_TARGETS = 10_000
 
 #: So many words in two cases before paths are the same in any.
 MIN_WORDS = 2
@@ -266,17 +271,25 @@ class Miner:
         operations = trial.candidate
         if trial.known <= 0:
             operations = tuple(step.as_seen(changes) for step in operations)
-        self.share_seen = max(self.share_seen, self._share_seen({*changes.values()}))
+        self.share_seen = max(self.share_seen, self._share_seen(dict.fromkeys(changes.values())))
         self.accepted = inserted(self.accepted, Accepted(scope, operations, evidence))
         self.groups.apply(changes)
 
     def _share_seen(self, targets: Collection[Location]) -> float:
-        """Return what share of the URLs that a rule makes of others the crawl has seen."""
-        if len(targets) < MIN_TARGETS:
-            return 0.0
-        pages, promised = self.groups.pages, self.groups.promised
-        seen = sum(target in pages and target not in promised for target in targets)
-        return seen / len(targets)
+        """Return what share of the URLs that a rule makes of others the crawl has seen.
+
+        What another rule made of several was seen if one of these was: that says too much. Nor
+        does it say anything that a class was seen in its other form only, so that the one is taken
+        of which most was seen.
+        """
+        find = self.site.locations.find
+        classes: dict[str, list[bool]] = {}
+        for target in islice(targets, 0, None, 1 + len(targets) // MAX_TARGETS):
+            is_seen = find(target) != NO_ROW
+            for name in {"", next(templates_of(target), "")}:
+                classes.setdefault(name, []).append(is_seen)
+        shares = (sum(seen) / len(seen) for seen in classes.values() if len(seen) >= MIN_TARGETS)
+        return max(shares, default=0.0)
 
     def leading(self, led: Mapping[Location, bool]) -> frozenset[int]:
         """Return which of the accepted are templates that lead pages to where they are not fetched.

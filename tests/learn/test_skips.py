@@ -9,6 +9,8 @@ import pytest
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.learn import learn
+from scrapy_urlcanon.learn.captures import site_of
+from scrapy_urlcanon.learn.miner import Miner
 
 HOST = "http://forum.example"
 see = partial(observed.see, host=HOST)
@@ -258,3 +260,24 @@ def test_view_of_another_thing_is_no_better_place(share):
         assert {content for url, content in truth.items() if not is_skipped(url)} == {
             *truth.values()
         }
+
+
+def test_posts_are_a_class_whatever_the_title():
+    """A post shows a part of a topic that is linked by number and title too."""
+    titles = ("red-shoe", "old-coat", "long-boots", "warm-scarf")
+    topics = [(f"/d/{i}-{titles[i % 4]}", i, part) for i in range(20) for part in (1, 2)]
+    parts = [see(f"{topic}?page={part}", f"{i} {part}") for topic, i, part in topics]
+    posts = [see(f"{topic}/{i * 9 + part}", f"{i} {part}") for topic, i, part in topics]
+    (found,) = learn([*parts, *posts]).as_rules().values()
+    assert found["skip"] == ["/d/{a}/{b:digits}"]
+
+
+def test_share_of_a_site_that_was_seen_is_told_by_urls_that_were_linked():
+    """Of what a rule made of several URLs more was seen than of any that another leads to."""
+    draw = Random(1)
+    forms = ("/t/{0}", "/t/{0}?sid=a{0}", "/t/{0}?sid=b{0}", "/topic-{0}.html")
+    urls = [(form.format(i), f"topic {i}") for i in range(80) for form in forms]
+    miner = Miner(site_of("forum.example", [see(*url) for url in urls if draw.random() < 0.5]))
+    miner.run()
+    assert len(miner.accepted) == 2
+    assert 0.3 < miner.share_seen < 0.7
