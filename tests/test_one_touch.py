@@ -24,8 +24,8 @@ BEFORE = {
             '    toy: bool = _setting(_flag, default=False)\n    """Whether there are toys."""\n'
         ),
     },
-    "scrapy_urlcanon/learn/operations.py": {
-        "class _HostOperation(Operation):\n": """
+    "scrapy_urlcanon/learn/operations/parameters.py": {
+        "@dataclass(frozen=True)\nclass DropRepeated(Operation):\n": """
 from scrapy_urlcanon.canonicalizer.rules.param_names import ParamCase
 
 @dataclass(frozen=True)
@@ -37,7 +37,9 @@ class LowerNames(Operation):
 """,
     },
     "scrapy_urlcanon/learn/candidates/differences.py": {
-        "    CollapseSlashes,\n": "    LowerNames,\n",
+        "from scrapy_urlcanon.learn.operations.paths import (\n": (
+            "from scrapy_urlcanon.learn.operations.parameters import LowerNames\n"
+        ),
         "    yield from _of_names(tuple(outside), tuple(names), worded)\n": """
     if one.params != other.params and LowerNames().apply(one) == LowerNames().apply(other):
         yield (LowerNames(),)

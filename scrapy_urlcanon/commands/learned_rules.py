@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.joining_options import pair
-from scrapy_urlcanon.learn.classes.unexplained import QUERY
 from scrapy_urlcanon.learn.results.rule import IN_FORCE
 from scrapy_urlcanon.learn.results.said import figures_of
 from scrapy_urlcanon.learn.vocabulary import is_protected
@@ -125,7 +124,7 @@ def _show_rule_for(left: Unexplained, configured: Canonicalizer, screen: Screen)
 
     None that drops a parameter, whatever its value, which chooses a language or numbers the parts
     of a listing: that two URLs show one page says nothing of its other values. Nor one that the
-    crawl refutes, or that is for these two URLs alone.
+    crawl refutes, or that takes a path in the query for a name.
     """
     if len(set(map(configured.canonicalize, left.example))) == 1:
         screen.line("  the settings make them one")
@@ -133,17 +132,14 @@ def _show_rule_for(left: Unexplained, configured: Canonicalizer, screen: Screen)
     both = pair(Canonicalizer(), *left.example)
     dropped = {name for options in both.joined_by for name in options.get("drop_params", ())}
     kept = sorted(filter(is_protected, dropped))
-    rules = [
-        options
-        for options in both.joined_by
-        if not any(name in kept for name in options.get("drop_params", ()))
-    ]
+    named = {*left.difference.split()}.difference(kept)
+    rules = [o for o in both.joined_by if named.issuperset(o.get("drop_params", ()))]
     if both.are_one:
         screen.line("  the preset 'safe' makes them one")
     elif rules and left.lost and "drop_params" in rules[0]:
         pages = count_of(left.lost, "other page")
         screen.line(f"  a rule for the whole site that drops it would lose {pages}")
-    elif rules and QUERY not in left.difference.split():
+    elif rules:
         rule = f"URLCANON_RULES = {{{both.pattern!r}: {rules[0]!r}}}"
         screen.line("  if they are one page:  ", (rule, "cyan"))
     elif kept:

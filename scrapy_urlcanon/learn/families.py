@@ -19,7 +19,8 @@ from scrapy_urlcanon.confidence import MAX_FALSE, lower_bound
 from scrapy_urlcanon.learn.candidates import common
 from scrapy_urlcanon.learn.evidence import Record
 from scrapy_urlcanon.learn.location import IN_QUERY, host_of, name_of
-from scrapy_urlcanon.learn.operations import DropParam, RewriteTemplates
+from scrapy_urlcanon.learn.operations.parameters import DropParam
+from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import is_ordering
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
-    from scrapy_urlcanon.learn.operation import Operation
+    from scrapy_urlcanon.learn.operations.base import Operation
     from scrapy_urlcanon.learn.scope import Scope
 
 Words: TypeAlias = "tuple[str, ...]"

@@ -12,7 +12,7 @@ from scrapy_urlcanon.learn.held.forms import Forms, Pages
 from scrapy_urlcanon.learn.held.merges import Agreement, Merges
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.location import name_of
-from scrapy_urlcanon.learn.operation import (
+from scrapy_urlcanon.learn.operations.base import (
     apply_all,
     handles_of,
     handles_of_origin,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
 
     from scrapy_urlcanon.learn.location import Location
-    from scrapy_urlcanon.learn.operation import Operation
+    from scrapy_urlcanon.learn.operations.base import Operation
     from scrapy_urlcanon.learn.scope import Scope
     from scrapy_urlcanon.learn.site import Site
 

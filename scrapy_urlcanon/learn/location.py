@@ -36,7 +36,8 @@ _ESCAPE = re.compile("|".join(_READABLE))
 
 IN_QUERY = "^"
 """The segment behind which those of the query come; no other is spelled so."""
-_MARK = f"/{IN_QUERY}/"
+MARK = f"/{IN_QUERY}/"
+"""What a path with such segments has once, and no other has."""
 
 # No name of a parameter: what has a slash, begins with a digit, or has one beside other signs than
 # letters. The name of a field may end with one.
@@ -88,7 +89,7 @@ def parts_of(path: str) -> tuple[str, str]:
     >>> parts_of(locate("http://a.example/forum/?/topic/12").path)
     ('/forum/', '/topic/12')
     """
-    path, _, segments = path.partition(_MARK)
+    path, _, segments = path.partition(MARK)
     return path, segments
 
 
@@ -98,7 +99,7 @@ def as_template(text: str) -> str:
     >>> as_template("/showthread.php/^/{a:digits}-{b}?p={c:digits}")
     '/showthread.php?{a:digits}-{b}&p={c:digits}'
     """
-    path, mark, rest = text.partition(_MARK)
+    path, mark, rest = text.partition(MARK)
     if not mark:
         return text
     segments, question_mark, query = rest.partition("?")
@@ -194,7 +195,7 @@ def _located(origin: Origin, path: str, params: tuple[str, ...]) -> Location:
     texts = [as_path(name) for name in names if "%" in name or any(map(str.isdigit, name))]
     paths = [text for text in texts if _PATH_IN_QUERY.fullmatch(text)]
     if len(paths) == 1 and (name := as_query_text(paths[0])) in names:
-        path, params = path + _MARK + paths[0], tuple([p for p in params if p != f"{name}="])
+        path, params = path + MARK + paths[0], tuple([p for p in params if p != f"{name}="])
     return Location(origin, path, params)
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.learn.evidence import Prior, Tally
     from scrapy_urlcanon.learn.location import Location
-    from scrapy_urlcanon.learn.operation import Operation
+    from scrapy_urlcanon.learn.operations.base import Operation
     from scrapy_urlcanon.learn.scope import Scope
     from scrapy_urlcanon.learn.site import Site
 

@@ -9,7 +9,7 @@ from scrapy_urlcanon.confidence import lower_bound
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from scrapy_urlcanon.learn.operation import Operation
+    from scrapy_urlcanon.learn.operations.base import Operation
 
 #: URLs that agree, and tell how often a capture differs that should agree.
 MIN_AGREEING = 20

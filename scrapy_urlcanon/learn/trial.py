@@ -15,7 +15,11 @@ from scrapy_urlcanon.learn.evidence import Changes, Tally
 from scrapy_urlcanon.learn.families import is_choice, led_astray, luck_of_siblings, siblings
 from scrapy_urlcanon.learn.held.merges import Merges, common_conditions, conditions_of
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
-from scrapy_urlcanon.learn.operation import apply_all, leave_out_one_token, leaving_out_own_numbers
+from scrapy_urlcanon.learn.operations.base import (
+    apply_all,
+    leave_out_one_token,
+    leaving_out_own_numbers,
+)
 from scrapy_urlcanon.learn.scope import Scope, beginning_of, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import is_date, is_paging, may_be_default

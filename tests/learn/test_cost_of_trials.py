@@ -10,7 +10,8 @@ from scrapy_urlcanon.learn.captures import site_of
 from scrapy_urlcanon.learn.classes.skips import skip_rules
 from scrapy_urlcanon.learn.evidence import Thresholds
 from scrapy_urlcanon.learn.groups import Groups
-from scrapy_urlcanon.learn.operations import DropParam, RewriteTemplates
+from scrapy_urlcanon.learn.operations.parameters import DropParam
+from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
 from scrapy_urlcanon.learn.scope import scopes_of
 from scrapy_urlcanon.learn.trial import Trial
 

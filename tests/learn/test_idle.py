@@ -5,13 +5,9 @@ import pytest
 from benchmarks.learn.synthetic import SyntheticSite
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.learn import learn, learning
-from scrapy_urlcanon.learn.operations import (
-    DropParam,
-    DropValue,
-    KeepOnly,
-    RewriteTemplates,
-    StripTrailingSlash,
-)
+from scrapy_urlcanon.learn.operations.parameters import DropParam, DropValue, KeepOnly
+from scrapy_urlcanon.learn.operations.paths import StripTrailingSlash
+from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
 from scrapy_urlcanon.learn.results.accepted import Accepted
 from scrapy_urlcanon.learn.results.idle import without_idle
 from scrapy_urlcanon.learn.results.rule import Evidence, as_rules

@@ -389,7 +389,7 @@ def test_queries_that_are_one_text_are_one_difference():
     """``?/7/tags/4-red`` names one of many things: no two of them are a kind of their own."""
     shown = [see(f"/picture.php?/{i}/tags/4-red&play", f"slide {i // 2}") for i in range(8)]
     [left] = learn(shown).unexplained
-    assert left[1:3] == ("<query>", 4)
+    assert left[1:3] == ("<path>", 4)
 
 
 def test_result_depends_on_neither_hash_seed_nor_order():

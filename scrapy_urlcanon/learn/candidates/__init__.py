@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.location import reading_order
-from scrapy_urlcanon.learn.operation import Operation
+from scrapy_urlcanon.learn.operations.base import Operation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -17,7 +17,7 @@ from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS
 from scrapy_urlcanon.learn.location import name_of, readable
-from scrapy_urlcanon.learn.operations import KeepOnly
+from scrapy_urlcanon.learn.operations.parameters import KeepOnly
 from scrapy_urlcanon.learn.scope import Scope, scopes_of
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import NUMBER, is_protected

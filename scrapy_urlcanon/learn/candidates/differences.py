@@ -8,17 +8,14 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.location import name_of, parts_of
-from scrapy_urlcanon.learn.operations import (
+from scrapy_urlcanon.learn.operations.hosts import SetScheme, StripWww
+from scrapy_urlcanon.learn.operations.parameters import DropParam, DropRepeated, DropValue
+from scrapy_urlcanon.learn.operations.paths import (
     CollapseSlashes,
     DropIndexFile,
-    DropParam,
     DropPathParam,
-    DropRepeated,
-    DropValue,
     LowerPath,
-    SetScheme,
     StripTrailingSlash,
-    StripWww,
 )
 from scrapy_urlcanon.learn.vocabulary import is_paging, is_protected, may_be_default
 
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.candidates import Candidate, Duplicates
     from scrapy_urlcanon.learn.location import Location
-    from scrapy_urlcanon.learn.operation import Operation
+    from scrapy_urlcanon.learn.operations.base import Operation
 
 #: More parameters than this at once are no rule but another page.
 MAX_JOINT = 4

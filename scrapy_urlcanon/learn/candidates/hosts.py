@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS, Candidate, Duplicates
 from scrapy_urlcanon.learn.location import host_of
-from scrapy_urlcanon.learn.operations import AliasHost, StripWww, SubdomainIntoPath
+from scrapy_urlcanon.learn.operations.hosts import AliasHost, StripWww, SubdomainIntoPath
 from scrapy_urlcanon.learn.vocabulary import LANGUAGE
 
 if TYPE_CHECKING:

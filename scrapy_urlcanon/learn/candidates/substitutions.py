@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.candidates import common
-from scrapy_urlcanon.learn.operations import RewriteTemplates
+from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
 from scrapy_urlcanon.learn.vocabulary import LANGUAGE
 
 if TYPE_CHECKING:

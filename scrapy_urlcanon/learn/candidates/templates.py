@@ -28,7 +28,7 @@ from scrapy_urlcanon.learn.candidates.pieces import (
     without_slugs,
 )
 from scrapy_urlcanon.learn.location import IN_QUERY, name_of, readable_params, value_of
-from scrapy_urlcanon.learn.operations import RewriteTemplates
+from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
 from scrapy_urlcanon.learn.vocabulary import (
     FIRST_PAGE,
     LANGUAGE,
@@ -166,7 +166,7 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     # Nor does a title come where a number goes: it is that of one of those that have one.
     (path, _, query), (new_path, _, new_query) = (text.partition("?") for text in texts)
     come = set(new_path.split("/")) - set(path.split("/"))
-    if _LEFT_OUT.search(path) and any(map(_TITLE.fullmatch, come)):
+    if _LEFT_OUT.search(path) and any(_TITLE.fullmatch(text) for text in come):
         return False
     # A parameter comes only if the segment of the path that said so goes, or another parameter with
     # its value, or if what stood beside its value goes. That one out of nowhere makes no difference

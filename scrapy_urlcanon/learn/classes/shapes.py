@@ -29,7 +29,7 @@ _MAX_VALUE = 40
 NUMBERED = re.compile(r"[A-Za-z][-_.]?[0-9]|[0-9][-_.]?[A-Za-z]")
 
 # A title: several words.
-_TITLE = re.compile(r"[^\W\d_]{2,}[-_+][^\W\d_]{2,}|%[8-F]")
+_TITLE = re.compile(r"[^\W\d_]{2}[-_+][^\W\d_]{2}|%[8-F]")
 
 # Texts with more numbers in them are tokens.
 _MAX_NUMBERS = 3

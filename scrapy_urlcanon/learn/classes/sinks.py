@@ -20,7 +20,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS
 from scrapy_urlcanon.learn.location import (
-    IN_QUERY,
+    MARK,
     host_of,
     name_of,
     parts_of,
@@ -63,7 +63,7 @@ def sink_rules(
     """Return the classes of URLs of a site that are one page, and those that may be."""
     by_place = _crowded(groups, thresholds)
     # To the lists of parameters to keep what stands in a query is one more name.
-    shared = {parts_of(path)[0] for path in groups.pages.paths() if f"/{IN_QUERY}/" in path}
+    shared = {parts_of(path)[0] for path in groups.pages.paths() if MARK in path}
     texts: dict[str, str] | None = None
     sure: list[LearnedRule] = []
     unsure: list[LearnedRule] = []
@@ -110,7 +110,7 @@ def _crowded(groups: Groups, thresholds: Thresholds) -> dict[Place, list[Locatio
     # By paths first, which are there already: few are of so many URLs.
     counts = Counter(groups.pages.paths())
     enough = {count for count in set(counts.values()) if thresholds.accept(count - 1, 0)}
-    crowded = {p for p, count in counts.items() if count in enough and f"/{IN_QUERY}/" not in p}
+    crowded = {p for p, count in counts.items() if count in enough and MARK not in p}
     by_place: dict[Place, list[Location]] = {}
     for location in groups.pages if crowded else ():
         if location.path in crowded:

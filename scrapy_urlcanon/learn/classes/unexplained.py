@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import filterfalse
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.classes.shapes import templates_of
-from scrapy_urlcanon.learn.location import name_of, readable, reading_order, value_of
-from scrapy_urlcanon.learn.operations import DropParam
+from scrapy_urlcanon.learn.location import name_of, readable, reading_order
+from scrapy_urlcanon.learn.operations.parameters import DropParam
 from scrapy_urlcanon.learn.results.rule import Unexplained
 
 if TYPE_CHECKING:
@@ -21,11 +20,6 @@ if TYPE_CHECKING:
 
 #: Differences of one domain that are told.
 MAX_DIFFERENCES = 5
-
-QUERY = "<query>"
-"""Says that two URLs have another text for a query, such as ``?/7/tags/4-red``."""
-
-_PLACE = re.compile("[0-9/]")
 
 
 def unexplained(groups: Groups, rules: Iterable[LearnedRule]) -> list[Unexplained]:
@@ -72,7 +66,7 @@ def difference(one: Location, other: Location) -> str:
     >>> difference(locate("http://a.example/?b=1"), locate("http://a.example/?b=1&b=1"))
     'b'
     >>> difference(locate("http://a.example/?/7/tags/4&c=2"), locate("http://a.example/?/8/tags/4"))
-    '<query> c'
+    '<path> c'
     """
     parts = [
         f"<{name}>"
@@ -84,16 +78,7 @@ def difference(one: Location, other: Location) -> str:
         )
         if mine != theirs
     ]
-    names = _names(one, other)
-    texts = [
-        {name_of(param) for param in url.params if not value_of(param) and _PLACE.search(param)}
-        for url in (one, other)
-    ]
-    if all(names & of_one for of_one in texts):
-        # Each is one of many: by their names all of these would be differences of their own.
-        names -= texts[0] | texts[1]
-        parts.append(QUERY)
-    return " ".join(parts + sorted(map(readable, names)))
+    return " ".join(parts + sorted(map(readable, _names(one, other))))
 
 
 def _names(one: Location, other: Location) -> set[str]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.patterns import with_parents
 from scrapy_urlcanon.exceptions import ConfigurationError
-from scrapy_urlcanon.learn.operation import apply_all
-from scrapy_urlcanon.learn.operations import DropParam
+from scrapy_urlcanon.learn.operations.base import apply_all
+from scrapy_urlcanon.learn.operations.parameters import DropParam
 from scrapy_urlcanon.learn.results.rule import LearnedRule, as_rules
 from scrapy_urlcanon.learn.scope import pattern_of
 

@@ -13,7 +13,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.location import as_template, locate
-from scrapy_urlcanon.learn.operations import RewriteTemplates
+from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
 from scrapy_urlcanon.learn.scope import ANY_VALUE
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _PLACE = re.compile(r"\{\w+(:digits|:path)?\}")
 def without_idle(accepted: Iterable[Accepted]) -> list[Accepted]:
     """Return what was accepted, step by step, without the steps that all others make idle.
 
-    >>> from scrapy_urlcanon.learn.operations import DropParam, DropValue
+    >>> from scrapy_urlcanon.learn.operations.parameters import DropParam, DropValue
     >>> from scrapy_urlcanon.learn.results.accepted import Accepted
     >>> from scrapy_urlcanon.learn.results.rule import Evidence
     >>> from scrapy_urlcanon.learn.scope import Scope

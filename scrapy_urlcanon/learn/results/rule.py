@@ -91,8 +91,7 @@ class Unexplained(NamedTuple):
 
     domain: str
     difference: str
-    """The names of the parameters, and ``scheme``, ``host``, ``path`` or ``query`` in angle
-    brackets."""
+    """The names of the parameters, and ``scheme``, ``host`` or ``path`` in angle brackets."""
     urls: int
     """URLs that show a page which another one shows."""
     example: tuple[str, str]

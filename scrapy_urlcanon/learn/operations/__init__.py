@@ -1,0 +1,1 @@
+"""The operations that learning knows: each is one class, and its proposal in ``candidates``."""

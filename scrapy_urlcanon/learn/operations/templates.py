@@ -1,0 +1,163 @@
+"""The operation for paths and queries of another shape."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+from scrapy_urlcanon.canonicalizer.rules.template import RewritePath
+from scrapy_urlcanon.learn.location import MARK, Location, as_template, parts_of, with_path
+from scrapy_urlcanon.learn.operations.base import ANY, MAX_PASSES, Operation
+from scrapy_urlcanon.learn.vocabulary import PART_OF_LISTING, is_ordering
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy_urlcanon.canonicalizer.rewrites import Rewrite
+    from scrapy_urlcanon.canonicalizer.url import Url
+
+# A parameter that a template leaves out, whatever number it has.
+_NUMBERED = re.compile(r"[?&]([^=&?]+)=\{_\w*:digits\}(?![^&])")
+_QUERY_NAME = re.compile("[?&]([^=&?]+)=")
+
+
+@dataclass(frozen=True)
+class RewriteTemplates(Operation):
+    """Rewrite path and query by a pair of templates.
+
+    >>> from scrapy_urlcanon.learn.location import locate
+    >>> step = RewriteTemplates("/wp-trackback.php?p={a:digits}", "/?p={a}")
+    >>> step.apply(locate("http://a.example/wp-trackback.php?p=7")).url
+    'http://a.example/?p=7'
+    """
+
+    option = RewritePath
+    is_fitted = True
+    is_template = True
+    source: str
+    target: str
+
+    @property
+    def setting(self) -> object:
+        return [[as_template(self.source), as_template(self.target)]]
+
+    @cached_property
+    def rewrite(self) -> Rewrite:
+        """The pair, as the canonicalizer reads it."""
+        (rewrite, _), *_ = self.rule.value
+        return rewrite  # type: ignore[no-any-return]
+
+    @property
+    def subjects(self) -> frozenset[str]:
+        new = self.rewrite.target.params
+        return frozenset(self.rewrite.source.params) - new.keys() or super().subjects
+
+    @property
+    def handle(self) -> str:
+        """A parameter of the first template, its first or last segment, or their number."""
+        for name in self.rewrite.source.params:
+            return "?" + name
+        path = self.source
+        if ":path}" not in path:
+            return f"{path.count('/')} segments"
+        for mark in (path[: path.find("/", 1) + 1], "/" + path.rpartition("/")[2]):
+            if mark and "{" not in mark:
+                return mark
+        return ANY
+
+    @property
+    def shapes(self) -> tuple[str, str]:
+        return self.source.replace(":digits", "").replace(":path", ""), self.target
+
+    @property
+    def is_for_listings(self) -> bool:
+        """Whether the first template has numbers of parts or orders that the second has not.
+
+        >>> RewriteTemplates("/list/page-{_a:digits}/", "/list/page-1/").is_for_listings
+        True
+        >>> RewriteTemplates("/list/page-{a:digits}/print", "/list/page-{a}/").is_for_listings
+        False
+        >>> RewriteTemplates("/list?c={c}&sort={_s}", "/list/{c}").is_for_listings
+        True
+        """
+        one, other = (
+            {*PART_OF_LISTING.findall(text), *filter(is_ordering, _QUERY_NAME.findall(text))}
+            for text in (self.source, self.target)
+        )
+        return not one <= other
+
+    def after(self, step: Operation) -> Operation:
+        """Return the pair for URLs that a change to the path came before.
+
+        >>> RewriteTemplates("/Node/{a}/Print", "/Node/{a}").after(LowerPath())
+        RewriteTemplates(source='/node/{a}/print', target='/node/{a}')
+        """
+        texts = (text.partition("?") for text in (self.source, self.target))
+        return RewriteTemplates(*(step.on_path(path) + mark + query for path, mark, query in texts))
+
+    @cached_property
+    def _fits(self) -> Callable[[str], re.Match[str] | None]:
+        """What tells whether a path fits the first template.
+
+        One of a hundred does, and hardly any that was made of one; to take each URL apart for that
+        was most of the time.
+        """
+        return self.rewrite.source.path.expression.fullmatch
+
+    def _found(self, path: str) -> dict[str, str] | None:
+        """Return what the first template finds in a path; None where that does not fit."""
+        before, segments = parts_of(path)
+        found, bare = self._fits(before), self.rewrite.source.bare
+        in_bare = bare.expression.fullmatch(segments) if found and bare else found
+        return found.groupdict() | in_bare.groupdict() if found and in_bare else None
+
+    @cached_property
+    def _goes_by_path(self) -> bool:
+        return cast("RewritePath", self.rule).goes_by_path
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """The names of parameters that it leaves out, whatever number they have.
+
+        >>> sorted(RewriteTemplates("/?oldid={_b:digits}&title={a}", "/{a}").numbers)
+        ['oldid']
+        """
+        return frozenset(_NUMBERED.findall(self.source))
+
+    def left_out(self, location: Location) -> tuple[str, ...]:
+        """Return the texts of the path that it leaves out, whatever they are, of a URL.
+
+        >>> from scrapy_urlcanon.learn.location import locate
+        >>> step = RewriteTemplates("/get/{_b}/{a}", "/get/head/{a}")
+        >>> step.left_out(locate("http://a.example/get/r7/x.c"))
+        ('r7',)
+        """
+        # Of most templates, and of all URLs that they change, there are none.
+        found = (self._found(location.path) if "{_" in self.source else None) or {}
+        return tuple(text for name, text in found.items() if name.startswith("_"))
+
+    def apply(self, location: Location) -> Location:
+        if not self._goes_by_path:
+            return super().apply(location)
+        # As there, without a URL for each step.
+        path = first = location.path
+        if MARK in path:
+            path = first = parts_of(path)[0]
+        for _ in range(MAX_PASSES):
+            match = self._fits(path)
+            new = match and self.rewrite.path_of(match.groupdict())
+            if new is None or new == path:
+                rest = location.path[len(first) :]
+                return location if path == first else with_path(location, path + rest)
+            path = new
+        return location
+
+    def _apply_once(self, location: Location) -> Location:
+        is_other = self._found(location.path) is None
+        return location if is_other else super()._apply_once(location)
+
+    def change(self, url: Url) -> Url:
+        # The option would follow it up at once, which is done here anyway.
+        return self.rewrite.apply(url)
