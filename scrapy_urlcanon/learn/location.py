@@ -41,7 +41,9 @@ MARK = f"/{IN_QUERY}/"
 
 # No name of a parameter: what has a slash, begins with a digit, or has one beside other signs than
 # letters. The name of a field may end with one.
-_PATH_IN_QUERY = re.compile(r".*/.*|(?![0-9]+\Z)[0-9].*|\w*[^\w\[\]%].*[0-9].*", re.ASCII)
+_PATH_IN_QUERY = re.compile(
+    r".*/.*|(?![0-9]+\Z)[0-9].*|\w*[^\w\[\]%].*[0-9].*", re.ASCII | re.DOTALL
+)
 
 
 class Origin(NamedTuple):
