@@ -180,6 +180,21 @@ def test_no_rewrite_leads_to_a_page_that_is_skipped_with_all_of_its_urls(untitle
     assert shown == {o.main_sha1 for o in seen}
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_no_rewrite_leads_to_what_half_of_a_crawl_skips(seed):
+    """That such a post was seen at no other address is due to the rewrite, and not to chance."""
+    draw = Random(seed)
+    posts = {}
+    for i in range(300):
+        title = f"/{i * 7 + 100}/" if i < 20 else slug(i) + "/"
+        own = f"/{2010 + i % 9}/{i % 12 + 1:02}/{i % 28 + 1:02}{title}"
+        posts[see(own, f"post {i}")] = own
+        posts[see(f"/?p={i * 7 + 100}", f"post {i}", canonical="" if i % 3 else HOST + own)] = own
+    rules = Canonicalizer(learn(post for post in posts if draw.random() < 0.5).as_rules())
+    assert rules.skips(f"{HOST}/?p=7777")
+    assert not any(rules.skips(rules.canonicalize(HOST + own)) for own in posts.values())
+
+
 @pytest.mark.parametrize("kept", [1.0, 0.7])
 @pytest.mark.parametrize("seed", range(5))
 def test_rewrite_is_taken_back_only_where_that_saves_more(seed, kept):

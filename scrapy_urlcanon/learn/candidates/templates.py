@@ -141,6 +141,8 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     False
     >>> _is_plausible(RewriteTemplates("/?topic={a:digits}.msg{_b:digits}", "/?topic={a}.20"))
     False
+    >>> _is_plausible(RewriteTemplates("/event/{a}/{_day:digits}/month", "/event/{a}/07/month"))
+    True
     >>> _is_plausible(RewriteTemplates("/news/id/{b:digits}", "/news/{b}"))
     True
     >>> _is_plausible(RewriteTemplates("/list?show_files=1", "/list?show_news=1"))
@@ -159,12 +161,17 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     mine, theirs = (
         {*filter(is_identifier, _SIGNS.split(text)), *_LONG.findall(text)} for text in texts
     )
+    (path, _, query), (new_path, _, new_query) = (text.partition("?") for text in texts)
+    places = zip(path.split("/"), new_path.split("/"), strict=False)
+    # Any of those in one place, such as the days of a month, may be shown as one of them.
+    of_all = {new for old, new in places if _LEFT_OUT.fullmatch(old)}
     put = theirs - mine
     is_first = {number.lstrip("0") for number in put} <= FIRST_PAGE
-    if put and (mine - theirs or (not is_first and _LEFT_OUT.search(rewrite.source))):
+    if put and (
+        mine - theirs or not (is_first or put <= of_all or not _LEFT_OUT.search(rewrite.source))
+    ):
         return False
     # Nor does a title come where a number goes: it is that of one of those that have one.
-    (path, _, query), (new_path, _, new_query) = (text.partition("?") for text in texts)
     come = set(new_path.split("/")) - set(path.split("/"))
     if _LEFT_OUT.search(path) and any(_TITLE.fullmatch(text) for text in come):
         return False

@@ -19,7 +19,7 @@ from scrapy_urlcanon.exceptions import TemplateError
 from scrapy_urlcanon.learn.classes.derived import follow, way_of_most
 from scrapy_urlcanon.learn.classes.elsewhere import Shown
 from scrapy_urlcanon.learn.classes.index import TemplateIndex
-from scrapy_urlcanon.learn.classes.shapes import ANY_PATH, templates_of
+from scrapy_urlcanon.learn.classes.shapes import ANY_PATH, depth_and_names, templates_of
 from scrapy_urlcanon.learn.evidence import worth
 from scrapy_urlcanon.learn.location import (
     Location,
@@ -310,7 +310,8 @@ class _Skips:
         """
         look = self._look(found)
         pages = sum(1 for count in look.others.values() if count)
-        alone: set[int] = set()
+        alone = {page for page, count in look.others.items() if not count}
+        alone -= look.claimed | look.changed
         lost = look.against
         # What the site says and what most of the class show are two witnesses against one.
         changed, tried = len(look.changed), len(look.seen | look.changed)
@@ -318,12 +319,10 @@ class _Skips:
             lost += changed
         if self._is_hardly_seen(look):
             lost += len(look.claimed)
-        if pages > lost and known < _KNOWN and not self._is_chance(found, look):
-            told = look.claimed | look.changed
-            alone = {page for page, count in look.others.items() if not count} - told
-            lost += len(alone)
-        else:
+        if pages <= lost or known >= _KNOWN or self._is_chance(found, look):
             lost += self._displaced(found, look)
+            alone = self._led_away(alone, found)
+        lost += len(alone)
         hidden = sum(1 for page in alone if self._led(page, found))
         # Without the rewrites that lead to these the class may be skipped.
         if 0 < hidden < pages and self._thresholds.accept_alias(pages, lost - hidden):
@@ -351,6 +350,15 @@ class _Skips:
             for url in self._urls[page]
             if url not in found.members and self._form(url) in found.members
         ]
+
+    def _led_away(self, alone: set[int], found: _SkipClass) -> set[int]:
+        """Return those of some pages that are led into a class from where its others are found.
+
+        That these are found nowhere else is due to the rewrites, and not to chance.
+        """
+        led = {page: {*map(depth_and_names, self._led(page, found))} for page in alone}
+        shapes = {depth_and_names(other) for _, others in self._others(found) for other in others}
+        return {page for page, own in led.items() if own & shapes}
 
     def _is_hardly_seen(self, look: _Look) -> bool:
         """Tell whether so few of the URLs that are declared were seen that no crawl misses as many.
