@@ -444,6 +444,21 @@ async def test_url_that_a_wrong_entry_made_of_others_is_a_page(crawl, site, sett
 
 
 @deferred_f_from_coro_f
+async def test_entry_that_is_off_for_a_suffix_made_no_page_of_another_domain_either(crawl):
+    """It is off there too: what it made of a URL of that domain was taken for seen."""
+    users = ["http://user.github.io/p?id=1", "http://user.github.io/p"]
+    urls = [f"/p?id={n}" for n in range(10)]
+    # The last one is fetched once the entry is off.
+    pages = {"/": links(users[0], *urls), urls[-1]: links(users[1])}
+    result = await crawl(
+        lambda request: pages.get(request.target) or product(request.query or "none"),
+        {"URLCANON_RULES": {"*": {"drop_params": ["id"]}}, **SETTINGS},
+        start=["http://github.io/"],
+    )
+    assert [url for url in result.hits if "user." in url] == users
+
+
+@deferred_f_from_coro_f
 async def test_audits_keep_to_their_share_of_a_small_site(crawl):
     """Six right entries on pages that move: not a tenth more is fetched than there are pages."""
     names = [f"s{n}" for n in range(6)]

@@ -154,7 +154,8 @@ class Suspension:
         """
         names = {}
         for page, url in self._first_urls.items():
-            if domain_of(url) != domain:
+            # An entry is off on all subdomains, and those of a public suffix are domains too.
+            if not domain_of(url).endswith(domain):
                 continue
             request = Request(url)
             new = self._fingerprints.fingerprint(request)
