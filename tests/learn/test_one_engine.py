@@ -13,10 +13,19 @@ from benchmarks.learn.synthetic import SyntheticSite
 from scrapy_urlcanon.canonicalizer.percent_encoding import encode_query_text
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.learn import Learned, Observation, learn
-from scrapy_urlcanon.learn import operations as ops
 from scrapy_urlcanon.learn.captures import site_of
 from scrapy_urlcanon.learn.location import locate, to_url
 from scrapy_urlcanon.learn.miner import Miner
+from scrapy_urlcanon.learn.operations.hosts import AliasHost, SetScheme, StripWww, SubdomainIntoPath
+from scrapy_urlcanon.learn.operations.parameters import DropParam, DropRepeated, DropValue, KeepOnly
+from scrapy_urlcanon.learn.operations.paths import (
+    CollapseSlashes,
+    DropIndexFile,
+    DropPathParam,
+    LowerPath,
+    StripTrailingSlash,
+)
+from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
 from scrapy_urlcanon.learn.results.accepted import Accepted, inserted, rules_of, valid
 from scrapy_urlcanon.learn.results.rule import Evidence
 from scrapy_urlcanon.learn.results.rules_file import to_toml
@@ -104,30 +113,30 @@ def spelled(text):
 
 SPELLED, VALUES = NAMES.map(spelled), TEXTS.map(spelled)
 OPERATIONS = st.one_of(
-    st.builds(ops.DropParam, SPELLED),
-    st.builds(ops.DropValue, SPELLED, VALUES),
-    st.builds(ops.KeepOnly, st.lists(SPELLED, max_size=3).map(tuple)),
-    st.builds(ops.DropIndexFile, st.sampled_from(["index.html", "a.b"])),
-    st.builds(ops.DropPathParam, NAMES),
+    st.builds(DropParam, SPELLED),
+    st.builds(DropValue, SPELLED, VALUES),
+    st.builds(KeepOnly, st.lists(SPELLED, max_size=3).map(tuple)),
+    st.builds(DropIndexFile, st.sampled_from(["index.html", "a.b"])),
+    st.builds(DropPathParam, NAMES),
     st.sampled_from(
         [
-            ops.StripTrailingSlash(),
-            ops.CollapseSlashes(),
-            ops.LowerPath(),
-            ops.DropRepeated(),
-            ops.StripWww(),
-            ops.SetScheme("https"),
-            ops.SetScheme("http"),
-            ops.AliasHost("b.shop.example", "shop.example"),
-            ops.SubdomainIntoPath("*", "shop.example", "www.", ("b",)),
-            ops.SubdomainIntoPath("ann", "shop.example", "www."),
-            ops.RewriteTemplates("/{a}/{b:digits}", "/{a}?id={b}"),
-            ops.RewriteTemplates("/{rest:path}?id={a}", "/{rest}/{a}"),
-            ops.RewriteTemplates("/{rest:path}/a", "/{rest}"),
-            ops.RewriteTemplates("/a/{_s}-{b:digits}", "/a/--{b}"),
+            StripTrailingSlash(),
+            CollapseSlashes(),
+            LowerPath(),
+            DropRepeated(),
+            StripWww(),
+            SetScheme("https"),
+            SetScheme("http"),
+            AliasHost("b.shop.example", "shop.example"),
+            SubdomainIntoPath("*", "shop.example", "www.", ("b",)),
+            SubdomainIntoPath("ann", "shop.example", "www."),
+            RewriteTemplates("/{a}/{b:digits}", "/{a}?id={b}"),
+            RewriteTemplates("/{rest:path}?id={a}", "/{rest}/{a}"),
+            RewriteTemplates("/{rest:path}/a", "/{rest}"),
+            RewriteTemplates("/a/{_s}-{b:digits}", "/a/--{b}"),
         ]
     ),
-    st.builds(ops.RewriteTemplates, TEXTS.map("/{{a}}/{}".format), TEXTS.map("/{}{{a}}".format)),
+    st.builds(RewriteTemplates, TEXTS.map("/{{a}}/{}".format), TEXTS.map("/{}{{a}}".format)),
 )
 ODD = urls_of(TEXTS | st.sampled_from(["index.html", "a;sid=1", "A%2f", "..", "", "12", "a"]))
 
@@ -175,11 +184,11 @@ SECTIONS = st.sampled_from(["/new", "/new/", "/New", "/new//", "/print/new", "/n
 @given(
     source=SECTIONS,
     target=SECTIONS,
-    step=st.sampled_from([ops.StripTrailingSlash(), ops.LowerPath(), ops.CollapseSlashes()]),
+    step=st.sampled_from([StripTrailingSlash(), LowerPath(), CollapseSlashes()]),
 )
 def test_templates_are_said_of_what_a_later_step_leaves(source, target, step):
     """Where it leaves them nothing to do they are gone, and all of the others can be written."""
-    template = ops.RewriteTemplates(source, target)
+    template = RewriteTemplates(source, target)
     assume(template.is_valid)
     everywhere, within = Scope("shop.example"), Scope("shop.example", ("new",))
     old = Accepted(everywhere, (template,), Evidence())
