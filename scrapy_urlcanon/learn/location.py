@@ -193,12 +193,20 @@ def _take_apart(url: str) -> Location:
 
 def _located(origin: Origin, path: str, params: tuple[str, ...]) -> Location:
     """Return the location, with that parameter as segments which looks like a path."""
-    names = [param[:-1] for param in params if param[-1:] == "="]
-    texts = [as_path(name) for name in names if "%" in name or any(map(str.isdigit, name))]
-    paths = [text for text in texts if _PATH_IN_QUERY.fullmatch(text)]
-    if len(paths) == 1 and (name := as_query_text(paths[0])) in names:
-        path, params = path + MARK + paths[0], tuple([p for p in params if p != f"{name}="])
+    names = [param[:-1] for param in params if param[-1:] == "=" and is_path(param[:-1])]
+    if len(names) == 1 and as_query_text(segments := as_path(names[0])) == names[0]:
+        path, params = path + MARK + segments, tuple([p for p in params if p != f"{names[0]}="])
     return Location(origin, path, params)
+
+
+def is_path(name: str) -> bool:
+    """Tell whether the name of a parameter, as it stands in a URL, looks like a path.
+
+    >>> is_path("%2Ftopic%2F12"), is_path("12-title"), is_path("page2"), is_path("12")
+    (True, True, False, False)
+    """
+    may_be = "%" in name or any(map(str.isdigit, name))
+    return may_be and bool(_PATH_IN_QUERY.fullmatch(as_path(name)))
 
 
 _origin = lru_cache(maxsize=4096)(Origin)  # shared, as each URL has one

@@ -14,7 +14,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
 )
 from scrapy_urlcanon.canonicalizer.rules import query
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
-from scrapy_urlcanon.learn.location import Location, parts_of, value_of
+from scrapy_urlcanon.learn.location import Location, is_path, parts_of, value_of
 from scrapy_urlcanon.learn.operations.base import ANY, REPEATED, Operation
 from scrapy_urlcanon.learn.vocabulary import is_ordering, may_be_default
 
@@ -83,6 +83,11 @@ class _NamedParameterOperation(_ParameterOperation):
     def is_for_listings(self) -> bool:
         return is_ordering(self.name)
 
+    @property
+    def is_valid(self) -> bool:
+        # To the option a path in the query is a name, which it would drop.
+        return _is_said(self.name) and not is_path(self.name)
+
 
 @dataclass(frozen=True)
 class DropParam(_NamedParameterOperation):
@@ -96,7 +101,7 @@ class DropParam(_NamedParameterOperation):
 
     @property
     def is_valid(self) -> bool:
-        return _is_said(self.name) and is_writable(decode_query_text(self.name))
+        return super().is_valid and is_writable(decode_query_text(self.name))
 
     def as_seen(self, changed: Iterable[Location]) -> Operation:
         """Return what drops the one value, where no other was seen.
@@ -129,7 +134,7 @@ class DropValue(_NamedParameterOperation):
 
     @property
     def is_valid(self) -> bool:
-        return _is_said(self.name) and _is_said(self.value)
+        return super().is_valid and _is_said(self.value)
 
     @property
     def default(self) -> str | None:
@@ -160,7 +165,7 @@ class KeepOnly(_ParameterOperation):
 
     @property
     def is_valid(self) -> bool:
-        return all(is_writable(decode_query_text(name)) for name in self.names)
+        return all(is_writable(decode_query_text(n)) and not is_path(n) for n in self.names)
 
 
 @dataclass(frozen=True)
