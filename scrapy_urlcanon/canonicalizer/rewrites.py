@@ -109,7 +109,7 @@ class Rewrite:
         if bare:
             text = self._fill(bare, match.found, into_query=False)
             piece = as_query_text(text or "") + "="
-            if text is None or as_path(piece[:-1]) != text or piece in query:
+            if text is None or as_path(piece[:-1]) != text or self.target.fitting(query):
                 return None
             # Where the order stays this is where servers look for it.
             query.insert(0, piece)

@@ -46,7 +46,7 @@ from scrapy_urlcanon.canonicalizer.url import is_utf8
 from scrapy_urlcanon.exceptions import TemplateError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from scrapy_urlcanon.canonicalizer.url import Url
 
@@ -329,18 +329,26 @@ class Template:
             seen.add(name)
             found |= in_value
         if self.bare is not None:
-            fitting = [
-                (piece, in_bare)
-                for piece in others
-                if not piece.partition("=")[2]
-                and (in_bare := self.bare.match(as_path(piece.removesuffix("=")))) is not None
-            ]
+            fitting = self.fitting(others)
             if len(fitting) != 1:
                 return None
-            ((bare, in_bare),) = fitting
-            others.remove(bare)
+            ((piece, in_bare),) = fitting
+            others.remove(piece)
             found |= in_bare
         return Match(found, tuple(others)) if len(seen) == len(self.params) else None
+
+    def fitting(self, pieces: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
+        """Return those of some parameters that have the shape of the one without ``=``.
+
+        Each comes with what it has in each place.
+        """
+        return [
+            (piece, found)
+            for piece in pieces
+            if self.bare is not None
+            and not piece.partition("=")[2]
+            and (found := self.bare.match(as_path(piece.removesuffix("=")))) is not None
+        ]
 
 
 class Match(NamedTuple):

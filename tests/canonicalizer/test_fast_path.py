@@ -46,7 +46,10 @@ RULES = {
     },
     "the rest of the catalogue": {
         "*": {"path_params": ["a*"], "drop_params": ["x*"], "default_params": {"id": "1"}},
-        "com": {"host_aliases": {"example.com": "www.example.com"}, "query_separator": ";"},
+        "com": {
+            "host_aliases": {"example.com": "www.example.com", "example.com:8080": "localhost"},
+            "query_separator": ";",
+        },
         "www.www.example.com": {"inherit": False, "subdomain_to_path": ["www"]},
         "org": {"param_case": "lower", "path_case": "lower", "userinfo": "drop"},
         "bbc.co.uk": {"rewrite_path": [["/a/{slug}", "/{slug}"]], "nested_url": "unwrap"},
@@ -76,6 +79,7 @@ RULES = {
                 ["/{a}-{b:digits}", "/b?id={b}"],
                 ["/{_x:a|b}/{rest:path}", "/{rest}"],
                 ["/?page={n:digits}", "/page/{n}"],
+                ["/index.php?{slug}-{_n:digits}", "/b?{slug}"],
             ],
             "drop_params": ["ref"],
         },

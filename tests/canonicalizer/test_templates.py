@@ -246,6 +246,9 @@ def test_parameters_that_a_template_does_not_name_stay():
     assert _canonical([["/a?id={id}", "/a/{id}"]], "/a?x=1&id=2&y=3") == "/a/2?x=1&y=3"
     assert _canonical([["/a/{id}", "/a?id={id}"]], "/a/2?x=1") == "/a?id=2&x=1"
     assert _canonical([["/a/{id}", "/a?id={id}"]], "/a/2?id=1") == "/a/2?id=1"
+    # What the pair made has the shape of its first template, too.
+    assert _canonical([["/{page}", "/p?{page}"]], "/2-b?x=1") == "/p?2-b=&x=1"
+    assert _canonical([["/{page}", "/p?{page}"]], "/2-b?1-a") == "/2-b?1-a="
 
 
 def test_parameter_is_lifted_before_others_are_dropped():

@@ -37,7 +37,9 @@ BASE = {"*": {"tracking_params": "keep"}}
 
 SPECIAL = "\\*#?{}&=;%+/.:|!@[]\"' é\u0131\udc80\ufffd\x00\t"
 TEXTS = st.text(SPECIAL + "aA1", max_size=6) | st.text(max_size=4)
-NAMES = TEXTS | st.sampled_from(["id", "sid", "page", "q", "a%20b", "sig", "Expires"])
+NAMES = TEXTS | st.sampled_from(
+    ["id", "sid", "page", "q", "a%20b", "sig", "Expires", "12-a", "/A/12-a/", "/^/b", "a"]
+)
 
 
 def written(rules):
@@ -134,6 +136,11 @@ OPERATIONS = st.one_of(
             RewriteTemplates("/{rest:path}?id={a}", "/{rest}/{a}"),
             RewriteTemplates("/{rest:path}/a", "/{rest}"),
             RewriteTemplates("/a/{_s}-{b:digits}", "/a/--{b}"),
+            RewriteTemplates("/a/^/{a:digits}-{_s}", "/a/^/{a}-"),
+            RewriteTemplates("/a/^//A/{a}/", "/a?q={a}"),
+            RewriteTemplates("/a/^/{rest:path}", "/{rest}"),
+            RewriteTemplates("/a/^/{a}", "/12/{a}"),
+            RewriteTemplates("/{a}", "/12/^/{a}"),
         ]
     ),
     st.builds(RewriteTemplates, TEXTS.map("/{{a}}/{}".format), TEXTS.map("/{}{{a}}".format)),
@@ -153,6 +160,9 @@ ODD = urls_of(TEXTS | st.sampled_from(["index.html", "a;sid=1", "A%2f", "..", ""
     ),
     urls=st.lists(ODD, min_size=1, max_size=8),
 )
+@example(DropParam("12-a"), Scope("shop.example"), ["http://shop.example/?12-a"])
+@example(KeepOnly(("12-a",)), Scope("shop.example"), ["http://shop.example/?12-a"])
+@example(RewriteTemplates("/{a}", "/1/^/{a}"), Scope("shop.example"), ["http://shop.example/1-a"])
 def test_trial_of_an_operation_is_what_the_written_rule_does(operation, scope, urls):
     """Each operation that can be said changes a URL as the canonicalizer does with its rule."""
     if operation.is_valid:
