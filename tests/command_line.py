@@ -11,6 +11,7 @@ import tempfile
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from functools import cache
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from scrapy.cmdline import execute
@@ -76,9 +77,12 @@ class ScrapyProcess:
         """Kill it, unless it has ended."""
         self.send_signal(signal.SIGKILL)
 
-    def wait(self):
-        """Wait for its end, and return its status and what it wrote."""
+    def wait(self, seconds=3600):
+        """Wait for its end, or kill it, and return its status and what it wrote."""
+        late = Timer(seconds, self.kill)
+        late.start()
         status = _ask(self.pid)
+        late.cancel()
         with self._directory:
             _, out, err = (file.read_text(encoding="utf-8") for file in self._files)
         return subprocess.CompletedProcess(self._arguments, status, out, err)

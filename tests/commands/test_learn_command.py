@@ -164,7 +164,7 @@ def test_ctrl_c_is_one_line(tmp_path):
     # Waits until it is opened to be read.
     with (tmp_path / "endless").open("w"):
         run.send_signal(signal.SIGINT)
-        ended = run.wait()
+        ended = run.wait(30)
     assert (ended.returncode, ended.stderr) == (130, "Interrupted.\n")
     assert rules.read_text() == "# good\n"
 

@@ -235,7 +235,7 @@ def test_ctrl_c_ends_it_with_what_is_known(tmp_path):
         while not server.hits and time.monotonic() < until:
             time.sleep(0.05)
         run.send_signal(signal.SIGINT)
-        ended = run.wait()
+        ended = run.wait(60)
     assert ended.returncode == 130
     assert ended.stderr.splitlines()[-1] == "Interrupted."
     assert "Traceback" not in ended.stderr
