@@ -16,6 +16,7 @@ from scrapy_urlcanon.learn import Learned, Observation, learn
 from scrapy_urlcanon.learn.captures import site_of
 from scrapy_urlcanon.learn.location import locate, to_url
 from scrapy_urlcanon.learn.miner import Miner
+from scrapy_urlcanon.learn.operations.base import handles_of
 from scrapy_urlcanon.learn.operations.hosts import AliasHost, SetScheme, StripWww, SubdomainIntoPath
 from scrapy_urlcanon.learn.operations.parameters import DropParam, DropRepeated, DropValue, KeepOnly
 from scrapy_urlcanon.learn.operations.paths import (
@@ -163,10 +164,13 @@ ODD = urls_of(TEXTS | st.sampled_from(["index.html", "a;sid=1", "A%2f", "..", ""
 @example(DropParam("12-a"), Scope("shop.example"), ["http://shop.example/?12-a"])
 @example(KeepOnly(("12-a",)), Scope("shop.example"), ["http://shop.example/?12-a"])
 @example(RewriteTemplates("/{a}", "/1/^/{a}"), Scope("shop.example"), ["http://shop.example/1-a"])
+@example(RewriteTemplates("/a/^/{b}", "/a/{b}"), Scope("shop.example"), ["http://shop.example/a?b"])
 def test_trial_of_an_operation_is_what_the_written_rule_does(operation, scope, urls):
-    """Each operation that can be said changes a URL as the canonicalizer does with its rule."""
+    """Each operation that can be said changes a URL as the canonicalizer does, and finds it."""
     if operation.is_valid:
         agree(Accepted(scope, (operation,), Evidence()), urls)
+        changed = [url for url in map(locate, urls) if operation.apply(url) is not url]
+        assert all(operation.handle in handles_of(url) for url in changed)
 
 
 @cache

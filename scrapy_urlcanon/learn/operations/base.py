@@ -251,10 +251,7 @@ def handles_of_params(params: tuple[str, ...]) -> Iterator[str]:
 
 def handles_of_path(path: str) -> Iterator[str]:
     """Yield those that they have for their path."""
-    whole, path = path, parts_of(path)[0]
-    if whole != path:
-        yield "/" + whole.rpartition("/")[2]
-        yield f"{whole.count('/')} segments"
+    path, _ = parts_of(path)
     yield "/" + path.rpartition("/")[2]
     yield path[: path.find("/", 1) + 1]
     yield f"{path.count('/')} segments"

@@ -59,7 +59,7 @@ class RewriteTemplates(Operation):
         """A parameter of the first template, its first or last segment, or their number."""
         for name in self.rewrite.source.params:
             return "?" + name
-        path = self.source
+        path, _ = parts_of(self.source)
         if ":path}" not in path:
             return f"{path.count('/')} segments"
         for mark in (path[: path.find("/", 1) + 1], "/" + path.rpartition("/")[2]):
@@ -155,8 +155,9 @@ class RewriteTemplates(Operation):
         return location
 
     def _apply_once(self, location: Location) -> Location:
-        is_other = self._found(location.path) is None
-        return location if is_other else super()._apply_once(location)
+        # What stands in a query may fit too where it does not look like a path.
+        fits = self._fits(parts_of(location.path)[0])
+        return super()._apply_once(location) if fits else location
 
     def change(self, url: Url) -> Url:
         # The option would follow it up at once, which is done here anyway.
