@@ -125,11 +125,6 @@ def templates_of(location: Location) -> Iterator[str]:
             yield ANY_PATH + query
 
 
-def depth_and_names(location: Location) -> tuple[int, frozenset[str]]:
-    """Return how many segments and which parameters a URL has."""
-    return location.path.count("/"), frozenset(map(name_of, location.params))
-
-
 def _of_version(segments: list[str]) -> Iterator[str]:
     """Yield the class of the paths that say the latest version where these segments do."""
     if any(map(_VERSION.fullmatch, segments)):

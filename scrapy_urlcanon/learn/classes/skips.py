@@ -19,7 +19,7 @@ from scrapy_urlcanon.exceptions import TemplateError
 from scrapy_urlcanon.learn.classes.derived import follow, way_of_most
 from scrapy_urlcanon.learn.classes.elsewhere import Shown
 from scrapy_urlcanon.learn.classes.index import TemplateIndex
-from scrapy_urlcanon.learn.classes.shapes import ANY_PATH, depth_and_names, templates_of
+from scrapy_urlcanon.learn.classes.shapes import ANY_PATH, templates_of
 from scrapy_urlcanon.learn.evidence import worth
 from scrapy_urlcanon.learn.location import (
     Location,
@@ -321,7 +321,8 @@ class _Skips:
             lost += len(look.claimed)
         if pages <= lost or known >= _KNOWN or self._is_chance(found, look):
             lost += self._displaced(found, look)
-            alone = self._led_away(alone, found)
+            # A page that declares where it is led from is found there: that is no chance.
+            alone = {p for p in alone if not self._canonical.isdisjoint(self._led(p, found))}
         lost += len(alone)
         hidden = sum(1 for page in alone if self._led(page, found))
         # Without the rewrites that lead to these the class may be skipped.
@@ -350,15 +351,6 @@ class _Skips:
             for url in self._urls[page]
             if url not in found.members and self._form(url) in found.members
         ]
-
-    def _led_away(self, alone: set[int], found: _SkipClass) -> set[int]:
-        """Return those of some pages that are led into a class from where its others are found.
-
-        That these are found nowhere else is due to the rewrites, and not to chance.
-        """
-        led = {page: {*map(depth_and_names, self._led(page, found))} for page in alone}
-        shapes = {depth_and_names(other) for _, others in self._others(found) for other in others}
-        return {page for page, own in led.items() if own & shapes}
 
     def _is_hardly_seen(self, look: _Look) -> bool:
         """Tell whether so few of the URLs that are declared were seen that no crawl misses as many.
