@@ -407,7 +407,7 @@ def _parse(text: str, kinds: Mapping[str, str]) -> Template:
         if not equals and _PLACE.search(piece):
             if bare is not None:
                 raise TemplateError("two parameters without = have places")
-            bare = TextTemplate(_parse_parts(piece, encode_path, kinds))
+            bare = TextTemplate(_parse_parts(piece, _encode_bare, kinds))
             continue
         if not name or "{" in name or "}" in name:
             raise TemplateError(f"expected a parameter with a name, got {piece!r}")
@@ -416,6 +416,10 @@ def _parse(text: str, kinds: Mapping[str, str]) -> Template:
             raise TemplateError(f"the parameter {name!r} stands in it twice")
         params[name] = TextTemplate(_parse_parts(value, encode_query_text, kinds))
     return Template(text, TextTemplate(_parse_parts(path, encode_path, kinds)), params, bare)
+
+
+def _encode_bare(text: str) -> str:
+    return as_path(encode_query_text(text))
 
 
 def _parse_parts(text: str, encode: Encode, kinds: Mapping[str, str]) -> Iterator[Part]:

@@ -75,6 +75,8 @@ def test_template_matches_paths_of_its_shape(template, path, found):
         ("/t?{id:digits}&p={p}", "/t?12=&p=3&print=", {"id": "12", "p": "3"}),
         ("/t?{id:digits}", "/t?12=&13=", None),
         ("/t?{id:digits}", "/t?12=a", None),
+        ("/t?a+%2F{id}", "/t?a+%2F12=", {"id": "12"}),
+        ("/t?a+{id}", "/t?a%2B12=", None),
     ],
 )
 def test_template_matches_parameters_in_any_order(template, path, found):
