@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from scrapy_urlcanon.canonicalizer.templates import parse_template
@@ -13,13 +13,15 @@ from scrapy_urlcanon.learn.location import host_of, locate, to_url
 
 TEXTS = st.text("a17-_.%é\u0661{}0 ;", min_size=1, max_size=5) | st.sampled_from(["7", "cats-7"])
 URLS = st.builds(
-    "http://{}a.example/{}?{}".format,
+    "http://{}a.example/{}?{}{}".format,
     st.sampled_from(["", "www."]),
     st.lists(TEXTS, max_size=3).map("/".join),
     st.lists(st.tuples(st.sampled_from("pqé"), TEXTS).map("=".join), max_size=2).map("&".join),
+    st.sampled_from(["", "&7-a", "&a/7"]),
 )
 
 
+@example(["http://a.example" + "/1.2.3" * 5 + "/a-1/a-2?p=1"])  # more numbers than names
 @given(st.lists(URLS, max_size=12))
 def test_index_leaves_out_no_template_that_fits(urls):
     """Each template, however it was come by, is found for all URLs of its outline that fit it."""

@@ -98,7 +98,7 @@ def templates_of(location: Location) -> Iterator[str]:
     parts = []
     for segment in segments:
         if location.params and not is_number(segment) and NUMBERED.search(segment):
-            parts.append("{" + next(names) + "}")
+            parts.append(_place(names))
         else:
             parts.append(_masked(segment, names))
     path = "/" + "/".join(parts)
@@ -114,7 +114,7 @@ def templates_of(location: Location) -> Iterator[str]:
     if any(map(_is_title, segments[:last])):
         names = iter(_NAMES)
         parts = [
-            "{" + next(names) + "}" if n < last and _is_title(segment) else _masked(segment, names)
+            _place(names) if n < last and _is_title(segment) else _masked(segment, names)
             for n, segment in enumerate(segments)
         ]
         yield as_template("/" + "/".join(parts))
@@ -130,7 +130,7 @@ def _of_version(segments: list[str]) -> Iterator[str]:
     if any(map(_VERSION.fullmatch, segments)):
         names = iter(_NAMES)
         # With a slash at the end the last one is empty.
-        said = (s if not s or _VERSION.fullmatch(s) else f"{{{next(names)}}}" for s in segments)
+        said = (s if not s or _VERSION.fullmatch(s) else _place(names) for s in segments)
         yield "/" + "/".join(said)
 
 
@@ -149,9 +149,14 @@ def _is_title(segment: str) -> bool:
     return bool(NUMBERED.search(segment) or _TITLE.search(segment))
 
 
+def _place(names: Iterator[str], kind: str = "") -> str:
+    """Return a place with the next name; with the last one again where there are too many."""
+    return "{" + next(names, _NAMES[-1]) + kind + "}"
+
+
 def _masked(text: str, names: Iterator[str]) -> str:
     """Return a text with places for its numbers, if it is made of little else."""
     text = text.replace("{", "%7B").replace("}", "%7D")
     if "%" in text or len(NUMBER.findall(text)) > _MAX_NUMBERS:
         return text
-    return NUMBER.sub(lambda _: "{" + next(names, "p") + ":digits}", text)
+    return NUMBER.sub(lambda _: _place(names, ":digits"), text)
