@@ -41,6 +41,7 @@ TEXTS = st.text(SPECIAL + "aA1", max_size=6) | st.text(max_size=4)
 NAMES = TEXTS | st.sampled_from(
     ["id", "sid", "page", "q", "a%20b", "sig", "Expires", "12-a", "/A/12-a/", "/^/b", "a"]
 )
+IN_QUERIES = st.sampled_from(["12-a", "12-a+b", "a-12", "a/7", "/a/12/", "print", "12", "^/7"])
 
 
 def written(rules):
@@ -62,7 +63,7 @@ def agree(accepted, urls):
 
 def urls_of(text, names=NAMES):
     """URLs of one site with odd texts in every place."""
-    param = st.tuples(names, text).map("=".join) | names
+    param = st.tuples(names, text).map("=".join) | names | IN_QUERIES
     return st.builds(
         "http{}://{}shop.example{}/{}?{}".format,
         st.sampled_from(["", "s"]),
@@ -131,6 +132,7 @@ OPERATIONS = st.one_of(
             SetScheme("https"),
             SetScheme("http"),
             AliasHost("b.shop.example", "shop.example"),
+            AliasHost("shop.example:8080", "shop.example"),
             SubdomainIntoPath("*", "shop.example", "www.", ("b",)),
             SubdomainIntoPath("ann", "shop.example", "www."),
             RewriteTemplates("/{a}/{b:digits}", "/{a}?id={b}"),
@@ -142,6 +144,11 @@ OPERATIONS = st.one_of(
             RewriteTemplates("/a/^/{rest:path}", "/{rest}"),
             RewriteTemplates("/a/^/{a}", "/12/{a}"),
             RewriteTemplates("/{a}", "/12/^/{a}"),
+            RewriteTemplates("/{b}/^/{a:digits}-{_s}", "/{b}/^/{a}--"),
+            RewriteTemplates("/{b}/^/{a}/{c}", "/{b}/{a}?c={c}"),
+            RewriteTemplates("/{b}/{a:digits}", "/{b}/^/a/{a}"),
+            RewriteTemplates("/{rest:path}/^/{a}/7", "/{rest}/^/{a}/"),
+            RewriteTemplates("/{b}/^/{_s}", "/{b}"),
         ]
     ),
     st.builds(RewriteTemplates, TEXTS.map("/{{a}}/{}".format), TEXTS.map("/{}{{a}}".format)),
