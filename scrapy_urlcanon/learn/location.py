@@ -26,6 +26,8 @@ from scrapy_urlcanon.canonicalizer.values import Setting
 if TYPE_CHECKING:
     from collections.abc import Container
 
+    from scrapy_urlcanon.canonicalizer.templates import Template
+
 # What every policy does: the normalizations that are always on, the order of the parameters.
 _NORMAL = Canonicalizer({"*": {"tracking_params": "keep"}}, preset="safe")
 _SEMICOLONS = QuerySeparator({QuerySeparator.name: Setting(";", Layer("learning"))})
@@ -107,6 +109,21 @@ def as_template(text: str) -> str:
     segments, question_mark, query = rest.partition("?")
     segments = _NO_PATH.sub(lambda sign: f"%{ord(sign[0]):02X}", segments)
     return f"{path}?{segments}" + (f"&{query}" if question_mark else "")
+
+
+def is_for_names(template: Template) -> bool:
+    """Tell whether a template may take the name of a parameter for a path in the query.
+
+    Here names are no paths, so that nothing that is known of these speaks for it: what holds for
+    ``?12-title`` and ``?13-title`` may not hold for ``?print``.
+
+    >>> from scrapy_urlcanon.canonicalizer.templates import parse_template
+    >>> [is_for_names(parse_template(f"/a?{text}")) for text in ("{b}", "{b:digits}-{c}", "b/{c}")]
+    [True, False, False]
+    """
+    parts = template.bare.parts if template.bare else ("/",)
+    text = "".join(p if isinstance(p, str) else "a" if p.takes("a") else "0" for p in parts)
+    return not _PATH_IN_QUERY.fullmatch(text)
 
 
 # Signs of a path that say something else in a query.

@@ -156,6 +156,11 @@ OPERATIONS = st.one_of(
 ODD = urls_of(TEXTS | st.sampled_from(["index.html", "a;sid=1", "A%2f", "..", "", "12", "a"]))
 
 
+@example(  # Two that look like paths, of which the template takes one.
+    operation=RewriteTemplates("/{b}/^/{a:digits}-{_s}", "/{b}/^/{a}--"),
+    scope=Scope("shop.example"),
+    urls=["http://shop.example/a?12-a&b-7"],
+)
 @given(
     operation=OPERATIONS,
     scope=st.sampled_from(

@@ -65,6 +65,24 @@ def test_lists_of_parameters_to_keep_spare_paths_in_queries():
     assert key(f"{HOST}/i.php?/topic/1") != key(f"{HOST}/i.php?/topic/2")
 
 
+def test_place_for_a_path_takes_no_name_of_a_parameter():
+    """What holds for all of ``?12-title`` or ``?6f0c...`` says nothing of ``?print``."""
+    token = "a{}?{:x}{:x}".format
+    seen = [see(f"/{token(i, s, i**9 + 16**20)}", f"{i}") for i in range(12) for s in (1, 2)]
+    seen += [
+        see(f"/t.php?{i}-title&p={10 * i + post}", f"topic {i}")
+        for i in range(20)
+        for post in (1, 2)
+    ]
+    seen += [see(f"/t.php?{i}-title", f"topic {i}") for i in range(20)]
+    found = rules(seen)
+    key = Canonicalizer(found)
+    for switch in ("print", "history"):
+        assert key.canonicalize(f"{HOST}/a1?{switch}") == f"{HOST}/a1?{switch}="
+        assert key.skips(f"{HOST}/t.php?{switch}&p=7") is None
+    assert key.skips(f"{HOST}/t.php?7-other-title&p=7")
+
+
 @pytest.mark.parametrize("query", ["print", "OpenDocument", "id=1&q2=", "f%5B0%5D="])
 def test_names_of_parameters_are_no_path(query):
     """A switch, or a field of a form that is empty, stays a parameter."""

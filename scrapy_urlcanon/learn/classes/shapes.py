@@ -28,6 +28,8 @@ _MAX_VALUE = 40
 #: A text for readers beside its number.
 NUMBERED = re.compile(r"[A-Za-z][-_.]?[0-9]|[0-9][-_.]?[A-Za-z]")
 
+_NUMBER_FIRST = re.compile("[0-9]+([-_.])")
+
 # A title: several words.
 _TITLE = re.compile(r"[^\W\d_]{2}[-_+][^\W\d_]{2}|%[8-F]")
 
@@ -96,9 +98,12 @@ def templates_of(location: Location) -> Iterator[str]:
         return
     names = iter(_NAMES)
     parts = []
-    for segment in segments:
+    for n, segment in enumerate(segments):
         if location.params and not is_number(segment) and NUMBERED.search(segment):
-            parts.append(_place(names))
+            # What stands there for any text stands for the names of parameters too.
+            number = segments[n - 1] == IN_QUERY and _NUMBER_FIRST.match(segment)
+            before = f"{_place(names, ':digits')}{number[1]}" if number else ""
+            parts.append(before + _place(names))
         else:
             parts.append(_masked(segment, names))
     path = "/" + "/".join(parts)

@@ -24,6 +24,7 @@ from scrapy_urlcanon.learn.evidence import worth
 from scrapy_urlcanon.learn.location import (
     Location,
     host_of,
+    is_for_names,
     reading_order,
     to_url,
     value_of,
@@ -479,6 +480,8 @@ def _classes_of(likely: Iterable[Location], groups: Groups) -> list[_SkipClass]:
                 template = parse_template(text)
             except TemplateError:
                 continue  # URLs of strangers hold anything
+            if is_for_names(template):
+                continue
             found = classes[host, text] = _SkipClass(host, text)
             index.add(location, template, found)
     for location in sorted(groups.pages, key=reading_order) if classes else ():

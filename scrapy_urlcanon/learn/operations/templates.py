@@ -8,12 +8,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 from scrapy_urlcanon.canonicalizer.rules.template import RewritePath
-from scrapy_urlcanon.learn.location import MARK, Location, as_template, parts_of, with_path
+from scrapy_urlcanon.learn.location import (
+    MARK,
+    Location,
+    as_template,
+    is_for_names,
+    parts_of,
+    to_url,
+    with_path,
+)
 from scrapy_urlcanon.learn.operations.base import ANY, MAX_PASSES, Operation
 from scrapy_urlcanon.learn.vocabulary import PART_OF_LISTING, is_ordering
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from scrapy_urlcanon.canonicalizer.rewrites import Rewrite
     from scrapy_urlcanon.canonicalizer.url import Url
@@ -48,6 +56,10 @@ class RewriteTemplates(Operation):
         """The pair, as the canonicalizer reads it."""
         (rewrite, _), *_ = self.rule.value
         return rewrite  # type: ignore[no-any-return]
+
+    @property
+    def is_valid(self) -> bool:
+        return super().is_valid and not is_for_names(self.rewrite.source)
 
     @property
     def subjects(self) -> frozenset[str]:
@@ -106,12 +118,13 @@ class RewriteTemplates(Operation):
         """
         return self.rewrite.source.path.expression.fullmatch
 
-    def _found(self, path: str) -> dict[str, str] | None:
+    def _found(self, location: Location) -> Mapping[str, str] | None:
         """Return what the first template finds in a path; None where that does not fit."""
-        before, segments = parts_of(path)
-        found, bare = self._fits(before), self.rewrite.source.bare
-        in_bare = bare.expression.fullmatch(segments) if found and bare else found
-        return found.groupdict() | in_bare.groupdict() if found and in_bare else None
+        source, found = self.rewrite.source, self._fits(parts_of(location.path)[0])
+        if found is None or source.bare is None:
+            return found and found.groupdict()
+        match = source.match(to_url(location))
+        return match and match.found
 
     @cached_property
     def _goes_by_path(self) -> bool:
@@ -135,7 +148,7 @@ class RewriteTemplates(Operation):
         ('r7',)
         """
         # Of most templates, and of all URLs that they change, there are none.
-        found = (self._found(location.path) if "{_" in self.source else None) or {}
+        found = (self._found(location) if "{_" in self.source else None) or {}
         return tuple(text for name, text in found.items() if name.startswith("_"))
 
     def apply(self, location: Location) -> Location:
@@ -155,9 +168,8 @@ class RewriteTemplates(Operation):
         return location
 
     def _apply_once(self, location: Location) -> Location:
-        # What stands in a query may fit too where it does not look like a path.
-        fits = self._fits(parts_of(location.path)[0])
-        return super()._apply_once(location) if fits else location
+        is_other = self._found(location) is None
+        return location if is_other else super()._apply_once(location)
 
     def change(self, url: Url) -> Url:
         # The option would follow it up at once, which is done here anyway.
