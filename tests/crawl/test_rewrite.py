@@ -35,6 +35,21 @@ async def test_canonical_url_is_fetched(crawl):
     assert result.figures["dropped"] == 1
 
 
+@deferred_f_from_coro_f
+async def test_path_in_a_query_is_fetched_as_it_was_linked(crawl):
+    """A program that finds its page by ``?12-title`` knows nothing of ``?12-title=``."""
+    linked = ["/t.php?12-a-title&sid=1", "/i.php?/topic/7/&sid=1", "/a?b=&print&sid=1", "/a?C+D/é"]
+    rules = {
+        "drop_params": ["sid"],
+        "rewrite_path": [["/t.php?{id:digits}-{title}", "/t.php?{id}-/"]],
+    }
+    settings = {**SETTINGS, "URLCANON_RULES": {"*": rules}}
+    result = await crawl(
+        lambda request: links(*linked) if request.url == f"{SITE}/" else page("a"), settings
+    )
+    assert result.hits == ["/", "/t.php?12-/", "/i.php?/topic/7/", "/a?b=&print", "/a?C+D/%C3%A9"]
+
+
 @pytest.mark.parametrize(
     "answer",
     [page("", status=404), page("", status=500), Response(fault=Fault.RESET), redirect("/gone")],
