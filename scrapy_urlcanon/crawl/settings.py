@@ -336,7 +336,7 @@ class CrawlSettings:
     """Go by [what is known of the programs](profiles.md) that sites run on: `True`, `False`, or a
     list of their names and of paths of files of your own, in which `"*"` stands for all of ours."""
     rewrite: bool | frozenset[str] = _setting(_sites, default=False)
-    """`True` or a list of hosts: fetch the canonical URL, not the linked one."""
+    """`True` or a list of hosts: fetch the canonical URL, not the linked one; no `=` is added."""
     record: str | None = _setting(_path_of_store, default=None)
     """The file in which the crawl keeps what it saw, [to learn from](learning.md); `%(name)s`
     and `%(time)s` are those of the spider and the start."""
