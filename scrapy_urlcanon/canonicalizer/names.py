@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.percent_encoding import lower_letters
@@ -123,6 +124,20 @@ class AnyCaseMatcher(NameMatcher):
     def match(self, name: str) -> Entry | None:
         """Return the entry that decides about *name*, or None."""
         return super().match(lower_letters(name))
+
+
+# What has a slash, begins with a digit, or has one beside other signs than letters. The name of a
+# field may end with one.
+_PATH = re.compile(r".*/.*|(?![0-9]+\Z)[0-9].*|\w*[^\w\[\]%].*[0-9].*", re.ASCII | re.DOTALL)
+
+
+def is_path(text: str) -> bool:
+    """Tell whether what stands in a query without a value looks like a path, and like no name.
+
+    >>> [is_path(text) for text in ("/topic/7", "12-title", "print", "f[0]", "12")]
+    [True, True, False, False, False]
+    """
+    return _PATH.fullmatch(text) is not None
 
 
 def is_writable(name: str) -> bool:

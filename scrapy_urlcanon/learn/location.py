@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.layers import Layer
+from scrapy_urlcanon.canonicalizer.names import is_path
 from scrapy_urlcanon.canonicalizer.parsing import parse
 from scrapy_urlcanon.canonicalizer.percent_encoding import as_path, as_query_text, encode_path
 from scrapy_urlcanon.canonicalizer.rules.separators import QuerySeparator
@@ -40,12 +41,6 @@ IN_QUERY = "^"
 """The segment behind which those of the query come; no other is spelled so."""
 MARK = f"/{IN_QUERY}/"
 """What a path with such segments has once, and no other has."""
-
-# No name of a parameter: what has a slash, begins with a digit, or has one beside other signs than
-# letters. The name of a field may end with one.
-_PATH_IN_QUERY = re.compile(
-    r".*/.*|(?![0-9]+\Z)[0-9].*|\w*[^\w\[\]%].*[0-9].*", re.ASCII | re.DOTALL
-)
 
 
 class Origin(NamedTuple):
@@ -123,7 +118,7 @@ def is_for_names(template: Template) -> bool:
     """
     parts = template.bare.parts if template.bare else ("/",)
     text = "".join(p if isinstance(p, str) else "a" if p.takes("a") else "0" for p in parts)
-    return not _PATH_IN_QUERY.fullmatch(text)
+    return not is_path(text)
 
 
 # Signs of a path that say something else in a query.
@@ -210,20 +205,20 @@ def _take_apart(url: str) -> Location:
 
 def _located(origin: Origin, path: str, params: tuple[str, ...]) -> Location:
     """Return the location, with that parameter as segments which looks like a path."""
-    names = [param[:-1] for param in params if param[-1:] == "=" and is_path(param[:-1])]
+    names = [param[:-1] for param in params if param[-1:] == "=" and is_path_in_query(param[:-1])]
     if len(names) == 1 and as_query_text(segments := as_path(names[0])) == names[0]:
         path, params = path + MARK + segments, tuple([p for p in params if p != f"{names[0]}="])
     return Location(origin, path, params)
 
 
-def is_path(name: str) -> bool:
+def is_path_in_query(name: str) -> bool:
     """Tell whether the name of a parameter, as it stands in a URL, looks like a path.
 
-    >>> is_path("%2Ftopic%2F12"), is_path("12-title"), is_path("page2"), is_path("12")
-    (True, True, False, False)
+    >>> [is_path_in_query(name) for name in ("%2Ftopic%2F12", "12-title", "page2", "12")]
+    [True, True, False, False]
     """
     may_be = "%" in name or any(map(str.isdigit, name))
-    return may_be and bool(_PATH_IN_QUERY.fullmatch(as_path(name)))
+    return may_be and is_path(as_path(name))
 
 
 _origin = lru_cache(maxsize=4096)(Origin)  # shared, as each URL has one

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.layers import Layer
-from scrapy_urlcanon.canonicalizer.names import AnyCaseMatcher, Entry, NameMatcher
+from scrapy_urlcanon.canonicalizer.names import AnyCaseMatcher, Entry, NameMatcher, is_path
 from scrapy_urlcanon.canonicalizer.percent_encoding import lower_letters
 from scrapy_urlcanon.canonicalizer.rules.base import (
     Classical,
@@ -272,7 +272,8 @@ class EmptyParams(ParameterRule):
 
     What it does: drops ``id=`` and ``=123``; not from a URL that carries a signature of
     itself, and not where nothing would be left of the query: what stands there alone, as in
-    ``?Page:Name`` of some wikis, is the page.
+    ``?Page:Name`` of some wikis, is the page. So is what looks like a path, as in
+    ``?12-title&page=2`` or ``?/topic/12&st=20`` of some forums.
 
     Why it is safe: a form that was sent with an empty field, or a template that had
     nothing to put there.
@@ -293,6 +294,7 @@ class EmptyParams(ParameterRule):
     keeps = (
         Example("drop", "http://example.com/?a=0", "http://example.com/?a=0"),
         Example("drop", "http://example.com/?Page%3AName=", "http://example.com/?Page%3AName="),
+        Example("drop", "http://example.com/?12-a=&page=2", "http://example.com/?12-a=&page=2"),
         Example(
             "drop",
             "https://s3.example/a?X-Amz-Signature=0a&versionId=",
@@ -301,7 +303,7 @@ class EmptyParams(ParameterRule):
     )
 
     def drops(self, name: str, value: str) -> Cause | None:
-        return None if name and value else Cause(self._layer)
+        return None if name and (value or is_path(name)) else Cause(self._layer)
 
     def by_name(self, name: str) -> bool:
         return not name

@@ -14,7 +14,7 @@ from scrapy_urlcanon.canonicalizer.percent_encoding import (
 )
 from scrapy_urlcanon.canonicalizer.rules import query
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
-from scrapy_urlcanon.learn.location import Location, is_path, parts_of, value_of
+from scrapy_urlcanon.learn.location import Location, is_path_in_query, parts_of, value_of
 from scrapy_urlcanon.learn.operations.base import ANY, REPEATED, Operation
 from scrapy_urlcanon.learn.vocabulary import is_ordering, may_be_default
 
@@ -86,7 +86,7 @@ class _NamedParameterOperation(_ParameterOperation):
     @property
     def is_valid(self) -> bool:
         # To the option a path in the query is a name, which it would drop.
-        return _is_said(self.name) and not is_path(self.name)
+        return _is_said(self.name) and not is_path_in_query(self.name)
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,9 @@ class KeepOnly(_ParameterOperation):
 
     @property
     def is_valid(self) -> bool:
-        return all(is_writable(decode_query_text(n)) and not is_path(n) for n in self.names)
+        return all(
+            is_writable(decode_query_text(n)) and not is_path_in_query(n) for n in self.names
+        )
 
 
 @dataclass(frozen=True)
