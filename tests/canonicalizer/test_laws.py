@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from zlib import crc32
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scrapy import Request
 from scrapy.utils.request import fingerprint
@@ -124,6 +124,45 @@ def test_laws_hold_under_any_rules(rules, preset, urls) -> None:
     canonicalizer = Canonicalizer(rules, preset=preset)
     for url in urls:
         check(canonicalizer, url)
+
+
+IN_QUERIES = ["12-a", "12-a=", "/t/1", "a+b", "a%2Bb", "a%3Db", "a;1-b", "..", "print", "a=1", ""]
+BESIDE = {
+    "query_separator": [";"],
+    "sort_query": [False],
+    "empty_params": ["drop"],
+    "drop_params": [["1*"], ["a"]],
+    "keep_params": [["a"]],
+    "param_case": ["lower"],
+}
+
+
+@settings(max_examples=settings.default.max_examples // 3)
+@given(
+    pairs=st.lists(
+        st.sampled_from(
+            [
+                ["/x?{id:digits}-{text}", "/x?{id}-"],
+                ["/x?/t/{id}", "/x?id={id}"],
+                ["/x?a={id}", "/x?a+{id}"],
+                ["/x?{rest:path}&a={a}", "/z/{rest}?a={a}"],
+                ["/y/{any}", "/x?{any}"],
+            ]
+        ),
+        min_size=1,
+        max_size=2,
+        unique_by=str,
+    ),
+    options=st.fixed_dictionaries(
+        {}, optional={name: st.sampled_from(values) for name, values in BESIDE.items()}
+    ),
+    path=st.sampled_from(["/x?", "/y/a;b?", "/y/12-a+b?"]),
+    pieces=st.lists(st.sampled_from(IN_QUERIES), max_size=3).map("&".join),
+)
+def test_laws_hold_for_paths_in_queries(pairs, options, path, pieces) -> None:
+    """Whatever else is done to a query, what a template makes of a path in it has one form."""
+    canonicalizer = Canonicalizer({"example.com": {**options, "rewrite_path": pairs}})
+    check(canonicalizer, f"http://example.com{path}{pieces}")
 
 
 @given(pair=respelled(urls()) | st.tuples(urls(), urls()) | respelled(mutated(urls())))
