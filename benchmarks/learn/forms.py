@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import sys
 from argparse import ArgumentParser
+from collections import Counter
 from dataclasses import dataclass
 from hashlib import sha1
 from itertools import product
@@ -110,6 +111,10 @@ class FormSite:
 
     def __post_init__(self) -> None:
         self.pages: dict[str, str] = {}
+        # What two things have in common is no URL of either.
+        every = [Thing(number, self.seed) for number in range(1, THINGS + 1)]
+        times = Counter(title for thing in every for title in thing.titles)
+        self._things = [thing for thing in every if {times[t] for t in thing.titles} == {1}]
         draw = Random(f"linked {self.seed}")
         for page, urls in self.form.items():
             for place, url in enumerate(urls):
@@ -123,8 +128,7 @@ class FormSite:
         url, _, share = url.partition(" @")
         places = [*dict.fromkeys(_PLACE.findall(url + page))]
         is_parted = not {"k", "start", "post", "in_part"}.isdisjoint(places)
-        for number in range(1, THINGS + 1):
-            thing = Thing(number, self.seed)
+        for thing in self._things:
             if share and thing.draw(url).random() >= float(share):
                 continue
             parts = 1 + thing.draw("parts").randrange(PARTS)
