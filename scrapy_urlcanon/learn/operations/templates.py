@@ -103,6 +103,7 @@ class RewriteTemplates(Operation):
     def after(self, step: Operation) -> Operation:
         """Return the pair for URLs that a change to the path came before.
 
+        >>> from scrapy_urlcanon.learn.operations.paths import LowerPath
         >>> RewriteTemplates("/Node/{a}/Print", "/Node/{a}").after(LowerPath())
         RewriteTemplates(source='/node/{a}/print', target='/node/{a}')
         """
