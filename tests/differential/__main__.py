@@ -102,9 +102,12 @@ async def _check_fairness(arguments: argparse.Namespace) -> int:
 
 
 def _problem(verdict: Verdict) -> str:
+    # A crawl that was stopped, because it did not end in time, has lost what it had yet to fetch.
+    problems = [error.strip().splitlines()[-1] for error in verdict.errors[:1]]
     if verdict.lost:
-        return "lost " + ", ".join(f"{pair[1]} for {pair[0]}" for _, pair, _ in verdict.lost[:4])
-    return verdict.errors[0].strip().splitlines()[-1]
+        lost = ", ".join(f"{pair[1]} for {pair[0]}" for _, pair, _ in verdict.lost[:4])
+        problems.append(f"lost {lost}")
+    return "; ".join(problems)
 
 
 async def _show(failed: list[tuple[int, Case]], say: Callable[[str], object]) -> None:
