@@ -6,7 +6,7 @@ import logging
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from scrapy import signals
 from scrapy.core.scheduler import Scheduler
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
-    from scrapy.utils.request import RequestFingerprinterProtocol
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
@@ -112,7 +111,7 @@ class Crawl:
         self.ordered = ordered_crawl(
             crawler, self.settings, self.stats, self.unwritten, is_job=self._is_job
         )
-        self._fallback = self._make_fallback()
+        self._make_fallback()
         if fingerprinter_class:
             self.fingerprinter = self._make(fingerprinter_class)
         self.rule_changes = RuleChanges(
@@ -462,13 +461,13 @@ class Crawl:
         shared: SharedCrawl = share(self._crawler)
         return shared
 
-    def _make_fallback(self) -> RequestFingerprinterProtocol:
+    def _make_fallback(self) -> None:
+        """Make the fallback: one that wraps a fingerprinter of ours asks for that meanwhile."""
+        self._fallback = build_from_crawler(ScrapyRequestFingerprinter, self._crawler)
         named = self.settings.fallback_request_fingerprinter_class
-        fallback: Any = named or ScrapyRequestFingerprinter
-        if issubclass(fallback, PageFingerprints):
-            fallback = ScrapyRequestFingerprinter
-        made: RequestFingerprinterProtocol = build_from_crawler(fallback, self._crawler)
-        return made
+        if named and not issubclass(named, PageFingerprints):
+            setattr(self._crawler, _ATTRIBUTE, self)
+            self._fallback = build_from_crawler(named, self._crawler)
 
     def _make(self, kind: type[F]) -> F:
         return kind(self.canonicalizer, self.canonical_urls, self.first_urls, self._fallback)

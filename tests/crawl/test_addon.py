@@ -28,6 +28,20 @@ class HeaderFingerprinter:
         return fingerprint(request, include_headers=["Accept-Language"])
 
 
+class LocalizedFingerprinter:
+    """A fingerprinter of a user that wraps ours: the Accept-Language header makes another page."""
+
+    def __init__(self, wrapped):
+        self._wrapped = wrapped
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        return cls(RequestFingerprinter.from_crawler(crawler))
+
+    def fingerprint(self, request):
+        return request.headers.get("Accept-Language", b"") + self._wrapped.fingerprint(request)
+
+
 class WrappingAddon:
     """An add-on that replaces the fingerprinter by one of its own, as scrapy-poet's does."""
 
@@ -92,14 +106,15 @@ def test_disabled_changes_nothing():
     assert type(crawler.request_fingerprinter) is ScrapyRequestFingerprinter
 
 
+@pytest.mark.parametrize("own", [HeaderFingerprinter, LocalizedFingerprinter])
 @deferred_f_from_coro_f
-async def test_fallback_sees_headers_and_the_canonical_url(crawl):
+async def test_fallback_sees_headers_and_the_canonical_url(crawl, own):
     """What the user's fingerprinter distinguishes stays apart; what the rules merge is one."""
     start = [
         Request(f"{SITE}/?utm_source={n}", headers={"Accept-Language": language})
         for n, language in enumerate(["en", "fr", "en", "fr"])
     ]
-    result = await crawl(lambda _: page("a page"), {NAME: HeaderFingerprinter}, start=start)
+    result = await crawl(lambda _: page("a page"), {NAME: own}, start=start)
     assert sorted(result.hits) == ["/?utm_source=0", "/?utm_source=1"]
 
 
