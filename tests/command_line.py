@@ -21,10 +21,13 @@ EXAMPLE_PROJECT = ROOT / "example_project"
 HEADER = "url\tstatus\tmain_sha1"
 
 
-def urlcanon(*arguments, cwd, environment=(), stdin="", columns="100"):
-    """Run one action in this process, and return what a process of its own would have."""
+def urlcanon(*arguments, cwd, environment=(), stdin="", columns="100", encoding="utf-8"):
+    """Run one action in this process, and return what a process of its own would have.
+
+    :param encoding: that of its standard output.
+    """
     argv = ["scrapy", "urlcanon", *map(str, arguments)]
-    out, err = io.StringIO(), io.StringIO()
+    out, err = io.TextIOWrapper(io.BytesIO(), encoding), io.StringIO()
     with (
         _as_process(cwd, {"COLUMNS": columns, **dict(environment)}, stdin),
         redirect_stdout(out),
@@ -32,7 +35,8 @@ def urlcanon(*arguments, cwd, environment=(), stdin="", columns="100"):
         pytest.raises(SystemExit) as ended,
     ):
         execute(list(argv))
-    return subprocess.CompletedProcess(argv, ended.value.code, out.getvalue(), err.getvalue())
+    out.seek(0)
+    return subprocess.CompletedProcess(argv, ended.value.code, out.read(), err.getvalue())
 
 
 def scrapy(*arguments, cwd, environment=(), stdin="", columns="100"):

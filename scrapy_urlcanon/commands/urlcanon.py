@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from functools import cache
+from io import TextIOWrapper
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -55,6 +56,9 @@ class Command(ScrapyCommand):
         if args:
             raise UsageError(f"unrecognized arguments: {' '.join(args)}", print_help=False)
         assert self.settings is not None  # noqa: S101
+        if isinstance(sys.stdout, TextIOWrapper):
+            # In a pipe on Windows, and where PYTHONIOENCODING says so, few characters have a code.
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             self.exitcode = opts.action.run(opts, self.settings)
         except ConfigurationError as error:

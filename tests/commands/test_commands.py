@@ -115,6 +115,13 @@ def test_rules_shows_the_page_of_an_option(tmp_path):
         assert part in page
 
 
+def test_character_that_the_output_has_no_code_for_is_escaped(tmp_path):
+    """A pipe on Windows takes few characters, and others are no error."""
+    encoded = urlcanon("rules", "www", cwd=tmp_path, encoding="cp1252").stdout
+    assert encoded == urlcanon("rules", "www", cwd=tmp_path).stdout.replace("\u2192", "\\u2192")
+    assert "\\u2192" in encoded
+
+
 def test_rules_with_an_unknown_name_suggests_the_nearest(tmp_path):
     """A mistyped name gets an answer."""
     result = urlcanon("rules", "trailing", cwd=tmp_path)
