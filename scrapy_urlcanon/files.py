@@ -14,16 +14,23 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 _PLACEHOLDER = re.compile(r"%\((\w*)\)s")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+"""Not of one letter, which is a drive of Windows."""
 _EXAMPLE = {"name": "spider", "time": "1970-01-01T00-00-00+00-00"}
 _KNOWN = "%(name)s and %(time)s"
 
 
 def problem_of(template: str) -> str | None:
-    """Say what is wrong with the placeholders of *template*, or None.
+    """Say what is wrong with *template*, the path of a file with placeholders, or None.
 
+    >>> problem_of("s3://bucket/a.json")
+    'expected the path of a file on this machine, got a URL'
     >>> problem_of("%(nam)s.json")
     "expected no placeholders but %(name)s and %(time)s, got %(nam)s; did you mean 'name'?"
     """
+    if _URL.match(template):
+        # Scrapy's feeds take one; here it would be a directory named "s3:".
+        return "expected the path of a file on this machine, got a URL"
     for name in _PLACEHOLDER.findall(template):
         if name not in _EXAMPLE:
             nearest = did_you_mean(name, _EXAMPLE)

@@ -18,7 +18,7 @@ from scrapy_urlcanon.rule_files.loading import load_configuration as load_rules
 from scrapy_urlcanon.wording import seconds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from typing_extensions import Self
 
@@ -129,18 +129,20 @@ def _one_of(*known: str) -> Callable[[str, Any], str]:
 def _expiry(name: str, value: Any) -> dict[str, float]:
     """Return seconds by host, `*` for all others; 0 for never."""
     is_json = isinstance(value, str) and value.lstrip().startswith("{")
-    if is_json or isinstance(value, (dict, BaseSettings)):
-        by_host = _rules(name, value)
-    else:
-        by_host = {"*": value}
+    is_by_host = is_json or isinstance(value, (dict, BaseSettings))
+    by_host = _rules(name, value) if is_by_host else {"*": value}
     found, problems = {}, []
     for host, text in by_host.items():
+        place = str(host) if is_by_host else None
         seconds = seconds_of(text)
         if seconds is None:
             message = f"expected a time such as 3600, '12h' or '30d', got {text!r}"
-            problems.append(Problem(name, message, host if len(by_host) > 1 else None))
-        else:
-            found[host.lower()] = seconds
+            problems.append(Problem(name, message, place))
+            continue
+        try:
+            found[host if host == "*" else _host(host)] = seconds
+        except (TypeError, ValueError) as error:
+            problems.append(Problem(name, str(error), place))
     if problems:
         raise ConfigurationError(problems)
     return found
@@ -174,14 +176,21 @@ def _rules(name: str, value: Any) -> Any:
     return value.copy_to_dict() if isinstance(value, BaseSettings) else value
 
 
-def _paths(name: str, value: Any) -> tuple[Any, ...]:
+def _paths(name: str, value: Any) -> tuple[str, ...]:
     if value in _NO_PATH:
         return ()
     if isinstance(value, str):
         value = [path.strip() for path in value.split(",") if path.strip()]
-    if isinstance(value, (list, tuple)):
-        return tuple(_at_home(path) if isinstance(path, str) else path for path in value)
-    raise _expected(name, "a list of paths", value)
+    elif isinstance(value, os.PathLike):
+        value = [value]
+    elif not isinstance(value, (list, tuple)):
+        raise _expected(name, "a path or a list of paths", value)
+    wrong = [path for path in value if not isinstance(path, (str, os.PathLike))]
+    if wrong:
+        raise ConfigurationError(
+            [problem for path in wrong for problem in _expected(name, "a path", path).problems]
+        )
+    return tuple(map(_at_home, value))
 
 
 def _at_home(path: str | os.PathLike[str]) -> str:
@@ -220,16 +229,24 @@ def _sites(name: str, value: Any) -> bool | frozenset[str]:
     hosts, problems = set(), []
     for text in value:
         try:
-            pattern = parse_pattern(text)
+            hosts.add(_host(text))
         except (TypeError, ValueError) as error:
             problems.append(Problem(name, str(error), str(text)))
-            continue
-        if not pattern.is_for_whole_host:
-            problems.append(Problem(name, "expected a host without a path", text))
-        hosts.add(pattern.host)
     if problems:
         raise ConfigurationError(problems)
     return frozenset(hosts)
+
+
+def _host(text: Any) -> str:
+    """Return the host that *text* is, as it stands in URLs.
+
+    :raises TypeError: if it is no text.
+    :raises ValueError: if it is anything else than a host.
+    """
+    pattern = parse_pattern(text)
+    if not pattern.is_for_whole_host or "*" in pattern.host:
+        raise ValueError("expected a host without a path and without a '*'")
+    return pattern.host
 
 
 def _path_of_store(name: str, value: Any) -> str | None:
@@ -249,31 +266,15 @@ def _path_of_file(name: str, value: Any) -> str:
 
 
 def _paths_of_reports(name: str, value: Any) -> tuple[str, ...]:
-    paths: Iterable[object]
-    if value in _NO_PATH:
-        return ()
-    if isinstance(value, str):
-        paths = [path.strip() for path in value.split(",") if path.strip()]
-    elif isinstance(value, os.PathLike):
-        paths = [value]
-    elif isinstance(value, (list, tuple)):
-        paths = value
-    else:
-        raise _expected(name, "a path or a list of paths", value)
-    found: list[str] = []
-    problems: list[Problem] = []
-    for path in paths:
-        if not isinstance(path, (str, os.PathLike)):
-            problems += _expected(name, "a path", path).problems
-            continue
-        text = _at_home(path)
-        problem = "it is listed twice" if text in found else _problem_of_report(text)
+    paths = _paths(name, value)
+    problems = []
+    for place, path in enumerate(paths):
+        problem = "it is listed twice" if path in paths[:place] else _problem_of_report(path)
         if problem:
-            problems.append(Problem(name, problem, text))
-        found.append(text)
+            problems.append(Problem(name, problem, path))
     if problems:
         raise ConfigurationError(problems)
-    return tuple(found)
+    return paths
 
 
 def _problem_of_report(template: str) -> str | None:

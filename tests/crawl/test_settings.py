@@ -95,7 +95,7 @@ def test_hosts_on_a_command_line_have_commas_between(value, expected):
     assert value_of("rewrite", Settings({"URLCANON_REWRITE": value})) == expected
 
 
-@pytest.mark.parametrize("value", ["yes", "", "a.example/x", "a.example,/"])
+@pytest.mark.parametrize("value", ["yes", "", "a.example/x", "a.example,/", ["*"], ["a.*"]])
 def test_what_is_neither_a_flag_nor_hosts_is_an_error(value):
     """A word that is meant as True is no host."""
     with pytest.raises(ConfigurationError, match="URLCANON_REWRITE"):
@@ -129,6 +129,7 @@ def test_no_preset_is_an_error_that_shows_what_there_was(value):
         ("100%.html", "a percent sign is written %%"),
         ("%s.html", "the only placeholders"),
         ("a.html,a.html", "listed twice"),
+        ("s3://bucket/a.html", "got a URL"),
     ],
 )
 def test_what_is_no_path_of_a_report_is_an_error(value, message):
@@ -150,6 +151,34 @@ NO_PATHS = [None, False, "", "False", "false", "0", "none", "None"]
 def test_what_turns_a_file_off_names_none(name, expected, value):
     """A command line has but text: `-s URLCANON_RECORD=False` makes no file of that name."""
     assert value_of(name, Settings({name_of(name): value})) == expected
+
+
+@pytest.mark.parametrize("value", [[None], [b"a.toml"], {"a.toml"}])
+def test_what_is_no_path_of_a_rules_file_is_an_error(value):
+    """It is no traceback, and every other problem is told with it."""
+    with pytest.raises(ConfigurationError, match=r"URLCANON_RULES_FILES: expected a path.*, got"):
+        value_of("rules_files", Settings({"URLCANON_RULES_FILES": value}))
+
+
+def test_path_of_pathlib_is_one():
+    """Settings of today have those."""
+    settings = Settings({"URLCANON_RULES_FILES": Path("a.toml")})
+    assert value_of("rules_files", settings) == ("a.toml",)
+
+
+@pytest.mark.parametrize("host", [1, "https://a.example", "a.example/x", "a.*", "*.a.example"])
+def test_expiry_for_what_is_no_host_is_an_error(host):
+    """It would hold for no page, and nothing would say so."""
+    with pytest.raises(ConfigurationError) as error:
+        value_of("seen_expires", Settings({"URLCANON_SEEN_EXPIRES": {host: "1h"}}))
+    (problem,) = error.value.problems
+    assert (problem.origin, problem.pattern) == ("URLCANON_SEEN_EXPIRES", str(host))
+
+
+def test_expiry_is_for_hosts_as_they_stand_in_urls():
+    """Scrapy requests a host in its ASCII form."""
+    settings = Settings({"URLCANON_SEEN_EXPIRES": {"Bücher.example": "1h", "*": 1}})
+    assert value_of("seen_expires", settings) == {"xn--bcher-kva.example": 3600, "*": 1}
 
 
 @pytest.mark.parametrize("name", ["record", "seen", "take_up", "skip_places", "left"])
