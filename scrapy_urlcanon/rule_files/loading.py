@@ -124,25 +124,34 @@ def _read_ours(name: str, text: str) -> RulesFile:
         return RulesFile(name, parse_json(text, unique_keys=True), file_format)
     document = parse_toml(text)
     bare = ((key, table) for key, table in document.items() if re.fullmatch(_BARE_KEY, key))
-    unquoted = [host for key, table in bare for host in _unquoted(key, table)]
+    unquoted = [pair for key, table in bare for pair in _unquoted(key, table)]
     if unquoted:
-        quoted, got = ([f"[{form % host}]" for host in unquoted] for form in ('"%s"', "%s"))
+        quoted, got = (", ".join(names) for names in zip(*unquoted, strict=True))
         raise ValueError(
-            f"expected a host in quotes, {', '.join(quoted)}, got {', '.join(got)}, which TOML "
-            "takes for tables within tables"
+            f"expected a host in quotes, {quoted}, got {got}, which TOML takes for tables within "
+            "tables"
         )
     return RulesFile(name, document, file_format)
 
 
-def _unquoted(name: str, table: object) -> Iterator[str]:
-    """Yield the hosts whose dots made tables within *table*.
+def _unquoted(name: str, table: object) -> Iterator[tuple[str, str]]:
+    """Yield the hosts whose dots made tables within *table*, and what stands in quotes there.
+
+    Each as it is to be written, and as it is.
 
     >>> list(_unquoted("shop", {"example": {"com": {"default_params": {"page": "1"}}}}))
-    ['shop.example.com']
+    [('["shop.example.com"]', '[shop.example.com]')]
+    >>> list(_unquoted("rules", {"example.com/forum/": {"www": "strip"}}))
+    [('["example.com/forum/"]', '[rules."example.com/forum/"]')]
     """
     for key, inner in table.items() if isinstance(table, dict) else ():
-        if isinstance(inner, dict) and key not in BY_NAME:
-            yield from list(_unquoted(f"{name}.{key}", inner)) or [f"{name}.{key}"]
+        if not isinstance(inner, dict) or key in BY_NAME:
+            continue
+        if re.fullmatch(_BARE_KEY, key):
+            whole = f"{name}.{key}"
+            yield from list(_unquoted(whole, inner)) or [(f'["{whole}"]', f"[{whole}]")]
+        else:
+            yield f'["{key}"]', f'[{name}."{key}"]'
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -84,6 +84,14 @@ def test_a_host_without_quotes_is_told_from_an_option(tmp_path, table, host):
     assert f'expected a host in quotes, ["{host}"], got [{host}]' in message
 
 
+@pytest.mark.parametrize("pattern", ["a.example", "*", "a.example/forum/"])
+def test_a_table_around_the_patterns_is_too_much(tmp_path, pattern):
+    """A file holds the patterns themselves: they are in no table named after the setting."""
+    table = f'URLCANON_RULES."{pattern}"'
+    message = problem_of(tmp_path / "x.toml", f'[{table}]\nwww = "strip"\n')
+    assert f'expected a host in quotes, ["{pattern}"], got [{table}]' in message
+
+
 @pytest.mark.parametrize("text", ["[a.example/forum/]", "[*]", "[a.example/x?b=1]"])
 def test_a_pattern_that_is_no_bare_name_is_to_be_quoted(tmp_path, text):
     """What TOML does not take without quotes is an error that says so."""
