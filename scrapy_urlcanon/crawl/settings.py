@@ -64,7 +64,7 @@ _NO_PATH: Final = (False, "", "0", "false", "False", "none", "None")
 _JOB_RULES: Final = ("warn", "error", "keep")
 _ORDERS: Final = ("novelty",)
 ITEM, TEXT, _ = _SEEN_BY = ("item", "text", "response")
-SCRAPY, COMPACT, COMPACT_128, _ = _SEEN_SETS = ("scrapy", "compact", "compact-128", "disk")
+SCRAPY, COMPACT, COMPACT_128, DISK = _SEEN_SETS = ("scrapy", "compact", "compact-128", "disk")
 
 
 def _flag(name: str, value: Any) -> bool:

@@ -152,6 +152,20 @@ async def test_job_that_is_resumed(crawl, kind):
         assert set(second.hits) <= {"/"}
 
 
+@pytest.mark.parametrize(("before", "after"), [("scrapy", "disk"), ("compact", "scrapy")])
+@deferred_f_from_coro_f
+async def test_job_that_goes_on_with_another_set(crawl, caplog, before, after):
+    """What was seen is made anew from the journal; without one it is said to be forgotten."""
+    for journal, what in ((True, "made anew from its journal"), (False, "not known any more")):
+        job = {**RULES, "JOBDIR": f"job-{journal}", "URLCANON_JOB_JOURNAL": journal}
+        await crawl(site(PAGES), {**job, "URLCANON_SEEN_SET": before})
+        assert "URLCANON_SEEN_SET changed" not in caplog.text
+        second = await crawl(site(PAGES), {**job, "URLCANON_SEEN_SET": after})
+        assert (set(second.hits) <= {"/"}) is journal
+        assert f"what was seen is {what}" in caplog.text
+        caplog.clear()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @deferred_f_from_coro_f
 async def test_job_that_is_stopped_while_a_variant_waits(crawl, kind, caplog):

@@ -109,9 +109,9 @@ class JobRecovery:
         self._is_resumed = False
         self._is_queue_damaged = False
         self._was_killed = self._read() or self._has_damaged_queue()
-        self.is_made_anew = self._become_of_rules() or self._was_killed
+        self.is_made_anew = self._become_of_rules() or self._was_killed or rules.is_seen_elsewhere
         """Whether what the last run had not done is scheduled again: it did not end in order, or
-        its rules were others."""
+        its rules, or its seen-set, were others."""
         if self.is_made_anew:
             # The scheduler reads them before the spider is opened.
             shutil.rmtree(self._directory / "requests.queue", ignore_errors=True)

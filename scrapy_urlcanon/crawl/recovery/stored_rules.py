@@ -15,8 +15,8 @@ from scrapy.utils.project import data_path
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.recovery.journal import FILE as JOURNAL
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
-from scrapy_urlcanon.crawl.seen_sets.stored import count_in
-from scrapy_urlcanon.crawl.settings import DELTAFETCH, HTTPCACHE, name_of
+from scrapy_urlcanon.crawl.seen_sets.stored import count_in, is_in_another
+from scrapy_urlcanon.crawl.settings import DELTAFETCH, HTTPCACHE, name_of, value_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.redaction import redact
@@ -170,6 +170,8 @@ class JobRules:
         self._unsaved = 0
         self.has_changed = False
         """Whether what is stored is of other rules than those to crawl under."""
+        self.is_seen_elsewhere = is_in_another(self._directory, value_of("seen_set", settings))
+        """Whether what was seen is stored where the duplicate filter of this run does not look."""
 
     def guard(self, configuration: Configuration, mode: str) -> Configuration:
         """Return the rules to crawl under: *configuration*, or those that the job began with.
@@ -202,6 +204,14 @@ class JobRules:
             self.has_changed = True
         elif stored.problem:
             logger.warning("%s. It is written anew.", stored.problem)
+        if self.is_seen_elsewhere:
+            logger.warning(
+                "%s changed since the last run of the job in JOBDIR: what was seen is %s.",
+                name_of("seen_set"),
+                "made anew from its journal"
+                if self._has_journal
+                else "not known any more, and is fetched again",
+            )
         if has_changed:
             stored.document, stored.suspended, stored.orphans = document, [], set()
             self.save()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.crawl.seen_sets.base import COMPACT_FILE, DISK_FILE
+from scrapy_urlcanon.crawl.settings import COMPACT, COMPACT_128, DISK, SCRAPY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,6 +14,21 @@ if TYPE_CHECKING:
 def files_in(directory: Path) -> list[Path]:
     """Return the files of the sets that a job has in *directory*."""
     return sorted(directory.glob(f"{COMPACT_FILE}*"))
+
+
+def is_in_another(directory: Path, kind: str) -> bool:
+    """Tell whether what a job with *directory* has seen is in another set than one of *kind*.
+
+    :param kind: the value of ``URLCANON_SEEN_SET``.
+    """
+    names = {
+        SCRAPY: "requests.seen",
+        COMPACT: COMPACT_FILE,
+        COMPACT_128: COMPACT_FILE,
+        DISK: DISK_FILE,
+    }
+    stored = {name for name in names.values() if (directory / name).exists()}
+    return bool(stored) and names[kind] not in stored
 
 
 def count_in(directory: Path) -> int:
