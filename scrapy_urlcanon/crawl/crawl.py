@@ -118,7 +118,7 @@ class Crawl:
             self.canonicalizer, self._on_rule_change, self._on_suspension
         )
         self._resume_suspensions()
-        if self.settings.record:
+        if self.settings.record and self.is_run:
             self._make_recorder()
         if self.fingerprinter:
             self._make_safeguards(self.fingerprinter)
@@ -126,7 +126,7 @@ class Crawl:
             self._make_dropped(self.fingerprinter)
             if self.settings.seen and crawler.spider is not None and self.is_run:
                 self._make_earlier(crawler.spider, self.settings.seen, self.fingerprinter)
-        if self.settings.take_up:
+        if self.settings.take_up and self.is_run:
             self._take_up(Path(self.settings.take_up))
         # The signals that these two listen to hold their receivers weakly.
         # A receiver of its signal costs every request more than its fingerprint.

@@ -1,5 +1,6 @@
 """Pages that an earlier run has got are not fetched again; pages that it has not got are."""
 
+import json
 import sqlite3
 import time
 from contextlib import closing
@@ -376,7 +377,7 @@ async def test_command(crawl):
 
 
 def test_command_that_shows_a_page_is_no_run(tmp_path):
-    """It shows what runs have got as well, the next run fetches it, and their report stays."""
+    """It shows what runs have got as well, and nothing that one left; their files stay."""
     project = tmp_path / "project"
     project.mkdir()
     write(project / "scrapy.cfg", "[settings]\ndefault = settings\n")
@@ -384,7 +385,8 @@ def test_command_that_shows_a_page_is_no_run(tmp_path):
         project / "settings.py",
         'ADDONS = {"scrapy_urlcanon.Addon": 500}\nSPIDER_MODULES = ["spiders"]\n'
         'URLCANON_SEEN = "seen.db"\nURLCANON_SEEN_BY = "response"\n'
-        'URLCANON_REPORT = "report.json"\n',
+        'URLCANON_REPORT = "report.json"\nURLCANON_RECORD = "record.sqlite"\n'
+        'URLCANON_RECORD_REVISITS = False\nURLCANON_TAKE_UP = "left.jsonl"\n',
     )
     write(
         project / "spiders.py",
@@ -392,18 +394,20 @@ def test_command_that_shows_a_page_is_no_run(tmp_path):
         f'    name = "shop"\n    start_urls = ["{SITE}/b"]\n\n'
         '    def parse(self, response):\n        yield {"url": response.url}\n',
     )
-    reports = []
+    write(project / "left.jsonl", json.dumps({"url": f"{SITE}/new"}))
+    written = []
     with Loopback(site(PAGES)) as server:
         crawl, url = "crawl shop", f"{SITE}/b"
         for command in (f"fetch {url}", crawl, f"parse --spider shop {url}", crawl):
             done = scrapy(*command.split(), cwd=project, environment=server.proxies)
             assert not done.returncode, done
-            report = project / "report.json"
-            reports.append(report.exists() and report.stat().st_mtime_ns)
-        assert reports[0] is False
-        assert reports[1] == reports[2] < reports[3]
+            files = (project / name for name in ("report.json", "record.sqlite"))
+            written.append([path.exists() and path.stat().st_mtime_ns for path in files])
+        assert written[0] == [False, False]
+        assert written[1] == written[2]
+        assert written[2][0] < written[3][0]
         # What shows a page fetches it each time, and of the runs the first one.
-        assert server.hits == [url] * 3
+        assert sorted(server.hits) == [url, url, url, f"{SITE}/new"]
 
 
 @deferred_f_from_coro_f
