@@ -67,6 +67,19 @@ async def test_redirect_that_is_not_followed_is_no_page(crawl, handled):
     assert result.pages == ["/", *(["/a?sid=1"] if handled else []), "/a?sid=2"]
 
 
+@deferred_f_from_coro_f
+async def test_refresh_that_is_not_followed_is_no_page(crawl):
+    """With METAREFRESH_ENABLED off a second URL is fetched, and no third: it may be a live page."""
+    refresh = '<meta http-equiv="refresh" content="0; url=%s">'
+    gone = {f"/b?sid={n}": page(refresh % f"/b?sid={n + 1}") for n in range(4)}
+    pages = {"/": links("/a?sid=1", "/a?sid=2", "/a?sid=3", *gone, "/c?sid=1", "/c?sid=2")}
+    pages |= {"/a?sid=1": page(refresh % "/a?sid=2"), "/a?sid=2": page("a"), **gone}
+    pages |= {"/c?sid=1": page(refresh % "/c?sid=1")}
+    result = await crawl(site(pages), {**RULES, "METAREFRESH_ENABLED": False})
+    expected = ["/", "/a?sid=1", "/a?sid=2", "/b?sid=0", "/b?sid=1", "/c?sid=1"]
+    assert sorted(result.pages) == expected
+
+
 class ByHand(FollowSpider):
     """Gets redirects, and follows them itself."""
 

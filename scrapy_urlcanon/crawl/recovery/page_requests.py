@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urljoin
 from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import signals
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
-from w3lib.url import safe_url_string
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.held_bytes import parts_of
@@ -27,6 +25,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     marked,
     original_of,
 )
+from scrapy_urlcanon.crawl.reading import location_of, refreshes_elsewhere
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.journal import Kind
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
@@ -209,8 +208,8 @@ class PageRequests:
         """Note that a callback gets *response*.
 
         It has had the page if there is anything in it. What is no success, and the spider says that
-        it handles, or was cut short, another URL of the page may not have; and a redirect to no
-        other page, which it may follow itself, is nothing of it yet.
+        it handles, or was cut short, or sends browsers on, another URL of the page may not have;
+        and a redirect to no other page, which it may follow itself, is nothing of it yet.
         """
         request = response.request
         if request is not None and mark_of(request, AUDIT):
@@ -229,7 +228,8 @@ class PageRequests:
             is_redirect = response.status < HTTPStatus.BAD_REQUEST
             if is_redirect and self._page_at_location(request, response) in {None, *pages}:
                 return
-        if not is_success or CUT_SHORT in response.flags:
+        is_whole = is_success and CUT_SHORT not in response.flags
+        if not is_whole or refreshes_elsewhere(response, self._crawler.settings):
             # Of what was cut short another URL may bring all.
             pages = dict.fromkeys(pages, False)
             self._no_successes.add(request)
@@ -413,14 +413,8 @@ class PageRequests:
 
     def _page_at_location(self, request: Request, response: Response) -> bytes | None:
         """Return the page to which *response* redirects, if it does to any."""
-        location = response.headers.get("Location")
-        if not location:
-            return None
-        try:
-            url = urljoin(response.url, safe_url_string(location))
-        except ValueError:
-            return None
-        return self._fingerprints.page(request, url)
+        url = location_of(response)
+        return self._fingerprints.page(request, url) if url else None
 
     def _bring(self, pages: Mapping[bytes, bool], callback: str) -> list[bytes]:
         """Note that *callback* gets content for *pages*; return those that it had not had.
