@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST
 from scrapy_urlcanon.learn.classes.sinks import sink_rules
-from scrapy_urlcanon.learn.classes.skips import Key, Skips, skip_rules
+from scrapy_urlcanon.learn.classes.skips import Skips, skip_rules
 from scrapy_urlcanon.learn.classes.unexplained import unexplained
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.miner import Miner
@@ -31,6 +31,7 @@ from scrapy_urlcanon.learn.site import NO_EVIDENCE
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from scrapy_urlcanon.learn.classes.members import Key
     from scrapy_urlcanon.learn.evidence import Prior
     from scrapy_urlcanon.learn.observation import Observation
     from scrapy_urlcanon.learn.partitions import Part
@@ -263,7 +264,7 @@ def _skips(miner: Miner, thresholds: Thresholds, prior: Prior | None) -> list[Le
     """
 
     def look() -> Skips:
-        return skip_rules(miner.groups, thresholds, miner.form, miner.share_seen, prior)
+        return skip_rules(miner.groups, thresholds, miner.form, miner.shares_seen, prior)
 
     skips = look()
     while True:

@@ -15,6 +15,7 @@ from scrapy_urlcanon.learn.candidates.hosts import other_hosts
 from scrapy_urlcanon.learn.candidates.substitutions import substitutions_of_paths
 from scrapy_urlcanon.learn.candidates.templates import pairs_of_templates
 from scrapy_urlcanon.learn.canonicals import declared_canonicals, promised_pages
+from scrapy_urlcanon.learn.classes.coverage import Share
 from scrapy_urlcanon.learn.classes.shapes import templates_of
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds, worth
 from scrapy_urlcanon.learn.groups import Groups
@@ -42,9 +43,6 @@ MAX_CANDIDATES = 120
 
 #: Values of one parameter that are tried as its default.
 MAX_VALUES = 12
-
-#: What a rule must make of other URLs to tell by it how much of the site was seen.
-MIN_TARGETS = 20
 
 #: Of more of them some are looked at.
 MAX_TARGETS = 10_000
@@ -76,9 +74,9 @@ class Miner:
         self._promised = promised_pages(site, declared_canonicals(site, thresholds))
         self.groups = Groups(site, self._promised)
         self.accepted: list[Accepted] = []
-        self.share_seen = 0.0
-        """What share of the URLs that lead to its pages the crawl has seen, by those that rules
-        make of others; it has seen that many at least."""
+        self.shares_seen: list[Share] = []
+        """What share of the URLs that lead to its pages the crawl has seen at least, by those that
+        rules make of others."""
         self._failed: dict[Candidate, Accepted] = {}
         self._rates = Rates(thresholds.confidence)
         self._start: Callable[[Location], Location] = _as_it_is
@@ -271,16 +269,16 @@ class Miner:
         operations = trial.candidate
         if trial.known <= 0:
             operations = tuple(step.as_seen(changes) for step in operations)
-        self.share_seen = max(self.share_seen, self._share_seen(dict.fromkeys(changes.values())))
+        self.shares_seen += self._shares_seen(dict.fromkeys(changes.values()))
         self.accepted = inserted(self.accepted, Accepted(scope, operations, evidence))
         self.groups.apply(changes)
 
-    def _share_seen(self, targets: Collection[Location]) -> float:
-        """Return what share of the URLs that a rule makes of others the crawl has seen.
+    def _shares_seen(self, targets: Collection[Location]) -> Iterator[Share]:
+        """Yield what share of the URLs that a rule makes of others the crawl has seen.
 
         What another rule made of several was seen if one of these was: that says too much. Nor
-        does it say anything that a class was seen in its other form only, so that the one is taken
-        of which most was seen.
+        does it say anything that a class was seen in its other form only, so that each is looked at
+        by itself too.
         """
         find = self.site.locations.find
         classes: dict[str, list[bool]] = {}
@@ -288,8 +286,7 @@ class Miner:
             is_seen = find(target) != NO_ROW
             for name in {"", next(templates_of(target), "")}:
                 classes.setdefault(name, []).append(is_seen)
-        shares = (sum(seen) / len(seen) for seen in classes.values() if len(seen) >= MIN_TARGETS)
-        return max(shares, default=0.0)
+        return (Share(sum(seen), len(seen)) for seen in classes.values())
 
     def leading(self, led: Mapping[Location, bool]) -> frozenset[int]:
         """Return which of the accepted are templates that lead pages to where they are not fetched.

@@ -10,50 +10,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import sqrt
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.canonicalizer.templates import parse_template
 from scrapy_urlcanon.confidence import at_most, lower_bound
-from scrapy_urlcanon.exceptions import TemplateError
+from scrapy_urlcanon.learn.classes.coverage import MIN_URLS, Alone, Share, largest
 from scrapy_urlcanon.learn.classes.derived import follow, way_of_most
 from scrapy_urlcanon.learn.classes.elsewhere import Shown
-from scrapy_urlcanon.learn.classes.index import TemplateIndex
-from scrapy_urlcanon.learn.classes.shapes import ANY_PATH, templates_of
+from scrapy_urlcanon.learn.classes.members import classes_of
 from scrapy_urlcanon.learn.evidence import worth
-from scrapy_urlcanon.learn.location import (
-    Location,
-    host_of,
-    is_for_names,
-    reading_order,
-    to_url,
-    value_of,
-)
+from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
-from scrapy_urlcanon.learn.vocabulary import is_date
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from scrapy_urlcanon.learn.classes.members import Key, SkipClass
     from scrapy_urlcanon.learn.evidence import Prior, Thresholds
     from scrapy_urlcanon.learn.groups import Groups
+    from scrapy_urlcanon.learn.location import Location
 
 #: Where fewer URLs of a class than this were seen the class is not looked at.
 _MIN_MEMBERS = 4
-
-#: Pages that two classes must have to tell by them how much of the site the crawl has seen.
-_MIN_PAGES = 20
-
-#: URLs of a page that a class may have, on average, to have one of each.
-_SINGLE = 1.05
-
-#: The standard error of the share of pages that are found nowhere else, above which it is not
-#: known well enough to put pages down to a crawl that was cut short.
-_MAX_ERROR = 0.08
-
-#: Of a page with more other URLs than this, that it has some is sure.
-_MANY = 6
 
 #: How often a page differs from what it declares to be because one of them has changed: where a
 #: forum's topics move there are many more, whose posts are then found nowhere else.
@@ -67,12 +45,6 @@ _MAX_CLAIMED = 4
 #: other place of a page was not seen is then no evidence that there is none.
 _KNOWN = 10
 
-#: Above this many standard errors a share is no chance.
-_Z = 2.0
-
-Key: TypeAlias = tuple[str, str]
-"""The host and the template of a class."""
-
 
 class Skips(NamedTuple):
     """The classes of URLs of a site that need not be fetched, and what leads into classes."""
@@ -85,49 +57,6 @@ class Skips(NamedTuple):
     """By class, URLs that rewrites lead into it though some of its pages are found nowhere else:
     of each, whether its page is found outside. Without those rewrites it may hold, or hold
     better."""
-
-
-@dataclass(slots=True, eq=False)
-class _SkipClass:
-    host: str
-    template: str
-    members: set[Location] = field(default_factory=set)
-    pages: dict[int, list[Location]] = field(default_factory=dict)
-    """The pages that members show, each with the members."""
-
-    @property
-    def key(self) -> Key:
-        """What tells it from others."""
-        return self.host, self.template
-
-    def add(self, location: Location, groups: Groups) -> None:
-        """Add a member."""
-        self.members.add(location)
-        page = groups.pages[location]
-        if isinstance(page, int) and page >= 0:
-            self.pages.setdefault(page, []).append(location)
-
-    @property
-    def order(self) -> tuple[object, ...]:
-        """What is looked at first: what many URLs of a page are in, and many URLs at all.
-
-        A handful of pages comes last, whatever leads to them: what is skipped is no other place.
-        """
-        count = sum(map(len, self.pages.values()))
-        is_few, is_for_any = len(self.pages) < _MIN_PAGES, ANY_PATH in self.template
-        return (is_few, -count / max(1, len(self.pages)), -count, is_for_any, self.template)
-
-    @property
-    def is_of_one_date(self) -> bool:
-        """Whether all members have one date, that of the crawl: it says nothing of other days."""
-        values = {value_of(param) for member in self.members for param in member.params}
-        return sum(map(is_date, values)) == 1
-
-    @property
-    def is_single(self) -> bool:
-        """Whether the class has enough pages, and one URL of each."""
-        count = sum(map(len, self.pages.values()))
-        return len(self.pages) >= _MIN_PAGES and count <= _SINGLE * len(self.pages)
 
 
 @dataclass(slots=True)
@@ -147,6 +76,8 @@ class _Look:
     changed: set[int] = field(default_factory=set)
     """Pages that declare a URL which shows another page, where both were seen but once."""
     examples: list[tuple[str, str]] = field(default_factory=list)
+    is_unsure: bool = False
+    """Whether pages of it that were seen nowhere else may or may not be what chance makes."""
 
     @property
     def against(self) -> int:
@@ -172,7 +103,7 @@ def skip_rules(
     groups: Groups,
     thresholds: Thresholds,
     form: Callable[[Location], Location],
-    share: float = 0.0,
+    shares: Iterable[Share] = (),
     prior: Prior | None = None,
 ) -> Skips:
     """Return the classes of URLs of a site that need not be fetched, and what leads into them.
@@ -180,10 +111,10 @@ def skip_rules(
     Members of an accepted class count no longer as the other place where a page is found.
 
     :param form: what the accepted rewrite rules make of a URL.
-    :param share: what share of the URLs that lead to its pages the crawl has seen at least.
+    :param shares: what share of the URLs that lead to its pages the crawl has seen, by some.
     :param prior: what is known of classes before.
     """
-    skips = _Skips(groups, thresholds, form, share, prior)
+    skips = _Skips(groups, thresholds, form, shares, prior)
     rules = {found.key: rule for found, rule in skips.rules()}
     return Skips([*rules.values()], frozenset(rules), skips.left, skips.led)
 
@@ -196,7 +127,7 @@ class _Skips:
         groups: Groups,
         thresholds: Thresholds,
         form: Callable[[Location], Location],
-        share: float,
+        shares: Iterable[Share],
         prior: Prior | None,
     ) -> None:
         site = groups.site
@@ -214,7 +145,7 @@ class _Skips:
         self._canonical = {site.locations[row] for row in site.canonical}
         likely = {location for page in groups.duplicates() for location in groups.forms(page)}
         likely = {url for url in likely | self._declared.keys() if url in groups.pages}
-        classes = _classes_of(likely, groups)
+        classes = classes_of(likely, groups)
         self._classes = sorted(classes, key=lambda found: found.order)
         self._by_page: dict[int, list[Location]] = {
             page: [] for found in classes for page in found.pages
@@ -223,7 +154,9 @@ class _Skips:
             if isinstance(pages, int) and pages in self._by_page and self._is_seen(location):
                 self._by_page[pages].append(location)
         self._skipped: set[Location] = set()
-        self._share = share
+        self._unsure: set[Location] = set()
+        """Members of classes that were refused only since too little is known of them."""
+        self._shares = [*shares]
         self._share_declared = 0.0
         """What share of the URLs that pages declare was seen at least, by the best class."""
         self.led: dict[Key, dict[Location, bool]] = {}
@@ -244,7 +177,7 @@ class _Skips:
         """How many URLs are in no class that was accepted."""
         return len(self._groups.pages) - len(self._skipped)
 
-    def rules(self) -> Iterator[tuple[_SkipClass, LearnedRule]]:
+    def rules(self) -> Iterator[tuple[SkipClass, LearnedRule]]:
         """Yield the classes that are accepted, each with its rule."""
         for found in self._classes:
             known = worth(self._prior("skip", [found.template])) if self._prior else 0
@@ -266,7 +199,7 @@ class _Skips:
                 )
                 yield found, rule
 
-    def _others(self, found: _SkipClass) -> Iterator[tuple[int, list[Location]]]:
+    def _others(self, found: SkipClass) -> Iterator[tuple[int, list[Location]]]:
         """Yield each page of a class, with the other URLs under which it is found."""
         inside = found.members | self._skipped
         for page, showing in found.pages.items():
@@ -280,7 +213,7 @@ class _Skips:
                 ],
             )
 
-    def _look(self, found: _SkipClass) -> _Look:
+    def _look(self, found: SkipClass) -> _Look:
         look = _Look()
         inside = found.members | self._skipped
         for page, others in self._others(found):
@@ -304,7 +237,7 @@ class _Skips:
         look.claimed -= look.seen
         return look
 
-    def _judge(self, found: _SkipClass, known: int = 0) -> Evidence | None:
+    def _judge(self, found: SkipClass, known: int = 0) -> Evidence | None:
         """Return the evidence for a class if it is enough.
 
         :param known: how many pages prior knowledge is worth.
@@ -332,6 +265,8 @@ class _Skips:
                 url: page not in alone for page in found.pages for url in self._led(page, found)
             }
         if not pages or not self._thresholds.accept_alias(pages + known, lost):
+            if look.is_unsure and self._thresholds.accept_alias(pages, lost - len(alone)):
+                self._unsure |= found.members
             return None
         confidence = self._thresholds.confidence
         share = lower_bound(len(look.seen), len(look.claimed), confidence)
@@ -345,7 +280,7 @@ class _Skips:
             examples=tuple(sorted(look.examples, key=lambda pair: (len(pair[0]), pair))[:3]),
         )
 
-    def _led(self, page: int, found: _SkipClass) -> list[Location]:
+    def _led(self, page: int, found: SkipClass) -> list[Location]:
         """Return the URLs of a page that are of another shape, and are led into a class."""
         return [
             url
@@ -365,16 +300,13 @@ class _Skips:
         chance = 1.0 - at_most(claimed - 1, told, 1.0 - self._share_declared) if claimed else 1.0
         return chance <= 1.0 - self._thresholds.confidence
 
-    def _is_chance(self, found: _SkipClass, look: _Look) -> bool:
+    def _is_chance(self, found: SkipClass, look: _Look) -> bool:
         """Tell whether the pages that are found nowhere else are no more than chance makes.
 
-        Of a crawl that was cut short many URLs are missing, so that a page which is found elsewhere
-        may not have been *seen* elsewhere. How often that happens is known in two ways. Of the
-        members that declare where they belong, some declare a URL that was seen and some one that
-        was not. And where each page of a class has one URL in another class as well, what is
-        missing there was not seen. If the crawl has seen a share *q* of the URLs, the number *n*
-        of other URLs that it has seen of a page makes the mean of ``(-(1 - q) / q) ** n`` an
-        estimate, without bias, of the share of pages that have none at all.
+        How many of a crawl's URLs are missing is known in three ways. Of the URLs that rewrites
+        make of others some were seen. Of the members that declare where they belong, some declare a
+        URL that was seen and some one that was not. And where each page of a class has one URL in
+        another class as well, what is missing there was not seen.
         """
         undeclared = [count for page, count in look.others.items() if page not in look.told]
         alone = undeclared.count(0)
@@ -385,20 +317,21 @@ class _Skips:
             1.0 - self._thresholds.confidence
         ):
             return True
-        declared = 1.0 - unseen if len(look.seen | look.claimed) >= _MIN_PAGES else 0.0
-        share = max(self._share, declared, self._share_seen(found))
-        if not 0.0 < share < 1.0:
+        declared = Share(len(look.seen), len(look.seen | look.claimed))
+        share = largest([*self._shares, declared, *self._shares_seen(found)])
+        if share is None or share.seen == share.of or len(found.pages) < MIN_URLS:
             return False
-        ratio = -(1.0 - share) / share
-        values = [ratio**n if n <= _MANY else 0.0 for n in self._urls_outside(found)]
-        mean = sum(values) / len(values)
-        error = sqrt(sum((value - mean) ** 2 for value in values)) / len(values)
-        if error > _MAX_ERROR or mean > _Z * error:
-            return False
-        self._share = share
+        counts = self._urls_outside(found)
+        parts = [counts.keys(), found.largest_part]
+        for pages in parts if len(parts[1]) < len(counts) else parts[:1]:
+            others = Alone((counts[page] for page in pages), share)
+            if not others.is_chance or not others.is_little:
+                look.is_unsure = not others.is_for_sure
+                return False
+        self._shares.append(share)
         return True
 
-    def _displaced(self, found: _SkipClass, look: _Look) -> int:
+    def _displaced(self, found: SkipClass, look: _Look) -> int:
         """Return how many pages of a class are not where most of it has its other URL.
 
         Where that is told from the URL, as the same without a parameter, and was seen to be another
@@ -426,13 +359,19 @@ class _Skips:
                 elsewhere += look.others[page] > 0
         return alone if alone > _MAX_CLAIMED * elsewhere else 0
 
-    def _urls_outside(self, found: _SkipClass) -> Iterator[int]:
-        """Yield of each page of a class how many URLs outside it were seen, before any rule."""
-        inside = found.members | self._skipped
+    def _urls_outside(self, found: SkipClass) -> dict[int, int]:
+        """Return of each page of a class how many URLs outside it were seen, before any rule.
+
+        Those of classes of which too little is known are as little a place to look as those that
+        are skipped: links to posts may be all that leads to a part of a topic.
+        """
+        inside = found.members | self._skipped | self._unsure
+        counts = {}
         for page, showing in found.pages.items():
             shown = Shown(showing)
             forms = [self._form(location) for location in self._urls[page]]
-            yield sum(1 for form in forms if form not in inside and shown.has_better(form))
+            counts[page] = sum(form not in inside and shown.has_better(form) for form in forms)
+        return counts
 
     @cached_property
     def _urls(self) -> dict[int, list[Location]]:
@@ -445,49 +384,42 @@ class _Skips:
                 urls[page].append(location)
         return urls
 
-    def _share_seen(self, but: _SkipClass) -> float:
-        """Estimate what share of the URLs that lead to a page was seen, without one class.
+    def _shares_seen(self, found: SkipClass) -> Iterator[Share]:
+        """Yield what share of the URLs that lead to a page was seen, by pairs of classes.
 
-        A class that has only some of the pages of another one makes this less than it is: of all
-        pairs the best is taken.
+        Where each page of one has one URL in another, what is missing there was not seen. What the
+        pages of a class itself have elsewhere is the question, and no answer.
         """
-        single = [
-            found
-            for found in self._classes
-            if found.is_single and found.members.isdisjoint(but.members)
-        ]
-        return max(
+        for one, shares in self._shares_elsewhere:
+            if one.members.isdisjoint(found.members):
+                yield from shares
+
+    @cached_property
+    def _shares_elsewhere(self) -> list[tuple[SkipClass, list[Share]]]:
+        """By class, what share of its pages was seen in each of the others.
+
+        That is less than the share of the URLs that was seen where the other has but some of the
+        pages. Of what a rule made of several URLs more was seen than of any that something links.
+        """
+        single = [found for found in self._classes if found.is_single]
+        linked = [(found, self._linked(found)) for found in single]
+        return [
             (
-                len(one.pages.keys() & other.pages.keys()) / len(one.pages)
-                for one in single
-                for other in single
-                if one.members.isdisjoint(other.members)
-            ),
-            default=0.0,
-        )
+                one,
+                [
+                    Share(len(one.pages.keys() & pages), len(one.pages))
+                    for other, pages in linked
+                    if one.members.isdisjoint(other.members)
+                ],
+            )
+            for one in single
+        ]
 
-
-def _classes_of(likely: Iterable[Location], groups: Groups) -> list[_SkipClass]:
-    """Return the classes that some URLs are in, with all their members."""
-    classes: dict[tuple[str, str], _SkipClass] = {}
-    index: TemplateIndex[_SkipClass] = TemplateIndex()
-    for location in likely:
-        host = host_of(location.origin)
-        for text in templates_of(location):
-            if (host, text) in classes:
-                continue
-            try:
-                template = parse_template(text)
-            except TemplateError:
-                continue  # URLs of strangers hold anything
-            if is_for_names(template):
-                continue
-            found = classes[host, text] = _SkipClass(host, text)
-            index.add(location, template, found)
-    for location in sorted(groups.pages, key=reading_order) if classes else ():
-        if location in groups.promised:
-            continue
-        for template, found in index.likely(location):
-            if template.match(to_url(location)) is not None:
-                found.add(location, groups)
-    return list(classes.values())
+    def _linked(self, found: SkipClass) -> set[int]:
+        """Return the pages that were seen under members, and not only under what became one."""
+        find = self._groups.site.locations.find
+        return {
+            page
+            for page, showing in found.pages.items()
+            if any(find(url) != NO_ROW for url in showing)
+        }

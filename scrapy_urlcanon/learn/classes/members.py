@@ -1,0 +1,116 @@
+"""The classes of URLs of a site, with their members: what a template of ``skip`` is judged by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from scrapy_urlcanon.canonicalizer.templates import parse_template
+from scrapy_urlcanon.exceptions import TemplateError
+from scrapy_urlcanon.learn.classes.coverage import MIN_URLS
+from scrapy_urlcanon.learn.classes.index import TemplateIndex
+from scrapy_urlcanon.learn.classes.shapes import ANY_PATH, templates_of
+from scrapy_urlcanon.learn.location import (
+    host_of,
+    is_for_names,
+    reading_order,
+    to_url,
+    value_of,
+)
+from scrapy_urlcanon.learn.vocabulary import is_date
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from scrapy_urlcanon.learn.groups import Groups
+    from scrapy_urlcanon.learn.location import Location
+
+#: URLs of a page that a class may have, on average, to have one of each.
+_SINGLE = 1.05
+
+Key: TypeAlias = tuple[str, str]
+"""The host and the template of a class."""
+
+
+@dataclass(slots=True, eq=False)
+class SkipClass:
+    """The URLs of one host that fit a template."""
+
+    host: str
+    template: str
+    members: set[Location] = field(default_factory=set)
+    pages: dict[int, list[Location]] = field(default_factory=dict)
+    """The pages that members show, each with the members."""
+
+    @property
+    def key(self) -> Key:
+        """What tells it from others."""
+        return self.host, self.template
+
+    def add(self, location: Location, groups: Groups) -> None:
+        """Add a member."""
+        self.members.add(location)
+        page = groups.pages[location]
+        if isinstance(page, int) and page >= 0:
+            self.pages.setdefault(page, []).append(location)
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """What is looked at first: what many URLs of a page are in, and many URLs at all.
+
+        A handful of pages comes last, whatever leads to them: what is skipped is no other place.
+        """
+        count = sum(map(len, self.pages.values()))
+        is_few, is_for_any = len(self.pages) < MIN_URLS, ANY_PATH in self.template
+        return (is_few, -count / max(1, len(self.pages)), -count, is_for_any, self.template)
+
+    @property
+    def is_of_one_date(self) -> bool:
+        """Whether all members have one date, that of the crawl: it says nothing of other days."""
+        values = {value_of(param) for member in self.members for param in member.params}
+        return sum(map(is_date, values)) == 1
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the class has enough pages, and one URL of each."""
+        count = sum(map(len, self.pages.values()))
+        return len(self.pages) >= MIN_URLS and count <= _SINGLE * len(self.pages)
+
+    @property
+    def largest_part(self) -> Collection[int]:
+        """The pages of the narrower class that most of the pages are in; all where there is none.
+
+        What holds for any path must hold for the path that most of its pages have.
+        """
+        parts: dict[str, set[int]] = {}
+        for page, showing in self.pages.items():
+            for url in showing:
+                parts.setdefault(next(templates_of(url), ""), set()).add(page)
+        largest = max(parts.values(), key=len)
+        return largest if 2 * len(largest) > len(self.pages) else self.pages
+
+
+def classes_of(likely: Iterable[Location], groups: Groups) -> list[SkipClass]:
+    """Return the classes that some URLs are in, with all their members."""
+    classes: dict[tuple[str, str], SkipClass] = {}
+    index: TemplateIndex[SkipClass] = TemplateIndex()
+    for location in likely:
+        host = host_of(location.origin)
+        for text in templates_of(location):
+            if (host, text) in classes:
+                continue
+            try:
+                template = parse_template(text)
+            except TemplateError:
+                continue  # URLs of strangers hold anything
+            if is_for_names(template):
+                continue
+            found = classes[host, text] = SkipClass(host, text)
+            index.add(location, template, found)
+    for location in sorted(groups.pages, key=reading_order) if classes else ():
+        if location in groups.promised:
+            continue
+        for template, found in index.likely(location):
+            if template.match(to_url(location)) is not None:
+                found.add(location, groups)
+    return list(classes.values())

@@ -1,0 +1,43 @@
+"""What half of a crawl tells of pages that it has seen at one URL only."""
+
+from random import Random
+
+import pytest
+
+from scrapy_urlcanon.learn.classes.coverage import Alone, Share, largest
+
+
+def alone(pages, others, seed, share=0.5):
+    """Return a class of pages with so many other URLs each, of which a share was seen."""
+    draw = Random(seed)
+    counts = [sum(draw.random() < share for _ in range(others(draw))) for _ in range(pages)]
+    return Alone(counts, Share(round(1000 * share), 1000))
+
+
+def is_believed(found):
+    return found.is_chance and found.is_little
+
+
+@pytest.mark.parametrize("others", [lambda _: 1, lambda draw: draw.choice((1, 1, 2, 4))])
+def test_class_is_believed_all_pages_of_which_have_another_url(others):
+    """Of 400 pages that is told from a crawl of half of the URLs, and from one of most of them."""
+    for share in (0.5, 0.8):
+        believed = sum(is_believed(alone(400, others, seed, share)) for seed in range(10))
+        assert believed >= 9
+
+
+def test_class_is_hardly_ever_believed_one_page_in_five_of_which_has_no_other_url():
+    """Not once in ten crawls of the number of pages that tell the least, and never of many."""
+    for pages, most in ((60, 0), (120, 0), (250, 3), (1000, 0)):
+        found = (alone(pages, lambda draw: draw.random() < 0.8, seed) for seed in range(30))
+        assert sum(map(is_believed, found)) <= most
+
+
+def test_few_pages_tell_nothing():
+    """That of thirty pages no more are found nowhere else than chance makes is no proof."""
+    assert not any(is_believed(alone(30, lambda _: 1, seed)) for seed in range(20))
+
+
+def test_crawl_that_has_seen_little_tells_nothing():
+    """Where most URLs were not seen, that is why whatever is missing is missing."""
+    assert largest([Share(80, 400), Share(9, 10)]) is None
