@@ -57,6 +57,13 @@ def test_options_can_be_turned_off():
     assert "/?p={a}" in text
 
 
+def test_example_of_a_skip_is_a_url_that_it_skips():
+    """Not the other one that shows the page, though that is longer."""
+    pair = "http://a.example/?p=7", "http://a.example/2026/how-to-knit/"
+    found = rule("skip", ["/?p={a}"], examples=(pair,))
+    assert f": {pair[0]}\n" in to_toml(Learned((replace(found, kind="skip"),)))
+
+
 def test_evidence_cannot_end_its_comment():
     """A URL with a line end in it stays within the comment."""
     text = to_toml(

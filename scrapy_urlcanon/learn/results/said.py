@@ -74,8 +74,8 @@ def _pages(kind: str, evidence: Evidence) -> str:
 
 def _example(kind: str, evidence: Evidence) -> str:
     for one, other in evidence.examples:
-        # What the rule takes away is to be seen.
-        text = shown_url(max(one, other, key=len))
+        # What the rule takes away is to be seen: of a skip the URL, whatever shows its page.
+        text = shown_url(one if kind == "skip" else max(one, other, key=len))
         if kind == "contradicted":
             text = f"{shown_url(one)} is not {shown_url(other)}"
         if len(text) <= _LONGEST:
