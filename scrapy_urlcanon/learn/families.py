@@ -22,7 +22,7 @@ from scrapy_urlcanon.learn.location import IN_QUERY, host_of, name_of
 from scrapy_urlcanon.learn.operations.parameters import DropParam
 from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
-from scrapy_urlcanon.learn.vocabulary import is_ordering
+from scrapy_urlcanon.learn.vocabulary import is_number, is_ordering
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -240,6 +240,11 @@ class Siblings(NamedTuple):
     """That of all of them that are alike."""
     rivals: int
     """How many of them have as many pages or more, itself among them: it may be their luckiest."""
+    is_last: bool
+    """Whether it leaves out a number behind all that it keeps, and other numbers go as well.
+
+    Each is that of the last part, or version, of other pages.
+    """
 
 
 def siblings(
@@ -265,12 +270,22 @@ def siblings(
         if len(parts) == 1:
             continue
         records = {word: _record(groups, part) for word, part in parts.items()}
-        alike = list(filter(_may_be_alike, records.values()))
-        mine = records[own.pop()] if len(own) == 1 else Record(0, 0)
-        if mine in alike and len(alike) > 1:
-            pooled = Record(*map(sum, zip(*alike, strict=True)))
-            rivals = sum(record.pages >= mine.pages for record in alike)
-            yield Siblings(mine, pooled, rivals)
+        alike = {word: record for word, record in records.items() if _may_be_alike(record)}
+        word = own.pop() if len(own) == 1 else None
+        if word in alike and len(alike) > 1:
+            mine = alike[word]
+            pooled = Record(*map(sum, zip(*alike.values(), strict=True)))
+            rivals = sum(record.pages >= mine.pages for record in alike.values())
+            numbers = set(filter(_is_number, alike)) if _leaves_out_behind(*wider) else set()
+            yield Siblings(mine, pooled, rivals, is_last=word in numbers and len(numbers) > 1)
+
+
+def _is_number(word: object) -> bool:
+    return isinstance(word, str) and is_number(word)
+
+
+def _leaves_out_behind(*wider: Operation) -> bool:
+    return any(isinstance(step, RewriteTemplates) and step.left_out_behind for step in wider)
 
 
 def _may_be_alike(record: Record) -> bool:

@@ -17,7 +17,7 @@ from scrapy_urlcanon.learn.held.merges import Merges, common_conditions, conditi
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
 from scrapy_urlcanon.learn.operations.base import (
     apply_all,
-    leave_out_one_token,
+    leave_out_one_thing,
     leaving_out_own_numbers,
 )
 from scrapy_urlcanon.learn.scope import Scope, beginning_of, scopes_of
@@ -73,9 +73,10 @@ class Trial:
                 self._merges.set_pages(number, self._joint_pages(merge))
         if any(step.is_template for step in candidate):
             for number in range(len(self._merges)):
-                if leave_out_one_token(
-                    candidate, self._merges.changed(number)
-                ) or not groups.site.wavering.isdisjoint(self._merges.sources(number)):
+                urls = self._merges.sources(number)
+                if leave_out_one_thing(candidate, urls) or not groups.site.wavering.isdisjoint(
+                    urls
+                ):
                     self._merges.set_pages(number, ())
             changed = map(self._merges.changed, range(len(self._merges)))
             for number in leaving_out_own_numbers(candidate, changed):
@@ -169,9 +170,15 @@ class Trial:
         return luck_of_siblings(self._groups, self.candidate, self.changes)
 
     def _is_luckiest(self, tally: Tally, thresholds: Thresholds) -> bool:
-        """Tell whether it may but be the luckiest part of what any word or value would do."""
+        """Tell whether it may but be the luckiest part of what any word or value would do.
+
+        So is the last part of a thing: to show it as the thing itself is right of no other part.
+        """
         return self.known <= 0 and any(
-            not thresholds.special_word(*of, self._groups.rate_of_change)
+            of.is_last
+            or not thresholds.special_word(
+                of.own, of.pooled, of.rivals, self._groups.rate_of_change
+            )
             for of in siblings(self._groups, self.candidate, self.changes, tally.scope)
         )
 

@@ -376,6 +376,32 @@ def test_number_that_makes_no_difference_is_left_out():
     assert merged(lambda i: [i % 4])
 
 
+def reviews(revisions_of):
+    """Yield changes under review, each at the revisions under which it was seen to be the last."""
+    for i in range(16):
+        yield see(f"/r/{i}/diff/", f"diff {i}")
+        for revision in revisions_of(i):
+            yield see(f"/r/{i}/diff/{revision}/", f"diff {i}")
+
+
+def test_last_part_of_each_thing_says_nothing_of_the_others():
+    """Where each change is linked at its last revision, an older one may be another page."""
+    learned = rules(reviews(lambda i: [i % 3 + 1]))
+    assert all(rule.keys() <= {"skip"} for rule in learned.values())
+    # One change with two numbers says nothing of those with one.
+    learned = rules(reviews(lambda i: [i % 3 + 1] if i else [1, 2]))
+    assert all(rule.keys() <= {"skip"} for rule in learned.values())
+
+
+def test_number_behind_a_thing_goes_where_others_show_another_page_or_all_the_same():
+    """The first part of a thing is the thing itself, and so are all comments on it."""
+    canonical = Canonicalizer(rules(reviews(lambda i: [i + 3, i + 4]))).canonicalize
+    assert canonical("http://shop.example/r/9/diff/2/") == "http://shop.example/r/9/diff/"
+    parts = [see(f"/r/{i}/diff/2/", f"second part of {i}") for i in range(16)]
+    canonical = Canonicalizer(rules([*reviews(lambda _: [1]), *parts])).canonicalize
+    assert canonical("http://shop.example/r/9/diff/1/") == "http://shop.example/r/9/diff/"
+
+
 def test_order_in_a_path_that_makes_a_difference_elsewhere_is_content():
     """Listings of one tag have one part, and are the same in any order; that of all is not."""
     orders = ("age", "votes", "answers")

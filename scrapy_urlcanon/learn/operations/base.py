@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, ClassVar
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.learn.location import Location, from_url, host_of, name_of, parts_of, to_url
-from scrapy_urlcanon.learn.vocabulary import has_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -139,7 +138,11 @@ class Operation(ABC):
         return frozenset()
 
     def left_out(self, location: Location) -> tuple[str, ...]:
-        """Return the texts of the path that it leaves out, whatever they are, of a URL."""
+        """Return the texts of the path that it leaves out, whatever they are, of a URL.
+
+        In place of what is no name of one of many things, or of one of the parts of what is left,
+        there is nothing.
+        """
         del location
         return ()
 
@@ -178,16 +181,15 @@ def apply_all(operations: Iterable[Operation], location: Location) -> Location:
     return location
 
 
-def leave_out_one_token(operations: Iterable[Operation], changed: Sequence[Location]) -> bool:
-    """Tell whether the operations leave out one token, and no other, of the URLs of a page.
+def leave_out_one_thing(operations: Iterable[Operation], urls: Sequence[Location]) -> bool:
+    """Tell whether the operations leave out one of many things, and no other, of a page's URLs.
 
-    What one revision of a file shows is no evidence that any other one shows the same. Of a number
-    it may well be: that of a day goes where the page has it anyway.
+    What one revision of a file shows is no evidence that any other one shows the same.
     """
     return any(
-        len(set(filter(has_token, texts))) == 1
+        len({*texts} - {""}) == 1
         for step in operations
-        for texts in zip(*map(step.left_out, changed), strict=False)
+        for texts in zip(*filter(None, map(step.left_out, urls)), strict=False)
     )
 
 

@@ -18,7 +18,7 @@ from scrapy_urlcanon.learn.location import (
     with_path,
 )
 from scrapy_urlcanon.learn.operations.base import ANY, MAX_PASSES, Operation
-from scrapy_urlcanon.learn.vocabulary import PART_OF_LISTING, is_ordering
+from scrapy_urlcanon.learn.vocabulary import PART_OF_LISTING, has_token, is_number, is_ordering
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 # A parameter that a template leaves out, whatever number it has.
 _NUMBERED = re.compile(r"[?&]([^=&?]+)=\{_\w*:digits\}(?![^&])")
+# A field that it does not leave out, and one that it does, in a segment of its own.
+_KEPT = re.compile(r"\{[^_]")
+_LEFT_OUT = re.compile(r"/\{(_\w+)(?::digits)?\}(?=[/?]|\Z)")
 _QUERY_NAME = re.compile("[?&]([^=&?]+)=")
 
 
@@ -140,17 +143,40 @@ class RewriteTemplates(Operation):
         """
         return frozenset(_NUMBERED.findall(self.source))
 
+    @cached_property
+    def left_out_behind(self) -> frozenset[str]:
+        """The fields that it leaves out behind all that it keeps.
+
+        A number there tells a part or a version of one thing. One before a title, such as a day,
+        goes where the page has it anyway.
+
+        >>> sorted(RewriteTemplates("/{_a:digits}/{b}/{_c:digits}/", "/{b}/").left_out_behind)
+        ['_c']
+        """
+        kept = [found.end() for found in _KEPT.finditer(self.source)]
+        return frozenset(_LEFT_OUT.findall(self.source, kept[-1]) if kept else ())
+
     def left_out(self, location: Location) -> tuple[str, ...]:
-        """Return the texts of the path that it leaves out, whatever they are, of a URL.
+        """Return the names of things, or of their parts, that it leaves out of a URL's path.
+
+        In place of any other text that it leaves out there is nothing.
 
         >>> from scrapy_urlcanon.learn.location import locate
         >>> step = RewriteTemplates("/get/{_b}/{a}", "/get/head/{a}")
-        >>> step.left_out(locate("http://a.example/get/r7/x.c"))
-        ('r7',)
+        >>> [step.left_out(locate(f"http://a.example/get/{b}/x.c")) for b in ("r7", "ab12" * 10)]
+        [('',), ('ab12ab12ab12ab12ab12ab12ab12ab12ab12ab12',)]
+        >>> step = RewriteTemplates("/{a:digits}/diff/{_b:digits}/", "/{a}/diff/")
+        >>> step.left_out(locate("http://a.example/7/diff/2/"))
+        ('2',)
         """
         # Of most templates, and of all URLs that they change, there are none.
         found = (self._found(location) if "{_" in self.source else None) or {}
-        return tuple(text for name, text in found.items() if name.startswith("_"))
+        behind = self.left_out_behind
+        return tuple(
+            text if has_token(text) or (name in behind and is_number(text)) else ""
+            for name, text in found.items()
+            if name.startswith("_")
+        )
 
     def apply(self, location: Location) -> Location:
         if not self._goes_by_path:
