@@ -34,6 +34,8 @@ from scrapy_urlcanon.learn.vocabulary import (
     LANGUAGE,
     PART_OF_LISTING,
     SWITCHED,
+    YEAR,
+    is_date,
     is_identifier,
     is_number,
     is_protected,
@@ -145,6 +147,12 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     True
     >>> _is_plausible(RewriteTemplates("/news/id/{b:digits}", "/news/{b}"))
     True
+    >>> _is_plausible(RewriteTemplates("/blog/archive/2026/11/", "/blog/"))
+    False
+    >>> _is_plausible(RewriteTemplates("/blog/", "/blog/archive/2026/11/"))
+    False
+    >>> _is_plausible(RewriteTemplates("/blog/2026/{a}", "/blog/{a}?year=2026"))
+    True
     >>> _is_plausible(RewriteTemplates("/list?show_files=1", "/list?show_news=1"))
     False
     >>> _is_plausible(RewriteTemplates("/a?c=3:{_s}&id={a}", "/a?c=3&id={a}"))
@@ -184,6 +192,10 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     # the path is none.
     left = {*map(value_of, new), *new_path.split("/"), *_NAME_OF_NUMBER.findall(path)}
     if any(map(LANGUAGE.fullmatch, gone - left)):
+        return False
+    # A year or a day neither goes nor comes: what is all that there is now will be a part of it.
+    dated = {*path.split("/"), *map(value_of, old)} ^ {*new_path.split("/"), *map(value_of, new)}
+    if any(is_date(text) or YEAR.fullmatch(text) for text in dated):
         return False
     switches = set(filter(SWITCHED.fullmatch, map(value_of, old - new))) - set(path.split("/"))
     named = {name_of(param): value_of(param) for param in old - new}
