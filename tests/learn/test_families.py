@@ -402,6 +402,20 @@ def test_number_behind_a_thing_goes_where_others_show_another_page_or_all_the_sa
     assert canonical("http://shop.example/r/9/diff/1/") == "http://shop.example/r/9/diff/"
 
 
+def test_word_that_alone_was_left_out_says_nothing_of_others():
+    """That topics have a way to their last post, and users to all of theirs, is no second page."""
+    views = {"t": {"": "", "last/": ""}, "u": {"": "", "posts/": "", "likes/": "likes"}}
+    seen = [
+        see(f"/{kind}/{name}/{i}/{view}", f"{kind} {i} {content}")
+        for i, name in enumerate("abcdefghijkl")
+        for kind, contents in views.items()
+        for view, content in contents.items()
+    ]
+    canonical = Canonicalizer(rules(seen)).canonicalize
+    assert canonical("http://shop.example/t/z/99/last/") == "http://shop.example/t/z/99/"
+    assert canonical("http://shop.example/t/z/99/2/") != "http://shop.example/t/z/99/"
+
+
 def test_order_in_a_path_that_makes_a_difference_elsewhere_is_content():
     """Listings of one tag have one part, and are the same in any order; that of all is not."""
     orders = ("age", "votes", "answers")

@@ -21,7 +21,7 @@ from scrapy_urlcanon.learn.operations.base import ANY, MAX_PASSES, Operation
 from scrapy_urlcanon.learn.vocabulary import PART_OF_LISTING, has_token, is_number, is_ordering
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from scrapy_urlcanon.canonicalizer.rewrites import Rewrite
     from scrapy_urlcanon.canonicalizer.url import Url
@@ -102,6 +102,28 @@ class RewriteTemplates(Operation):
             for text in (self.source, self.target)
         )
         return not one <= other
+
+    def as_seen(self, changed: Iterable[Location]) -> Operation:
+        """Return the pair for the one text that it leaves out, where no other was seen.
+
+        ``/topic/7/last`` says nothing of ``/topic/7/2``.
+
+        >>> from scrapy_urlcanon.learn.location import locate
+        >>> step = RewriteTemplates("/{a}/{b:digits}/{_c}", "/{a}/{b}")
+        >>> step.as_seen(locate(f"http://a.example/topic/{i}/last") for i in range(3)).source
+        '/{a}/{b:digits}/last'
+        """
+        seen: dict[str, str | None] = {}
+        names = _LEFT_OUT.findall(self.source)
+        for location in changed if names else ():
+            found = self._found(location) or {}
+            names = [n for n in names if seen.setdefault(n, found.get(n)) == found.get(n)]
+            if not names:
+                break
+        texts = {name: text for name in names if (text := seen.get(name))}
+        source = _LEFT_OUT.sub(lambda found: "/" + texts.get(found[1], found[0][1:]), self.source)
+        one = RewriteTemplates(source, self.target)
+        return one if one.is_valid else self
 
     def after(self, step: Operation) -> Operation:
         """Return the pair for URLs that a change to the path came before.
