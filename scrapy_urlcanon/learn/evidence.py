@@ -132,8 +132,8 @@ class Thresholds:
             share > 0.0
             and not is_choice
             and hard <= share * (pages + hard)
-            and 1.0 - at_most(changes.changed - 1, changes.unclear, min(rate.mean, self.restless))
-            >= self.chance
+            and 1.0 - at_most(changes.changed - 1, changes.unclear, self.restless) >= self.chance
+            and rate.explains(changes.changed, changes.unclear, self.chance)
         )
 
     def _is_restless(self, changes: Changes, rate: Rate) -> bool:

@@ -21,7 +21,7 @@ from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds, worth
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.location import locate
-from scrapy_urlcanon.learn.rates import ANY_RATE, Rates, Seen
+from scrapy_urlcanon.learn.rates import ANY_RATE, Pairs, Rates, Seen
 from scrapy_urlcanon.learn.results.accepted import Accepted, inserted
 from scrapy_urlcanon.learn.trial import Trial
 from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_date, is_number
@@ -162,11 +162,14 @@ class Miner:
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
             whole = trial.whole
             self._rates.add(candidate, Seen(whole.trials, whole.agreeing, whole.moved))
+            pairs = Pairs(whole.unclear - whole.changed, whole.changed)
             if self._accept_all(trial, self._flawless):
+                self._rates.add_pairs(candidate, pairs)
                 accepted = True
             elif not any(step.is_for_listings for step in candidate) and trial.accepted(
                 self.thresholds
             ):
+                self._rates.add_pairs(candidate, pairs)
                 # No page speaks against some of them, but against their siblings.
                 (flawed if whole.lost or whole.moved else clean).append(candidate)
             else:

@@ -90,6 +90,28 @@ def test_parameter_alone_on_a_site_does_not_tell_how_often_captures_differ():
         assert rules([*seasons, *still]) == {"shop.example": {"drop_params": ["ref"]}}
 
 
+def pairs(url, other, differ):
+    """Yield sixty pages with two URLs each, of which some show something else."""
+    for i in range(60):
+        yield see(url.format(i), f"{url} {i}")
+        yield see(other.format(i), f"{url} {i}" + ", edited" * (i % 7 == 3 and i < 7 * differ))
+
+
+def test_few_pairs_of_many_that_differ_are_captures_that_changed():
+    """Where nothing else tells how often they do, it is known of other sites that it is seldom.
+
+    Some sites change more than most, which another parameter tells, or that this one does not.
+    """
+    few, many = (list(pairs("/a/{0}", "/a/{0}?sid={0}", differ)) for differ in (3, 8))
+    found = {"shop.example": {"drop_params": ["sid"]}}
+    assert rules(few) == found
+    assert rules(many) == {}
+    (both,) = rules([*many, *pairs("/b/{0}", "/b/{0}?ref={0}", 8)]).values()
+    assert both == {"drop_params": ["ref", "sid"]}
+    still = pairs("/b/{0}", "/b/{0}?ref={0}", 0)
+    assert rules([*few, *still]) == {"shop.example": {"drop_params": ["ref"]}}
+
+
 NOTHING = "nothing is here"
 """What several URLs show in the midst of others that agree, and is the answer to what they ask."""
 
