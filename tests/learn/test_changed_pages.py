@@ -112,6 +112,12 @@ def test_few_pairs_of_many_that_differ_are_captures_that_changed():
     assert rules([*few, *still]) == {"shop.example": {"drop_params": ["ref"]}}
 
 
+def test_first_page_of_a_listing_that_changed_is_the_listing():
+    """Of the number of a first page no more is asked than of other words."""
+    seen = list(pairs("/a/{0}", "/a/{0}/page1", 3))
+    assert rules(seen) == rules(pairs("/a/{0}", "/a/{0}/page1", 0)) != {}
+
+
 NOTHING = "nothing is here"
 """What several URLs show in the midst of others that agree, and is the answer to what they ask."""
 

@@ -18,7 +18,13 @@ from scrapy_urlcanon.learn.location import (
     with_path,
 )
 from scrapy_urlcanon.learn.operations.base import ANY, MAX_PASSES, Operation
-from scrapy_urlcanon.learn.vocabulary import PART_OF_LISTING, has_token, is_number, is_ordering
+from scrapy_urlcanon.learn.vocabulary import (
+    FIRST_PAGE,
+    PART_OF_LISTING,
+    has_token,
+    is_number,
+    is_ordering,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -90,8 +96,12 @@ class RewriteTemplates(Operation):
     def is_for_listings(self) -> bool:
         """Whether the first template has numbers of parts or orders that the second has not.
 
+        That of the first part says nothing: a listing begins with it.
+
         >>> RewriteTemplates("/list/page-{_a:digits}/", "/list/page-1/").is_for_listings
         True
+        >>> RewriteTemplates("/list/{a}/page-1", "/list/{a}").is_for_listings
+        False
         >>> RewriteTemplates("/list/page-{a:digits}/print", "/list/page-{a}/").is_for_listings
         False
         >>> RewriteTemplates("/list?c={c}&sort={_s}", "/list/{c}").is_for_listings
@@ -101,7 +111,7 @@ class RewriteTemplates(Operation):
             {*PART_OF_LISTING.findall(text), *filter(is_ordering, _QUERY_NAME.findall(text))}
             for text in (self.source, self.target)
         )
-        return not one <= other
+        return not one - FIRST_PAGE <= other
 
     def as_seen(self, changed: Iterable[Location]) -> Operation:
         """Return the pair for the one text that it leaves out, where no other was seen.
