@@ -27,6 +27,9 @@ _PRIOR, _PRIOR_ALONE = 0.5, 0.1
 #: is left out, the mean is 0.6 to 0.8 %.
 _OF_SITES = (0.15, 22.0)
 
+#: That captures changed must be so many times as likely as content: what is as likely is no proof.
+_ODDS = 1.5
+
 
 class Rate(NamedTuple):
     """How often captures differ that should agree."""
@@ -44,15 +47,15 @@ class Rate(NamedTuple):
     def explains(self, changed: int, of: int, chance: float) -> bool:
         """Tell whether as many of some URLs may but have changed.
 
-        By what is known of sites they may if that is as likely as that they are content, of which
-        any share is as likely, up to one URL of each two.
+        By what is known of sites they may if that is more likely than that they are content, of
+        which any share is as likely, up to one URL of each two.
 
         :param chance: how probable as many must be at the rate of the site itself.
         """
         if 1.0 - at_most(changed - 1, of, self.mean) >= chance:
             return True
         return self.of_sites is not None and (
-            likelihood(changed, of, *self.of_sites) * (1 + of // 2) >= 1.0
+            likelihood(changed, of, *self.of_sites) * (1 + of // 2) >= _ODDS
         )
 
 
