@@ -127,6 +127,8 @@ class Wire(HTTP11DownloadHandler):
     """Fetches from a program or a generated site, up to a bound, and measures what came."""
 
     lazy = False
+    crawled: Crawled
+    """What is filled; no setting, since Scrapy may copy those."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -138,7 +140,6 @@ class Wire(HTTP11DownloadHandler):
         self._news = News()
         self._count = 0
         self._pages: set[str] = set()
-        self.crawled: Crawled = crawler.settings["CRAWLED"]
 
     async def download_request(self, request: Request) -> Response:
         if self._count >= self._task.limit:
@@ -238,8 +239,8 @@ def main() -> None:
         **task.settings,
         "DOWNLOAD_HANDLERS": {"http": Wire, "https": None},
         "TASK": task,
-        "CRAWLED": crawled,
     }
+    Wire.crawled = crawled
     process = AsyncCrawlerProcess(settings)
     crawler = process.create_crawler(FollowSpider)
     begun, used = monotonic(), process_time()

@@ -101,5 +101,6 @@ def _domain_of_authority(authority: str) -> str:
             host = strip_root_dot(normalize_host(host))
         except UnparsableUrlError:
             # With brackets that hold no address, a request has it with ``verbatim_url`` only.
-            return "none" if host[:1] in {"", "["} else host
+            if host[:1] in {"", "["}:
+                return "none"
     return domain_or_host(host)

@@ -188,7 +188,11 @@ def test_drop_of_what_is_no_url_counts():
     """Scrapy takes it as it is, and drops it where it comes again."""
     crawler = get_crawler(FollowSpider, {"ADDONS": {"scrapy_urlcanon.Addon": 500}})
     counts = Crawl.of(crawler).dropped
-    counts.request_dropped(Request("http://[none/", meta={"verbatim_url": True}))
+    try:
+        request = Request("http://[none/", meta={"verbatim_url": True})
+    except ValueError:
+        pytest.skip("this Scrapy takes no such URL")
+    counts.request_dropped(request)
     counts.spider_closed(crawler.spider)
     assert crawler.stats.get_value("urlcanon/dropped/domain/none") == 1
     assert crawler.stats.get_value("urlcanon/dropped/exact") == 1
