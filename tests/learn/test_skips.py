@@ -328,3 +328,11 @@ def test_unsure_class_is_no_place_to_look():
         site += [see(f"/part/{i}", f"topic {i}")] * (i % 100 < 42)
     site += [see(f"/part/{i}", f"topic {i}") for i in range(1000, 1010)]
     assert skipped(site) == []
+
+
+@pytest.mark.parametrize("parts", [(5,), (4, 5)])
+def test_last_part_of_a_thing_says_nothing_of_those_before_it(parts):
+    """A revision is found elsewhere if it is the last one, which is all that pages link."""
+    seen = [see(f"/r/{n}/diff/{part}/", f"diff {n}") for n in range(60) for part in parts]
+    seen += [see(slug(n), f"diff {n}") for n in range(60)]
+    assert ("/r/{a:digits}/diff/{b:digits}/" in skipped(seen)) == (len(parts) > 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
+
+# A number behind something that tells what it is a number of.
+_OF_PARTS = re.compile(r"\{\w+(?::(?!path\})\w+)?\}[^?]*/\{\w+:digits\}/?(?:\?|\Z)")
 
 #: URLs of a page that a class may have, on average, to have one of each.
 _SINGLE = 1.05
@@ -63,6 +67,17 @@ class SkipClass:
         count = sum(map(len, self.pages.values()))
         is_few, is_for_any = len(self.pages) < MIN_URLS, ANY_PATH in self.template
         return (is_few, -count / max(1, len(self.pages)), -count, is_for_any, self.template)
+
+    @property
+    def telling(self) -> Collection[int]:
+        """The pages that tell what members show which were not seen.
+
+        A number behind a thing is that of a part or a version (``/r/{a}/diff/{b:digits}/``). That
+        the last one, which all pages link, is found elsewhere says nothing of those before it.
+        """
+        if not _OF_PARTS.search(self.template):
+            return self.pages
+        return {page for page, showing in self.pages.items() if len(showing) > 1}
 
     @property
     def is_of_one_date(self) -> bool:

@@ -243,7 +243,7 @@ class _Skips:
         :param known: how many pages prior knowledge is worth.
         """
         look = self._look(found)
-        pages = sum(1 for count in look.others.values() if count)
+        pages = sum(1 for page in found.telling if look.others[page])
         alone = {page for page, count in look.others.items() if not count}
         alone -= look.claimed | look.changed
         lost = look.against
