@@ -276,8 +276,20 @@ def siblings(
             mine = alike[word]
             pooled = Record(*map(sum, zip(*alike.values(), strict=True)))
             rivals = sum(record.pages >= mine.pages for record in alike.values())
-            numbers = set(filter(_is_number, alike)) if _leaves_out_behind(*wider) else set()
-            yield Siblings(mine, pooled, rivals, is_last=word in numbers and len(numbers) > 1)
+            numbers = filter(_is_number, alike if _leaves_out_behind(*wider) else ())
+            pages = {number: _pages(groups, parts[number]) for number in numbers}
+            yield Siblings(mine, pooled, rivals, is_last=_is_apart(word, pages))
+
+
+def _is_apart(word: object, pages: Mapping[object, set[int]]) -> bool:
+    """Tell whether most pages of a *word* have none of the others, of which there are any."""
+    own = pages.get(word, set())
+    others = set[int]().union(*(pages[other] for other in pages if other != word))
+    return bool(others) and 2 * len(own & others) < len(own)
+
+
+def _pages(groups: Groups, changes: dict[Location, Location]) -> set[int]:
+    return {page for merge in groups.merges(changes) for page in merge.pages}
 
 
 def _is_number(word: object) -> bool:

@@ -416,6 +416,17 @@ def test_word_that_alone_was_left_out_says_nothing_of_others():
     assert canonical("http://shop.example/t/z/99/2/") != "http://shop.example/t/z/99/"
 
 
+def test_numbers_that_the_same_pages_have_are_no_last_parts():
+    """The posts of a topic stand behind it, those of its second page as well."""
+    seen = [see(f"/d/{i}", f"topic {i}") for i in range(24)]
+    seen += [see(f"/d/{i}?page=2", f"second page of {i}") for i in range(24)]
+    seen += [see(f"/d/{i}/{n}", f"topic {i}") for i in range(24) for n in (1, 2)]
+    seen += [see(f"/d/{i}/{n}", f"second page of {i}") for i in range(24) for n in (21, 22)]
+    canonical = Canonicalizer(rules(seen)).canonicalize
+    assert canonical("http://shop.example/d/99/1") == "http://shop.example/d/99"
+    assert canonical("http://shop.example/d/99/21") != "http://shop.example/d/99"
+
+
 def test_order_in_a_path_that_makes_a_difference_elsewhere_is_content():
     """Listings of one tag have one part, and are the same in any order; that of all is not."""
     orders = ("age", "votes", "answers")

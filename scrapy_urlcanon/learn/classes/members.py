@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -77,7 +78,12 @@ class SkipClass:
         """
         if not _OF_PARTS.search(self.template):
             return self.pages
-        return {page for page, showing in self.pages.items() if len(showing) > 1}
+        parts = Counter(map(_thing_of, self.members))
+        return {
+            page
+            for page, showing in self.pages.items()
+            if any(parts[_thing_of(url)] > 1 for url in showing)
+        }
 
     @property
     def is_of_one_date(self) -> bool:
@@ -103,6 +109,11 @@ class SkipClass:
                 parts.setdefault(next(templates_of(url), ""), set()).add(page)
         largest = max(parts.values(), key=len)
         return largest if 2 * len(largest) > len(self.pages) else self.pages
+
+
+def _thing_of(location: Location) -> str:
+    """Return the path of a URL without the number at its end."""
+    return location.path.rstrip("/").rpartition("/")[0]
 
 
 def classes_of(likely: Iterable[Location], groups: Groups) -> list[SkipClass]:
