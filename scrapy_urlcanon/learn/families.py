@@ -282,10 +282,13 @@ def siblings(
 
 
 def _is_apart(word: object, pages: Mapping[object, set[int]]) -> bool:
-    """Tell whether most pages of a *word* have none of the others, of which there are any."""
+    """Tell whether pages of a *word* have next to none of the others, of which there are any.
+
+    Of what several of them lead to a crawl that was cut short has seen two on every other page.
+    """
     own = pages.get(word, set())
     others = set[int]().union(*(pages[other] for other in pages if other != word))
-    return bool(others) and 2 * len(own & others) < len(own)
+    return bool(others) and len(own & others) < len(own) / 4
 
 
 def _pages(groups: Groups, changes: dict[Location, Location]) -> set[int]:
