@@ -22,10 +22,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.claims import Claim, Way
 
 _MAX_LENGTH = 200
-_LINKS_TO_A_PAGE = 4
-"""So many of the links to a page are read, the first ones that hold text. Each page of a site links
-those of its menu, and to read links takes longer than all else here.
-"""
+_LABELS_OF_A_PAGE = 4
 _PROVED = 20
 """So many labels that went with a right declaration are kept for each way of declaring."""
 _ALIKE = 2
@@ -57,14 +54,10 @@ class LinkLabels:
 
     def note(self, request: Request, page: bytes, response: Response) -> None:
         """Note what *response* calls *page*, which it links with the URL of *request*."""
-        known = self._labels.get(page) or ()
-        if len(known) >= _LINKS_TO_A_PAGE:
-            return
         label = self._links_of(response).get(request.url.partition("#")[0])
-        if label:
-            # The same object for the same label: most are.
-            same = label in known and known[known.index(label)]
-            self._labels[page] = (*known, same or label)
+        known = self._labels.get(page) or ()
+        if label and label not in known and len(known) < _LABELS_OF_A_PAGE:
+            self._labels[page] = (*known, label)
 
     def claimed(self, claim: Claim) -> None:
         """Note that what both pages of *claim* are called is said to be about one page."""
