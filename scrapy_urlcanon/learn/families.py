@@ -276,19 +276,23 @@ def siblings(
             mine = alike[word]
             pooled = Record(*map(sum, zip(*alike.values(), strict=True)))
             rivals = sum(record.pages >= mine.pages for record in alike.values())
-            numbers = filter(_is_number, alike if _leaves_out_behind(*wider) else ())
-            pages = {number: _pages(groups, parts[number]) for number in numbers}
-            yield Siblings(mine, pooled, rivals, is_last=_is_apart(word, pages))
+            is_last = False
+            if _is_number(word) and _leaves_out_behind(*wider):
+                others = [parts[other] for other in alike if other != word and _is_number(other)]
+                is_last = _is_apart(groups, parts[word], others)
+            yield Siblings(mine, pooled, rivals, is_last)
 
 
-def _is_apart(word: object, pages: Mapping[object, set[int]]) -> bool:
-    """Tell whether pages of a *word* have next to none of the others, of which there are any.
+def _is_apart(
+    groups: Groups, part: dict[Location, Location], others: list[dict[Location, Location]]
+) -> bool:
+    """Tell whether pages of a *part* are in next to none of the others, of which there are any.
 
     Of what several of them lead to a crawl that was cut short has seen two on every other page.
     """
-    own = pages.get(word, set())
-    others = set[int]().union(*(pages[other] for other in pages if other != word))
-    return bool(others) and len(own & others) < len(own) / 4
+    own = _pages(groups, part)
+    elsewhere = set[int]().union(*(_pages(groups, other) for other in others))
+    return bool(elsewhere) and len(own & elsewhere) < len(own) / 4
 
 
 def _pages(groups: Groups, changes: dict[Location, Location]) -> set[int]:

@@ -27,6 +27,7 @@ from scrapy_urlcanon.crawl.recovery.replay import Replay
 from scrapy_urlcanon.crawl.recovery.spider_output import SpiderOutput
 from scrapy_urlcanon.crawl.recovery.under_rules import under_rules
 from scrapy_urlcanon.crawl.seen import FILTER_KEYS, record_as_seen, scheduler_of
+from scrapy_urlcanon.crawl.seen_sets.base import SCRAPY_FILE
 from scrapy_urlcanon.crawl.seen_sets.stored import count_in, files_in
 from scrapy_urlcanon.crawl.stats import Stat
 
@@ -115,7 +116,7 @@ class JobRecovery:
         if self.is_made_anew:
             # The scheduler reads them before the spider is opened.
             shutil.rmtree(self._directory / "requests.queue", ignore_errors=True)
-            for path in (self._directory / "requests.seen", *files_in(self._directory)):
+            for path in (self._directory / SCRAPY_FILE, *files_in(self._directory)):
                 path.unlink(missing_ok=True)
         self._stored_queue = self._state_of_queue()
         self._replay: Replay | None = None
@@ -477,7 +478,7 @@ def _has_begun(directory: Path) -> bool:
     """Tell whether Scrapy has stored any request, or may have, of the job in *directory*."""
     if count_in(directory):
         return True
-    seen = directory / "requests.seen"
+    seen = directory / SCRAPY_FILE
     try:
         if seen.exists() and seen.stat().st_size:
             return True

@@ -15,6 +15,7 @@ from scrapy.utils.project import data_path
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.recovery.journal import FILE as JOURNAL
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
+from scrapy_urlcanon.crawl.seen_sets.base import SCRAPY_FILE
 from scrapy_urlcanon.crawl.seen_sets.stored import count_in, is_in_another
 from scrapy_urlcanon.crawl.settings import DELTAFETCH, HTTPCACHE, name_of, value_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
@@ -182,7 +183,7 @@ class JobRules:
         """
         stored = self._stored
         document = RulesDocument.of(configuration)
-        count = _stored_fingerprints(self._directory / "requests.seen") + count_in(self._directory)
+        count = _stored_fingerprints(self._directory / SCRAPY_FILE) + count_in(self._directory)
         has_changed = stored.document is None or stored.document.digest != document.digest
         if count and has_changed:
             message = (

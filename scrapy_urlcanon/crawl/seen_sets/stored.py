@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.seen_sets.base import COMPACT_FILE, DISK_FILE
+from scrapy_urlcanon.crawl.seen_sets.base import COMPACT_FILE, DISK_FILE, SCRAPY_FILE
 from scrapy_urlcanon.crawl.settings import COMPACT, COMPACT_128, DISK, SCRAPY
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def is_in_another(directory: Path, kind: str) -> bool:
     :param kind: the value of ``URLCANON_SEEN_SET``.
     """
     names = {
-        SCRAPY: "requests.seen",
+        SCRAPY: SCRAPY_FILE,
         COMPACT: COMPACT_FILE,
         COMPACT_128: COMPACT_FILE,
         DISK: DISK_FILE,

@@ -137,7 +137,6 @@ class Alone:
         """
         several = range(1, _MANY + 2)
         chances = {n: [_chance(n, of, share) for of in several] for n in self._pages}
-        rest = 1.0 - (alone or 0.0)
         none = 1.0 / (len(several) + 1) if alone is None else alone
         weights = [(1.0 - none) / len(several)] * len(several)
         likelihood = 0.0
@@ -153,9 +152,8 @@ class Alone:
                 new_none += pages * none * (n == 0) / whole
             if alone is None:
                 none = new_none / self._pages.total()
-                rest = 1.0 - none
             whole = sum(new) or 1.0
-            weights = [rest * weight / whole for weight in new]
+            weights = [(1.0 - none) * weight / whole for weight in new]
         return likelihood, none
 
 

@@ -118,7 +118,7 @@ def _thing_of(location: Location) -> str:
 
 def classes_of(likely: Iterable[Location], groups: Groups) -> list[SkipClass]:
     """Return the classes that some URLs are in, with all their members."""
-    classes: dict[tuple[str, str], SkipClass] = {}
+    classes: dict[Key, SkipClass] = {}
     index: TemplateIndex[SkipClass] = TemplateIndex()
     for location in likely:
         host = host_of(location.origin)

@@ -322,8 +322,8 @@ class _Skips:
         if share is None or share.seen == share.of or len(found.pages) < MIN_URLS:
             return False
         counts = self._urls_outside(found)
-        parts = [counts.keys(), found.largest_part]
-        for pages in parts if len(parts[1]) < len(counts) else parts[:1]:
+        whole, part = found.pages.keys(), found.largest_part
+        for pages in (whole, part) if len(part) < len(whole) else (whole,):
             others = Alone((counts[page] for page in pages), share)
             if not others.is_chance or not others.is_little:
                 look.is_unsure = not others.is_for_sure
