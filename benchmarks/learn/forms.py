@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import sys
 from argparse import ArgumentParser
+from base64 import b32encode
 from collections import Counter
 from dataclasses import dataclass
 from hashlib import sha1
@@ -20,7 +21,7 @@ from itertools import product
 from random import Random
 from typing import TYPE_CHECKING
 
-from benchmarks.learn.forms_of_programs import FORMS
+from benchmarks.learn import forms_of_collections, forms_of_programs, forms_of_publishers
 from benchmarks.learn.judge import SINK_SIZE, Page, Score, score
 from benchmarks.learn.methods import Rules
 from scrapy_urlcanon.learn import Observation, learn
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from benchmarks.learn.forms_of_programs import Form
+
+FORMS = {**forms_of_programs.FORMS, **forms_of_publishers.FORMS, **forms_of_collections.FORMS}
 
 HOST = "www.site.example"
 
@@ -68,6 +71,11 @@ class Thing:
         count = 1 + (draw.random() < 0.3)  # noqa: PLR2004
         return ["-".join(draw.sample(_WORDS, 4)) for _ in range(count)]
 
+    @property
+    def parts(self) -> int:
+        """How many parts it has."""
+        return 1 + self.draw("parts").randrange(PARTS)
+
     def values(self, place: str, part: int) -> list[str]:
         """Return what stands in a place of the URLs of one of its parts."""
         draw, posts = self.draw("rest"), range(self.number * 10 + part * 3, 10**9)[:POSTS]
@@ -91,6 +99,10 @@ class Thing:
             "month": [f"{draw.randrange(1, 13):02}"],
             "s": [sha1(f"{self.number} {part} {i}".encode()).hexdigest()[:32] for i in range(2)],
             "tail": [draw.randrange(10**6)],
+            "short": [b32encode(str(self.number).encode()).decode().rstrip("=").lower()],
+            "last": [self.parts],
+            "revision": [self.number * 10_000 + part],
+            "newest": [self.number * 10_000 + self.parts],
         }
         return [*map(str, values[place])]
 
@@ -127,12 +139,11 @@ class FormSite:
     def _filled(self, url: str, page: str) -> Iterator[tuple[str, str]]:
         url, _, share = url.partition(" @")
         places = [*dict.fromkeys(_PLACE.findall(url + page))]
-        is_parted = not {"k", "start", "post", "in_part"}.isdisjoint(places)
+        is_parted = not {"k", "start", "post", "in_part", "revision"}.isdisjoint(places)
         for thing in self._things:
             if share and thing.draw(url).random() >= float(share):
                 continue
-            parts = 1 + thing.draw("parts").randrange(PARTS)
-            for part in range(1, parts + 1) if is_parted else (1,):
+            for part in range(1, thing.parts + 1) if is_parted else (1,):
                 if "{start}" in url and part == 1:
                     continue
                 texts = [thing.values(place, part) for place in places]

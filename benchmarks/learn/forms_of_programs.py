@@ -2,7 +2,9 @@
 
 By page, the URLs, first the one that is always linked: ``{n}`` is the number of a thing,
 ``{title}`` each title that it ever had, ``{k}`` a part of it and ``{start}`` what that begins with,
-``{post}`` what stands there, ``{s}`` a session; see :class:`benchmarks.learn.forms.Thing`.
+``{post}`` what stands there, ``{last}`` the number of its last part, ``{revision}`` that of a part
+among all there are and ``{newest}`` that of the last one, ``{s}`` a session; see
+:class:`benchmarks.learn.forms.Thing`.
 `` @0.3`` is the share of things that are linked so. A name that ends in ``(trap)`` looks like
 another one, and is none.
 """
