@@ -65,6 +65,8 @@ _NAME_OF_NUMBER = re.compile(r"(?<=.)/(id)(?=/(?:[0-9]+|\{\w+:digits\})(?:/|\Z))
 _LONG = re.compile("[0-9]{3,}")
 _SIGNS = re.compile(r"[\W_]")
 _LEFT_OUT = re.compile(r"\{_\w+:digits\}")
+_BEHIND = re.compile(r"\}([^{}?&=]+)")
+_OF_PART = re.compile(r"[\d\W_]+(?:\.[a-z]{2,5})?\Z")
 _TITLE = re.compile(r"[^\W\d_]+(?:[-_+][^\W\d_]+)+")
 _FIELD = re.compile(r"\{[^{}]*\}")
 
@@ -143,6 +145,10 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     False
     >>> _is_plausible(RewriteTemplates("/?topic={a:digits}.msg{_b:digits}", "/?topic={a}.20"))
     False
+    >>> _is_plausible(RewriteTemplates("/?num={a:digits}", "/?num={a}/2"))
+    False
+    >>> _is_plausible(RewriteTemplates("/{a}/latest", "/{a}/2.3"))
+    True
     >>> _is_plausible(RewriteTemplates("/event/{a}/{_day:digits}/month", "/event/{a}/07/month"))
     True
     >>> _is_plausible(RewriteTemplates("/news/id/{b:digits}", "/news/{b}"))
@@ -175,8 +181,14 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     of_all = {new for old, new in places if _LEFT_OUT.fullmatch(old)}
     put = theirs - mine
     is_first = {number.lstrip("0") for number in put} <= FIRST_PAGE
+    # Behind the thing it is that of a part, unless a word goes there: `latest` is a version.
+    behind, now_behind = (
+        set(_SIGNS.split(" ".join(_BEHIND.findall(text)))) for text in rewrite.shapes
+    )
+    is_part = behind <= now_behind and not put.isdisjoint(now_behind)
     if put and (
-        mine - theirs or not (is_first or put <= of_all or not _LEFT_OUT.search(rewrite.source))
+        mine - theirs
+        or not (is_first or put <= of_all or not (is_part or _LEFT_OUT.search(rewrite.source)))
     ):
         return False
     # Nor does a title come where a number goes: it is that of one of those that have one.
@@ -307,11 +319,13 @@ def _split(
     counts = {value: len({page for page, _ in part}) for value, part in parts.items()}
     is_slug = position >= plain
     is_alike = is_slug and max(counts.values()) >= SLUG_SHARE * len(pages)
-    if len(parts) > 1 and not is_alike and IN_QUERY not in parts:
+    # Numbers beside a number are those of its parts, and no text that does not matter.
+    is_part = is_slug and all(map(_OF_PART.match, parts))
+    if len(parts) > 1 and not (is_alike or is_part or IN_QUERY in parts):
         field = DIGITS if all(map(is_number, parts)) else _numbered(parts)
         yield from _split(entries, plain, (*literals, field))
-    share = SLUG_SHARE if is_slug else LITERAL_SHARE
     for value in sorted(parts):
+        share = SLUG_SHARE if is_slug and value not in FIRST_PAGE else LITERAL_SHARE
         if counts[value] >= max(MIN_PROPOSERS, share * len(pages)):
             yield from _split(parts[value], plain, (*literals, value))
 
