@@ -1,10 +1,37 @@
 """What templates say of the numbers and words that stand beside each other in a URL."""
 
+import pytest
 from observed import rules, see
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 
 HOST = "http://shop.example"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "found"),
+    [
+        (
+            "/show?page={part}&t={n}",
+            "/show-{n}-{part}.html",
+            ["/show?page={b:digits}&t={c:digits}", "/show-{c}-{b}.html"],
+        ),
+        ("/wiki?n=Main.{word}", "/Main/{word}", ["/wiki?n=Main.{c}", "/Main/{c}"]),
+        ("/{word}-a-{n}.html", "/text/{n}", ["/{_s}-a-{a:digits}.html", "/text/{a}"]),
+    ],
+)
+def test_all_that_is_in_one_url_is_found_in_the_other(one, other, found):
+    """The number of a part moves from the query into the path, and a name is taken apart at a sign.
+
+    A short word between a title and its number tells what the number is of: the second part of a
+    text has the same look without it.
+    """
+    seen = []
+    for n in range(24):
+        words = {"n": n * 7, "part": n % 3 + 2, "word": f"red-shoe{chr(97 + n)}"}
+        seen += [see(url.format_map(words), f"page {n}") for url in (one, other)]
+        seen.append(see("/{word}-a-{n}-2.html".format_map(words), f"part 2 of {n}"))
+    assert rules(seen) == {"shop.example": {"rewrite_path": [found]}}
 
 
 def versions(last):

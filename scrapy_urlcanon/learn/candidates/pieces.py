@@ -22,7 +22,8 @@ _NUMBERED = re.compile("([0-9]+)([-_,])")
 _NUMBER_LAST = re.compile(r"([-_,.])([0-9]+)((?:\.[a-z]{2,5})?)$")
 _LOCALE = re.compile("[a-z]{2}[-_][A-Za-z]{2,4}")
 _WORD = re.compile("[^0-9.,_-]{3}")
-_WORD_LAST = re.compile(r"(.*[^\W_])([-_,.]+[^\W_]+)")
+_WORD_LAST = re.compile(r"(.*[^\W_])([-_,.]+(?:[^\W_]+|[^\W\d_]{1,2}[-_,.]))")
+_SIGNS = ".:,-_"
 _ENDING = re.compile(r"\.[a-z]{2,5}$")
 
 
@@ -159,10 +160,14 @@ def explain(pieces: Sequence[str], wanted: Sequence[str]) -> Explained:
 
 
 def _fits(span: _Span, others: Collection[_Span], piece: str) -> bool:
-    """Tell whether a part of a piece may be a token beside others: several are numbers."""
+    """Tell whether a part of a piece may be a token beside others.
+
+    Several are numbers, or all that a piece has between signs of one kind.
+    """
     several = {span, *others}
+    texts = [piece[one.start : one.end] for one in sorted(several)]
     return len(several) == 1 or (
-        all(is_number(piece[one.start : one.end]) for one in several)
+        (all(map(is_number, texts)) or any(sign.join(texts) == piece for sign in _SIGNS))
         and not any(span != one and span.start < one.end and one.start < span.end for one in others)
     )
 
@@ -263,6 +268,8 @@ def _around(text: str) -> tuple[Pattern, Words]:
 def _before(text: str) -> tuple[Pattern, Words]:
     """Return what stands before a token, with the word that belongs to it as a literal.
 
+    >>> _before("red-shoe-p-")
+    ((Slug(kind='slug'), '-p-'), ('red-shoe',))
     >>> _before("red-shoe-t"), _before("red-shoe-"), _before("topic")
     (((Slug(kind='slug'), '-t'), ('red-shoe',)), ((Slug(kind='slug'), '-'), ('red-shoe',)), \
 (('topic',), ()))

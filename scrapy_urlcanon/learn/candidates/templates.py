@@ -38,6 +38,7 @@ from scrapy_urlcanon.learn.vocabulary import (
     is_date,
     is_identifier,
     is_number,
+    is_paging,
     is_protected,
 )
 
@@ -246,7 +247,7 @@ def skeletons(source: Location, target: Location) -> Iterator[tuple[Skeleton, tu
         len(middle) + len(taken) > MAX_PIECES
         or len(others) + len(put) > MAX_PIECES
         or len(set(names)) < len(names)
-        or any(is_protected(name) for name in names if _is_dropped(name, taken, put))
+        or any(is_protected(name) for name in names if _is_dropped(name, taken, others, put))
     ):
         return
     pieces = [*middle, *map(value_of, taken)]
@@ -293,8 +294,16 @@ def _token_of(filling: Filling) -> Token | None:
     return next((part for part in filling if isinstance(part, Token)), None)
 
 
-def _is_dropped(name: str, taken: Sequence[str], put: Sequence[str]) -> bool:
+def _is_dropped(
+    name: str, taken: Sequence[str], segments: Sequence[str], put: Sequence[str]
+) -> bool:
+    """Tell whether a parameter goes, and its value comes in no other one.
+
+    Nor into the path, where it numbers a part.
+    """
     values = {value_of(param) for param in taken if name_of(param) == name}
+    if is_paging(name) and any(is_token(v, segment) for v in values for segment in segments):
+        return False
     return not any(value in text for value in values for text in put)
 
 
