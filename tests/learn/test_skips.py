@@ -79,6 +79,19 @@ def test_links_to_posts_are_kept_where_they_alone_lead_to_a_topic(crawl):
     assert "/viewtopic.php?p={a:digits}" not in skipped(crawl(forum(1600, alone=0.1)))
 
 
+def test_what_rewrites_lead_to_is_skipped_last():
+    """One topic has no other place; of the others there is a choice."""
+    seen = []
+    for n in range(102):
+        urls = [
+            f"/thread-{n}-1-1.html",
+            f"/forum.php?mod=topic&tid={n}",
+            f"/thread-{n}-1-{n % 5 + 2}.html",
+        ]
+        seen += [see(url, f"topic {n}") for url in urls + [f"/find?p={n * 3}"] * (n > 0)]
+    assert skipped(seen) == ["/find?p={a:digits}"]
+
+
 def test_url_that_declares_itself_is_no_short_link():
     """What a page says of itself counts: a node without an alias declares its own number."""
     nodes = [see(f"/node/{i}", f"page {i}", canonical=HOST + slug(i)) for i in range(60)]

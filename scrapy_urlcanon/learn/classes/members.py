@@ -59,15 +59,24 @@ class SkipClass:
         if isinstance(page, int) and page >= 0:
             self.pages.setdefault(page, []).append(location)
 
-    @property
-    def order(self) -> tuple[object, ...]:
-        """What is looked at first: what many URLs of a page are in, and many URLs at all.
+    def order(self, made: set[Location]) -> tuple[object, ...]:
+        """Return what is looked at first: what many URLs of a page are in, and many URLs at all.
 
         A handful of pages comes last, whatever leads to them: what is skipped is no other place.
+        And what one in five of the pages is led to by rewrites is where to look.
+
+        :param made: what rewrites make of other URLs.
         """
         count = sum(map(len, self.pages.values()))
-        is_few, is_for_any = len(self.pages) < MIN_URLS, ANY_PATH in self.template
-        return (is_few, -count / max(1, len(self.pages)), -count, is_for_any, self.template)
+        led = sum(not made.isdisjoint(showing) for showing in self.pages.values())
+        return (
+            len(self.pages) < MIN_URLS,
+            led > 0 and 5 * led >= len(self.pages),
+            -count / max(1, len(self.pages)),
+            -count,
+            ANY_PATH in self.template,
+            self.template,
+        )
 
     @property
     def telling(self) -> Collection[int]:

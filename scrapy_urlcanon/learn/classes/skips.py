@@ -146,13 +146,14 @@ class _Skips:
         likely = {location for page in groups.duplicates() for location in groups.forms(page)}
         likely = {url for url in likely | self._declared.keys() if url in groups.pages}
         classes = classes_of(likely, groups)
-        self._classes = sorted(classes, key=lambda found: found.order)
         self._by_page: dict[int, list[Location]] = {
             page: [] for found in classes for page in found.pages
         }
         for location, pages in groups.pages.items() if classes else ():
             if isinstance(pages, int) and pages in self._by_page and self._is_seen(location):
                 self._by_page[pages].append(location)
+        made = self._made()
+        self._classes = sorted(classes, key=lambda found: found.order(made))
         self._skipped: set[Location] = set()
         self._unsure: set[Location] = set()
         """Members of classes that were refused only since too little is known of them."""
@@ -383,6 +384,11 @@ class _Skips:
             if page in urls:
                 urls[page].append(location)
         return urls
+
+    def _made(self) -> set[Location]:
+        """Return what rewrites make of the URLs of these pages."""
+        still = self._groups.pages
+        return {self._form(url) for urls in self._urls.values() for url in urls if url not in still}
 
     def _shares_seen(self, found: SkipClass) -> Iterator[Share]:
         """Yield what share of the URLs that lead to a page was seen, by pairs of classes.
