@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.location import name_of
@@ -13,12 +14,16 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location, Place
 
 
+# What a path may end before and be shorter.
+_ENDS = re.compile("[/;]")
+
+
 class Shown:
     """URLs of one page, some thousands of them where it is a form to log in.
 
-    No better place to look than one of them is a longer form of its path, a URL with the same
-    parameters and further ones, one that differs in nothing but a choice between words, and one
-    without the language of the path: what is not translated now may be tomorrow.
+    No better place to look than one of them is a longer form of its path, by a session too, a URL
+    with the same parameters and further ones, one that differs in nothing but a choice between
+    words, and one without the language of the path: what is not translated now may be tomorrow.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> shown = Shown(map(locate, ["http://a.example/p?id=7&tab=a", "http://a.example/q"]))
@@ -26,8 +31,9 @@ class Shown:
     >>> [shown.has_better(locate(url)) for url in better]
     [True, True, True]
     >>> worse = ["http://a.example/p?id=7&tab=b", "http://a.example/p?id=8&tab=a&x=1"]
-    >>> [shown.has_better(locate(url)) for url in [*worse, "http://a.example/q/more"]]
-    [False, False, False]
+    >>> worse += ["http://a.example/q/more", "http://a.example/q;s=1"]
+    >>> [shown.has_better(locate(url)) for url in worse]
+    [False, False, False, False]
     """
 
     def __init__(self, urls: Iterable[Location]) -> None:
@@ -53,12 +59,9 @@ class Shown:
         return not self._is_longer(path + "/") and not self._is_of_more_or_other_words(other)
 
     def _is_longer(self, path: str) -> bool:
-        end = path.find("/", 1)
-        while self._paths and end > 0:
-            if path[:end] in self._paths:
-                return True
-            end = path.find("/", end + 1)
-        return False
+        if not self._paths:
+            return False
+        return any(path[: end.start()] in self._paths for end in _ENDS.finditer(path, 1))
 
     def _is_of_more_or_other_words(self, other: Location) -> bool:
         names = frozenset(map(name_of, other.params))
