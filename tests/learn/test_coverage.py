@@ -38,6 +38,13 @@ def test_few_pages_tell_nothing():
     assert not any(is_believed(alone(30, lambda _: 1, seed)) for seed in range(20))
 
 
+def test_few_pages_next_to_all_of_which_were_seen_elsewhere_tell_enough():
+    """Of sixty with five other URLs each no more have none than were seen nowhere else."""
+    assert all(is_believed(alone(60, lambda _: 5, seed)) for seed in range(5))
+    others = lambda draw: 5 * (draw.random() < 0.8)  # noqa: E731
+    assert not any(is_believed(alone(60, others, seed)) for seed in range(5))
+
+
 def test_crawl_that_has_seen_little_tells_nothing():
     """Where most URLs were not seen, that is why whatever is missing is missing."""
     assert largest([Share(80, 400), Share(9, 10)]) is None

@@ -11,6 +11,8 @@ from collections import Counter
 from math import comb, log, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrapy_urlcanon.confidence import lower_bound
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -115,11 +117,14 @@ class Alone:
     @property
     def is_little(self) -> bool:
         """Whether it is unlikely that many of the pages have no other URL."""
-        least = self._share.least
+        least, alone_now = self._share.least, self._pages[0]
+        # Of the pages that were seen nowhere else no more have no other URL.
+        if lower_bound(self._pages.total() - alone_now, alone_now) >= 1.0 - _MAX_ALONE:
+            return True
         if (1.0 - least) / least > _MAX_ERROR**2 * self._pages.total():
             return False
-        if self._pages[0] <= _MAX_ALONE * self._pages.total():
-            return True  # that were seen nowhere else
+        if alone_now <= _MAX_ALONE * self._pages.total():
+            return True
         share = least + self._share.error / 2
         likelihood, alone = self._fitted(share)
         less = likelihood - self._fitted(share, _MAX_ALONE)[0]
