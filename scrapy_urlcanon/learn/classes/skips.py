@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.confidence import at_most, lower_bound
@@ -114,9 +115,19 @@ def skip_rules(
     :param shares: what share of the URLs that lead to its pages the crawl has seen, by some.
     :param prior: what is known of classes before.
     """
-    skips = _Skips(groups, thresholds, form, shares, prior)
-    rules = {found.key: rule for found, rule in skips.rules()}
-    return Skips([*rules.values()], frozenset(rules), skips.left, skips.led)
+    known = tuple(shares)
+
+    def look(*, is_led_last: bool) -> tuple[Skips, bool]:
+        skips = _Skips(groups, thresholds, form, known, prior, is_led_last=is_led_last)
+        rules = {found.key: rule for found, rule in skips.rules()}
+        found = Skips([*rules.values()], frozenset(rules), skips.left, skips.led)
+        return found, skips.is_unsure
+
+    found, is_unsure = look(is_led_last=True)
+    if is_unsure:
+        # A class of which too little is known stands in the way of those behind it.
+        found = min(found, look(is_led_last=False)[0], key=attrgetter("left"))
+    return found
 
 
 class _Skips:
@@ -129,7 +140,13 @@ class _Skips:
         form: Callable[[Location], Location],
         shares: Iterable[Share],
         prior: Prior | None,
+        *,
+        is_led_last: bool,
     ) -> None:
+        """Look for classes.
+
+        :param is_led_last: whether those that rewrites lead to come behind the others.
+        """
         site = groups.site
         self._prior = prior
         self._groups, self._thresholds, self._form = groups, thresholds, form
@@ -152,8 +169,9 @@ class _Skips:
         for location, pages in groups.pages.items() if classes else ():
             if isinstance(pages, int) and pages in self._by_page and self._is_seen(location):
                 self._by_page[pages].append(location)
-        made = self._made()
+        made = self._made() if is_led_last else set()
         self._classes = sorted(classes, key=lambda found: found.order(made))
+        self._is_reordered = self._classes != sorted(classes, key=lambda found: found.order(set()))
         self._skipped: set[Location] = set()
         self._unsure: set[Location] = set()
         """Members of classes that were refused only since too little is known of them."""
@@ -177,6 +195,11 @@ class _Skips:
     def left(self) -> int:
         """How many URLs are in no class that was accepted."""
         return len(self._groups.pages) - len(self._skipped)
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether a class was refused since too little is known of it, and another order may do."""
+        return bool(self._unsure) and self._is_reordered
 
     def rules(self) -> Iterator[tuple[SkipClass, LearnedRule]]:
         """Yield the classes that are accepted, each with its rule."""
