@@ -125,21 +125,25 @@ class Kinds:
             for kind, tally in self.tallies.items()
             if tally.fetches >= least_fetches and tally.is_trap and kind.host != OTHER
         ]
-        # The names of the parameters of what brings much, by host and path.
-        good: dict[tuple[str, str], set[str]] = {}
+        good: set[tuple[str, str]] = set()
+        # Of a listing a few parts may be all there are, and bring nothing but their links.
+        kept: dict[tuple[str, str], set[str]] = {}
         for kind, tally in self.tallies.items() if found else ():
+            if not tally.is_trap:
+                kept.setdefault((kind.host, kind.path), set()).update(kind.names)
             if tally.with_news > tally.fetches * _MUCH:
-                good.setdefault((kind.host, kind.path), set()).update(kind.names)
+                good.add((kind.host, kind.path))
         for kind, tally in sorted(found, key=lambda item: (-item[1].fetches, item[0].text)):
-            setting = _setting(kind, good.get((kind.host, kind.path)))
+            place = kind.host, kind.path
+            setting = _setting(kind, kept[place] if place in good else None)
             yield Trap(kind.text, tally.fetches, tally.new, setting)
 
 
 def _setting(kind: Kind, kept: set[str] | None) -> str:
     """Return a line for ``URLCANON_RULES`` that would end *kind*.
 
-    Where URLs of the same path with other parameters bring much, these are kept and no others;
-    else the kind is not fetched at all.
+    Where URLs of the same path bring much, the parameters are kept of all that are not known to
+    bring next to nothing, and no others; else the kind is not fetched at all.
 
     :param kept: the names of these parameters; None where none of the URLs bring much.
     """

@@ -39,6 +39,18 @@ def test_trap_has_a_line_that_ends_it(trap, content, expected):
         assert canonicalizer.canonicalize(url) == "http://a.example/find"
 
 
+def test_line_keeps_what_few_urls_had():
+    """The parts of a listing may be four, and say nothing themselves: they lead to the rest."""
+    kinds = Kinds()
+    kinds.note("http://a.example/list", 10, 9, has_news=True)
+    for page in range(2, 5):
+        kinds.note(f"http://a.example/list?page={page}", 10, 0, has_news=False)
+    for number in range(60):
+        kinds.note(f"http://a.example/list?filter={number}", 10, 0, has_news=False)
+    (found,) = kinds.traps()
+    assert found.setting == '"a.example/list": {"keep_params": ["page"]},'
+
+
 def test_port_and_user_are_no_part_of_the_line():
     """A pattern is for all ports, and nobody is to see who logs in."""
     kinds = Kinds()
