@@ -35,7 +35,7 @@ _ADVICE = {
     "429": "the site is asked too fast; set DOWNLOAD_DELAY or AUTOTHROTTLE_ENABLED",
     "503": "the site may be asked too fast; set DOWNLOAD_DELAY or AUTOTHROTTLE_ENABLED",
     "401": "the site asks who is there; set what the crawl sends, as in DEFAULT_REQUEST_HEADERS",
-    "403": "the site lets nobody in who asks like this; set what the crawl sends, as USER_AGENT",
+    "403": "where the crawl was let in, set what it sends, as USER_AGENT",
     "3": "redirects are not followed; set REDIRECT_ENABLED",
 }
 """What to make of a reason why pairs are not comparable, by what that begins with."""
