@@ -12,6 +12,7 @@ from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.joining_options import pair
 from scrapy_urlcanon.learn.results.rule import IN_FORCE
 from scrapy_urlcanon.learn.results.said import figures_of
+from scrapy_urlcanon.learn.site import SINK_SIZE
 from scrapy_urlcanon.learn.vocabulary import is_protected
 from scrapy_urlcanon.redaction import shown_url
 from scrapy_urlcanon.wording import count_of
@@ -72,14 +73,7 @@ def show_learned(
     :param turned_off: options whose rules were written commented out.
     """
     on = [rule for rule in learned.rules if not rule.is_off(turned_off)]
-    screen.line(
-        f"{learned.urls:,} URLs on {count_of(learned.domains, 'domain')}; {learned.redundant:,} of "
-        "them show a page that another one shows."
-    )
-    if learned.silent:
-        screen.line(
-            f"{count_of(learned.silent, 'URL')} without evidence: an error, or no text of their own"
-        )
+    _show_urls(learned, screen)
     by_domain = attrgetter("domain")
     domains = [
         LearnedDomain.of(name, rules)
@@ -117,6 +111,23 @@ def show_learned(
         _show_rule_for(left, configured, screen)
     for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0])):
         screen.line((f"skipped: {count:,} {reason}", "yellow"))
+
+
+def _show_urls(learned: Learned, screen: Screen) -> None:
+    """Print how many URLs were seen, and of how many what they show says little or nothing."""
+    screen.line(
+        f"{learned.urls:,} URLs on {count_of(learned.domains, 'domain')}; {learned.redundant:,} of "
+        "them show a page that another one shows."
+    )
+    if learned.crowded:
+        screen.line(
+            f"{count_of(learned.crowded, 'URL')} of these with a page that more than {SINK_SIZE} "
+            "show, as a form to log in or an error: one such page alone proves no rule"
+        )
+    if learned.silent:
+        screen.line(
+            f"{count_of(learned.silent, 'URL')} without evidence: an error, or no text of their own"
+        )
 
 
 def _show_rule_for(left: Unexplained, configured: Canonicalizer, screen: Screen) -> None:

@@ -26,7 +26,7 @@ from scrapy_urlcanon.learn.results.choices import in_few_lines
 from scrapy_urlcanon.learn.results.idle import without_idle
 from scrapy_urlcanon.learn.results.rule import Learned, LearnedRule, as_rules
 from scrapy_urlcanon.learn.results.union import unite
-from scrapy_urlcanon.learn.site import NO_EVIDENCE
+from scrapy_urlcanon.learn.site import NO_EVIDENCE, SINK_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -250,6 +250,7 @@ def learn_site(
         domains=1,
         urls=len(site.locations),
         redundant=sum(size - 1 for size in site.sizes if size),
+        crowded=sum(size - 1 for size in site.sizes if size > SINK_SIZE),
         silent=site.pages.count(NO_EVIDENCE),
         unexplained=tuple(unexplained(miner.groups, united.rules)),
     )
@@ -300,6 +301,7 @@ def merge(parts: Iterable[Learned]) -> Learned:
         domains=sum(part.domains for part in parts),
         urls=sum(part.urls for part in parts),
         redundant=sum(part.redundant for part in parts),
+        crowded=sum(part.crowded for part in parts),
         silent=sum(part.silent for part in parts),
         unexplained=tuple(
             sorted(

@@ -19,7 +19,7 @@ from shop_site import respond
 
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.commands.learned_rules import show_learned
-from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule
+from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule, Observation, learn
 from scrapy_urlcanon.learn.store import VERSION, ObservationStore
 from scrapy_urlcanon.pages.page import Page
 from scrapy_urlcanon.report.screen import Screen
@@ -319,6 +319,18 @@ def test_classes_that_are_skipped_are_listed_up_to_twenty():
     lines = [line.split() for line in shown.getvalue().splitlines()]
     assert ["30", "24", "6", "3", "other", "classes"] in lines
     assert sum(line[:3] == ["10", "8", "2"] for line in lines) == 20
+
+
+def test_page_that_crowds_a_site_is_told():
+    """Else nobody knows why so many URLs show what others show, and there is no rule for them."""
+    forms = [Observation(f"http://a.example/mail?item={n}", main_sha1="7" * 40) for n in range(30)]
+    pages = [Observation(f"http://a.example/{n}", main_sha1=f"{n:040x}") for n in (1, 1, 2, 3)]
+    pages += [Observation(f"http://a.example/x{n}", main_sha1=f"{2:040x}") for n in range(3)]
+    shown = io.StringIO()
+    learned = learn([*forms, *pages])
+    show_learned(learned, Counter(), Screen(Console(file=shown)), configured=Canonicalizer())
+    assert (learned.redundant, learned.crowded) == (32, 29)
+    assert "29 URLs of these with a page that more than 20 show" in shown.getvalue()
 
 
 def test_bad_rows_are_counted(tmp_path, observations):

@@ -113,6 +113,8 @@ class Learned:
     """Distinct URLs seen."""
     redundant: int = 0
     """URLs that show a page which another URL of the domain shows."""
+    crowded: int = 0
+    """Those of them whose page very many URLs show, so that it says nothing about any of them."""
     silent: int = 0
     """URLs that show nothing which could tell a page, such as an error or an empty frame."""
     unexplained: tuple[Unexplained, ...] = ()

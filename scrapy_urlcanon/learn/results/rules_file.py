@@ -158,6 +158,7 @@ def to_json(learned: Learned) -> str:
         "domains": learned.domains,
         "urls": learned.urls,
         "redundant": learned.redundant,
+        "crowded": learned.crowded,
         "silent": learned.silent,
         "rules": [entry(rule) for rule in learned.rules],
         "unsure": [entry(rule) for rule in learned.unsure],
