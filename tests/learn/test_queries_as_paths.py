@@ -111,3 +111,17 @@ def test_several_numbers_of_a_segment_are_told_apart(one, other):
     assert list(found) == ["rewrite_path"]
     assert key(here) == key(there)
     assert key(here) != key(f"{HOST}{one.format(5, 77, 'any-title')}")
+
+
+def test_topics_are_not_skipped_for_a_view_that_only_they_link():
+    """What rewrites make one with a print view is found under no longer form of itself."""
+    forms = "{0},{1}", "{0},{1},{2}", "{0},{1},{2},print", "{0},{1},print,page=1"
+    seen = [
+        see(f"/read.php?{form.format(topic % 5, 9 * topic, 9 * topic + post)}", f"topic {topic}")
+        for topic in range(1, 41)
+        for post in range(1 + topic % 4)
+        for form in forms
+    ]
+    found = rules(seen)
+    assert found
+    assert Canonicalizer(found).skips(f"{HOST}/read.php?1,9,10,print") is None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.location import name_of
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
+from scrapy_urlcanon.learn.location import MARK, name_of
 from scrapy_urlcanon.learn.vocabulary import LANGUAGE, NUMBER
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ class Shown:
     >>> worse += ["http://a.example/q/more", "http://a.example/q;s=1"]
     >>> [shown.has_better(locate(url)) for url in worse]
     [False, False, False, False]
+    >>> shown = Shown([locate("http://a.example/read?7,82")])
+    >>> longer = ["http://a.example/read?7,82,83", "http://a.example/read?7,82,print,page=1"]
+    >>> [shown.has_better(locate(url)) for url in longer]
+    [False, False]
     """
 
     def __init__(self, urls: Iterable[Location]) -> None:
@@ -44,7 +49,7 @@ class Shown:
         for url in urls:
             params = url.params
             self._languages.update(filter(LANGUAGE.fullmatch, url.path.split("/")))
-            path = url.path.rstrip("/")
+            path = _segments(url.path).rstrip("/")
             if path and not params:
                 self._paths.add(path)
             by_names = self._by_names.setdefault(url.place, {})
@@ -53,10 +58,15 @@ class Shown:
 
     def has_better(self, other: Location) -> bool:
         """Tell whether another URL is a better place to look than each of these."""
-        path = other.path
-        if self._languages and not self._languages.issubset(path.split("/")):
+        if self._languages and not self._languages.issubset(other.path.split("/")):
             return False
-        return not self._is_longer(path + "/") and not self._is_of_more_or_other_words(other)
+        # What has a "=" is no segment of a query that is a path, but may follow one.
+        texts = (decode_query_text(param) for param in other.params if "%2C" in param)
+        paths = (other.path, *(f"{other.path}{MARK}{text}" for text in texts))
+        return not (
+            any(self._is_longer(_segments(path) + "/") for path in paths)
+            or self._is_of_more_or_other_words(other)
+        )
 
     def _is_longer(self, path: str) -> bool:
         if not self._paths:
@@ -69,3 +79,9 @@ class Shown:
         if any(fewer < names for fewer in by_names):
             return True  # a view of this thing or of another one: `?t=7` and `?t=6&view=next`
         return frozenset(filter(NUMBER.search, other.params)) in by_names.get(names, ())
+
+
+def _segments(path: str) -> str:
+    """Return a path with a slash between all segments: in a query a comma is one, too."""
+    before, mark, segments = path.partition(MARK)
+    return before + mark + segments.replace(",", "/")

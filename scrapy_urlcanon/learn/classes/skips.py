@@ -227,7 +227,7 @@ class _Skips:
         """Yield each page of a class, with the other URLs under which it is found."""
         inside = found.members | self._skipped
         for page, showing in found.pages.items():
-            shown = Shown(showing)
+            shown = Shown([*showing, *self._led(page, found)])
             yield (
                 page,
                 [
@@ -392,7 +392,7 @@ class _Skips:
         inside = found.members | self._skipped | self._unsure
         counts = {}
         for page, showing in found.pages.items():
-            shown = Shown(showing)
+            shown = Shown([*showing, *self._led(page, found)])
             forms = [self._form(location) for location in self._urls[page]]
             counts[page] = sum(form not in inside and shown.has_better(form) for form in forms)
         return counts
