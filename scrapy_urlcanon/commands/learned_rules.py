@@ -121,8 +121,8 @@ def _show_urls(learned: Learned, screen: Screen) -> None:
     )
     if learned.crowded:
         screen.line(
-            f"{count_of(learned.crowded, 'URL')} of these with a page that more than {SINK_SIZE} "
-            "show, as a form to log in or an error: one such page alone proves no rule"
+            f"{count_of(learned.crowded, 'URL')} of these show a page that more than {SINK_SIZE} "
+            "show; where it is a form to log in, or an error, that alone proves no rule"
         )
     if learned.silent:
         screen.line(
@@ -156,7 +156,7 @@ def _show_rule_for(left: Unexplained, configured: Canonicalizer, screen: Screen)
     elif kept:
         screen.line(f"  no rule would make them one that keeps {' and '.join(kept)}")
     else:
-        screen.line("  no rule would make them one")
+        screen.line("  nothing but a template may make them one: rewrite_path, or skip")
 
 
 def _show_skips(skips: list[LearnedRule], screen: Screen) -> None:

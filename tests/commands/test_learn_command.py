@@ -107,7 +107,7 @@ def test_what_is_left_is_told(tmp_path):
     ("queries", "expected"),
     [
         (("rev=1", "rev=2", "rev=3", "rev=4"), "that drops it would lose 2 other pages\n"),
-        (("/7/red", "/8/red"), "no rule would make them one\n"),
+        (("/7/red", "/8/red"), "nothing but a template may make them one: rewrite_path, or skip\n"),
     ],
 )
 def test_no_rule_is_proposed_that_the_crawl_refutes(tmp_path, queries, expected):
@@ -123,7 +123,10 @@ def test_no_rule_is_proposed_that_the_crawl_refutes(tmp_path, queries, expected)
     ("other", "expected"),
     [
         ("http://a.example/node/5?gclid=1", "the preset 'safe' makes them one"),
-        ("http://a.example/one/7/x-8", "no rule would make them one\n"),
+        (
+            "http://a.example/one/7/x-8",
+            "nothing but a template may make them one: rewrite_path, or skip\n",
+        ),
         (
             "http://a.example/node/5?lang=en",
             "if they are one page:  URLCANON_RULES = {'a.example': {'default_params': {'lang': ",
@@ -330,7 +333,7 @@ def test_page_that_crowds_a_site_is_told():
     learned = learn([*forms, *pages])
     show_learned(learned, Counter(), Screen(Console(file=shown)), configured=Canonicalizer())
     assert (learned.redundant, learned.crowded) == (32, 29)
-    assert "29 URLs of these with a page that more than 20 show" in shown.getvalue()
+    assert "29 URLs of these show a page that more than 20 show" in shown.getvalue()
 
 
 def test_bad_rows_are_counted(tmp_path, observations):
