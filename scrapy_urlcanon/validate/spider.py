@@ -73,6 +73,19 @@ class _Attempt:
     has_cookies: bool = False
     """Whether the site has told this visitor from others."""
 
+    @property
+    def known_as(self) -> str:
+        """By what its page is known to others."""
+        return self.page or self.pair[1]
+
+    def compare(self, comparison: Comparison, side: Side, shown: Shown) -> Judgement | Side:
+        """Take over what a fetch showed; return the verdict, or what is to be fetched next."""
+        judgement = comparison.add(side, shown)
+        if self.check.common.is_elsewhere(shown.digest, self.known_as):
+            # Where it was shown first it passed for a page of its own.
+            self.check.site.note_shared(shown.texts)
+        return judgement
+
     def end(self, judgement: Judgement) -> None:
         """Tell the check what the pair showed."""
         variants = self.comparison.variants if self.comparison else ()
@@ -143,18 +156,17 @@ class ValidationSpider(Spider):
         page, check = page_of(response), attempt.check
         shown = Shown(page, page.digest)
         if attempt.comparison:
-            yield from self._go_on(attempt, attempt.comparison.add(side, shown))
+            yield from self._go_on(attempt, attempt.compare(attempt.comparison, side, shown))
         elif side is Side.KEPT:
             url, kept = attempt.pair
-            known_as = attempt.page or kept
             attempt.kept, attempt.led_to = shown, response.url
-            attempt.comparison = Comparison(
-                page.digest, check.site.noise, kept, url, page=known_as, common=check.common
+            comparison = attempt.comparison = Comparison(
+                page.digest, check.site.noise, kept, url, page=attempt.known_as, common=check.common
             )
             first = attempt.shown
             yield from self._go_on(
                 attempt,
-                attempt.comparison.add(Side.VARIANT, first) if first else Side.VARIANT,
+                attempt.compare(comparison, Side.VARIANT, first) if first else Side.VARIANT,
             )
         elif attempt.shown:
             yield from self._go_on(attempt, check.alone(attempt.pair[0], attempt.shown, shown))

@@ -188,6 +188,23 @@ async def test_form_that_names_its_page_refutes_no_right_rule(respond):
     assert {checks[name].outcome.value for name in WRONG} <= {"open", "fails"}
 
 
+@deferred_f_from_coro_f
+async def test_what_is_said_of_being_led_to_a_form_refutes_no_rule():
+    """Whoever asks for the form itself is not told why it is there."""
+
+    def respond(request):
+        if request.path != "/login":
+            return with_cookie(redirect(f"/login?next={request.path}"), "led=1")
+        why = ["You have to be a member"] if "led" in cookies_of(request) else []
+        return shown("Log in", *why, "Your name", "Your password", "Forgotten?")
+
+    rules = {"site.example": {"rewrite_path": [["/edit/{n}", "/login?next=/edit/{n}"]]}}
+    checks, _ = await outcomes(respond, urls=[f"/edit/{n}" for n in range(6)], rules=rules)
+    [check] = checks.values()
+    assert (check.wrong, check.outcome.value) == (0, "open")
+    assert check.evidence.reasons == {"several pages show what it shows": 6}
+
+
 def kept_choice(request):
     """Remember in a cookie what was chosen last."""
     cookies = cookies_of(request)
