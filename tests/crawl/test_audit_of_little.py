@@ -5,7 +5,15 @@ from random import Random
 import pytest
 from audited_shop import RIGHT, SETTINGS, WRONG, audits
 from loopback import page
+from scrapy import Spider
 from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.test import get_crawler
+
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.crawl.checks.audit_figures import AuditFigures
+from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
+from scrapy_urlcanon.crawl.checks.sites import Sites
+from scrapy_urlcanon.crawl.stats import CrawlStats
 
 NAMES = [Random(number).randbytes(4).hex() for number in range(60)]
 
@@ -35,6 +43,19 @@ MOVES = {
     "a token": lambda count: f"<p>Token {Random(count).randbytes(8).hex()}",
     "an advertisement": lambda count: f"<img src=/ads/{count % 11}.jpg>",
 }
+
+
+def test_option_whose_parameters_were_judged_one_by_one_is_not_shown_itself():
+    """It was to be judged until its parameters turned out to be frequent: nothing came of it."""
+    crawler, site = get_crawler(Spider), Sites().of("a.example")
+    of_all, of_one = (
+        EntryRecord(RuleEntry("keep_params", *name), "a.example", site, 0.1)
+        for name in ((), ("next",))
+    )
+    of_one.add(None)
+    AuditFigures(CrawlStats(crawler)).complete([of_one, of_all], Spider("a"))
+    shown = {key.split("/")[3] for key in crawler.stats.get_stats()}
+    assert shown == {"keep_params:next"}
 
 
 @pytest.mark.parametrize("size", [70, 200])

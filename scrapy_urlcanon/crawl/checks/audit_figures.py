@@ -39,7 +39,12 @@ class AuditFigures:
 
     def complete(self, records: list[EntryRecord], spider: Spider) -> None:
         """Take over the first of *records*, the most audited ones first, and log them."""
-        rows = records[:_ROWS]
+        # Once a parameter is judged by itself, nothing may be left of what its option was to tell.
+        rows = [
+            record
+            for record in records[:_ROWS]
+            if record.judged or record.cannot_tell or record.until is not None
+        ]
         for record in rows:
             self._set(record)
             self._stats.set(Stat.AUDIT_RULE_NOISE, record.noise, **_names(record))
