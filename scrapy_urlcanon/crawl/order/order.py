@@ -12,6 +12,7 @@ from attrs import define, field
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.checks.held_responses import is_refusal
 from scrapy_urlcanon.crawl.order.lane import Turn
 from scrapy_urlcanon.crawl.order.links import Links, trust
 from scrapy_urlcanon.crawl.order.suspicions import SUSPECTED, Suspicions
@@ -270,6 +271,10 @@ class Order:
             return
         news = News(0, 0, 0.0)
         is_error = response.status >= HTTPStatus.BAD_REQUEST
+        if is_error and is_refusal(response):
+            # It cost a fetch, but says nothing of what is there: neither a trap nor the end.
+            self._learn([taken, *hops], 0.0)
+            return
         if not is_error:
             news = self._read(response)
         page = Fetched(taken, hops, news)

@@ -63,6 +63,20 @@ class Rules(CrawlSpider):
 
 
 @deferred_f_from_coro_f
+async def test_refusals_are_no_sign_that_nothing_is_left(crawl):
+    """A shop that is asked too fast has not less to show, nor are its shoes a trap."""
+    links = "".join(f"<a href=/shoes/{n}>shoes</a>" for n in range(70))
+
+    def respond(request):
+        return page(links) if request.path == "/" else page("slow down", status=429)
+
+    settings = {**STOPPING, "RETRY_ENABLED": False}
+    result = await crawl(respond, settings)
+    assert (result.stats["finish_reason"], len(result.hits)) == ("finished", 71)
+    assert not [key for key in result.figures if key.startswith("novelty/trap/")]
+
+
+@deferred_f_from_coro_f
 async def test_crawl_spider_is_done_too(crawl, tmp_path):
     """What it leaves of an endless site is in the file, with what the links were called."""
     site, respond = calendar()
