@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from array import array
 from math import log
+from typing import Final
 
 from scrapy_urlcanon.novelty.features import BITS
 from scrapy_urlcanon.novelty.inner_loops import doubt, expect, learn
+
+_CAUTION: Final = 0.6
+"""What nothing is known of can be counted on for that share less of what is expected."""
 
 
 class OnlineModel:
@@ -45,6 +49,14 @@ class OnlineModel:
     def expect(self, features: bytes) -> float:
         """Return the share that is expected of packed *features*."""
         return expect(self.weights, features, self._prior)
+
+    def count_on(self, features: bytes) -> float:
+        """Return the share that can be counted on of packed *features*: less is known, less.
+
+        Where nothing is known the mean of all is expected, so of many kinds that were never tried
+        some are always expected to be better than the best that is known.
+        """
+        return self.expect(features) * (1.0 - _CAUTION * self.doubt(features))
 
     def doubt(self, features: bytes) -> float:
         """Return how little is known of packed *features*, from 0 to 1.

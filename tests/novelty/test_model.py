@@ -43,6 +43,17 @@ def test_what_is_learned_of_a_shared_feature_holds_for_others():
     assert model.expect(packed((1, 2, 3, 99))) < 0.2 < model.expect(packed((4, 5, 6, 99)))
 
 
+def test_what_is_known_is_counted_on_before_what_was_never_tried():
+    """Of as much that is expected; what is known to be worse comes after it all the same."""
+    model = OnlineModel(prior=0.2)
+    known, worse, never = packed((1, 2)), packed((3, 4)), packed((5, 6))
+    for _ in range(20):
+        model.learn(known, 0.2)
+        model.learn(worse, 0.05)
+    assert model.count_on(worse) < model.count_on(never) < model.count_on(known)
+    assert model.count_on(known) < model.expect(known)
+
+
 def test_mean_is_expected_and_not_what_the_last_few_examples_brought():
     """Three short pages of a kind that mostly has long ones are no reason to leave it."""
     model = OnlineModel(prior=0.2)

@@ -1,10 +1,11 @@
-"""The requests of one site and one priority that wait, by what is expected of them."""
+"""The requests of one site and one priority that wait, by what can be counted on of them."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
+from math import floor, log2
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from attrs import define
@@ -31,6 +32,10 @@ _DISCOUNT: Final = 0.1
 much of that anyway; where there is none it is worth 1."""
 _WEALTH: Final = 21
 """Where so many pages wait that are as good as the best, half of the way between the two."""
+_STEPS: Final = 4
+"""What is twice as good is so many steps better. Within a step that comes first which waits
+longest: a site links first what it has most of to say, and a few per cent more that are expected,
+of pages of which three were fetched, are no reason to do otherwise."""
 
 
 class Turn(Enum):
@@ -56,7 +61,8 @@ class _Class:
     """Their numbers. Most classes of a broad crawl have one, and a deque takes much memory."""
     shape: bytes
     """The coarse features of all of them."""
-    score: float = 0.0
+    level: int = 0
+    """How good the next one is, in steps."""
 
     def __len__(self) -> int:
         return 1 if isinstance(self.requests, int) else len(self.requests)
@@ -83,31 +89,31 @@ class Lane:
     """Queues of requests by class: requests with equal features wait in one queue.
 
     What is expected of a class changes while the crawl learns, up and down, so all classes are
-    scored again every few requests. Which of two equal ones comes first is decided by which has
-    waited longer.
+    scored again every few requests. Which of two about equal ones comes first is decided by which
+    has waited longer.
 
     What a page leads to counts the more the less is left that is worth anything itself: a crawl
     that has only pages of content to fetch will soon have none.
 
-    :param expect: returns what is expected of requests with these features, and of what they lead
-        to.
+    :param count_on: returns what can be counted on of requests with these features, which is more
+        than 0, and of what they lead to.
     :param doubt: returns how little is known of these features.
     :param room: is shared by all lanes.
     """
 
     def __init__(
         self,
-        expect: Callable[[bytes], tuple[float, float]],
+        count_on: Callable[[bytes], tuple[float, float]],
         doubt: Callable[[bytes], float],
         room: Room,
     ) -> None:
-        self._expect = expect
+        self._count_on = count_on
         self._doubt = doubt
         self._room = room
         self._discount = 1.0
         self._classes: dict[bytes, _Class] = {}
         # The best first, and those that wait longest first. An entry is out of date where its
-        # class is gone, has another score, or begins with another request.
+        # class is gone, is at another level, or begins with another request.
         self._best: list[tuple[float, int, bytes]] = []
         self._oldest: list[tuple[int, bytes]] = []
         # How many of a shape were taken.
@@ -131,9 +137,9 @@ class Lane:
         if found is None:
             found = self._classes[key] = _Class(number, shape)
             self._room.taken += 1
-            news, lead = self._expect(key)
-            found.score = news + self._discount * lead
-            heappush(self._best, (-found.score, number, key))
+            news, lead = self._count_on(key)
+            found.level = _level(news + self._discount * lead)
+            heappush(self._best, (-found.level, number, key))
             heappush(self._oldest, (number, key))
         elif isinstance(found.requests, int):
             found.requests = deque((found.requests, number))
@@ -209,8 +215,8 @@ class Lane:
                     return key
                 heappop(self._oldest)
         while True:
-            score, _, key = self._best[0]
-            if key in classes and classes[key].score == -score:
+            level, _, key = self._best[0]
+            if key in classes and classes[key].level == -level:
                 return key
             heappop(self._best)
 
@@ -224,13 +230,17 @@ class Lane:
         if len(self._oldest) > 2 * len(classes):
             # Most are out of date: as many would gather as requests are taken.
             self._order_by_age()
-        expected = {key: self._expect(key) for key in classes}
+        expected = {key: self._count_on(key) for key in classes}
         wealth = sum(expected[key][0] * len(each) for key, each in classes.items())
         # In pages like the best there is, here or behind these: the scale of what is expected is
         # that of the site, and where all bring little, a list of more of it is not worth more.
         wealth /= max(map(max, expected.values()), default=1.0)
         discount = self._discount = _DISCOUNT + (1 - _DISCOUNT) / (1 + wealth / _WEALTH)
         for key, (news, lead) in expected.items():
-            classes[key].score = news + discount * lead
-        self._best = [(-each.score, each.first, key) for key, each in classes.items()]
+            classes[key].level = _level(news + discount * lead)
+        self._best = [(-each.level, each.first, key) for key, each in classes.items()]
         heapify(self._best)
+
+
+def _level(worth: float) -> int:
+    return floor(_STEPS * log2(worth))

@@ -238,9 +238,9 @@ class Order:
         page.leads[features.all] += 1
         return features
 
-    def expect(self, features: bytes) -> tuple[float, float]:
-        """Return what is expected of a request with *features*, and of what it leads to."""
-        return self._news.expect(features), self._leads.expect(features)
+    def count_on(self, features: bytes) -> tuple[float, float]:
+        """Return what can be counted on of a request with *features*, and of what it leads to."""
+        return self._news.count_on(features), self._leads.count_on(features)
 
     def doubt(self, features: bytes) -> float:
         """Return how little is known of what a request with *features* brings, from 0 to 1."""

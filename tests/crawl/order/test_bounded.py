@@ -119,3 +119,12 @@ def test_what_was_learned_counts_soon_where_very_many_kinds_wait():
         waiting.push(number, features(number))
     worth[100 + 1_500] = 0.9
     assert 1_500 in [waiting.take(Turn.BEST)[0] for _ in range(30)]
+
+
+def test_of_two_that_are_about_as_good_that_which_waits_longest_comes_first():
+    """A few per cent more are no reason to leave the order of the links, twice as much is one."""
+    worth = {101: 0.2, 102: 0.21, 103: 0.42}
+    waiting = Lane(lambda key: (worth[max(unpacked(key))], 0.0), lambda _: 1.0, Room())
+    for number in (1, 2, 3):
+        waiting.push(number, features(number))
+    assert [waiting.take(Turn.BEST)[0] for _ in worth] == [3, 1, 2]
