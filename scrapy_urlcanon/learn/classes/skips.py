@@ -409,9 +409,15 @@ class _Skips:
         return urls
 
     def _made(self) -> set[Location]:
-        """Return what rewrites make of the URLs of these pages."""
-        still = self._groups.pages
-        return {self._form(url) for urls in self._urls.values() for url in urls if url not in still}
+        """Return what rewrites make of URLs of these pages that say it in another way."""
+        urls = (url for of_page in self._urls.values() for url in of_page)
+        forms = ((url, self._form(url)) for url in urls if url not in self._groups.pages)
+        return {
+            form
+            for url, form in forms
+            # Not what is left where parameters go: that says nothing of which is the better place.
+            if url.place != form.place or not {*form.params} <= {*url.params}
+        }
 
     def _shares_seen(self, found: SkipClass) -> Iterator[Share]:
         """Yield what share of the URLs that lead to a page was seen, by pairs of classes.
