@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from array import array
 from math import log
-from typing import Final
 
 from scrapy_urlcanon.novelty.features import BITS
-from scrapy_urlcanon.novelty.inner_loops import doubt, expect, learn
-
-_CAUTION: Final = 0.6
-"""What nothing is known of can be counted on for that share less of what is expected."""
+from scrapy_urlcanon.novelty.inner_loops import count_on, doubt, expect, learn
 
 
 class OnlineModel:
@@ -56,7 +52,7 @@ class OnlineModel:
         Where nothing is known the mean of all is expected, so of many kinds that were never tried
         some are always expected to be better than the best that is known.
         """
-        return self.expect(features) * (1.0 - _CAUTION * self.doubt(features))
+        return count_on(self.weights, self.known, features, self._prior)
 
     def doubt(self, features: bytes) -> float:
         """Return how little is known of packed *features*, from 0 to 1.

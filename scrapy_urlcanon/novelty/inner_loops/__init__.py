@@ -1,8 +1,20 @@
 """What is asked of each feature of a request and of each line of a page: compiled, or in Python."""
 
 try:
-    from scrapy_urlcanon.novelty.inner_loops.compiled import doubt, expect, learn, note_lines
+    from scrapy_urlcanon.novelty.inner_loops.compiled import (
+        count_on,
+        doubt,
+        expect,
+        learn,
+        note_lines,
+    )
 except ImportError:  # It was not built: there was no C compiler.
-    from scrapy_urlcanon.novelty.inner_loops.in_python import doubt, expect, learn, note_lines
+    from scrapy_urlcanon.novelty.inner_loops.in_python import (
+        count_on,
+        doubt,
+        expect,
+        learn,
+        note_lines,
+    )
 
-__all__ = ["doubt", "expect", "learn", "note_lines"]
+__all__ = ["count_on", "doubt", "expect", "learn", "note_lines"]

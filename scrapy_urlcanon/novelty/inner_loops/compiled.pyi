@@ -3,6 +3,9 @@ from collections.abc import Sequence
 
 def expect(weights: array[float], features: bytes, prior: float) -> float: ...
 def doubt(known: array[float], features: bytes) -> float: ...
+def count_on(
+    weights: array[float], known: array[float], features: bytes, prior: float
+) -> float: ...
 def learn(
     weights: array[float],
     known: array[float],

@@ -18,6 +18,7 @@ cdef double OF_ITS_OWN = in_python.OF_ITS_OWN
 cdef double LEAST_DOUBT = in_python.LEAST_DOUBT
 cdef double LEAST_SLOPE = in_python.LEAST_SLOPE
 cdef double MOST = in_python.MOST
+cdef double CAUTION = in_python.CAUTION
 cdef double OTHER_NUMBERS = in_python.OTHER_NUMBERS
 cdef int CLOCK = in_python.CLOCK
 cdef Py_ssize_t MAX_LINES = in_python.MAX_LINES
@@ -53,12 +54,28 @@ def expect(double[::1] weights not None, bytes features not None, double prior):
     return _expect(weights, features, _count(features, weights.shape[0]), prior)
 
 
-def doubt(double[::1] known not None, bytes features not None):
-    cdef Py_ssize_t count = _count(features, known.shape[0]) - 1, number
+cdef double _doubt(double[::1] known, bytes features, Py_ssize_t count) noexcept:
     cdef double total = 0.0
-    for number in range(count):
+    cdef Py_ssize_t number
+    for number in range(count - 1):
         total += 1.0 - known[_feature(features, number)]
-    return total / max(1, count)
+    return total / max(1, count - 1)
+
+
+def doubt(double[::1] known not None, bytes features not None):
+    return _doubt(known, features, _count(features, known.shape[0]))
+
+
+def count_on(
+    double[::1] weights not None,
+    double[::1] known not None,
+    bytes features not None,
+    double prior,
+):
+    cdef Py_ssize_t count = _count(features, min(weights.shape[0], known.shape[0]))
+    return _expect(weights, features, count, prior) * (
+        1.0 - CAUTION * _doubt(known, features, count)
+    )
 
 
 def learn(

@@ -21,6 +21,8 @@ LEAST_DOUBT: Final = 0.05
 LEAST_SLOPE: Final = 0.02
 """Of the logistic function, near its ends: an example counts there too."""
 MOST: Final = 30.0
+CAUTION: Final = 0.6
+"""What nothing is known of can be counted on for that share less of what is expected."""
 
 OTHER_NUMBERS: Final = 0.2
 """What a new line is worth that differs from an old one in its numbers alone."""
@@ -39,6 +41,11 @@ def doubt(known: array[float], features: bytes) -> float:
     """Return the mean doubt in packed *features*, but for the last one."""
     numbers = unpacked(features)[:-1]
     return sum(1.0 - known[number] for number in numbers) / max(1, len(numbers))
+
+
+def count_on(weights: array[float], known: array[float], features: bytes, prior: float) -> float:
+    """Return the share that can be counted on of packed *features*; *prior* is a logit."""
+    return expect(weights, features, prior) * (1.0 - CAUTION * doubt(known, features))
 
 
 def learn(
