@@ -114,7 +114,7 @@ class Lane:
         self._classes: dict[bytes, _Class] = {}
         # The best first, and those that wait longest first. An entry is out of date where its
         # class is gone, is at another level, or begins with another request.
-        self._best: list[tuple[float, int, bytes]] = []
+        self._best: list[tuple[int, int, bytes]] = []
         self._oldest: list[tuple[int, bytes]] = []
         # How many of a shape were taken.
         self._tried: Counter[bytes] = Counter()
