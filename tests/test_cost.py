@@ -100,7 +100,7 @@ def cost_of_exact_drops(**parts: object) -> Cost:
             dropped.request_dropped(request)
     recorder = Crawl.of(made).recorder
     if recorder:
-        recorder.spider_closed()
+        recorder.spider_closed("finished")
     return Cost(counter.instructions, counter.calls)
 
 

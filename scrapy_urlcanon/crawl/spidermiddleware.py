@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from scrapy import Request
@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_urlcanon.crawl.order.worth import Output
+    from scrapy_urlcanon.crawl.record.links import LinksOfPage
     from scrapy_urlcanon.crawl.recovery.spider_output import SpiderOutput
+
+    _Told: TypeAlias = SpiderOutput | Output | LinksOfPage
+    """What is told of the output of a callback."""
 
 
 class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
@@ -39,8 +43,8 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
 
     It also records start requests as seen (``URLCANON_RECORD_START``), and tells which responses
     the spider has (``URLCANON_DECLARED_CANONICAL``), when its output is scheduled (jobs) and which
-    page a request comes from (``URLCANON_REPORT``). None of this drops a start request: they have
-    ``dont_filter``.
+    page a request comes from (``URLCANON_REPORT``, ``URLCANON_RECORD``). None of this drops a start
+    request: they have ``dont_filter``.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -56,6 +60,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         self._records_start = crawl.settings.record_start
         self._linking_pages = crawl.linking_pages
         self._order = crawl.ordered.order if crawl.ordered else None
+        self._recorded_links = crawl.recorder.links if crawl.recorder else None
         has_output = (
             self._rewrite
             or self._records_start
@@ -63,6 +68,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             or self._declared_canonicals
             or self._linking_pages
             or self._order
+            or self._recorded_links
         )
         if not has_output and self._requests is None:
             raise NotConfigured
@@ -103,23 +109,23 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         for output in outputs:
             output.end()
 
-    def _begin(self, response: Response | None) -> list[SpiderOutput | Output]:
+    def _begin(self, response: Response | None) -> list[_Told]:
         """Note that the spider has *response*; return who is to be told of its output."""
         if self._declared_canonicals and response is not None:
             self._declared_canonicals.delivered(response)
         if response is None or response.request is None:
             return []
-        found: list[SpiderOutput | Output | None] = []
+        found: list[_Told | None] = []
         if self._order:
             found.append(self._order.output_of(response))
         if self._job:
             fetched = self._requests is not None and self._requests.is_delivered(response.request)
             found.append(self._job.output_of(response, response.request, fetched=fetched))
+        if self._recorded_links:
+            found.append(self._recorded_links.output_of(response))
         return [output for output in found if output]
 
-    def _processed(
-        self, each: Any, response: Response | None, outputs: list[SpiderOutput | Output]
-    ) -> Any:
+    def _processed(self, each: Any, response: Response | None, outputs: list[_Told]) -> Any:
         """Return what is to be made of *each*, and tell *outputs* of it.
 
         As the base class does, whose generators would be two more that each request passes.
@@ -137,6 +143,8 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         """Return *request*, with its canonical URL where that is to be fetched."""
         if self._rewrite:
             request = self._rewritten(request)
+        if response is None and self._recorded_links:
+            self._recorded_links.started(request)
         # Without dont_filter the scheduler records it, and would find it seen.
         if response is None and self._records_start and request.dont_filter:
             self._record(request)

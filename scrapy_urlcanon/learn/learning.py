@@ -20,6 +20,7 @@ from scrapy_urlcanon.learn.orders import rules_of_order
 from scrapy_urlcanon.learn.partitions import Partitions
 from scrapy_urlcanon.learn.places import with_places
 from scrapy_urlcanon.learn.processes import in_processes
+from scrapy_urlcanon.learn.readers.links import StoredLinks
 from scrapy_urlcanon.learn.readers.store import OtherDomainsError, Stores
 from scrapy_urlcanon.learn.results.accepted import rules_of, separators, valid
 from scrapy_urlcanon.learn.results.choices import in_few_lines
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.classes.members import Key
     from scrapy_urlcanon.learn.evidence import Prior
+    from scrapy_urlcanon.learn.links import KnownLinks
     from scrapy_urlcanon.learn.observation import Observation
     from scrapy_urlcanon.learn.partitions import Part
     from scrapy_urlcanon.learn.results.in_force import RuleInForce
@@ -93,7 +95,8 @@ def learn(
     for rule in in_force:
         if domains is None or rule.domain in domains:
             rules.setdefault(rule.domain, []).append(rule)
-    learner = _Learner(thresholds, rules, preset, prior, prior_of)
+    links = StoredLinks(observations.paths) if isinstance(observations, Stores) else None
+    learner = _Learner(thresholds, rules, preset, prior, prior_of, links)
     found: _Found | None = None
     count = 0
 
@@ -125,6 +128,7 @@ class _Learner(NamedTuple):
     preset: str | None
     prior: Prior | None
     prior_of: Callable[[Iterable[str]], Prior] | None
+    links: KnownLinks | None
 
     def learn(
         self,
@@ -145,6 +149,7 @@ class _Learner(NamedTuple):
             # Popped, because the captures of a domain and what is made of them would not fit side
             # by side.
             site = captures.pop(name).site(name)
+            site.known_links = self.links
             prior = self.prior
             if self.prior_of is not None:
                 prior = self.prior_of(location.url for location in site.locations)

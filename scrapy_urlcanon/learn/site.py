@@ -7,14 +7,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.classes.wavering import wavering
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
+from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.vocabulary import worded_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from scrapy_urlcanon.learn.held.locations import Locations
+    from scrapy_urlcanon.learn.links import KnownLinks, Links
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.orders import Reordered, Visited
 
@@ -47,6 +50,8 @@ class Site:
         visited: Sequence[Visited],
     ) -> None:
         self.domain = domain
+        self.known_links: KnownLinks | None = None
+        """What crawls know of the links between its pages."""
         self.semicolon_hosts = semicolon_hosts
         """Hosts, with their ports, where ``;`` separates parameters."""
         self.reordered = reordered
@@ -110,6 +115,25 @@ class Site:
                     self.pages[target_row] = page
             self.pages[row] = page
         return unseen
+
+    @cached_property
+    def links(self) -> Links | None:
+        """The links between its URLs; None where nothing is known of any."""
+        if self.known_links is None:
+            return None
+        find, hosts = self.locations.find, self.semicolon_hosts
+        return self.known_links.of(self.domain, lambda url: find(locate(url, hosts)))
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether all of it that is linked is known to have been fetched."""
+        return self.known_links is not None and self.known_links.are_whole(self.domain)
+
+    @cached_property
+    def changed_visits(self) -> float:
+        """What share of second visits to a URL shows another page at least, but for chance."""
+        steady = sum(visit.is_steady for visit in self.visited)
+        return lower_bound(len(self.visited) - steady, steady)
 
     @cached_property
     def worded(self) -> frozenset[str]:

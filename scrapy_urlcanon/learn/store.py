@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
+import struct
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha1
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
-from scrapy_urlcanon.exceptions import InputError, StoreVersionError
+from scrapy_urlcanon.exceptions import InputError
+from scrapy_urlcanon.learn.store_file import LINKS, open_store
 from scrapy_urlcanon.pages.blocks import pack_outlines
 from scrapy_urlcanon.pages.canonical_link import absolute
 from scrapy_urlcanon.pages.signature import MAX_PACKED, RAW, Lines, Signature, pack_hashes
@@ -31,10 +34,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.visits import Visits
 
 logger = logging.getLogger(__name__)
-
-#: Version of the schema and of the digests. Those before are read, and not written to.
-VERSION = 5
-READ_VERSIONS = ("3", "4", "5")
 
 #: Responses that are written at once, in one transaction: what a kill may lose, and as many again
 #: that are being written.
@@ -55,60 +54,6 @@ _KNOWN_TEXTS = 20_000
 #: Of how many domains the first text is remembered, 1 to 5 kB each.
 _KNOWN_DOMAINS = 2_000
 _WINDOW = -14  # 16 kB, for two texts of the most lines that there may be, and no header
-
-# Of rows of 1.5 kB two fit into a page of 4 kB, and nothing else.
-_PAGE_SIZE = 1 << 14
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS rules (version TEXT PRIMARY KEY, rules TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS crawls (
-    id INTEGER PRIMARY KEY,
-    started TEXT NOT NULL,
-    rules TEXT NOT NULL REFERENCES rules (version)
-);
-CREATE TABLE IF NOT EXISTS responses (
-    id INTEGER PRIMARY KEY,
-    crawl INTEGER REFERENCES crawls (id),
-    domain TEXT NOT NULL,
-    url TEXT NOT NULL,
-    status INTEGER NOT NULL,
-    bytes INTEGER NOT NULL,
-    raw_sha1 TEXT NOT NULL,
-    canonical TEXT NOT NULL,
-    redirect TEXT NOT NULL,
-    text INTEGER NOT NULL REFERENCES texts (id)
-);
-CREATE TABLE IF NOT EXISTS texts (
-    id INTEGER PRIMARY KEY,
-    text_sha1 TEXT NOT NULL,
-    title TEXT NOT NULL,
-    lines BLOB NOT NULL,
-    other INTEGER REFERENCES texts (id)
-);
-CREATE INDEX IF NOT EXISTS responses_by_domain ON responses (domain, crawl);
-CREATE TABLE IF NOT EXISTS visits (
-    id INTEGER PRIMARY KEY,
-    crawl INTEGER REFERENCES crawls (id),
-    domain TEXT NOT NULL,
-    steady BLOB NOT NULL,
-    noise BLOB NOT NULL,
-    outlines BLOB,
-    url TEXT,
-    text INTEGER REFERENCES texts (id)
-);
-CREATE TABLE IF NOT EXISTS audits (
-    id INTEGER PRIMARY KEY,
-    crawl INTEGER REFERENCES crawls (id),
-    domain TEXT NOT NULL,
-    url TEXT NOT NULL,
-    kept TEXT NOT NULL,
-    option TEXT NOT NULL,
-    pattern TEXT,
-    setting TEXT,
-    same INTEGER NOT NULL
-);
-"""
 
 _Row = tuple[Any, ...]
 _Text = tuple["str | bytes", str, bytes]
@@ -148,6 +93,8 @@ class ObservationStore:
         self._writing: Future[None] | None = None
         self._rows: list[tuple[_Row, _Text]] = []
         self._audits: list[_Row] = []
+        self._links: list[_Row] = []
+        self._numbers = count()
         self._visits: list[tuple[_Row, _Text | None]] = []
         self._texts: dict[int, int | None] = {}
         self._firsts: dict[str, tuple[int | None, bytes]] = {}
@@ -184,11 +131,30 @@ class ObservationStore:
         except sqlite3.Error as error:
             self._fail(error)
 
-    def add(self, page: Page, *, status: int, redirects: Sequence[tuple[str, int]] = ()) -> None:
+    def end(self, reason: str) -> None:
+        """Say that what was begun has ended, and why: ``finished`` where nothing was left."""
+        self.flush()
+        try:
+            with self._connection:
+                self._connection.execute(
+                    "UPDATE crawls SET ended = ? WHERE id = ?", (reason, self._crawl)
+                )
+        except sqlite3.Error as error:
+            self._fail(error)
+
+    def add(
+        self,
+        page: Page,
+        *,
+        status: int,
+        redirects: Sequence[tuple[str, int]] = (),
+        key: int | None = None,
+    ) -> None:
         """Keep one response.
 
         :param page: what it said, under the last URL of a chain of redirects.
         :param redirects: URLs that led here, in order, each with its status.
+        :param key: what stands for the page in links, a signed number of 64 bits.
         """
         if not self._has_room(1 + len(redirects)):
             return
@@ -198,13 +164,23 @@ class ObservationStore:
             redirects, [*redirects[1:], (page.url, status)], strict=False
         ):
             self._add_row(source, hop, redirect=target)
-        self._add_row(page.url, status, len(page.body), signature, page.canonical)
+        self._add_row(page.url, status, len(page.body), signature, page.canonical, key=key)
         self._flush_batch()
 
-    def add_redirect(self, url: str, status: int, target: str) -> None:
+    def add_redirect(self, url: str, status: int, target: str, *, key: int | None = None) -> None:
         """Keep a redirect of which only the target is known, absolute or relative."""
         if self._has_room(1):
-            self._add_row(url, status, redirect=absolute(url, target))
+            self._add_row(url, status, redirect=absolute(url, target), key=key)
+            self._flush_batch()
+
+    def add_links(self, domain: str, key: int | None, linked: Sequence[int]) -> None:
+        """Keep what a page of *domain* links there, in a crawl that was begun.
+
+        :param key: of the page; None where a crawl begins with what is *linked*.
+        """
+        if self._crawl is not None and not self._failed:
+            packed = struct.pack(f"<{len(linked)}q", *linked)
+            self._links.append((domain, self._crawl, next(self._numbers), key, packed))
             self._flush_batch()
 
     def add_audit(
@@ -249,19 +225,20 @@ class ObservationStore:
 
     def _write_batch(self) -> None:
         """Have what was added since the last time written, once the batch before is."""
-        rows, audits, visits = self._rows, self._audits, self._visits
-        self._rows, self._audits, self._visits = [], [], []
-        if not (rows or audits or visits):
+        rows, audits, visits, links = self._rows, self._audits, self._visits, self._links
+        self._rows, self._audits, self._visits, self._links = [], [], [], []
+        if not (rows or audits or visits or links):
             return
         if self._writing:
             self._writing.result()
-        self._writing = self._writer.submit(self._write, rows, audits, visits)
+        self._writing = self._writer.submit(self._write, rows, audits, visits, links)
 
     def _write(
         self,
         rows: list[tuple[_Row, _Text]],
         audits: list[_Row],
         visits: list[tuple[_Row, _Text | None]],
+        links: list[_Row],
     ) -> None:
         if self._failed:
             self.refused += len(rows)
@@ -270,7 +247,7 @@ class ObservationStore:
             with self._connection:
                 self._connection.executemany(
                     "INSERT INTO responses (crawl, domain, url, status, bytes, raw_sha1, "
-                    "canonical, redirect, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    "canonical, redirect, key, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     [(*row, self._id_of(text, str(row[1]))) for row, text in rows],
                 )
                 self._connection.executemany(
@@ -283,6 +260,9 @@ class ObservationStore:
                     "VALUES (?, ?, ?, ?, ?, ?, ?)",
                     [(*row, text and self._id_of(text, str(row[1]))) for row, text in visits],
                 )
+                if links:
+                    self._connection.execute(LINKS)
+                    self._connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?)", links)
         except sqlite3.Error as error:
             self.refused += len(rows)
             self._fail(error)
@@ -334,13 +314,14 @@ class ObservationStore:
         canonical: str = "",
         *,
         redirect: str = "",
+        key: int | None = None,
     ) -> None:
         canonical = SAME_URL if canonical == url else canonical
-        row = url, status, size, _packed_digest(signature.raw_sha1), canonical, redirect
+        row = url, status, size, _packed_digest(signature.raw_sha1), canonical, redirect, key
         self._rows.append(((self._crawl, domain_of(url), *row), _text_of(signature)))
 
     def _flush_batch(self) -> None:
-        if max(len(self._rows), len(self._audits)) >= BATCH:
+        if max(len(self._rows), len(self._audits), len(self._links)) >= BATCH:
             self._write_batch()
 
     def _fail(self, error: sqlite3.Error) -> None:
@@ -385,70 +366,3 @@ def decompress(packed: bytes, other: bytes) -> bytes:
     if not made.eof:
         raise ValueError("expected compressed lines")
     return lines
-
-
-def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
-    """Open the file of a store; make it where it is to be written.
-
-    :raises StoreVersionError: where another version of this package wrote it.
-    :raises InputError: where it is something else, or cannot be opened.
-    """
-    if not writable and not path.exists():
-        raise InputError(f"{path}: no such file")
-    try:
-        connection = sqlite3.connect(path, check_same_thread=False)
-        try:
-            _prepare(connection, path, writable=writable)
-        except BaseException:
-            connection.close()
-            raise
-    except sqlite3.OperationalError as error:
-        # A folder or a file that may not be written, or a full disk: SQLite says nothing else.
-        if not writable:
-            raise InputError(f"{path}: cannot be read: {error}") from None
-        remedy = "name a file in a folder that may be written to"
-        raise InputError(f"{path}: cannot be written: {error}; {remedy}") from None
-    except sqlite3.Error as error:
-        raise InputError(f"{path}: expected an observation store: {error}") from None
-    return connection
-
-
-def columns_of_visits(connection: sqlite3.Connection) -> set[str]:
-    """Return the names of the columns of the table of visits; none where it is not there."""
-    return {name for _, name, *_ in connection.execute("PRAGMA table_info(visits)")}
-
-
-def _remedy(version: str) -> str:
-    """Say what to do with a store of another *version*."""
-    known = str(VERSION)
-    if version.isdecimal() and (len(version), version) > (len(known), known):
-        return "a newer version of scrapy-urlcanon wrote it, and can read it"
-    return "crawl again, and record into a new file"
-
-
-def _prepare(connection: sqlite3.Connection, path: Path, *, writable: bool) -> None:
-    """Check whose file it is before anything is written to it."""
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-    if tables and "meta" not in tables:
-        raise InputError(f"{path}: expected an observation store, and it is another database")
-    if tables:
-        found = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
-        version = str(found[0]) if found else "none"
-        if version != str(VERSION) and (writable or version not in READ_VERSIONS):
-            raise StoreVersionError(
-                f"{path}: version {version}, and this package reads version {VERSION}; "
-                f"{_remedy(version)}"
-            )
-    elif not writable:
-        raise InputError(f"{path}: expected an observation store, and it is empty")
-    if writable:
-        connection.execute(f"PRAGMA page_size = {_PAGE_SIZE}")
-        # A reader may look on while the crawl writes, and a kill leaves commits whole.
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.executescript(_SCHEMA)
-        # Those that earlier releases did not write.
-        for name in {"outlines", "url", "text"} - columns_of_visits(connection):
-            connection.execute(f"ALTER TABLE visits ADD COLUMN {name}")
-        with connection:
-            connection.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (str(VERSION),))

@@ -20,7 +20,8 @@ from shop_site import respond
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.commands.learned_rules import show_learned
 from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule, Observation, learn
-from scrapy_urlcanon.learn.store import VERSION, ObservationStore
+from scrapy_urlcanon.learn.store import ObservationStore
+from scrapy_urlcanon.learn.store_file import VERSION
 from scrapy_urlcanon.pages.page import Page
 from scrapy_urlcanon.report.screen import Screen
 

@@ -360,5 +360,5 @@ def test_directory_of_the_store_is_made(tmp_path):
     """As that of a feed or a report is."""
     path = tmp_path / "new" / "o.sqlite"
     recorder = Crawl.of(get_crawler(settings_dict={"URLCANON_RECORD": path})).recorder
-    recorder.spider_closed()
+    recorder.spider_closed("finished")
     assert list(read_store(path)) == []

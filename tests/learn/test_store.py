@@ -15,7 +15,8 @@ from scrapy_urlcanon.learn.readers import store as reader
 from scrapy_urlcanon.learn.readers.crawls import read_crawls
 from scrapy_urlcanon.learn.readers.store import read_store
 from scrapy_urlcanon.learn.results.in_force import AuditedUrl, Credit, RuleInForce
-from scrapy_urlcanon.learn.store import BATCH, VERSION, ObservationStore
+from scrapy_urlcanon.learn.store import BATCH, ObservationStore
+from scrapy_urlcanon.learn.store_file import VERSION
 from scrapy_urlcanon.pages.page import Page
 from scrapy_urlcanon.pages.visits import compare_visits
 

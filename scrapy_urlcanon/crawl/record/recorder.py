@@ -12,6 +12,7 @@ from scrapy.http.request import NO_CALLBACK
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.crawl.record.links import RecordedLinks
 from scrapy_urlcanon.crawl.record.revisits import Revisits
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
 from scrapy_urlcanon.crawl.settings import name_of
@@ -81,6 +82,8 @@ class Recorder:
         except LearnError as error:
             message = f"{error}; name another file"
             raise ConfigurationError([Problem(name_of("record"), message)]) from error
+        self.links = RecordedLinks(crawler, self._store)
+        """What pages link; it is to be told of the output of each callback."""
         if rules.has_files or not settings.rules_files:
             self._store.begin(started, rules.rules)
         # Else a job goes on with the rules that it began with (URLCANON_JOB_RULES), of which it
@@ -93,7 +96,7 @@ class Recorder:
         if not _is_page(request) or not url.startswith(("http://", "https://")):
             return
         self._record_redirects(request)
-        self._store.add(page_of(response), status=response.status)
+        self._store.add(page_of(response), status=response.status, key=self.links.key(request))
         self._added += 1
         if self._revisits:
             self._revisits.note(request, response)
@@ -124,9 +127,10 @@ class Recorder:
             self._store.add_visits(url, visits, again)
             self._stats.inc(Stat.RECORD_REVISITED)
 
-    def spider_closed(self) -> None:
+    def spider_closed(self, reason: str) -> None:
         """Write the rest, close the store and complete the stats."""
         self._revisits = None
+        self._store.end(reason)
         self._store.close()
         refused = self._store.refused
         self._stats.set(Stat.RECORDED, max(self._added - refused, 0))
@@ -137,7 +141,8 @@ class Recorder:
         for source, status, target in _redirects(request):
             if self._redirects.get(source) is None:
                 self._redirects[source] = True
-                self._store.add_redirect(source, status, target)
+                self._store.add_redirect(source, status, target, key=self.links.key_of_url(source))
+                self.links.redirected(source, target)
                 self._added += 1
 
 

@@ -18,6 +18,7 @@ from scrapy_urlcanon.learn.classes.coverage import MIN_URLS, Alone, Share, large
 from scrapy_urlcanon.learn.classes.derived import follow, way_of_most
 from scrapy_urlcanon.learn.classes.elsewhere import Shown
 from scrapy_urlcanon.learn.classes.members import classes_of
+from scrapy_urlcanon.learn.classes.reach import Reach
 from scrapy_urlcanon.learn.evidence import worth
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
@@ -178,7 +179,15 @@ class _Skips:
         self._shares = [*shares]
         self._share_declared = 0.0
         """What share of the URLs that pages declare was seen at least, by the best class."""
+        self._missing: set[int] = set()
+        """Pages that nothing leads to but what is skipped."""
         self.led: dict[Key, dict[Location, bool]] = {}
+
+    @cached_property
+    def _reach(self) -> Reach | None:
+        """What the pages link, where that is known; few sites have a class to ask about it."""
+        links = self._groups.site.links
+        return Reach(links, self._groups, self._form) if links else None
 
     def _is_seen(self, location: Location) -> bool:
         return location not in self._groups.promised
@@ -213,6 +222,8 @@ class _Skips:
             evidence = self._judge(found, known)
             if evidence is not None:
                 self._skipped |= found.members
+                if self._reach:
+                    self._missing = self._reach.missing(self._skipped)
                 rule = LearnedRule(
                     self._groups.site.domain,
                     found.host,
@@ -275,7 +286,7 @@ class _Skips:
         changed, tried = len(look.changed), len(look.seen | look.changed)
         if changed and 1.0 - at_most(changed - 1, tried, _USUAL_CHANGE) < self._thresholds.chance:
             lost += changed
-        if self._is_hardly_seen(look):
+        if look.claimed and (self._is_hardly_seen(look) or self._groups.site.is_whole):
             lost += len(look.claimed)
         if pages <= lost or known >= _KNOWN or self._is_chance(found, look):
             lost += self._displaced(found, look)
@@ -291,6 +302,9 @@ class _Skips:
         if not pages or not self._thresholds.accept_alias(pages + known, lost):
             if look.is_unsure and self._thresholds.accept_alias(pages, lost - len(alone)):
                 self._unsure |= found.members
+            return None
+        lost += self._cut_off(found, look)
+        if not self._thresholds.accept_alias(pages + known, lost):
             return None
         confidence = self._thresholds.confidence
         share = lower_bound(len(look.seen), len(look.claimed), confidence)
@@ -312,6 +326,24 @@ class _Skips:
             if url not in found.members and self._form(url) in found.members
         ]
 
+    def _cut_off(self, found: SkipClass, look: _Look) -> int:
+        """Return how many pages are found elsewhere, but only by what a class would skip.
+
+        None where no more are than chance makes: a crawl that was cut short has not seen all that
+        links them.
+        """
+        site = self._groups.site
+        if self._reach is None or site.links is None:
+            return 0
+        missing = self._reach.missing(found.members | self._skipped) - self._missing
+        cut = sum(1 for page in missing if look.others.get(page, 1))
+        if not cut or site.is_whole:
+            return cut
+        seen = site.links.seen
+        linked = self._reach.linked_by(found.members)
+        chance = 1.0 - at_most(cut - 1, max(cut, linked), 1.0 - seen.seen / seen.of)
+        return cut if chance < 1.0 - self._thresholds.confidence else 0
+
     def _is_hardly_seen(self, look: _Look) -> bool:
         """Tell whether so few of the URLs that are declared were seen that no crawl misses as many.
 
@@ -327,7 +359,8 @@ class _Skips:
     def _is_chance(self, found: SkipClass, look: _Look) -> bool:
         """Tell whether the pages that are found nowhere else are no more than chance makes.
 
-        How many of a crawl's URLs are missing is known in three ways. Of the URLs that rewrites
+        Of a crawl that has left nothing none is, but what changed. Of others, how many of their
+        URLs are missing is known in three ways. Of the URLs that rewrites
         make of others some were seen. Of the members that declare where they belong, some declare a
         URL that was seen and some one that was not. And where each page of a class has one URL in
         another class as well, what is missing there was not seen.
@@ -336,6 +369,10 @@ class _Skips:
         alone = undeclared.count(0)
         if alone == 0:
             return True
+        if self._groups.site.is_whole:
+            changed = max(_USUAL_CHANGE, self._groups.site.changed_visits)
+            chance = 1.0 - at_most(alone - 1, len(undeclared), changed)
+            return chance >= self._thresholds.chance
         unseen = look.unseen
         if unseen and 1.0 - at_most(alone - 1, len(undeclared), unseen) >= (
             1.0 - self._thresholds.confidence

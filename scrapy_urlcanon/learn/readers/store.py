@@ -15,7 +15,8 @@ from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn.captures import by_domain
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
 from scrapy_urlcanon.learn.partitions import in_parts
-from scrapy_urlcanon.learn.store import SAME_URL, columns_of_visits, decompress, open_store
+from scrapy_urlcanon.learn.store import SAME_URL, decompress
+from scrapy_urlcanon.learn.store_file import columns_of, open_store
 from scrapy_urlcanon.pages.blocks import Blocks, unpack_outlines
 from scrapy_urlcanon.pages.signature import (
     BOILERPLATE_SHARE,
@@ -394,7 +395,7 @@ def reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
             is_before_5 = not connection.execute(_HAS_TABLE, ("texts",)).fetchall()
             for view in _SAID_BEFORE_5 if is_before_5 else _SAID:
                 connection.execute(view)
-            columns = columns_of_visits(connection)
+            columns = columns_of(connection, "visits")
             later = (name if name in columns else f"NULL AS {name}" for name in _TOLD_LATER)
             told = _TOLD.format(", ".join(later))
             for statement in (told if columns else _NOTHING_TOLD, *_VISITED):

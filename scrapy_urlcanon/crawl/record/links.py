@@ -1,0 +1,109 @@
+"""Keeps where the spider found what it asks for, so that learning knows what leads to a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.origins import sources_of
+from scrapy_urlcanon.crawl.own_requests import MARK_KEY
+from scrapy_urlcanon.learn.links import ALL_KEPT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_urlcanon.learn.store import ObservationStore
+
+_REMEMBERED = 200_000
+"""What was linked of late, with its number of links: some 10 MB."""
+
+
+class RecordedLinks:
+    """Keeps which requests a page's callback yields, by the start of their fingerprints.
+
+    Those that the duplicate filter will drop have that of the page that was fetched. What leads to
+    other domains is left out: each is learned from by itself.
+    """
+
+    def __init__(self, crawler: Crawler, store: ObservationStore) -> None:
+        self._crawler = crawler
+        self._store = store
+        self._counts: BoundedMapping[int, int] = BoundedMapping(_REMEMBERED)
+
+    def key(self, request: Request) -> int:
+        """Return what stands for the page of *request*, 64 bits."""
+        if MARK_KEY in request.meta or sources_of(request):
+            # It has a fingerprint of its own, and a link to the same page has not.
+            return self.key_of_url(request.url)
+        fingerprint: bytes = self._crawler.request_fingerprinter.fingerprint(request)
+        return int.from_bytes(fingerprint[:8], "big", signed=True)
+
+    def key_of_url(self, url: str) -> int:
+        """Return what stands for the page of a plain request for *url*."""
+        return self.key(Request(url))
+
+    def started(self, request: Request) -> None:
+        """Note a request that no page links."""
+        self.keep(domain_of(request.url), None, {self.key(request)})
+
+    def redirected(self, source: str, target: str) -> None:
+        """Note that *source* led to *target*, as a link does."""
+        domain = domain_of(source)
+        if domain == domain_of(target):
+            self.keep(domain, self.key_of_url(source), {self.key_of_url(target)})
+
+    def output_of(self, response: Response) -> LinksOfPage | None:
+        """Return what is to be told of the output of the callback of *response*, if it is one."""
+        request = response.request
+        if request is None or not request.url.startswith(("http://", "https://")):
+            return None
+        return LinksOfPage(request, self.key, self.keep)
+
+    def keep(self, domain: str, page: int | None, linked: set[int]) -> None:
+        """Keep what a page links, but for most of what many do; None is where a crawl begins."""
+        kept = []
+        for key in linked:
+            count = (self._counts.get(key) or 0) + 1
+            self._counts[key] = count
+            # And the 16th, the 32nd and so on.
+            if count <= ALL_KEPT or not count & (count - 1):
+                kept.append(key)
+        if kept:
+            self._store.add_links(domain, page, kept)
+
+
+class LinksOfPage:
+    """Collects what the callback of one page asks for.
+
+    :param keep: is told of the domain, the page and what it links.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        key_of: Callable[[Request], int],
+        keep: Callable[[str, int | None, set[int]], None],
+    ) -> None:
+        self._page, self._key_of, self._keep = request, key_of, keep
+        self._domain = domain_of(request.url)
+        scheme, _, rest = request.url.partition("://")
+        # What most links begin with, which need not be looked at further.
+        self._site = f"{scheme}://{rest.partition('/')[0]}/"
+        self._linked: set[int] = set()
+
+    def add(self, each: Any) -> None:
+        """Note a request; items are none."""
+        if not isinstance(each, Request) or each.method != "GET":
+            return
+        if each.url.startswith(self._site) or domain_of(each.url) == self._domain:
+            self._linked.add(self._key_of(each))
+
+    def end(self) -> None:
+        """Note that there is no more."""
+        self._keep(self._domain, self._key_of(self._page), self._linked)

@@ -1,0 +1,95 @@
+"""Reads what the pages of a site link, as the recorder keeps it."""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from typing import TYPE_CHECKING, NamedTuple
+
+from scrapy_urlcanon.learn.classes.coverage import Share
+from scrapy_urlcanon.learn.held.row_index import NO_ROW
+from scrapy_urlcanon.learn.links import Links
+from scrapy_urlcanon.learn.readers.store import reading
+from scrapy_urlcanon.learn.store_file import columns_of
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+#: What Scrapy says of a crawl that has fetched all that it was to fetch.
+_WHOLE = "finished"
+
+_ENDED = (
+    "SELECT ended FROM (SELECT DISTINCT crawl FROM responses WHERE domain = ?) "
+    "LEFT JOIN crawls ON crawl = crawls.id"
+)
+_PAGES = "SELECT key, url FROM responses WHERE domain = ? AND key IS NOT NULL"
+_LINKS = "SELECT key, linked FROM links WHERE domain = ? ORDER BY crawl, number"
+
+
+class StoredLinks(NamedTuple):
+    """What stores know of links; it can be pickled.
+
+    What says nothing in them is left out: what is learned without it is learned of less.
+
+    :raises StoreVersionError: by each method, where another version of this package wrote one.
+    :raises InputError: where one cannot be read to its end.
+    """
+
+    paths: Sequence[Path]
+
+    def are_whole(self, domain: str) -> bool:
+        """Tell whether all crawls of a domain ended since nothing was left to fetch."""
+        for path in self.paths:
+            with reading(path) as connection:
+                if not _has_links(connection):
+                    return False
+                if any(reason != _WHOLE for (reason,) in connection.execute(_ENDED, (domain,))):
+                    return False
+        return True
+
+    def of(self, domain: str, row_of: Callable[[str], int]) -> Links | None:
+        """Return what is known of the links of a domain; None where that is nothing.
+
+        :param row_of: the row of a URL.
+        """
+        rows: dict[int, list[int]] = {}
+        for key, url in self._rows(_PAGES, domain):
+            if isinstance(key, int) and isinstance(url, str) and (row := row_of(url)) != NO_ROW:
+                rows.setdefault(key, []).append(row)
+        links = Links(array("i"), array("i"), frozenset(), Share())
+        starts: set[int] = set()
+        linked: set[int] = set()
+        for key, packed in self._rows(_LINKS, domain):
+            targets = _unpacked(packed)
+            linked.update(targets)
+            found = [row for target in targets for row in rows.get(target, ())]
+            if not isinstance(key, int):
+                starts.update(found)
+                continue
+            for row in rows.get(key, ()):
+                links.sources.extend([row] * len(found))
+                links.targets.extend(found)
+        if not linked:
+            return None
+        seen = Share(len(linked & rows.keys()), len(linked))
+        return links._replace(starts=frozenset(starts), seen=seen)
+
+    def _rows(self, asked: str, domain: str) -> Iterator[tuple[object, object]]:
+        for path in self.paths:
+            with reading(path) as connection:
+                if _has_links(connection):
+                    yield from connection.execute(asked, (domain,))
+
+
+def _has_links(connection: sqlite3.Connection) -> bool:
+    """Tell whether links are kept in a store: earlier releases kept none."""
+    return bool(columns_of(connection, "links"))
+
+
+def _unpacked(packed: object) -> Sequence[int]:
+    """Return the keys that were packed; none where they are none."""
+    if not isinstance(packed, bytes) or len(packed) % 8:
+        return ()
+    return struct.unpack(f"<{len(packed) // 8}q", packed)

@@ -1,0 +1,159 @@
+"""The file of an observation store: its tables, and whose file it is."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.exceptions import InputError, StoreVersionError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: Version of the schema and of the digests. Those before are read, and not written to.
+VERSION = 5
+READ_VERSIONS = ("3", "4", "5")
+
+# Of rows of 1.5 kB two fit into a page of 4 kB, and nothing else.
+_PAGE_SIZE = 1 << 14
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS rules (version TEXT PRIMARY KEY, rules TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS crawls (
+    id INTEGER PRIMARY KEY,
+    started TEXT NOT NULL,
+    rules TEXT NOT NULL REFERENCES rules (version),
+    ended TEXT
+);
+CREATE TABLE IF NOT EXISTS responses (
+    id INTEGER PRIMARY KEY,
+    crawl INTEGER REFERENCES crawls (id),
+    domain TEXT NOT NULL,
+    url TEXT NOT NULL,
+    status INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    raw_sha1 TEXT NOT NULL,
+    canonical TEXT NOT NULL,
+    redirect TEXT NOT NULL,
+    text INTEGER NOT NULL REFERENCES texts (id),
+    key INTEGER
+);
+CREATE TABLE IF NOT EXISTS texts (
+    id INTEGER PRIMARY KEY,
+    text_sha1 TEXT NOT NULL,
+    title TEXT NOT NULL,
+    lines BLOB NOT NULL,
+    other INTEGER REFERENCES texts (id)
+);
+CREATE INDEX IF NOT EXISTS responses_by_domain ON responses (domain, crawl);
+CREATE TABLE IF NOT EXISTS visits (
+    id INTEGER PRIMARY KEY,
+    crawl INTEGER REFERENCES crawls (id),
+    domain TEXT NOT NULL,
+    steady BLOB NOT NULL,
+    noise BLOB NOT NULL,
+    outlines BLOB,
+    url TEXT,
+    text INTEGER REFERENCES texts (id)
+);
+CREATE TABLE IF NOT EXISTS audits (
+    id INTEGER PRIMARY KEY,
+    crawl INTEGER REFERENCES crawls (id),
+    domain TEXT NOT NULL,
+    url TEXT NOT NULL,
+    kept TEXT NOT NULL,
+    option TEXT NOT NULL,
+    pattern TEXT,
+    setting TEXT,
+    same INTEGER NOT NULL
+);
+"""
+
+#: Made when the first links are kept: a table takes 16 kB without a row.
+LINKS = """
+CREATE TABLE IF NOT EXISTS links (
+    domain TEXT NOT NULL,
+    crawl INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    key INTEGER,
+    linked BLOB NOT NULL,
+    PRIMARY KEY (domain, crawl, number)
+) WITHOUT ROWID
+"""
+
+#: Columns that earlier releases did not write.
+_LATER_COLUMNS = (
+    ("visits", "outlines"),
+    ("visits", "url"),
+    ("visits", "text"),
+    ("crawls", "ended"),
+    ("responses", "key"),
+)
+
+
+def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
+    """Open the file of a store; make it where it is to be written.
+
+    :raises StoreVersionError: where another version of this package wrote it.
+    :raises InputError: where it is something else, or cannot be opened.
+    """
+    if not writable and not path.exists():
+        raise InputError(f"{path}: no such file")
+    try:
+        connection = sqlite3.connect(path, check_same_thread=False)
+        try:
+            _prepare(connection, path, writable=writable)
+        except BaseException:
+            connection.close()
+            raise
+    except sqlite3.OperationalError as error:
+        # A folder or a file that may not be written, or a full disk: SQLite says nothing else.
+        if not writable:
+            raise InputError(f"{path}: cannot be read: {error}") from None
+        remedy = "name a file in a folder that may be written to"
+        raise InputError(f"{path}: cannot be written: {error}; {remedy}") from None
+    except sqlite3.Error as error:
+        raise InputError(f"{path}: expected an observation store: {error}") from None
+    return connection
+
+
+def columns_of(connection: sqlite3.Connection, table: str) -> set[str]:
+    """Return the names of the columns of a table; none where it is not there."""
+    return {name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")}
+
+
+def _remedy(version: str) -> str:
+    """Say what to do with a store of another *version*."""
+    known = str(VERSION)
+    if version.isdecimal() and (len(version), version) > (len(known), known):
+        return "a newer version of scrapy-urlcanon wrote it, and can read it"
+    return "crawl again, and record into a new file"
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, *, writable: bool) -> None:
+    """Check whose file it is before anything is written to it."""
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    if tables and "meta" not in tables:
+        raise InputError(f"{path}: expected an observation store, and it is another database")
+    if tables:
+        found = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
+        version = str(found[0]) if found else "none"
+        if version != str(VERSION) and (writable or version not in READ_VERSIONS):
+            raise StoreVersionError(
+                f"{path}: version {version}, and this package reads version {VERSION}; "
+                f"{_remedy(version)}"
+            )
+    elif not writable:
+        raise InputError(f"{path}: expected an observation store, and it is empty")
+    if writable:
+        connection.execute(f"PRAGMA page_size = {_PAGE_SIZE}")
+        # A reader may look on while the crawl writes, and a kill leaves commits whole.
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.executescript(_SCHEMA)
+        for table, name in _LATER_COLUMNS:
+            if name not in columns_of(connection, table):
+                connection.execute(f"ALTER TABLE {table} ADD COLUMN {name}")
+        with connection:
+            connection.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (str(VERSION),))

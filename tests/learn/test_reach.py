@@ -1,0 +1,141 @@
+"""What the links of a crawl tell of the classes of URLs that it might skip."""
+
+import random
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+
+from scrapy_urlcanon.learn import learn
+from scrapy_urlcanon.learn.readers.store import Stores
+from scrapy_urlcanon.learn.store import ObservationStore
+from scrapy_urlcanon.pages.page import Page
+
+SITE = "http://site.example"
+HOME, LISTS = 0, 100_000
+TOPICS = 60
+
+
+def slug(number):
+    """Return a path of which no number of the topic can be told."""
+    choose = random.Random(number)
+    return "/t/" + "".join(choose.choices("abcdefghijklmnopqrstuvwxyz", k=9))
+
+
+def words(number):
+    """Return the text of a topic."""
+    choose = random.Random(-number - 1)
+    return " ".join("".join(choose.choices("aeiourstlnm", k=7)) for _ in range(60))
+
+
+def skips_learned(path: Path, pages, links, *, reason):
+    """Record a crawl, and return what is to be skipped by it.
+
+    :param pages: by URL, the topic that it shows, and the URL that it declares or nothing.
+    :param links: by URL, those that it links; of None those that the crawl began with.
+    """
+    numbers = {}
+
+    def key(url):
+        return numbers.setdefault(url, len(numbers) + 1)
+
+    with ObservationStore(path) as store:
+        store.begin(datetime.now(timezone.utc), ())
+        for url, (topic, declared) in pages.items():
+            head = f'<link rel="canonical" href="{declared}">' if declared else ""
+            html = f"<head>{head}<title>{topic}</title></head><p>{words(topic)}"
+            store.add(Page(SITE + url, html.encode(), html), status=200, key=key(url))
+        for url, linked in links.items():
+            store.add_links("site.example", url and key(url), [key(one) for one in linked])
+        store.end(reason)
+    rules = learn(Stores([path])).rules
+    return [entry for rule in rules if rule.option == "skip" for entry in rule.setting]
+
+
+def number_of(topic):
+    """Return the short link of a topic."""
+    return f"/topic?n={topic * 31 + 7}"
+
+
+def forum(*, without_slug=(), declared=(), unseen=()):
+    """Return pages and links of a site whose home page links topics by number and by slug."""
+    pages, links = {"/": (LISTS, "")}, {None: ["/"], "/": []}
+    for topic in range(TOPICS):
+        says = slug(topic) if topic in declared else ""
+        pages[number_of(topic)] = topic, says
+        links["/"].append(number_of(topic))
+        if topic not in without_slug and topic not in unseen:
+            pages[slug(topic)] = topic, says
+            links["/"].append(slug(topic))
+    return pages, links
+
+
+@pytest.mark.parametrize(
+    ("reason", "skips"), [("finished", []), ("closespider_timeout", ["/topic?n={a:digits}"])]
+)
+def test_what_a_whole_crawl_has_not_seen_is_not_there(tmp_path, reason, skips):
+    """Of a crawl that was cut short the same may be what it has missed."""
+    pages, links = forum(declared=range(40), unseen=range(4), without_slug=(50, 51))
+    assert skips_learned(tmp_path / "o.sqlite", pages, links, reason=reason) == skips
+
+
+def test_whole_crawl_in_which_all_is_found_elsewhere_skips(tmp_path):
+    """And one page that has changed is none that has no other place."""
+    pages, links = forum()
+    learned = skips_learned(tmp_path / "o.sqlite", pages, links, reason="finished")
+    assert learned == ["/topic?n={a:digits}"]
+
+
+def only_from_the_topic(*, cut=TOPICS):
+    """Return a site where a topic itself links its slug, and nothing else does.
+
+    :param cut: so many topics are linked by their slug too.
+    """
+    pages, links = forum()
+    links["/"] = [url for url in links["/"] if "n=" in url]
+    for topic in range(TOPICS):
+        links[number_of(topic)] = [slug(topic)]
+        # What a page links under its other URL is the same.
+        links[slug(topic)] = [number_of(topic), slug(topic)]
+    links["/"] += [slug(topic) for topic in range(cut)]
+    return pages, links
+
+
+@pytest.mark.parametrize(("linked", "skips"), [(0, False), (TOPICS - 4, False), (TOPICS, True)])
+def test_pages_that_only_the_class_leads_to_are_lost(tmp_path, linked, skips):
+    """Their other place is there, and nobody would come by it."""
+    pages, links = only_from_the_topic(cut=linked)
+    learned = skips_learned(tmp_path / "o.sqlite", pages, links, reason="finished")
+    assert bool(learned) == skips
+
+
+@pytest.mark.parametrize("by_slug", [False, True])
+def test_pages_that_only_the_class_links_are_lost(tmp_path, by_slug):
+    """A short link shows a topic with its attachments; where the slug does not, they are lost."""
+    pages, links = forum()
+    for topic in range(TOPICS):
+        attachment = f"/files{slug(-topic - 1)}"
+        pages[attachment] = 1_000 + topic, ""
+        links[number_of(topic)] = [attachment]
+        links[slug(topic)] = [attachment] if by_slug else ["/"]
+    learned = skips_learned(tmp_path / "o.sqlite", pages, links, reason="finished")
+    assert learned == (["/topic?n={a:digits}"] if by_slug else [])
+
+
+def test_what_many_pages_link_need_not_be_linked_by_the_other_place(tmp_path):
+    """Of many links to a page only some are kept, as here of those to an author of many topics."""
+    pages, links = forum()
+    for topic in range(TOPICS):
+        author = f"/author{slug(-(topic % 4) - 1)}"
+        pages[author] = 1_000 + topic % 4, ""
+        links[number_of(topic)] = [author]
+    learned = skips_learned(tmp_path / "o.sqlite", pages, links, reason="finished")
+    assert learned == ["/topic?n={a:digits}"]
+
+
+def test_links_of_a_crawl_cut_short_may_be_what_it_missed(tmp_path):
+    """Of half of what is linked nothing is known, and four pages of sixty lead nowhere else."""
+    pages, links = only_from_the_topic(cut=TOPICS - 4)
+    links["/"] += [f"/list?page={number}" for number in range(TOPICS)]
+    learned = skips_learned(tmp_path / "o.sqlite", pages, links, reason="shutdown")
+    assert learned == ["/topic?n={a:digits}"]
