@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
-from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY
 from scrapy_urlcanon.learn.links import ALL_KEPT
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.store import ObservationStore
 
 _REMEMBERED = 200_000
-"""What was linked of late, with its number of links: some 10 MB."""
+"""Pages of which it is known how many links there were: some 20 MB."""
 
 
 class RecordedLinks:
@@ -34,11 +33,12 @@ class RecordedLinks:
     def __init__(self, crawler: Crawler, store: ObservationStore) -> None:
         self._crawler = crawler
         self._store = store
-        self._counts: BoundedMapping[int, int] = BoundedMapping(_REMEMBERED)
+        self._counts: dict[int, int] = {}
 
     def key(self, request: Request) -> int:
         """Return what stands for the page of *request*, 64 bits."""
-        if MARK_KEY in request.meta or sources_of(request):
+        meta = request.meta
+        if MARK_KEY in meta or ("redirect_urls" in meta and sources_of(request)):
             # It has a fingerprint of its own, and a link to the same page has not.
             return self.key_of_url(request.url)
         fingerprint: bytes = self._crawler.request_fingerprinter.fingerprint(request)
@@ -68,9 +68,11 @@ class RecordedLinks:
     def keep(self, domain: str, page: int | None, linked: set[int]) -> None:
         """Keep what a page links, but for most of what many do; None is where a crawl begins."""
         kept = []
+        counts = self._counts
+        if len(counts) >= _REMEMBERED:
+            counts.clear()
         for key in linked:
-            count = (self._counts.get(key) or 0) + 1
-            self._counts[key] = count
+            count = counts[key] = counts.get(key, 0) + 1
             # And the 16th, the 32nd and so on.
             if count <= ALL_KEPT or not count & (count - 1):
                 kept.append(key)
