@@ -11,7 +11,7 @@ from scrapy_urlcanon.canonicalizer.inner_loops import without_www
 from scrapy_urlcanon.canonicalizer.names import AnyCaseMatcher
 from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain, suffix_names
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Presets, Rule, distinct
-from scrapy_urlcanon.canonicalizer.url import Url, made_of
+from scrapy_urlcanon.canonicalizer.url import DEFAULT_PORTS, Url, made_of
 from scrapy_urlcanon.canonicalizer.values import Choice, HostMap, NameList
 
 if TYPE_CHECKING:
@@ -222,8 +222,9 @@ class HostAliases(Rule):
 
     What it does: replaces a host that is in the mapping by the one that it is mapped to;
     the port stays. A host that is given with a port is replaced at that port only, which
-    goes. The hosts are taken exactly, without their subdomains. Where a stronger layer maps
-    to a host, what weaker layers made of that one does not hold.
+    goes; ``example.com:80`` is ``http://example.com/`` too. The hosts are taken exactly, without
+    their subdomains. Where a stronger layer maps to a host, what weaker layers made of that one
+    does not hold.
 
     Why it is safe: an address and the name of the machine, or a site and its mirror, hand
     out the same pages, if you know that they do.
@@ -265,6 +266,11 @@ class HostAliases(Rule):
             "http://example.com:8080/a",
             "http://example.com/a",
         ),
+        Example(
+            {"mirror.example:80": "example.com"},
+            "http://mirror.example/a",
+            "http://example.com/a",
+        ),
     )
     keeps = (
         Example(
@@ -276,6 +282,11 @@ class HostAliases(Rule):
             {"example.com:8080": "example.com"},
             "http://example.com:8081/",
             "http://example.com:8081/",
+        ),
+        Example(
+            {"mirror.example:80": "example.com"},
+            "https://mirror.example/",
+            "https://mirror.example/",
         ),
     )
 
@@ -291,8 +302,8 @@ class HostAliases(Rule):
 
     def _entries(self, url: Url) -> Iterator[str]:
         """Yield what is replaced, one after the other; a port goes with the first."""
-        entry = f"{url.host}:{url.port}"
-        if url.port is None or entry not in self.value:
+        entry = f"{url.host}:{url.port or DEFAULT_PORTS[url.scheme]}"
+        if entry not in self.value:
             entry = url.host
         while entry in self.value:
             yield entry
