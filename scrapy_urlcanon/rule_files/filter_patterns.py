@@ -142,8 +142,10 @@ def _around_host(text: str) -> list[Pattern] | None:
     if host is None or (rest and rest[0] not in "/^?:&*"):
         return None
     if not host.endswith(".*") and rest[:1] in {"", "*"}:
-        # It may be the beginning of a longer name.
-        return [Pattern(host)] if not rest.strip("*") and "." in host else None
+        if rest.strip("*") or "." not in host:
+            return None
+        # It may be the beginning of a longer name, such as `a.com.au`.
+        return [Pattern(host), Pattern(f"{host}.*")]
     return _within(Pattern(host), rest)
 
 

@@ -115,6 +115,15 @@ def test_an_exception_for_a_path_holds_where_that_begins():
     assert canonicalize("http://a.example/b/?x=1") == "http://a.example/b/"
 
 
+def test_an_exception_for_the_beginning_of_a_host_holds_for_longer_ones():
+    """Without ``^`` the name may go on, and ``a.com.au`` keeps its parameter too."""
+    imported = _read("$removeparam=x", "@@||a.com$removeparam=x")
+    canonicalize = Canonicalizer(imported.rules).canonicalize
+    for kept in ("http://a.com/?x=1", "http://a.com.au/?x=1", "http://b.a.com.au/?x=1"):
+        assert canonicalize(kept) == kept
+    assert canonicalize("http://b.com/?x=1") == "http://b.com/"
+
+
 def test_an_exception_that_cannot_be_expressed_bars_its_parameter():
     """Wherever it would be removed it stays, and the list says so."""
     imported = _read(
