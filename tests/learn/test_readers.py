@@ -35,6 +35,13 @@ def test_tsv_is_read(tmp_path, packed):
     assert read_all(path) == ([expected], {})
 
 
+@pytest.mark.parametrize("text", ["url\nhttp://a.example/\n", '{"url": "http://a.example/"}\n'])
+def test_byte_order_mark_is_no_text(tmp_path, text):
+    """Editors of Windows put it before the name of the first column."""
+    path = write(tmp_path / "o", f"\ufeff{text}")
+    assert read_all(path) == ([Observation("http://a.example/")], {})
+
+
 def test_json_lines_are_read(tmp_path):
     """One JSON object a line, keys as the columns."""
     line = json.dumps({"url": "http://a.example/", "status": 301, "redirect": "http://a.example/b"})

@@ -27,7 +27,8 @@ _GZIP_MAGIC = b"\x1f\x8b"
 def open_text(path: Path) -> IO[str]:
     """Open a text file, which may be gzipped.
 
-    That is told by its first bytes, not by its name. Undecodable bytes become U+FFFD.
+    That is told by its first bytes, not by its name. Undecodable bytes become U+FFFD; a byte order
+    mark, with which editors of Windows begin a file, is none of its text.
 
     :raises InputError: where there is no such file, or it cannot be read.
     """
@@ -37,7 +38,7 @@ def open_text(path: Path) -> IO[str]:
         binary = cast("IO[bytes]", gzip.open(path) if packed else path.open("rb"))  # noqa: SIM115 - the wrapper closes it
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
-    return io.TextIOWrapper(binary, encoding="utf-8", errors="replace", newline="\n")
+    return io.TextIOWrapper(binary, encoding="utf-8-sig", errors="replace", newline="\n")
 
 
 def lines_of(path: Path, skipped: Counter[str]) -> Iterator[str]:
