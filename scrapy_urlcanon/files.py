@@ -21,16 +21,20 @@ _KNOWN = "%(name)s and %(time)s"
 
 
 def problem_of(template: str) -> str | None:
-    """Say what is wrong with *template*, the path of a file with placeholders, or None.
+    r"""Say what is wrong with *template*, the path of a file with placeholders, or None.
 
     >>> problem_of("s3://bucket/a.json")
     'expected the path of a file on this machine, got a URL'
     >>> problem_of("%(nam)s.json")
     "expected no placeholders but %(name)s and %(time)s, got %(nam)s; did you mean 'name'?"
+    >>> problem_of("a\0.json")
+    'no path has a null character'
     """
     if _URL.match(template):
         # Scrapy's feeds take one; here it would be a directory named "s3:".
         return "expected the path of a file on this machine, got a URL"
+    if "\0" in template:
+        return "no path has a null character"
     for name in _PLACEHOLDER.findall(template):
         if name not in _EXAMPLE:
             nearest = did_you_mean(name, _EXAMPLE)
