@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.crawl.callbackmiddleware import UrlCanonCallbackMiddleware
 from scrapy_urlcanon.crawl.downloadermiddleware import UrlCanonDownloaderMiddleware
+from scrapy_urlcanon.crawl.recovery.failed_downloads import UrlCanonFailureMiddleware
 from scrapy_urlcanon.crawl.spidermiddleware import UrlCanonSpiderMiddleware
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ def add_middlewares(settings: BaseSettings) -> None:
     # Closest to the engine: it sees responses and exceptions after the redirect and retry
     # middlewares have decided, and requests before another one drops them.
     put("DOWNLOADER_MIDDLEWARES", UrlCanonDownloaderMiddleware, 40)
+    # Closest to the network.
+    put("DOWNLOADER_MIDDLEWARES", UrlCanonFailureMiddleware, _LAST)
     # Closest to the engine: it sees the URLs as the other middlewares left them.
     put("SPIDER_MIDDLEWARES", UrlCanonSpiderMiddleware, 20)
     # Closest to the spider.

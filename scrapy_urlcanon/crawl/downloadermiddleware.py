@@ -11,6 +11,7 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.origins import land, sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, REVISIT, mark_of
+from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up, is_sent_again
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import BROWSER_PAGE_KEY
 from scrapy_urlcanon.crawl.stats import Stat
@@ -62,6 +63,7 @@ class UrlCanonDownloaderMiddleware:
 
         It is counted where it follows a redirect to its own canonical form.
         """
+        is_sent_again(request)
         if mark_of(request, REVISIT):
             return None
         if self._first_urls.question:
@@ -113,6 +115,11 @@ class UrlCanonDownloaderMiddleware:
         audited = mark_of(request, AUDIT)
         if self._order:
             self._order.fetched(request, response)
+        if is_made_up(request, response):
+            # It says nothing of the page.
+            if self._audit and audited:
+                self._end_audit(self._audit, request, None)
+            return response
         # What is fetched again to be compared was recorded when it was fetched first.
         if self._recorder and (audited is None or audited["number"] == 1):
             self._recorder.record(request, response)

@@ -21,6 +21,7 @@ from scrapy_urlcanon.crawl.earlier.store import SeenPage, SeenPages, key_of_unkn
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 from scrapy_urlcanon.crawl.recovery.page_requests import CUT_SHORT
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.recovery.unwritten import FailingFile
@@ -245,7 +246,7 @@ class EarlierPages:
         request = response.request
         if request is None or request.callback is NO_CALLBACK or request in self._raised:
             return
-        if CUT_SHORT in response.flags:
+        if CUT_SHORT in response.flags or is_made_up(request, response):
             return
         page = self._fingerprints.page(request)
         urls = {page: request.url} if page else {}

@@ -9,6 +9,7 @@ from scrapy.downloadermiddlewares.httpcache import HttpCacheMiddleware
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.own_requests import OWN_URL, is_retry, marked
+from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 from scrapy_urlcanon.crawl.recovery.page_requests import CUT_SHORT
 
 _HEAD = 4096
@@ -70,7 +71,9 @@ class _FailuresApart:
         return response
 
     def store_response(self, spider: Spider, request: Request, response: Response) -> None:
-        """Store *response* for the page of *request*, or for its URL alone."""
+        """Store *response* for the page of *request*, or for its URL alone, if a site sent it."""
+        if is_made_up(request, response):
+            return
         if _is_success(response):
             self._note(request)
             key = request

@@ -27,6 +27,7 @@ from scrapy_urlcanon.crawl.own_requests import (
 )
 from scrapy_urlcanon.crawl.reading import location_of, refreshes_elsewhere
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
+from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 from scrapy_urlcanon.crawl.recovery.journal import Kind
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, Fate, State
@@ -207,9 +208,10 @@ class PageRequests:
     def delivered(self, response: Response) -> None:
         """Note that a callback gets *response*.
 
-        It has had the page if there is anything in it. What is no success, and the spider says that
-        it handles, or was cut short, or sends browsers on, another URL of the page may not have;
-        and a redirect to no other page, which it may follow itself, is nothing of it yet.
+        It has had the page if there is anything in it that was downloaded. What is no success, and
+        the spider says that it handles, or was cut short, or sends browsers on, another URL of the
+        page may not have; and a redirect to no other page, which it may follow itself, is nothing
+        of it yet.
         """
         request = response.request
         if request is not None and mark_of(request, AUDIT):
@@ -220,7 +222,8 @@ class PageRequests:
         if request is None or not _is_for_the_spider(request):
             return
         is_success = response.status // 100 == 2  # noqa: PLR2004
-        if is_success and not response.body and request.method != "HEAD":
+        is_empty = is_success and not response.body and request.method != "HEAD"
+        if is_empty or is_made_up(request, response):
             return
         callback = self._callback(request)
         pages = self._pages_of(request)

@@ -1,0 +1,74 @@
+"""What a middleware answers with where a download failed is not the page."""
+
+from loopback import Fault, Response, page
+from scrapy.http import HtmlResponse
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, links, site
+
+from scrapy_urlcanon.learn.readers.store import read_store
+
+SETTINGS = {
+    "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}},
+    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    "CONCURRENT_REQUESTS": 1,
+}
+FAILING = dict.fromkeys(("/a?sid=1", "/a?sid=2"), Response(fault=Fault.RESET))
+PAGES = site({"/": links(*FAILING, "/a?sid=3"), **FAILING, "/a?sid=3": page("a")})
+
+
+class Apologize:
+    """A downloader middleware of the spider's project."""
+
+    def process_exception(self, request, exception):
+        del exception
+        return HtmlResponse(request.url, body=b"sorry")
+
+
+class TryAgain:
+    """One that returns the very request that failed."""
+
+    def process_exception(self, request, exception):
+        del exception
+        request.dont_filter = True
+        return request
+
+
+@deferred_f_from_coro_f
+async def test_variant_that_brings_the_page_is_fetched(crawl):
+    """With a warm HTTP cache too; and what no site sent is not recorded as seen there."""
+    settings = {
+        **SETTINGS,
+        "DOWNLOADER_MIDDLEWARES": {Apologize: 600},
+        "HTTPCACHE_ENABLED": True,
+        "URLCANON_RECORD": "o.sqlite",
+    }
+    for hits in (["/", *FAILING, "/a?sid=3"], [*FAILING]):
+        result = await crawl(PAGES, settings)
+        assert result.hits == hits
+        assert [item["text"] for item in result.items][1:] == ["sorry", "sorry", "a"]
+    assert {each.url for each in read_store("o.sqlite")} == {f"{SITE}/", f"{SITE}/a?sid=3"}
+
+
+@deferred_f_from_coro_f
+async def test_next_run_fetches_the_page(crawl):
+    """No earlier run has got it."""
+    settings = {
+        **SETTINGS,
+        "DOWNLOADER_MIDDLEWARES": {Apologize: 600},
+        "URLCANON_SEEN": "seen.db",
+    }
+    for _ in range(2):
+        result = await crawl(PAGES, settings, start=[f"{SITE}/a?sid=1"])
+        assert result.hits == ["/a?sid=1"]
+
+
+@deferred_f_from_coro_f
+async def test_request_that_failed_and_is_sent_again_brings_the_page(crawl):
+    """It is the same object; no variant is fetched besides."""
+    answers = [page("a"), Response(fault=Fault.RESET)]
+    pages = site({"/": links("/a?sid=1", "/a?sid=2")})
+    result = await crawl(
+        lambda request: answers.pop() if "sid" in request.url else pages(request),
+        {**SETTINGS, "DOWNLOADER_MIDDLEWARES": {TryAgain: 600}},
+    )
+    assert result.hits == ["/", "/a?sid=1", "/a?sid=1"]
