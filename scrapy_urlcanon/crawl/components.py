@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
+
+from scrapy.utils.conf import build_component_list
+from scrapy.utils.misc import load_object
 
 from scrapy_urlcanon.crawl.callbackmiddleware import UrlCanonCallbackMiddleware
 from scrapy_urlcanon.crawl.downloadermiddleware import UrlCanonDownloaderMiddleware
@@ -10,20 +14,46 @@ from scrapy_urlcanon.crawl.recovery.failed_downloads import UrlCanonFailureMiddl
 from scrapy_urlcanon.crawl.spidermiddleware import UrlCanonSpiderMiddleware
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from scrapy.settings import BaseSettings
 
+logger = logging.getLogger(__name__)
+
 _LAST = 1_000_000
+_PLACES: Mapping[str, Mapping[type, int]] = {
+    "DOWNLOADER_MIDDLEWARES": {
+        # Closest to the engine: it sees responses and exceptions after the redirect and retry
+        # middlewares have decided, and requests before another one drops them.
+        UrlCanonDownloaderMiddleware: 40,
+        # Closest to the network.
+        UrlCanonFailureMiddleware: _LAST,
+    },
+    "SPIDER_MIDDLEWARES": {
+        # Closest to the engine: it sees the URLs as the other middlewares left them.
+        UrlCanonSpiderMiddleware: 20,
+        # Closest to the spider.
+        UrlCanonCallbackMiddleware: _LAST,
+    },
+}
 
 
 def add_middlewares(settings: BaseSettings) -> None:
     """Put the middlewares in their places, but for those that *settings* have put elsewhere."""
-    put = settings.setdefault_in_component_priority_dict
-    # Closest to the engine: it sees responses and exceptions after the redirect and retry
-    # middlewares have decided, and requests before another one drops them.
-    put("DOWNLOADER_MIDDLEWARES", UrlCanonDownloaderMiddleware, 40)
-    # Closest to the network.
-    put("DOWNLOADER_MIDDLEWARES", UrlCanonFailureMiddleware, _LAST)
-    # Closest to the engine: it sees the URLs as the other middlewares left them.
-    put("SPIDER_MIDDLEWARES", UrlCanonSpiderMiddleware, 20)
-    # Closest to the spider.
-    put("SPIDER_MIDDLEWARES", UrlCanonCallbackMiddleware, _LAST)
+    for name, components in _PLACES.items():
+        for component, place in components.items():
+            settings.setdefault_in_component_priority_dict(name, component, place)
+
+
+def warn_of_absent(settings: BaseSettings) -> None:
+    """Say which of the middlewares *settings* have turned off, with None for a place."""
+    for name, components in _PLACES.items():
+        present = [*map(load_object, build_component_list(settings.getwithbase(name)))]
+        for component in components:
+            if not any(isinstance(each, type) and issubclass(each, component) for each in present):
+                logger.warning(
+                    "%(name)s has no %(component)s: without it less is known of what becomes of "
+                    "requests, so that duplicates are fetched, and pages may be missed. To turn "
+                    "the plugin off set URLCANON_ENABLED to False.",
+                    {"name": name, "component": component.__name__},
+                )

@@ -100,6 +100,20 @@ def test_filter_of_a_shell_stays():
     assert settings["DUPEFILTER_CLASS"] is BaseDupeFilter
 
 
+@pytest.mark.parametrize(
+    ("name", "component"),
+    [
+        ("SPIDER_MIDDLEWARES", "crawl.callbackmiddleware.UrlCanonCallbackMiddleware"),
+        ("DOWNLOADER_MIDDLEWARES", "UrlCanonDownloaderMiddleware"),
+    ],
+)
+def test_middleware_that_is_turned_off_is_told(name, component, caplog):
+    """Without the one next to the spider all variants are fetched, and nothing else says so."""
+    get_crawler(settings_dict={"ADDONS": ADDONS, name: {f"scrapy_urlcanon.{component}": None}})
+    (message,) = caplog.messages
+    assert f"{name} has no {component.rpartition('.')[2]}: " in message
+
+
 def test_disabled_changes_nothing():
     """With URLCANON_ENABLED = False the crawl is Scrapy's."""
     crawler = get_crawler(settings_dict={"ADDONS": ADDONS, "URLCANON_ENABLED": False})
