@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from http import HTTPStatus
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
+CUT_SHORT: Final = "dataloss"
+"""The flag of a response that lacks its end, which Scrapy passes on if told to
+(``DOWNLOAD_FAIL_ON_DATALOSS``)."""
 _MAX_LINKS: Final = 2_000
 
 _pages: WeakKeyDictionary[Response, Page] = WeakKeyDictionary()
@@ -92,6 +96,18 @@ def links_of(response: Response) -> list[tuple[etree._Element, str]]:
         _links.clear()
         found = _links[response] = [(a, address) for a in anchors if (address := a.get("href"))]
     return found
+
+
+def is_cut_short(response: Response) -> bool:
+    """Tell whether *response* is not all of what is there.
+
+    Some servers and proxies answer with the beginning of a page, status 206, though nobody asked
+    for a part of it.
+
+    >>> [is_cut_short(HtmlResponse("http://a.example/", status)) for status in (200, 206)]
+    [False, True]
+    """
+    return response.status == HTTPStatus.PARTIAL_CONTENT or CUT_SHORT in response.flags
 
 
 def location_of(response: Response) -> str | None:

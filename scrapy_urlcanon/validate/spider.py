@@ -14,8 +14,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from scrapy_urlcanon.canonicalizer.rules import Skip
 from scrapy_urlcanon.confidence import Outcome
-from scrapy_urlcanon.crawl.reading import page_of
-from scrapy_urlcanon.crawl.recovery.page_requests import CUT_SHORT
+from scrapy_urlcanon.crawl.reading import is_cut_short, page_of
 from scrapy_urlcanon.pages.shown import Shown
 from scrapy_urlcanon.pages.verdict import MOST_FETCHES, Comparison, Judgement, Side, Verdict
 from scrapy_urlcanon.wording import status_text
@@ -312,7 +311,7 @@ class ValidationSpider(Spider):
 
 def _no_page(response: Response) -> str:
     """Return why *response* is not the page that was asked for; empty where it is."""
-    if CUT_SHORT in response.flags:
+    if is_cut_short(response):
         return "it was cut short"
     is_success = HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
     return "" if is_success else status_text(response.status)

@@ -295,14 +295,13 @@ async def test_meta_copied_by_the_spider_marks_nothing(crawl):
     assert result.hits == ["/", "/a?sid=1", "/a?sid=2", "/b?sid=1"]
 
 
+@pytest.mark.parametrize("sign", [{"fault": Fault.TRUNCATION}, {"status": 206}])
 @deferred_f_from_coro_f
-async def test_page_that_was_cut_short_is_fetched_by_another_url(crawl):
+async def test_page_that_was_cut_short_is_fetched_by_another_url(crawl, sign):
     """Where the user takes what there is of it, another URL may bring the rest."""
     pages = {
         "/": links("/a?sid=1", "/a?sid=2"),
-        "/a?sid=1": Response(
-            headers=(("Content-Type", "text/html"),), body=b"half of it", fault=Fault.TRUNCATION
-        ),
+        "/a?sid=1": Response(headers=(("Content-Type", "text/html"),), body=b"half of it", **sign),
         "/a?sid=2": links("/behind"),
         "/behind": page("behind"),
     }

@@ -26,9 +26,8 @@ from scrapy_urlcanon.crawl.own_requests import (
     marked,
     with_url,
 )
-from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.crawl.reading import is_cut_short, page_of
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
-from scrapy_urlcanon.crawl.recovery.page_requests import CUT_SHORT
 from scrapy_urlcanon.crawl.seen import record_as_seen, warn_of_no_filter
 from scrapy_urlcanon.crawl.settings import (
     DECLARED_CANONICAL,
@@ -180,7 +179,7 @@ class DeclaredCanonicalPages:
             request is None
             or request in self._raised
             or response.status != HTTPStatus.OK
-            or CUT_SHORT in response.flags
+            or is_cut_short(response)
             or request.method != "GET"
             or not _OWN_RULES.isdisjoint(request.meta)
             or self._requests.of_audit(request)

@@ -20,9 +20,8 @@ from scrapy_urlcanon.canonicalizer.patterns import with_parents
 from scrapy_urlcanon.crawl.earlier.store import SeenPage, SeenPages, key_of_unknown
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
-from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.crawl.reading import is_cut_short, page_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
-from scrapy_urlcanon.crawl.recovery.page_requests import CUT_SHORT
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.recovery.unwritten import FailingFile
 from scrapy_urlcanon.crawl.settings import ITEM, REFETCH_KEY, TEXT
@@ -246,7 +245,7 @@ class EarlierPages:
         request = response.request
         if request is None or request.callback is NO_CALLBACK or request in self._raised:
             return
-        if CUT_SHORT in response.flags or is_made_up(request, response):
+        if is_cut_short(response) or is_made_up(request, response):
             return
         page = self._fingerprints.page(request)
         urls = {page: request.url} if page else {}

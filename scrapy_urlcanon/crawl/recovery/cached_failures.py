@@ -9,8 +9,8 @@ from scrapy.downloadermiddlewares.httpcache import HttpCacheMiddleware
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.own_requests import OWN_URL, is_retry, marked
+from scrapy_urlcanon.crawl.reading import CUT_SHORT, is_cut_short
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
-from scrapy_urlcanon.crawl.recovery.page_requests import CUT_SHORT
 
 _HEAD = 4096
 """Bytes of a page in which Scrapy looks for ``<meta http-equiv="refresh">``."""
@@ -97,4 +97,4 @@ def _is_success(response: Response) -> bool:
     """Tell whether *response* is all of a page, and neither empty nor a redirect in its head."""
     start = response.body[:_HEAD].lower()
     is_page = response.status // 100 == 2 and bool(start) and b"refresh" not in start  # noqa: PLR2004
-    return is_page and CUT_SHORT not in response.flags
+    return is_page and not is_cut_short(response)

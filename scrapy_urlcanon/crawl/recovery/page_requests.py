@@ -25,7 +25,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     marked,
     original_of,
 )
-from scrapy_urlcanon.crawl.reading import location_of, refreshes_elsewhere
+from scrapy_urlcanon.crawl.reading import is_cut_short, location_of, refreshes_elsewhere
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 from scrapy_urlcanon.crawl.recovery.journal import Kind
@@ -47,9 +47,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
-CUT_SHORT: Final = "dataloss"
-"""The flag of a response that lacks its end, which Scrapy passes on if told to
-(``DOWNLOAD_FAIL_ON_DATALOSS``)."""
 _REMEMBERED_LED: Final = 100_000
 """URLs, some 300 bytes each."""
 
@@ -231,7 +228,7 @@ class PageRequests:
             is_redirect = response.status < HTTPStatus.BAD_REQUEST
             if is_redirect and self._page_at_location(request, response) in {None, *pages}:
                 return
-        is_whole = is_success and CUT_SHORT not in response.flags
+        is_whole = is_success and not is_cut_short(response)
         if not is_whole or refreshes_elsewhere(response, self._crawler.settings):
             # Of what was cut short another URL may bring all.
             pages = dict.fromkeys(pages, False)
