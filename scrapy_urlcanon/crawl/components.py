@@ -9,6 +9,7 @@ from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
 from scrapy_urlcanon.crawl.callbackmiddleware import UrlCanonCallbackMiddleware
+from scrapy_urlcanon.crawl.crawl import is_run
 from scrapy_urlcanon.crawl.downloadermiddleware import UrlCanonDownloaderMiddleware
 from scrapy_urlcanon.crawl.recovery.failed_downloads import UrlCanonFailureMiddleware
 from scrapy_urlcanon.crawl.spidermiddleware import UrlCanonSpiderMiddleware
@@ -16,6 +17,7 @@ from scrapy_urlcanon.crawl.spidermiddleware import UrlCanonSpiderMiddleware
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
@@ -57,3 +59,12 @@ def warn_of_absent(settings: BaseSettings) -> None:
                     "the plugin off set URLCANON_ENABLED to False.",
                     {"name": name, "component": component.__name__},
                 )
+
+
+def leave_job_alone(crawler: Crawler) -> None:
+    """Have no job where a page is shown only, as by ``scrapy shell``, which has no spider yet.
+
+    It would take what waits in ``JOBDIR`` out of the queue, for a spider that does nothing with it.
+    """
+    if crawler.spider is None or not is_run(crawler):
+        crawler.settings.set("JOBDIR", None, "cmdline")

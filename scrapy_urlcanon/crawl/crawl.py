@@ -96,6 +96,7 @@ class Crawl:
         self._crawler = crawler
         self._audit_listeners: list[Callable[[AuditedPair], None]] = []
         self.settings = CrawlSettings.load(crawler.settings)
+        self.is_run = is_run(crawler)
         # Not for a command or a shell, which have no spider yet.
         self._is_job = bool(crawler.settings["JOBDIR"]) and crawler.spider is not None
         self.stats = CrawlStats(crawler)
@@ -145,12 +146,6 @@ class Crawl:
 
             self._clean_param = CleanParamRules(crawler, self.rule_changes, self.stats)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
-
-    @property
-    def is_run(self) -> bool:
-        """Whether a spider crawls: `scrapy fetch`, `view`, `parse` and `check` show a page."""
-        start = getattr(type(self._crawler.spider), "start", None)
-        return not getattr(start, "__module__", "").startswith("scrapy.commands.")
 
     def _skip_places(self) -> SkipPlaces | None:
         """Return what knows where skipped pages are, for a crawl whose settings name it."""
@@ -492,6 +487,12 @@ class Crawl:
             for entry, domain in self._job_rules.suspended:
                 self.rule_changes.suspend(entry, domain)
             self._crawler.signals.connect(self._job_rules.spider_closed, signals.spider_closed)
+
+
+def is_run(crawler: Crawler) -> bool:
+    """Tell whether a spider crawls: `scrapy fetch`, `view`, `parse` and `check` show a page."""
+    start = getattr(type(crawler.spider), "start", None)
+    return not getattr(start, "__module__", "").startswith("scrapy.commands.")
 
 
 def _class_in_settings(crawler: Crawler) -> type[PageFingerprints] | None:

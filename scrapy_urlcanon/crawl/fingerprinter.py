@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.components import add_middlewares, warn_of_absent
+from scrapy_urlcanon.crawl.components import add_middlewares, leave_job_alone, warn_of_absent
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 
@@ -28,5 +28,6 @@ class RequestFingerprinter(PageFingerprints):
         if not crawler.settings.frozen:
             # Without the add-on too: by the fingerprint alone pages would be lost.
             add_middlewares(crawler.settings)
+            leave_job_alone(crawler)
         warn_of_absent(crawler.settings)
         return Crawl.of(crawler, cls).fingerprinter_of(cls)

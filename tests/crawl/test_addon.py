@@ -100,6 +100,13 @@ def test_filter_of_a_shell_stays():
     assert settings["DUPEFILTER_CLASS"] is BaseDupeFilter
 
 
+def test_shell_has_no_job():
+    """It would take what waits there out of the queue, and has no spider yet when it begins."""
+    crawler = get_crawler(settings_dict={"ADDONS": ADDONS, "JOBDIR": "job"})
+    assert crawler.spider is None
+    assert crawler.settings["JOBDIR"] is None
+
+
 @pytest.mark.parametrize(
     ("name", "component"),
     [

@@ -399,12 +399,13 @@ def test_command_that_shows_a_page_is_no_run(tmp_path):
     written = []
     with Loopback(site(PAGES)) as server:
         crawl, url = "crawl shop", f"{SITE}/b"
-        for command in (f"fetch {url}", crawl, f"parse --spider shop {url}", crawl):
+        show, parse = f"fetch -s JOBDIR=job {url}", f"parse --spider shop {url}"
+        for command in (show, crawl, parse, crawl):
             done = scrapy(*command.split(), cwd=project, environment=server.proxies)
             assert not done.returncode, done
-            files = (project / name for name in ("report.json", "record.sqlite"))
+            files = (project / name for name in ("report.json", "record.sqlite", "job"))
             written.append([path.exists() and path.stat().st_mtime_ns for path in files])
-        assert written[0] == [False, False]
+        assert written[0] == [False, False, False]
         assert written[1] == written[2]
         assert written[2][0] < written[3][0]
         # What shows a page fetches it each time, and of the runs the first one.
