@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from typing import TYPE_CHECKING
 
 from scrapy.utils.conf import build_component_list
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_LAST = 1_000_000
+_LAST = sys.maxsize
+"""Behind whatever number a project gives."""
 _PLACES: Mapping[str, Mapping[type, int]] = {
     "DOWNLOADER_MIDDLEWARES": {
         # Closest to the engine: it sees responses and exceptions after the redirect and retry

@@ -310,6 +310,23 @@ async def test_page_that_was_cut_short_is_fetched_by_another_url(crawl, sign):
     assert result.hits == ["/", "/a?sid=1", "/a?sid=2", "/behind"]
 
 
+class Withhold:
+    """A spider middleware that keeps one response from the callback."""
+
+    def process_spider_input(self, response):
+        if response.url.endswith("/a?sid=1"):
+            raise IgnoreRequest
+
+
+@deferred_f_from_coro_f
+async def test_page_that_a_middleware_next_to_the_spider_withholds(crawl):
+    """However near its number puts it, and though an errback hears of it."""
+    start = [Request(f"{SITE}/a?sid={n}", errback=lambda _: None) for n in (1, 2)]
+    settings = {**RULES, "SPIDER_MIDDLEWARES": {Withhold: 2_000_000}}
+    result = await crawl(lambda _: page("a"), settings, start=start)
+    assert result.pages == ["/a?sid=2"]
+
+
 class Fed(FollowSpider):
     """Has more to ask for whenever it is idle, as from a queue outside."""
 
