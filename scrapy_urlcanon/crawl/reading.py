@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from http import HTTPStatus
 from itertools import islice
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urljoin
 from weakref import WeakKeyDictionary, ref
 
 from lxml import etree  # type: ignore[import-untyped]
 from scrapy.http import HtmlResponse, TextResponse, XmlResponse
-from scrapy.utils.response import get_meta_refresh
-from w3lib.url import safe_url_string
 
 from scrapy_urlcanon.pages.page import Page
 
 if TYPE_CHECKING:
     from scrapy.http import Response
-    from scrapy.settings import BaseSettings
 
-CUT_SHORT: Final = "dataloss"
-"""The flag of a response that lacks its end, which Scrapy passes on if told to
-(``DOWNLOAD_FAIL_ON_DATALOSS``)."""
 _MAX_LINKS: Final = 2_000
 
 _pages: WeakKeyDictionary[Response, Page] = WeakKeyDictionary()
@@ -96,52 +88,6 @@ def links_of(response: Response) -> list[tuple[etree._Element, str]]:
         _links.clear()
         found = _links[response] = [(a, address) for a in anchors if (address := a.get("href"))]
     return found
-
-
-def is_cut_short(response: Response) -> bool:
-    """Tell whether *response* is not all of what is there.
-
-    Some servers and proxies answer with the beginning of a page, status 206, though nobody asked
-    for a part of it.
-
-    >>> [is_cut_short(HtmlResponse("http://a.example/", status)) for status in (200, 206)]
-    [False, True]
-    """
-    return response.status == HTTPStatus.PARTIAL_CONTENT or CUT_SHORT in response.flags
-
-
-def location_of(response: Response) -> str | None:
-    """Return the URL to which *response* redirects, if it does to any.
-
-    >>> location_of(HtmlResponse("http://a.example/b", 302, {"Location": "c"}))
-    'http://a.example/c'
-    """
-    location = response.headers.get("Location")
-    if not location:
-        return None
-    try:
-        return urljoin(response.url, safe_url_string(location))
-    except ValueError:
-        return None
-
-
-def refreshes_elsewhere(response: Response, settings: BaseSettings) -> bool:
-    """Tell whether *response* sends browsers on to another URL, which nobody has followed.
-
-    That is a ``<meta http-equiv="refresh">`` that Scrapy would follow, were it told to
-    (``METAREFRESH_ENABLED``; ``downloadermiddlewares/redirect.py``).
-
-    >>> from scrapy.settings import Settings
-    >>> body = b'<meta http-equiv="refresh" content="0; url=/b">'
-    >>> refreshes_elsewhere(HtmlResponse("http://a.example/", body=body), Settings())
-    True
-    """
-    if not isinstance(response, HtmlResponse):
-        return False
-    # Where Scrapy looked for it that is remembered.
-    seconds, url = get_meta_refresh(response, settings.getlist("METAREFRESH_IGNORE_TAGS"))
-    is_soon = seconds is not None and seconds < settings.getint("METAREFRESH_MAXDELAY")
-    return is_soon and url != response.url
 
 
 def _tree(response: ref[HtmlResponse]) -> etree._Element | None:

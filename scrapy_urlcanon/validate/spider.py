@@ -14,7 +14,8 @@ from scrapy.exceptions import IgnoreRequest
 
 from scrapy_urlcanon.canonicalizer.rules import Skip
 from scrapy_urlcanon.confidence import Outcome
-from scrapy_urlcanon.crawl.reading import is_cut_short, page_of
+from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.crawl.recovery.answers import is_cut_short
 from scrapy_urlcanon.pages.shown import Shown
 from scrapy_urlcanon.pages.verdict import MOST_FETCHES, Comparison, Judgement, Side, Verdict
 from scrapy_urlcanon.wording import status_text

@@ -26,7 +26,8 @@ from scrapy_urlcanon.crawl.own_requests import (
     marked,
     with_url,
 )
-from scrapy_urlcanon.crawl.reading import is_cut_short, page_of
+from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.crawl.recovery.answers import is_cut_short
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.seen import record_as_seen, warn_of_no_filter
 from scrapy_urlcanon.crawl.settings import (

@@ -20,7 +20,8 @@ from scrapy_urlcanon.canonicalizer.patterns import with_parents
 from scrapy_urlcanon.crawl.earlier.store import SeenPage, SeenPages, key_of_unknown
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
-from scrapy_urlcanon.crawl.reading import is_cut_short, page_of
+from scrapy_urlcanon.crawl.reading import page_of
+from scrapy_urlcanon.crawl.recovery.answers import is_cut_short
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.recovery.unwritten import FailingFile

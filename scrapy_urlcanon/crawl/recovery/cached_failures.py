@@ -9,7 +9,7 @@ from scrapy.downloadermiddlewares.httpcache import HttpCacheMiddleware
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.own_requests import OWN_URL, is_retry, marked
-from scrapy_urlcanon.crawl.reading import CUT_SHORT, is_cut_short
+from scrapy_urlcanon.crawl.recovery.answers import CUT_SHORT, is_cut_short
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 
 _HEAD = 4096

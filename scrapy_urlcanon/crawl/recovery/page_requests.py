@@ -25,7 +25,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     marked,
     original_of,
 )
-from scrapy_urlcanon.crawl.reading import is_cut_short, location_of, refreshes_elsewhere
+from scrapy_urlcanon.crawl.recovery.answers import is_cut_short, location_of, refreshes_elsewhere
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 from scrapy_urlcanon.crawl.recovery.journal import Kind
