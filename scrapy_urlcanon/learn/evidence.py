@@ -155,14 +155,14 @@ class Thresholds:
         """Tell whether a part of a scope that failed is really better, and not its luckiest part.
 
         A candidate that is wrong on one page of ten is right on six pages running every other
-        time: some part will always look clean. So the part's record must be too good for the
-        whole's share of counter-examples, at the same confidence over all the parts that were
-        looked at (Bonferroni).
+        time: some part will always look clean. So there must be too few of the whole's
+        counter-examples in it for chance (Fisher's exact test), at the same confidence over all the
+        parts that were looked at (Bonferroni).
         """
         if not of_lost:
             return True
-        share = of_lost / (of_pages + of_lost)
-        return at_most(lost, pages + lost, share) * alternatives <= 1.0 - self.confidence
+        chance = at_most_drawn(lost, max(pages, 0) + lost, of_lost, of_pages + of_lost)
+        return chance * alternatives <= 1.0 - self.confidence
 
     def special_word(self, own: Record, pooled: Record, rivals: int, rate: Rate) -> bool:
         """Tell whether a word is really better than others in its place, and not the luckiest.

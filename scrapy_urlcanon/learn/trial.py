@@ -386,9 +386,9 @@ class Trial:
         if tally is self.whole:
             return True
         # Pages that have changed are in some part, too.
-        against = self.whole.lost + self.whole.moved
+        lost, of_lost = (one.lost + one.moved for one in (tally, self.whole))
         return thresholds.special(
-            pages - self._fitted, tally.lost, len(self.whole.pages), against, alternatives
+            pages - self._fitted, lost, len(self.whole.pages), of_lost, alternatives
         )
 
     def _is_local(self, tally: Tally, parts: dict[Scope, array[int]]) -> bool:

@@ -98,3 +98,15 @@ def test_first_language_by_number_is_that_of_the_site():
     seen = [*pages("/p?id={}"), *pages("/p?id={}&L=0")]
     assert rules(seen) == {"shop.example": {"default_params": {"L": "0"}}}
     assert rules([*pages("/p?id={}"), *pages("/p?id={}&L=1")]) == {}
+
+
+def test_parameter_is_noise_of_one_script_and_content_of_another():
+    """The few lists that a category selects are all counter-examples, and of another script."""
+    seen = []
+    for i in range(126):
+        seen += [see(f"/product?id={i}", f"product {i}")]
+        seen += [see(f"/product?best=Y&cat={i % 7}&id={i}", f"product {i}")]
+    seen += [see(f"/home?cat={cat}&sort=name", f"category {cat}") for cat in (1, 6)]
+    seen += [see("/home?cat=5", "category 5"), see("/home", "all categories")]
+    best = {"default_params": {"best": "Y"}, "drop_params": ["cat"]}
+    assert rules(seen) == {"shop.example/product/": best}
