@@ -92,6 +92,18 @@ def test_what_rewrites_lead_to_is_skipped_last():
     assert skipped(seen) == ["/find?p={a:digits}"]
 
 
+def test_what_rewrites_lead_to_is_skipped_for_no_chance():
+    """One document in ten has no other place, which half of a crawl does not show."""
+    draw, seen = Random(0), []
+    for n in range(300):
+        seen += [see(f"/doc/{n}?open", f"doc {n}"), see(f"/sell/{n}", f"sale {n}")]
+        seen += [see(f"/sell?id={n}", f"sale {n}")]
+        seen += [see(f"/all/{n}?open", f"doc {n}")] * draw.choice((0, 1, 1, 1, 1))
+        seen += [see(f"/files/{n}?open", f"doc {n}")] * draw.choice((0, 1, 1, 1, 1))
+        seen += [see(slug(n), f"doc {n}")] * (n % 10 > 0)
+    assert skipped(half(seen)) == []
+
+
 def test_url_that_declares_itself_is_no_short_link():
     """What a page says of itself counts: a node without an alias declares its own number."""
     nodes = [see(f"/node/{i}", f"page {i}", canonical=HOST + slug(i)) for i in range(60)]

@@ -68,15 +68,22 @@ class SkipClass:
         :param made: what rewrites make of other URLs.
         """
         count = sum(map(len, self.pages.values()))
-        led = sum(not made.isdisjoint(showing) for showing in self.pages.values())
         return (
             len(self.pages) < MIN_URLS,
-            led > 0 and 5 * led >= len(self.pages),
+            self.is_led(made),
             -count / max(1, len(self.pages)),
             -count,
             ANY_PATH in self.template,
             self.template,
         )
+
+    def is_led(self, made: set[Location]) -> bool:
+        """Tell whether one in five of its pages is led to by rewrites.
+
+        :param made: what rewrites make of other URLs.
+        """
+        led = sum(not made.isdisjoint(showing) for showing in self.pages.values())
+        return led > 0 and 5 * led >= len(self.pages)
 
     @property
     def telling(self) -> Collection[int]:

@@ -170,7 +170,7 @@ class _Skips:
         for location, pages in groups.pages.items() if classes else ():
             if isinstance(pages, int) and pages in self._by_page and self._is_seen(location):
                 self._by_page[pages].append(location)
-        made = self._made() if is_led_last else set()
+        made = self._made if is_led_last else set()
         self._classes = sorted(classes, key=lambda found: found.order(made))
         self._is_reordered = self._classes != sorted(classes, key=lambda found: found.order(set()))
         self._skipped: set[Location] = set()
@@ -364,6 +364,9 @@ class _Skips:
         make of others some were seen. Of the members that declare where they belong, some declare a
         URL that was seen and some one that was not. And where each page of a class has one URL in
         another class as well, what is missing there was not seen.
+
+        A class to which rewrites lead, and that has one URL of each page, is no such class: it is
+        the other place of the URLs that lead there.
         """
         undeclared = [count for page, count in look.others.items() if page not in look.told]
         alone = undeclared.count(0)
@@ -378,6 +381,8 @@ class _Skips:
             1.0 - self._thresholds.confidence
         ):
             return True
+        if found.is_single and found.is_led(self._made):
+            return False
         declared = Share(len(look.seen), len(look.seen | look.claimed))
         share = largest([*self._shares, declared, *self._shares_seen(found)])
         if share is None or share.seen == share.of or len(found.pages) < MIN_URLS:
@@ -445,8 +450,9 @@ class _Skips:
                 urls[page].append(location)
         return urls
 
+    @cached_property
     def _made(self) -> set[Location]:
-        """Return what rewrites make of URLs of these pages that say it in another way."""
+        """What rewrites make of URLs of these pages that say it in another way."""
         urls = (url for of_page in self._urls.values() for url in of_page)
         forms = ((url, self._form(url)) for url in urls if url not in self._groups.pages)
         return {
