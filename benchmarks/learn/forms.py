@@ -21,7 +21,12 @@ from itertools import product
 from random import Random
 from typing import TYPE_CHECKING
 
-from benchmarks.learn import forms_of_collections, forms_of_programs, forms_of_publishers
+from benchmarks.learn import (
+    forms_of_collections,
+    forms_of_programs,
+    forms_of_publishers,
+    forms_of_services,
+)
 from benchmarks.learn.judge import SINK_SIZE, Page, Score, score
 from benchmarks.learn.methods import Rules
 from scrapy_urlcanon.learn import Observation, learn
@@ -31,7 +36,12 @@ if TYPE_CHECKING:
 
     from benchmarks.learn.forms_of_programs import Form
 
-FORMS = {**forms_of_programs.FORMS, **forms_of_publishers.FORMS, **forms_of_collections.FORMS}
+FORMS = {
+    **forms_of_programs.FORMS,
+    **forms_of_publishers.FORMS,
+    **forms_of_collections.FORMS,
+    **forms_of_services.FORMS,
+}
 
 HOST = "www.site.example"
 
