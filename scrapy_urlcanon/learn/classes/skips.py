@@ -8,7 +8,6 @@ content, redirects and declared canonicals, and then only for the class as a who
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +16,7 @@ from scrapy_urlcanon.confidence import at_most, lower_bound
 from scrapy_urlcanon.learn.classes.coverage import MIN_URLS, Alone, Share, largest
 from scrapy_urlcanon.learn.classes.derived import follow, way_of_most
 from scrapy_urlcanon.learn.classes.elsewhere import Shown
+from scrapy_urlcanon.learn.classes.look import Look
 from scrapy_urlcanon.learn.classes.members import classes_of
 from scrapy_urlcanon.learn.classes.reach import Reach
 from scrapy_urlcanon.learn.evidence import worth
@@ -59,46 +59,6 @@ class Skips(NamedTuple):
     """By class, URLs that rewrites lead into it though some of its pages are found nowhere else:
     of each, whether its page is found outside. Without those rewrites it may hold, or hold
     better."""
-
-
-@dataclass(slots=True)
-class _Look:
-    """What a crawl shows of a class."""
-
-    others: dict[int, int] = field(default_factory=dict)
-    """URLs outside the class under which a page was seen, by page."""
-    seen: set[int] = field(default_factory=set)
-    """Pages that declare a URL outside the class, which was seen and shows the same page."""
-    claimed: set[int] = field(default_factory=set)
-    """Pages that declare but URLs outside the class which were not seen."""
-    contradicted: int = 0
-    """Members that declare another URL which shows another page, unless that may have changed."""
-    own: int = 0
-    """Members that declare themselves, and whose page was seen nowhere else."""
-    changed: set[int] = field(default_factory=set)
-    """Pages that declare a URL which shows another page, where both were seen but once."""
-    examples: list[tuple[str, str]] = field(default_factory=list)
-    is_unsure: bool = False
-    """Whether pages of it that were seen nowhere else may or may not be what chance makes."""
-
-    @property
-    def against(self) -> int:
-        """How many members say that their page is found nowhere else.
-
-        Where no page of a class declares another URL they all declare themselves: that says
-        nothing of the one whose other place was not seen.
-        """
-        return self.contradicted + (self.own if self.told else 0)
-
-    @property
-    def told(self) -> set[int]:
-        """The pages that declare a URL outside the class."""
-        return self.claimed | self.seen | self.changed
-
-    @property
-    def unseen(self) -> float:
-        """What share of the URLs that are declared was not seen."""
-        return len(self.claimed) / max(1, len(self.claimed | self.seen))
 
 
 def skip_rules(
@@ -248,8 +208,8 @@ class _Skips:
                 ],
             )
 
-    def _look(self, found: SkipClass) -> _Look:
-        look = _Look()
+    def _look(self, found: SkipClass) -> Look:
+        look = Look()
         inside = found.members | self._skipped
         for page, others in self._others(found):
             showing = found.pages[page]
@@ -326,7 +286,7 @@ class _Skips:
             if url not in found.members and self._form(url) in found.members
         ]
 
-    def _cut_off(self, found: SkipClass, look: _Look) -> int:
+    def _cut_off(self, found: SkipClass, look: Look) -> int:
         """Return how many pages are found elsewhere, but only by what a class would skip.
 
         None where no more are than chance makes: a crawl that was cut short has not seen all that
@@ -344,7 +304,7 @@ class _Skips:
         chance = 1.0 - at_most(cut - 1, max(cut, linked), 1.0 - seen.seen / seen.of)
         return cut if chance < 1.0 - self._thresholds.confidence else 0
 
-    def _is_hardly_seen(self, look: _Look) -> bool:
+    def _is_hardly_seen(self, look: Look) -> bool:
         """Tell whether so few of the URLs that are declared were seen that no crawl misses as many.
 
         They may be linked nowhere else: where next to none was seen, and where the crawl has seen
@@ -356,14 +316,14 @@ class _Skips:
         chance = 1.0 - at_most(claimed - 1, told, 1.0 - self._share_declared) if claimed else 1.0
         return chance <= 1.0 - self._thresholds.confidence
 
-    def _is_chance(self, found: SkipClass, look: _Look) -> bool:
+    def _is_chance(self, found: SkipClass, look: Look) -> bool:
         """Tell whether the pages that are found nowhere else are no more than chance makes.
 
         Of a crawl that has left nothing none is, but what changed. Of others, how many of their
-        URLs are missing is known in three ways. Of the URLs that rewrites
-        make of others some were seen. Of the members that declare where they belong, some declare a
-        URL that was seen and some one that was not. And where each page of a class has one URL in
-        another class as well, what is missing there was not seen.
+        URLs are missing is known in three ways. Of the URLs that rewrites make of others some were
+        seen. Of the members that declare where they belong, some declare a URL that was seen and
+        some one that was not. And where each page of a class has one URL in another class as well,
+        what is missing there was not seen.
 
         A class to which rewrites lead, and that has one URL of each page, is no such class: it is
         the other place of the URLs that lead there.
@@ -383,6 +343,10 @@ class _Skips:
             return True
         if found.is_single and found.is_led(self._made):
             return False
+        return self._is_missed(found, look)
+
+    def _is_missed(self, found: SkipClass, look: Look) -> bool:
+        """Tell whether so many pages may have been seen nowhere else if all have another URL."""
         declared = Share(len(look.seen), len(look.seen | look.claimed))
         share = largest([*self._shares, declared, *self._shares_seen(found)])
         if share is None or share.seen == share.of or len(found.pages) < MIN_URLS:
@@ -397,7 +361,7 @@ class _Skips:
         self._shares.append(share)
         return True
 
-    def _displaced(self, found: SkipClass, look: _Look) -> int:
+    def _displaced(self, found: SkipClass, look: Look) -> int:
         """Return how many pages of a class are not where most of it has its other URL.
 
         Where that is told from the URL, as the same without a parameter, and was seen to be another
