@@ -72,6 +72,16 @@ def test_number_of_a_part_is_dropped_beside_what_has_no_parts():
     assert rules([*parts, *once, *again, see("/b?do=details&id=7&pagenum=2", "two")]) == {}
 
 
+def test_order_and_part_of_the_list_that_led_to_a_page_are_dropped_together():
+    """A list that is put in order begins anew: its links to pages differ in more than the part."""
+    parts = [see(f"/b?page={i}", f"part {i}") for i in range(8)]
+    once, again = pages("/b?id={}&page=7", 30), pages("/b?id={}&page=1&dir=up&field=x", 30)
+    learned = rules([*parts, *once, *again])
+    assert list(learned) == ["shop.example/?id=*"]
+    assert "page" in learned["shop.example/?id=*"]["drop_params"]
+    assert rules([*parts, *once, *again, see("/b?id=7&page=2", "two")]) == {}
+
+
 def test_value_that_a_script_takes_by_itself_is_a_default():
     """What all evidence has is dropped, and no other value, though none of these tells more."""
     lists = [page for do in ("&do=list", "") for page in pages("/b?part={}" + do, 12)]

@@ -130,9 +130,12 @@ def _of_names(
 
     A site has few of these differences, and a million pairs that have them.
     """
-    by_name: list[Operation] = [DropParam(name) for name in names if not is_protected(name, worded)]
+    by_name: list[Operation] = [
+        DropParam(name)
+        for name in names
+        if not is_protected(name, worded) or is_paging(name, worded)
+    ]
     found: list[Candidate] = [(operation,) for operation in (*outside, *by_name)]
-    found += [(DropParam(name),) for name in names if is_paging(name, worded)]
     if len(by_name) == len(names) and len(outside) + len(by_name) > 1:
         if len(by_name) > 1:
             found.append(tuple(by_name))
