@@ -27,6 +27,7 @@ from scrapy_urlcanon.pages.signature import (
     lines_of_lower,
     lower_case,
     steady,
+    without_marks,
 )
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ class Page:
         if document is None:
             return _NOTHING
         title = steady(title_of(document).encode("utf-8", "surrogatepass"), self._date)
-        text = steady(folded_lines(text_of(document, self._kind)), self._date)
+        text = without_marks(steady(folded_lines(text_of(document, self._kind)), self._date))
         media = tuple(source.encode("utf-8", "surrogatepass") for source in media_of(document))
         is_empty = text in {b"", title} and not media
         scripts = scripts_of(document).encode("utf-8", "surrogatepass") if is_empty else b""

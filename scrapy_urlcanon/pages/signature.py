@@ -51,6 +51,10 @@ _AGE = re.compile(
 )
 _AGO = re.compile(rb" ago\b")
 _LONGEST_AGE = 80
+# An arrow at the end of a line, in UTF-8: it says by which column a table is put in order.
+_MARK = re.compile(
+    rb"(?:\xe2(?:\x86[\x91\x93]|\x87[\xa7\xa9]|\x96[\xb2-\xb5\xbc-\xbf]|\xac[\x86\x87]))+(?=\n|\Z)"
+)
 # The tokens and digests of forms and assets, which are others at each visit.
 _TOKEN = re.compile(rb"\b[0-9a-fA-F]{32,}\b")
 _LONG = b"0" * 32
@@ -299,6 +303,28 @@ def steady(text: bytes, date: str) -> bytes:
         return b"0:00" if is_now and _may_be_of(days, found) else found[0]
 
     return _CLOCK.sub(clock, text)
+
+
+def without_marks(text: bytes) -> bytes:
+    r"""Return *text*, some lines, without the arrows behind the titles of columns.
+
+    A table with one row is the same in any order. Behind a number an arrow says something.
+
+    >>> without_marks("Name ▲\nSize▼\n7 ▲\n▲".encode()).decode().split("\n")
+    ['Name', 'Size', '7 ▲', '▲']
+    """
+    if b"\xe2" not in text:
+        return text
+    pieces: list[bytes] = []
+    done = 0
+    for mark in _MARK.finditer(text):
+        end = mark.start()
+        end -= text[end - 1 : end] == b" "
+        last = text[end - 1 : end]
+        if last.isalpha() or last > b"\x7f":
+            pieces.append(text[done:end])
+            done = mark.end()
+    return b"".join([*pieces, text[done:]])
 
 
 def _without_ages(text: bytes) -> bytes:

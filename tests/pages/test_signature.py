@@ -30,6 +30,18 @@ def test_lines_are_those_that_a_reader_sees():
     ]
 
 
+def test_column_that_a_table_is_ordered_by_is_no_content():
+    """A table with one row is the same in any order, wherever the arrow is that says so."""
+
+    def table(*titles, row="7 bugs"):
+        cells = "".join(f"<th><a href=?>{title}</a></th>" for title in titles)
+        return signature(f"<table><tr>{cells}</tr><tr><td>{row}</td></tr></table>").lines
+
+    orders = [("ID ▲", "Größe"), ("ID", "Größe ▼"), ("ID", "Größe↑")]
+    assert {table(*titles) for titles in orders} == {table("ID", "Größe")}
+    assert table("ID", row="7 ▲") != table("ID", row="7 ▼")
+
+
 def test_numbers_are_masked_in_every_script():
     """A count in Arabic, Thai or mathematical digits is a count."""
     digits = [chr(number) for number in range(0x110000) if chr(number).isdecimal()]
