@@ -82,3 +82,13 @@ def test_rule_for_some_urls_says_nothing_of_a_parameter_that_others_have_too():
 def test_names_are_known_however_they_are_written(name, meaning):
     """Programs differ in hyphens, underscores and capitals."""
     assert Suspicions.of([]).log_odds("drop_params", [name]) == ODDS[meaning]
+
+
+def test_form_to_log_in_instead_of_a_page_is_not_that_page():
+    """Who asks for a bug and to log in is shown the form alone."""
+    bugs = [
+        f"http://a.example/show_{what}.cgi?id={n}" for what in ("bug", "activity") for n in "123"
+    ]
+    found = Suspicions.of(bugs)
+    assert found.log_odds("drop_params", ["list_id"]) == ODDS["view"]
+    assert found.log_odds("drop_params", ["GoAheadAndLogIn"]) == 0
