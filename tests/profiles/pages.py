@@ -164,6 +164,20 @@ KNOWN = [
         ),
     ),
     Shown(
+        "magento",
+        "http://a.example/shop/shoes.html",
+        body(css("/shop/skin/frontend/base/default/styles.css"), 'class=" catalog-category-view "'),
+        place="/shop/",
+    ),
+    Shown(
+        "magento",
+        "http://a.example/shop/contacts/",
+        head(css("/shop/skin/frontend/base/default/styles.css")),
+        (("Set-Cookie", "om_frontend=0; path=/shop/"),),
+        place="/shop/",
+        needs_headers=True,
+    ),
+    Shown(
         "prestashop",
         "http://a.example/12-shoes",
         head(generator("PrestaShop"), js("/modules/ps_shoppingcart/ps_shoppingcart.js")),
