@@ -24,6 +24,7 @@ from scrapy_urlcanon.pages.signature import (
     Lines,
     Signature,
     hash64,
+    kept_lines,
     lines_of_lower,
     lower_case,
     steady,
@@ -162,7 +163,7 @@ class Page:
         digest = RAW + raw
         if not is_data:
             digest = sha1(self._reading.text, usedforsecurity=False).hexdigest()
-        return Signature(raw, digest, self._title_hash, self.lines[:MAX_LINES])
+        return Signature(raw, digest, self._title_hash, kept_lines(self.lines))
 
     @cached_property
     def digest(self) -> PageDigest:

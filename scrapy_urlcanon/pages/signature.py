@@ -9,6 +9,7 @@ from datetime import timedelta
 from email.utils import parsedate_to_datetime
 from functools import lru_cache, partial
 from hashlib import sha1
+from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from xxhash import xxh3_64_intdigest
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 #: Lines that are kept of one page, some 6 bytes each; real ones have 50 to 400.
 MAX_LINES = 1000
+
+#: Of a page of more lines these are the first; the others are a sample of those that follow, since
+#: what tells two sources apart may stand behind a thousand numbers of lines.
+_FIRST_LINES = 500
 
 #: Texts of fewer words in different lines say too little for a near-duplicate signature.
 MIN_WORDS = 20
@@ -385,6 +390,28 @@ def lines_of_lower(text: bytes, media: Iterable[bytes] = ()) -> Lines:
         words += [size // _SIZE_OF_A_WORD + 1 for size in map(len, lines)]
     of_media = [*map(hash_of_medium, media)]
     return Lines(shapes + of_media, exact + of_media, words + [1] * len(of_media))
+
+
+def kept_lines(lines: Lines) -> Lines:
+    """Return *lines*, and of more than :data:`MAX_LINES` as many: the first, and some that follow.
+
+    These are those with the smallest hashes, so that of two long pages with most lines in common
+    most of what is kept is the same. The last one is made of all that follow the first: like any
+    other it has numbers, and may be another one at each visit.
+    """
+    if len(lines) <= MAX_LINES:
+        return lines
+    masked, exact, _ = lines.columns
+    others = slice(_FIRST_LINES, None)
+    rows = {exact[row]: row for row in reversed(range(_FIRST_LINES, len(exact)))}
+    some = sorted(map(rows.__getitem__, nsmallest(MAX_LINES - _FIRST_LINES - 1, rows)))
+    columns = ([*column[:_FIRST_LINES], *map(column.__getitem__, some)] for column in lines.columns)
+    of_all = _hash_of_all(masked[others]), _hash_of_all(exact[others]), 1
+    return Lines(*([*column, last] for column, last in zip(columns, of_all, strict=True)))
+
+
+def _hash_of_all(hashes: Sequence[int]) -> int:
+    return int.from_bytes(digest_of(hashes)[:8], "big")
 
 
 def hash_of_medium(source: bytes) -> int:

@@ -12,7 +12,14 @@ from xxhash import xxh3_64_intdigest
 from scrapy_urlcanon.pages.canonical_link import declared_canonical
 from scrapy_urlcanon.pages.markup import folded_lines, parse, text_of
 from scrapy_urlcanon.pages.page import Page
-from scrapy_urlcanon.pages.signature import MAX_LINES, Line, lines_of, simhash, unpack
+from scrapy_urlcanon.pages.signature import (
+    MAX_LINES,
+    Boilerplate,
+    Line,
+    lines_of,
+    simhash,
+    unpack,
+)
 
 
 def signature(html, date=""):
@@ -202,10 +209,23 @@ def test_signature_is_bounded():
     assert len(long.pack()) < 12_000
     usual = signature("".join(f"<p>line {number} of some words" for number in range(100)))
     assert len(usual.pack()) < 1_200
-    # The digest is that of the whole text all the same.
-    more = signature("".join(f"<p>line {number} of many words" for number in range(5001)))
-    assert more.lines == long.lines
-    assert more.text_sha1 != long.text_sha1
+
+
+def long_page(word, last=""):
+    numbers = "".join(f"<p>{number}" for number in range(MAX_LINES))
+    return signature(numbers + "".join(f"<p>{word} {n % 700} of it" for n in range(1400)) + last)
+
+
+def test_pages_that_differ_behind_a_thousand_lines_are_two():
+    """So do sources beside the numbers of their lines; what moves at each visit does not count."""
+    one, other = long_page("one", "<p>1"), long_page("other", "<p>1")
+    visited = long_page("one", "<p>2")
+    assert len({one.main()[0], other.main()[0], visited.main()[0]}) == 3
+    assert (one.main()[1] ^ other.main()[1]).bit_count() > 8
+    assert (one.main()[1] ^ visited.main()[1]).bit_count() <= 3
+    noise = Boilerplate(noise={one.lines[-1].masked})
+    assert one.main(noise) == visited.main(noise)
+    assert len(one.lines) == MAX_LINES
 
 
 def test_simhash_is_near_for_near_texts():
