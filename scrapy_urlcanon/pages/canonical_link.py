@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 MAX_LINK_HEADER = 1 << 14
 """Characters of a ``Link`` header that are read; servers send less than half of it."""
 
+_NO_ADDRESS = frozenset({"None", "null", "undefined"})
+"""What templates print where they have no address: as a reference it would be one of the folder."""
+
 _ORIGIN_OF_BASE = re.compile(rf"{ORIGIN}(?=[/?#]|\Z)")
 
 
@@ -23,7 +26,8 @@ def declared_canonical(text: str | None, url: str, link_header: str = "") -> str
     """Return the canonical URL that a page declares, absolute, or the empty text.
 
     A ``Link`` header (RFC 8288, RFC 6596) wins over the link element. Of several elements that
-    disagree none is believed, and none that stands behind the head: visitors write there.
+    disagree none is believed, and none that stands behind the head: visitors write there. Nor is
+    ``None``, ``null`` or ``undefined``, which a template prints where it has no address.
 
     >>> declared_canonical('<link rel="canonical" href="/x">', "http://a.example/y?z=1")
     'http://a.example/x'
@@ -37,7 +41,7 @@ def declared_canonical(text: str | None, url: str, link_header: str = "") -> str
     :param link_header: the value of ``Link``; of several their values between commas.
     """
     for target, params in links_of(link_header[:MAX_LINK_HEADER]):
-        if "canonical" in params.get("rel", "").lower().split():
+        if "canonical" in params.get("rel", "").lower().split() and _is_address(target):
             return absolute(url, target)
     text = text_of_head(text or "")
     # In lower case the head alone: of a whole page that is not in ASCII this takes longer than all
@@ -53,6 +57,7 @@ def declared_canonical(text: str | None, url: str, link_header: str = "") -> str
         for element in head.iter("link")
         if "canonical" in (element.get("rel") or "").lower().split()
         and (href := element.get("href"))
+        and _is_address(href)
     }
     return str(found.pop()) if len(found) == 1 else ""
 
@@ -75,9 +80,13 @@ def other_addresses(text: str | None, url: str) -> dict[str, str]:
         is_next = "next" in (element.get("rel") or "").lower().split()
         name = "next" if is_next else (element.get("property") or "").lower()
         target = element.get("href") if is_next else element.get("content")
-        if name in {"next", "og:url"} and target:
+        if name in {"next", "og:url"} and target and _is_address(target):
             found.setdefault(name, absolute(url, target))
     return found
+
+
+def _is_address(reference: str) -> bool:
+    return reference.strip() not in _NO_ADDRESS
 
 
 def absolute(base: str, reference: str) -> str:
