@@ -32,7 +32,8 @@ def skips_learned(path: Path, pages, links, *, reason):
     """Record a crawl, and return what is to be skipped by it.
 
     :param pages: by URL, the topic that it shows, and the URL that it declares or nothing.
-    :param links: by URL, those that it links; of None those that the crawl began with.
+    :param links: by URL, those that it links; of None those that the crawl began with, and of what
+        is no page the one that it redirects to.
     """
     numbers = {}
 
@@ -45,6 +46,8 @@ def skips_learned(path: Path, pages, links, *, reason):
             head = f'<link rel="canonical" href="{declared}">' if declared else ""
             html = f"<head>{head}<title>{topic}</title></head><p>{words(topic)}"
             store.add(Page(SITE + url, html.encode(), html), status=200, key=key(url))
+        for url in links.keys() - pages.keys() - {None}:
+            store.add_redirect(SITE + url, 302, SITE + links[url][0], key=key(url))
         for url, linked in links.items():
             store.add_links("site.example", url and key(url), [key(one) for one in linked])
         store.end(reason)
@@ -131,6 +134,19 @@ def test_what_many_pages_link_need_not_be_linked_by_the_other_place(tmp_path):
         links[number_of(topic)] = [author]
     learned = skips_learned(tmp_path / "o.sqlite", pages, links, reason="finished")
     assert learned == ["/topic?n={a:digits}"]
+
+
+def test_pages_to_which_other_urls_redirect_are_had_only_where_that_is_fetched(tmp_path):
+    """As by old addresses, which lead to the short links that are skipped in one step or two."""
+    pages, links = forum()
+    for topic in range(5):
+        links[f"/old{slug(topic)}"] = [f"/middle{slug(topic)}"]
+        links[f"/middle{slug(topic)}"] = [number_of(topic)]
+        links["/"].append(f"/old{slug(topic)}")
+        del pages[slug(topic)]
+        links["/"].remove(slug(topic))
+    learned = skips_learned(tmp_path / "o.sqlite", pages, links, reason="finished")
+    assert learned == []
 
 
 def test_links_of_a_crawl_cut_short_may_be_what_it_missed(tmp_path):

@@ -1,9 +1,11 @@
 """What redirects say of the pages at both of their ends."""
 
+from random import Random
+
 import pytest
 from observed import HOST, pages, rules, see
 
-from scrapy_urlcanon.learn import Observation
+from scrapy_urlcanon.learn import Observation, learn
 
 
 def test_redirect_is_evidence():
@@ -50,3 +52,35 @@ def test_redirect_by_the_kind_of_a_thing_is_evidence():
     ]
     found = rules([*hops, *(see(kind, f"text {i}") for i, kind in enumerate(kinds))])
     assert found["shop.example"]["rewrite_path"]
+
+
+def test_short_links_that_redirect_are_no_other_place_of_documents():
+    """To skip the documents would lose them: who follows such a link is sent to what is skipped.
+
+    The links themselves are of no class, since pages of their own stand beside them.
+    """
+    names = ["".join(Random(i).choices("abcdefghij", k=12)) for i in range(100)]
+    links = [Observation(f"{HOST}/{names[i]}", 302, redirect=f"{HOST}/doc/{i}") for i in range(40)]
+    own = [see(f"/{name}", name) for name in names[40:]]
+    assert not learn([*pages("/doc/{}", 40), *links, *own]).rules
+
+
+def test_links_to_posts_that_redirect_to_topics_are_skipped():
+    """Half of a forum is known, and a rule gives the parts of topics their shortest form.
+
+    Of what a post redirects to the very URL was not seen, but others with the same form were: that
+    is no other page.
+    """
+    draw = Random(0)
+    seen = []
+    for topic in range(60):
+        name = f"{topic}-{draw.choice('abc')}{draw.choice('xyz')}-name"
+        for part in range(1, draw.choice((1, 1, 2)) + 1):
+            urls = [f"/topic/{to}?page={part}" for to in (topic, name)]
+            seen += [see(url, f"{topic} {part}") for url in urls]
+            seen += [
+                Observation(f"{HOST}/post/{len(seen) + i}", 302, redirect=HOST + urls[1])
+                for i in range(6)
+            ]
+    found = learn([one for one in seen if draw.random() < 0.5]).rules
+    assert [rule.setting for rule in found if rule.option == "skip"] == [["/post/{a:digits}"]]

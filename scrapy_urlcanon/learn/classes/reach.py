@@ -34,8 +34,9 @@ class Reach:
 
         :param form: what the accepted rewrite rules make of a URL.
         """
-        self._forms, self._pages = groups.pages, len(groups.site.sizes)
-        row_of = array("i", (self._forms.row_of(form(url)) for url in groups.site.locations))
+        site = groups.site
+        self._forms, self._pages = groups.pages, len(site.sizes)
+        row_of = array("i", (self._forms.row_of(form(url)) for url in site.locations))
         counts = Counter(links.targets)
         self._sources = array("i")
         for row, target in zip(links.sources, links.targets, strict=True):
@@ -43,8 +44,10 @@ class Reach:
             is_all = counts[target] < ALL_KEPT
             self._sources.append(place if is_all else self._place_of(row_of[row]))
         self._targets = array("i", map(row_of.__getitem__, links.targets))
-        forms = {self._forms.row_of(form) for form in self._forms}
+        forms = {*row_of}
         self._rows = max(forms, default=NO_ROW) + 1
+        # What redirects shows nothing, but leads to what may.
+        self._showing = {form for row, form in enumerate(row_of) if row not in site.redirects}
         self._starts = forms.difference(self._targets)
         self._starts.update(map(row_of.__getitem__, links.starts))
         # What links itself in a circle was found in a way that nobody noted.
@@ -70,6 +73,8 @@ class Reach:
         def fetch(row: int) -> None:
             fetched[row] = True
             shown[self._pages + row] = True
+            if row not in self._showing:
+                return
             pages = self._forms.pages_at(row)
             for page in (pages,) if isinstance(pages, int) else pages:
                 if page != NO_EVIDENCE:

@@ -120,6 +120,9 @@ class _Skips:
             for row, target in relation.items()
         }
         self._declared = {source: to for source, to in declared.items() if source != to}
+        self._redirects = {
+            form(site.locations[row]): forms[to] for row, to in site.redirects.items()
+        }
         self._canonical = {site.locations[row] for row in site.canonical}
         likely = {location for page in groups.duplicates() for location in groups.forms(page)}
         likely = {url for url in likely | self._declared.keys() if url in groups.pages}
@@ -139,8 +142,8 @@ class _Skips:
         self._shares = [*shares]
         self._share_declared = 0.0
         """What share of the URLs that pages declare was seen at least, by the best class."""
-        self._missing: set[int] = set()
-        """Pages that nothing leads to but what is skipped."""
+        self._missing: set[int] | None = None
+        """Pages that nothing leads to but what is skipped; None where that is yet to be told."""
         self.led: dict[Key, dict[Location, bool]] = {}
 
     @cached_property
@@ -155,6 +158,11 @@ class _Skips:
     def _shown(self, location: Location) -> tuple[int, ...] | int:
         pages = self._groups.pages.get(location)
         return NO_EVIDENCE if pages is None else pages
+
+    def _shows_another(self, location: Location, page: int) -> bool:
+        """Tell whether it is known that a URL shows another page, and not that one too."""
+        shown = self._shown(location)
+        return shown != NO_EVIDENCE and (isinstance(shown, int) or page not in shown)
 
     def _is_once(self, pages: tuple[int, ...] | int) -> bool:
         """Tell whether a page was seen under one URL only, as one is that has changed."""
@@ -182,8 +190,7 @@ class _Skips:
             evidence = self._judge(found, known)
             if evidence is not None:
                 self._skipped |= found.members
-                if self._reach:
-                    self._missing = self._reach.missing(self._skipped)
+                self._missing = None
                 rule = LearnedRule(
                     self._groups.site.domain,
                     found.host,
@@ -204,7 +211,10 @@ class _Skips:
                 [
                     other
                     for other in self._by_page[page]
-                    if other not in inside and shown.has_better(other)
+                    if other not in inside
+                    # What redirects to what is skipped shows nothing, once that is skipped.
+                    and self._redirects.get(other) not in inside
+                    and shown.has_better(other)
                 ],
             )
 
@@ -222,7 +232,7 @@ class _Skips:
                     look.own += not others and member in self._canonical
                 elif target in others:
                     look.seen.add(page)
-                elif self._is_seen(target) and self._shown(target) != NO_EVIDENCE:
+                elif self._is_seen(target) and self._shows_another(target, page):
                     if self._is_once(page) and self._is_once(self._shown(target)):
                         look.changed.add(page)
                     else:
@@ -295,6 +305,8 @@ class _Skips:
         site = self._groups.site
         if self._reach is None or site.links is None:
             return 0
+        if self._missing is None:
+            self._missing = self._reach.missing(self._skipped)
         missing = self._reach.missing(found.members | self._skipped) - self._missing
         cut = sum(1 for page in missing if look.others.get(page, 1))
         if not cut or site.is_whole:
