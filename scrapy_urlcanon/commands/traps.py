@@ -39,6 +39,9 @@ with a line for URLCANON_RULES that would end it. Of a report, those that the cr
 URLCANON_ORDER = "novelty" found; of a store (URLCANON_RECORD) or another input of
 "scrapy urlcanon learn", those whose pages showed what other pages had shown.
 
+Look at some of the pages before you use a line: an article that a list has shown in full
+before brings nothing new either, and would be fetched no more.
+
   scrapy urlcanon traps report.json
   scrapy urlcanon traps crawl.sqlite
 """

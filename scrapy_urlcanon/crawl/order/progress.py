@@ -263,7 +263,9 @@ class OrderedCrawl:
                 self._warned.add(trap.kind)
                 logger.warning(
                     "%(fetches)s of %(all)d for URLs like %(kind)s brought next to nothing new. "
-                    "They come last from now on. In %(setting)s this would end them: %(line)s",
+                    "They come last from now on. If none of them is a page that you want (an "
+                    "article that a list had in full before brings nothing new either), this in "
+                    "%(setting)s would end them: %(line)s",
                     {
                         "fetches": count_of(trap.fetches, "fetch", "fetches"),
                         "all": fetches,
