@@ -36,20 +36,22 @@ class Reach:
         """
         site = groups.site
         self._forms, self._pages = groups.pages, len(site.sizes)
-        row_of = array("i", (self._forms.row_of(form(url)) for url in site.locations))
+        form_of = array("i", (self._forms.row_of(form(url)) for url in site.locations))
         counts = Counter(links.targets)
-        self._sources = array("i")
+        self._sources, self._targets = array("i"), array("i")
         for row, target in zip(links.sources, links.targets, strict=True):
-            place = self._pages + row_of[row]
+            source, to = form_of[row], form_of[target]
+            if NO_ROW in {source, to}:
+                continue
             is_all = counts[target] < ALL_KEPT
-            self._sources.append(place if is_all else self._place_of(row_of[row]))
-        self._targets = array("i", map(row_of.__getitem__, links.targets))
-        forms = {*row_of}
+            self._sources.append(self._pages + source if is_all else self._place_of(source))
+            self._targets.append(to)
+        forms = {*form_of} - {NO_ROW}
         self._rows = max(forms, default=NO_ROW) + 1
         # What redirects shows nothing, but leads to what may.
-        self._showing = {form for row, form in enumerate(row_of) if row not in site.redirects}
+        self._showing = {form for row, form in enumerate(form_of) if row not in site.redirects}
         self._starts = forms.difference(self._targets)
-        self._starts.update(map(row_of.__getitem__, links.starts))
+        self._starts.update(forms.intersection(map(form_of.__getitem__, links.starts)))
         # What links itself in a circle was found in a way that nobody noted.
         _, fetched = self._fetch(frozenset())
         self._starts.update(row for row in forms if not fetched[row])
