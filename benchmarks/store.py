@@ -19,9 +19,7 @@ from typing import Any
 
 from results import conditions, say, table, write
 from safety import page_of
-from scrapy.utils.test import get_crawler
 
-from scrapy_urlcanon.crawl.record.links import RecordedLinks
 from scrapy_urlcanon.learn.learning import learn
 from scrapy_urlcanon.learn.processes import usable_processors
 from scrapy_urlcanon.learn.readers.store import Stores
@@ -43,7 +41,6 @@ def fill(path: Path, rows: int, variants: int) -> tuple[float, float]:
     choose = random.Random(1)
     spent = 0.0
     with ObservationStore(path) as store:
-        links = RecordedLinks(get_crawler(), store)
         store.begin(datetime.now(timezone.utc), ())
         for first in range(0, rows, _PAGES_OF_A_SITE):
             host = f"www.site{first}.example"
@@ -62,16 +59,14 @@ def fill(path: Path, rows: int, variants: int) -> tuple[float, float]:
                 else:
                     pages[-1].__dict__["signature"] = pages[known].signature
                 _ = pages[-1].canonical
-            # As `page_of` has them: a menu, and as many others.
-            linked = [
-                {*range(20), *choose.choices(range(len(texts)), k=20)} for _ in range(len(texts))
-            ]
             start = perf_counter()
             for number, page in enumerate(pages):
                 key = first + number % texts_of_a_site
                 store.add(page, status=200, key=key)
-                others = {first + other for other in linked[number % texts_of_a_site]}
-                links.keep(host.removeprefix("www."), key, others)
+                # As the recorder keeps them where each page has 40 links: of a page eight, the 16th
+                # and the 32nd.
+                linked = [first + other for other in choose.choices(range(len(texts)), k=10)]
+                store.add_links(host.removeprefix("www."), key, linked)
             store.flush()
             spent += perf_counter() - start
     return rows / spent, path.stat().st_size / rows

@@ -12,7 +12,7 @@ from scrapy_urlcanon.crawl.own_requests import MARK_KEY
 from scrapy_urlcanon.learn.links import ALL_KEPT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.store import ObservationStore
 
 _REMEMBERED = 200_000
-"""Pages of which it is known how many links there were: some 20 MB."""
+"""URLs of which it is known how many links there were: some 20 MB."""
 
 
 class RecordedLinks:
@@ -50,62 +50,61 @@ class RecordedLinks:
 
     def started(self, request: Request) -> None:
         """Note a request that no page links."""
-        self.keep(domain_of(request.url), None, {self.key(request)})
+        self._keep(domain_of(request.url), None, {request.url: request})
 
     def redirected(self, source: str, target: str) -> None:
         """Note that *source* led to *target*, as a link does."""
         domain = domain_of(source)
         if domain == domain_of(target):
-            self.keep(domain, self.key_of_url(source), {self.key_of_url(target)})
+            self._keep(domain, Request(source), {target: Request(target)})
 
     def output_of(self, response: Response) -> LinksOfPage | None:
         """Return what is to be told of the output of the callback of *response*, if it is one."""
         request = response.request
         if request is None or not request.url.startswith(("http://", "https://")):
             return None
-        return LinksOfPage(request, self.key, self.keep)
+        return LinksOfPage(request, self._keep)
 
-    def keep(self, domain: str, page: int | None, linked: set[int]) -> None:
+    def _keep(self, domain: str, page: Request | None, linked: Mapping[str, Request]) -> None:
         """Keep what a page links, but for most of what many do; None is where a crawl begins."""
-        kept = []
+        kept = set()
         counts = self._counts
         if len(counts) >= _REMEMBERED:
             counts.clear()
-        for key in linked:
-            count = counts[key] = counts.get(key, 0) + 1
+        for url, request in linked.items():
+            # A number takes less room than the URL does.
+            hashed = hash(url)
+            count = counts[hashed] = counts.get(hashed, 0) + 1
             # And the 16th, the 32nd and so on.
             if count <= ALL_KEPT or not count & (count - 1):
-                kept.append(key)
+                kept.add(self.key(request))
         if kept:
-            self._store.add_links(domain, page, kept)
+            self._store.add_links(domain, None if page is None else self.key(page), [*kept])
 
 
 class LinksOfPage:
     """Collects what the callback of one page asks for.
 
-    :param keep: is told of the domain, the page and what it links.
+    :param keep: is told of the domain, the page and what it links, by URL.
     """
 
     def __init__(
-        self,
-        request: Request,
-        key_of: Callable[[Request], int],
-        keep: Callable[[str, int | None, set[int]], None],
+        self, page: Request, keep: Callable[[str, Request, Mapping[str, Request]], None]
     ) -> None:
-        self._page, self._key_of, self._keep = request, key_of, keep
-        self._domain = domain_of(request.url)
-        scheme, _, rest = request.url.partition("://")
+        self._page, self._keep = page, keep
+        self._domain = domain_of(page.url)
+        scheme, _, rest = page.url.partition("://")
         # What most links begin with, which need not be looked at further.
         self._site = f"{scheme}://{rest.partition('/')[0]}/"
-        self._linked: set[int] = set()
+        self._linked: dict[str, Request] = {}
 
     def add(self, each: Any) -> None:
         """Note a request; items are none."""
-        if not isinstance(each, Request) or each.method != "GET":
-            return
-        if each.url.startswith(self._site) or domain_of(each.url) == self._domain:
-            self._linked.add(self._key_of(each))
+        if isinstance(each, Request) and each.method == "GET":
+            url = each.url
+            if url.startswith(self._site) or domain_of(url) == self._domain:
+                self._linked[url] = each
 
     def end(self) -> None:
         """Note that there is no more."""
-        self._keep(self._domain, self._key_of(self._page), self._linked)
+        self._keep(self._domain, self._page, self._linked)
