@@ -12,7 +12,7 @@ from scrapy_urlcanon.learn.store import ObservationStore
 from scrapy_urlcanon.pages.page import Page
 
 SITE = "http://site.example"
-HOME, LISTS = 0, 100_000
+HOME = 100_000
 TOPICS = 60
 
 
@@ -62,7 +62,7 @@ def number_of(topic):
 
 def forum(*, without_slug=(), declared=(), unseen=()):
     """Return pages and links of a site whose home page links topics by number and by slug."""
-    pages, links = {"/": (LISTS, "")}, {None: ["/"], "/": []}
+    pages, links = {"/": (HOME, "")}, {None: ["/"], "/": []}
     for topic in range(TOPICS):
         says = slug(topic) if topic in declared else ""
         pages[number_of(topic)] = topic, says
@@ -83,7 +83,7 @@ def test_what_a_whole_crawl_has_not_seen_is_not_there(tmp_path, reason, skips):
 
 
 def test_whole_crawl_in_which_all_is_found_elsewhere_skips(tmp_path):
-    """And one page that has changed is none that has no other place."""
+    """No share of the site is left that anything would have to be put down to."""
     pages, links = forum()
     learned = skips_learned(tmp_path / "o.sqlite", pages, links, reason="finished")
     assert learned == ["/topic?n={a:digits}"]

@@ -34,6 +34,8 @@ class Reach:
 
         :param form: what the accepted rewrite rules make of a URL.
         """
+        self.seen = links.seen
+        """How many of the pages that are linked were fetched."""
         site = groups.site
         self._forms, self._pages = groups.pages, len(site.sizes)
         form_of = array("i", (self._forms.row_of(form(url)) for url in site.locations))
@@ -53,12 +55,12 @@ class Reach:
         self._starts = forms.difference(self._targets)
         self._starts.update(forms.intersection(map(form_of.__getitem__, links.starts)))
         # What links itself in a circle was found in a way that nobody noted.
-        _, fetched = self._fetch(frozenset())
-        self._starts.update(row for row in forms if not fetched[row])
+        shown = self._shown(frozenset())
+        self._starts.update(row for row in forms if not shown[self._pages + row])
 
     def missing(self, skipped: Iterable[Location]) -> set[int]:
         """Return the pages that no crawl gets which fetches none of some forms."""
-        shown, _ = self._fetch({self._forms.row_of(form) for form in skipped})
+        shown = self._shown({self._forms.row_of(form) for form in skipped})
         return {page for page in range(self._pages) if not shown[page]}
 
     def linked_by(self, forms: Iterable[Location]) -> int:
@@ -68,12 +70,14 @@ class Reach:
         edges = zip(self._sources, self._targets, strict=True)
         return len({row for place, row in edges if place in places})
 
-    def _fetch(self, skipped: Collection[int]) -> tuple[bytearray, bytearray]:
-        """Return what is shown, and which forms are fetched, if some rows of forms are not."""
-        shown, fetched = bytearray(self._pages + self._rows), bytearray(self._rows)
+    def _shown(self, skipped: Collection[int]) -> bytearray:
+        """Return which pages are shown if some rows of forms are not fetched.
+
+        Behind the pages it says which rows are.
+        """
+        shown = bytearray(self._pages + self._rows)
 
         def fetch(row: int) -> None:
-            fetched[row] = True
             shown[self._pages + row] = True
             if row not in self._showing:
                 return
@@ -89,10 +93,10 @@ class Reach:
         while is_more:
             is_more = False
             for place, row in zip(self._sources, self._targets, strict=True):
-                if shown[place] and not fetched[row] and row not in skipped:
+                if shown[place] and not shown[self._pages + row] and row not in skipped:
                     fetch(row)
                     is_more = True
-        return shown, fetched
+        return shown
 
     def _place_of(self, row: int) -> int:
         """Return the page of a form; a number of its own where it is not known to be of one."""

@@ -302,16 +302,15 @@ class _Skips:
         None where no more are than chance makes: a crawl that was cut short has not seen all that
         links them.
         """
-        site = self._groups.site
-        if self._reach is None or site.links is None:
+        if self._reach is None:
             return 0
         if self._missing is None:
             self._missing = self._reach.missing(self._skipped)
         missing = self._reach.missing(found.members | self._skipped) - self._missing
         cut = sum(1 for page in missing if look.others.get(page, 1))
-        if not cut or site.is_whole:
+        if not cut or self._groups.site.is_whole:
             return cut
-        seen = site.links.seen
+        seen = self._reach.seen
         linked = self._reach.linked_by(found.members)
         chance = 1.0 - at_most(cut - 1, max(cut, linked), 1.0 - seen.seen / seen.of)
         return cut if chance < 1.0 - self._thresholds.confidence else 0

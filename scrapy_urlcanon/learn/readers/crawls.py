@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.exceptions import ConfigurationError, InputError
-from scrapy_urlcanon.learn.readers.store import reading
+from scrapy_urlcanon.learn.readers.store import opened
 from scrapy_urlcanon.learn.results.in_force import AuditedUrl, CrawlRecord, Credit, RuleInForce
 from scrapy_urlcanon.rule_files.documents import parse_json
 
@@ -30,7 +30,7 @@ def read_crawls(
     :raises InputError: where it is no store, or cannot be read.
     """
     skipped = Counter() if skipped is None else skipped
-    with reading(path) as connection:
+    with opened(path) as connection:
         domains: dict[int, set[str]] = {}
         for crawl, domain in connection.execute("SELECT DISTINCT crawl, domain FROM responses"):
             domains.setdefault(crawl, set()).add(domain)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy_urlcanon.learn.classes.coverage import Share
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.links import Links
-from scrapy_urlcanon.learn.readers.store import reading
+from scrapy_urlcanon.learn.readers.store import opened
 from scrapy_urlcanon.learn.store_file import columns_of
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class StoredLinks(NamedTuple):
     def are_whole(self, domain: str) -> bool:
         """Tell whether all crawls of a domain ended since nothing was left to fetch."""
         for path in self.paths:
-            with reading(path) as connection:
+            with opened(path) as connection:
                 if not _has_links(connection):
                     return False
                 if any(reason != _WHOLE for (reason,) in connection.execute(_ENDED, (domain,))):
@@ -78,7 +78,7 @@ class StoredLinks(NamedTuple):
 
     def _rows(self, asked: str, domain: str) -> Iterator[tuple[object, object]]:
         for path in self.paths:
-            with reading(path) as connection:
+            with opened(path) as connection:
                 if _has_links(connection):
                     yield from connection.execute(asked, (domain,))
 

@@ -382,8 +382,8 @@ def _unpacked(packed: object, first: object) -> Lines:
 
 
 @contextmanager
-def reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
-    """Open the store at *path*, with the views that are the same whatever its version is.
+def opened(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
+    """Open the store at *path*, with the tables that its version has.
 
     :raises StoreVersionError: where another version of this package wrote it.
     :raises InputError: where it is no store, or cannot be read to its end.
@@ -392,14 +392,25 @@ def reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
         # What is no UTF-8 is to be one bad row, and not the end.
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")
         try:
-            is_before_5 = not connection.execute(_HAS_TABLE, ("texts",)).fetchall()
-            for view in _SAID_BEFORE_5 if is_before_5 else _SAID:
-                connection.execute(view)
-            columns = columns_of(connection, "visits")
-            later = (name if name in columns else f"NULL AS {name}" for name in _TOLD_LATER)
-            told = _TOLD.format(", ".join(later))
-            for statement in (told if columns else _NOTHING_TOLD, *_VISITED):
-                connection.execute(statement)
             yield connection
         except sqlite3.Error as error:
             raise InputError(f"{path}: cannot be read to its end: {error}") from error
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
+    """Open the store at *path*, with the views that are the same whatever its version is.
+
+    :raises StoreVersionError: where another version of this package wrote it.
+    :raises InputError: where it is no store, or cannot be read to its end.
+    """
+    with opened(path) as connection:
+        is_before_5 = not connection.execute(_HAS_TABLE, ("texts",)).fetchall()
+        for view in _SAID_BEFORE_5 if is_before_5 else _SAID:
+            connection.execute(view)
+        columns = columns_of(connection, "visits")
+        later = (name if name in columns else f"NULL AS {name}" for name in _TOLD_LATER)
+        told = _TOLD.format(", ".join(later))
+        for statement in (told if columns else _NOTHING_TOLD, *_VISITED):
+            connection.execute(statement)
+        yield connection
