@@ -1,5 +1,6 @@
 """What is remembered of each page takes little memory, and comes back as it was."""
 
+import gc
 import resource
 import tempfile
 import tracemalloc
@@ -38,6 +39,7 @@ def bytes_a_page(most):
     try:
         before, _ = tracemalloc.get_traced_memory()
         yield
+        gc.collect()
         after, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
