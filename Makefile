@@ -128,6 +128,8 @@ bench-learn: $(INSTALLED)  ## judge what is learned on the corpora in ../shared/
 		--json benchmarks/results/learn-thresholds.json
 	$(BIN)/python -m benchmarks.learn.control
 	$(BIN)/python -m benchmarks.learn.synthetic --json benchmarks/results/learn-changes.json
+	$(BIN)/python -m benchmarks.learn.forms --seeds 0 1 2 3 --changing 0 .03 \
+		--json benchmarks/results/learn-forms.json
 
 VERDICT_SEEDS ?= 100
 bench-verdicts: $(INSTALLED)  ## judge audit and validate on sites that move, right and wrong rules

@@ -232,19 +232,16 @@ def compare(
             beside[SCRAPY].append(after["ms a page"])
             before = after
         say(f"crawls of {pages} pages: round {number} of {rounds}")
-    return {
-        part: {
-            "ms a page": median(one["ms a page"] for one in ones),
-            "over plain Scrapy": median(
-                one["ms a page"] / scrapy - 1 for one, scrapy in zip(ones, beside[part], strict=True)
-            ),
-            "ms over plain Scrapy": median(
-                one["ms a page"] - scrapy for one, scrapy in zip(ones, beside[part], strict=True)
-            ),
+    made = {}
+    for part, ones in found.items():
+        pairs = [*zip((one["ms a page"] for one in ones), beside[part], strict=True)]
+        made[part] = {
+            "ms a page": median(ms for ms, _ in pairs),
+            "over plain Scrapy": median(ms / plain - 1 for ms, plain in pairs),
+            "ms over plain Scrapy": median(ms - plain for ms, plain in pairs),
             "bytes a page at rest": median(one["bytes a page at rest"] for one in ones),
         }
-        for part, ones in found.items()
-    }
+    return made
 
 
 def long_crawl(pages: int, size: int) -> None:

@@ -71,7 +71,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_collection_finish():
-    """Let the collector of garbage pass over what stays: six thousand tests, all that is imported."""
+    """Let the collector of garbage pass over what stays: all tests, and what is imported."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20)

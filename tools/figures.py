@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 PERFORMANCE, SCALE = DOCS / "performance.md", DOCS / "scale.md"
-LEARNING, HOW = DOCS / "learning.md", DOCS / "how-it-learns.md"
+LEARNING, LEARNED = DOCS / "learning.md", DOCS / "learning-measured.md"
 RESULTS = ROOT / "benchmarks" / "results"
 
 SCRAPY, OURS, DISCARDER = "Scrapy's default", "scrapy-urlcanon", "duplicate-url-discarder"
@@ -47,6 +47,7 @@ UNSEEN_COLUMNS = (
 UNSEEN_FOLD = 2
 VARIANTS = ("rewrites", "+ skip", "+ declared", "all")
 SINK_SIZE, MIN_REDUNDANT = 20, 10
+FORMS = ("rewrites", "with skip", "wrong", "lost")
 
 
 def results(name: str) -> Any:
@@ -80,18 +81,20 @@ def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
     large = [run for run in results("learn-scale")["runs"] if run["observations"] >= MILLION]
     yield SCALE, columns, (tuple(f"{run[name]:,}" for name in columns) for run in large)
     head = ("", "found", "wrong", "precision", "worst site", "recall", "mean of sites", "lost")
-    yield HOW, head, methods(results("learn")["methods"])
+    yield LEARNED, head, methods(results("learn")["methods"])
     head = ("sites", "halves of", "rules", *UNSEEN_COLUMNS)
-    yield HOW, head, unseen(results("learn-unseen"))
+    yield LEARNED, head, unseen(results("learn-unseen"))
     head = ("sites, with a prior", "halves of", "rules", *UNSEEN_COLUMNS)
-    yield HOW, head, unseen(results("learn-prior"))
+    yield LEARNED, head, unseen(results("learn-prior"))
     head = ("sites", "halves of", "thresholds", *UNSEEN_COLUMNS)
-    yield HOW, head, thresholds(results("learn-thresholds"))
+    yield LEARNED, head, thresholds(results("learn-thresholds"))
     head = ("captures that differ", "sites", "redundant URLs", "found", "wrong merges", "rules")
-    yield HOW, head, changes(results("learn-changes"))
-    yield HOW, ("class of rules", "sites", "rules", "found", "wrong"), classes()
+    yield LEARNED, head, changes(results("learn-changes"))
+    yield LEARNED, ("class of rules", "sites", "rules", "found", "wrong"), classes()
+    head = ("URL forms of", *FORMS, *(f"{column}, 3 %" for column in FORMS))
+    yield LEARNED, head, forms(results("learn-forms"))
     head = ("halves swapped", "rewrites", "and skip", "and declared canonicals")
-    yield HOW, head, swapped(results("learn-swapped")["methods"])
+    yield LEARNED, head, swapped(results("learn-swapped")["methods"])
 
 
 def speeds(speed: dict[str, Any]) -> Iterator[Row]:
@@ -246,6 +249,20 @@ def changes(runs: Iterable[Any]) -> Iterator[Row]:
         )
 
 
+def forms(runs: Sequence[dict[str, Any]]) -> Iterator[Row]:
+    """Yield what is found of the URL forms of each program, without and with pages that change."""
+    for name in sorted(runs[0]["forms"], key=str.casefold):
+        cells: list[str] = []
+        for changing in sorted({run["changing"] for run in runs}):
+            total = Counter[str]()
+            for run in runs:
+                if run["changing"] == changing:
+                    total.update(run["forms"][name])
+            cells += (share(total[kind] / max(1, total["redundant"]), 0) for kind in FORMS[:2])
+            cells += (f"{total[kind]:,}" for kind in FORMS[2:])
+        yield name, *cells
+
+
 def judged(counts: Sequence[dict[str, int]]) -> Iterator[str]:
     """Yield the measures of ``score.py`` for some sites."""
     total = Counter[str]()
@@ -301,12 +318,12 @@ def sentences() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
     yield README, "find {} % of the duplicates of {} real sites", (generic, str(learned["sites"]))
     yield LEARNING, "is {} % of the duplicates", (generic,)
     yield (
-        HOW,
+        LEARNED,
         "learns from half of the URLs of {} real sites, judges on the other half",
         (str(learned["sites"]),),
     )
     yield (
-        HOW,
+        LEARNED,
         "judged are {} URLs, of which {} show a page of another URL of their host",
         (f"{learned['URLs judged']:,}", f"{learned['redundant']:,}"),
     )

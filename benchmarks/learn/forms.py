@@ -1,6 +1,7 @@
 """The URL forms of widely used programs, on generated sites of which the truth is known.
 
-``python -m benchmarks.learn.forms [NAME ...] [--changing SHARE] [--rules]``.
+``python -m benchmarks.learn.forms [NAME ...] [--seeds SEED ...] [--changing SHARE ...] [--rules]
+[--json FILE]``.
 
 A form says which URLs a program answers for one page. A site has them for three hundred things,
 with titles, parts, posts and sessions; half of the URLs are learned from, and the other half is
@@ -10,6 +11,7 @@ another page here. Beside each look stands its trap: the same look where the thi
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from argparse import ArgumentParser
@@ -18,6 +20,7 @@ from collections import Counter
 from dataclasses import dataclass
 from hashlib import sha1
 from itertools import product
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -215,10 +218,14 @@ def false_merges(site: FormSite, rules: Rules) -> Iterator[tuple[str, str]]:
             yield other, url
 
 
-def report(names: Iterable[str], changing: float, seed: int, *, show_rules: bool) -> None:
-    """Print what is learned of the forms of some programs."""
+def report(
+    names: Iterable[str], changing: float, seed: int, *, show_rules: bool
+) -> dict[str, dict[str, int]]:
+    """Print and return what is learned of the forms of some programs."""
     columns = ("redundant", "rewrites", "+ skip", "wrong", "lost")
+    print(f"seed {seed}, {changing:.0%} of the captures differ")
     print(f"{'form':34}" + "".join(f"{column:>10}" for column in columns))
+    found = {}
     for name in names:
         site = FormSite(FORMS[name], seed, changing)
         by_rewrites, with_skips, rules, texts = judged(site)
@@ -227,27 +234,52 @@ def report(names: Iterable[str], changing: float, seed: int, *, show_rules: bool
             f"{with_skips.recall:10.3f}{with_skips.wrong:10}{with_skips.lost:10}",
             flush=True,
         )
+        found[name] = {
+            "redundant": by_rewrites.redundant,
+            "rewrites": by_rewrites.found,
+            "with skip": with_skips.found,
+            "wrong": with_skips.wrong,
+            "lost": with_skips.lost,
+        }
         if show_rules:
             for pattern, options in texts.items():
                 for option, value in options.items():
                     print(f"    {pattern}: {option} = {value}")
         for pair in [*false_merges(site, rules)][:3]:
             print("    WRONG", *pair)
+    return found
 
 
 def main() -> int:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="which forms; all where none is given")
-    parser.add_argument("--changing", type=float, default=0.0, help="share of captures that differ")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--changing",
+        type=float,
+        nargs="+",
+        default=[0.0],
+        metavar="SHARE",
+        help="share of captures that differ, from 0 to 1",
+    )
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0], metavar="SEED")
     parser.add_argument("--rules", action="store_true", help="print the rules")
+    parser.add_argument("--json", type=Path, help="write what was found to this file")
     options = parser.parse_args()
     names = [
         name
         for name in FORMS
         if not options.names or any(part.lower() in name.lower() for part in options.names)
     ]
-    report(names, options.changing, options.seed, show_rules=options.rules)
+    runs = [
+        {
+            "changing": changing,
+            "seed": seed,
+            "forms": report(names, changing, seed, show_rules=options.rules),
+        }
+        for changing, seed in product(options.changing, options.seeds)
+    ]
+    if options.json:
+        options.json.write_text(json.dumps(runs, indent=1) + "\n")
     return 0
 
 
