@@ -54,6 +54,22 @@ async def test_error_that_the_spider_handles(crawl):
     assert sorted(result.pages) == ["/", "/a?sid=1", "/a?sid=2", *gone[:2]]
 
 
+@pytest.mark.parametrize(
+    ("status", "options"),
+    [(503, {}), (404, {"URLCANON_REWRITE": True})],
+    ids=["outage", "canonical URL that no page links"],
+)
+@deferred_f_from_coro_f
+async def test_error_that_says_nothing_of_the_page(crawl, status, options):
+    """It takes the place of no other one, though HTTPERROR_ALLOW_ALL gives it to the callback."""
+    urls = ["/a?sid=1", "/a?sid=2", "/a?sid=3"]
+    pages = dict.fromkeys(["/a", *urls], page("none", status=status))
+    pages |= {"/": links(*urls), "/a?sid=3": page("a")}
+    settings = {**RULES, **options, "HTTPERROR_ALLOW_ALL": True}
+    result = await crawl(site(pages), settings)
+    assert "/a?sid=3" in result.hits
+
+
 @pytest.mark.parametrize("handled", [False, True])
 @deferred_f_from_coro_f
 async def test_redirect_that_is_not_followed_is_no_page(crawl, handled):

@@ -98,6 +98,7 @@ class PageRequests:
         self._refused: Request | None = None
         # By page and callback the URL that led to another page, an error or a redirect.
         self._led: BoundedMapping[tuple[bytes, Hashable], str] = BoundedMapping(_REMEMBERED_LED)
+        self._outages = frozenset(map(int, crawler.settings.getlist("RETRY_HTTP_CODES")))
         # Where the depth is limited: the least depth at which each page was asked for.
         self._depths: BoundedMapping[bytes, int] | None = None
         if crawler.settings.getint("DEPTH_LIMIT"):
@@ -207,8 +208,8 @@ class PageRequests:
 
         It has had the page if there is anything in it that was downloaded. What is no success, and
         the spider says that it handles, or was cut short, or sends browsers on, another URL of the
-        page may not have; and a redirect to no other page, which it may follow itself, is nothing
-        of it yet.
+        page may not have; and an outage, or a redirect to no other page, which it may follow
+        itself, is nothing of it yet.
         """
         request = response.request
         if request is not None and mark_of(request, AUDIT):
@@ -220,7 +221,10 @@ class PageRequests:
             return
         is_success = response.status // 100 == 2  # noqa: PLR2004
         is_empty = is_success and not response.body and request.method != "HEAD"
-        if is_empty or is_made_up(request, response):
+        # An error of a URL that no page linked says nothing of those that are.
+        is_error = response.status >= HTTPStatus.BAD_REQUEST and mark_of(request, REWRITTEN)
+        is_nothing = is_empty or is_error or response.status in self._outages
+        if is_nothing or is_made_up(request, response):
             return
         callback = self._callback(request)
         pages = self._pages_of(request)
