@@ -18,6 +18,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl.recovery.journal import Journal, Kind, Record
+from scrapy_urlcanon.exceptions import ConfigurationError
 
 JOB = {"JOBDIR": "job", "URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
 PAGES = {"/": links("/a", "/b", "/c"), "/a": links("/d?sid=1", "/d?sid=2")}
@@ -253,6 +254,20 @@ async def test_run_that_does_not_start_is_no_end_of_a_killed_job(crawl):
         await crawl(site(PAGES), {**JOB, "ITEM_PIPELINES": {BrokenPipeline: 1}})
     result = await crawl(site(PAGES), JOB, start=())
     assert result.pages == ["/b"]
+
+
+@deferred_f_from_coro_f
+async def test_second_process_leaves_a_job_that_runs_alone(crawl):
+    """It would take the first for killed, and discard the queue that it is using."""
+    queue = FILE.with_name("requests.queue")
+    queue.mkdir(parents=True)
+    running = Journal(FILE)
+    running.open()
+    with pytest.raises(ConfigurationError, match="JOBDIR: job is in use by another process"):
+        await crawl(site(PAGES), JOB)
+    assert queue.exists()
+    running.close()
+    assert (await crawl(site(PAGES), JOB)).pages == ["/", "/a", "/b", "/c", "/d?sid=1"]
 
 
 @deferred_f_from_coro_f

@@ -16,6 +16,8 @@ import struct
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from zlib import crc32
 
+from scrapy_urlcanon.crawl.seen_sets.locked import lock
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
@@ -106,12 +108,14 @@ class Journal:
         """Find out where the records end: at the first that is not whole or not understood.
 
         :param check: is called with each record, and raises if it cannot be used.
+        :raises ConfigurationError: if another process adds to it.
         """
         self.problem = self.last_kind = None
         self._end = self._last = self._readable = 0
         if not self.path.exists():
             return
         with self.path.open("rb") as file:
+            lock(file, self.path.parent, "JOBDIR")
             if file.read(len(FORMAT)) != FORMAT:
                 return
             self._end = self._readable = file.tell()
@@ -196,6 +200,7 @@ class Journal:
         if self._file is None:
             # It stays open for as long as the crawl runs.
             self._file = self.path.open("ab", buffering=0)
+            lock(self._file, self.path.parent, "JOBDIR")
         if self._is_torn:
             self._file.truncate(self._end)
             self._is_torn = False

@@ -58,7 +58,7 @@ def open_database(path: Path, kind: Kind, *, is_shared: bool) -> sqlite3.Connect
 
 def in_use(path: Path, setting: str) -> ConfigurationError:
     """Return the error that says that another process has the file at *path*."""
-    message = f"{path} is in use by another process: each needs a file of its own"
+    message = f"{path} is in use by another process: each needs one of its own"
     return ConfigurationError([Problem(setting, message)])
 
 

@@ -15,16 +15,20 @@ except ImportError:  # pragma: no cover - Windows
     fcntl = None  # type: ignore[assignment]
 
 
-def lock(file: IO[bytes], path: Path) -> None:
-    """Lock *file*, which is at *path*, until it is closed or the process ends.
+def lock(file: IO[bytes], path: Path, setting: str = "URLCANON_SEEN_SET") -> None:
+    """Lock *file* until it is closed or the process ends.
 
-    Where the system has no such locks, as Windows, nothing is locked.
+    Where there are no such locks, as on Windows and some file systems, nothing is locked.
 
+    :param path: of what is not to be shared.
+    :param setting: that names it.
     :raises ConfigurationError: if another process has it.
     """
     if fcntl is None:  # pragma: no cover - Windows
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise in_use(path, "URLCANON_SEEN_SET") from error
+    except BlockingIOError as error:
+        raise in_use(path, setting) from error
+    except OSError:  # pragma: no cover - a file system without locks
+        return
