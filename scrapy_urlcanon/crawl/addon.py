@@ -8,23 +8,14 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
-from scrapy.utils.python import global_object_name
 
-from scrapy_urlcanon.crawl.components import add_middlewares
+from scrapy_urlcanon.crawl.components import add_components
 from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
-from scrapy_urlcanon.crawl.settings import SCRAPY, name_of, value_of
-from scrapy_urlcanon.exceptions import (
-    ConfigurationError,
-    Problem,
-    log_configuration_errors_plainly,
-)
+from scrapy_urlcanon.crawl.settings import name_of, value_of
+from scrapy_urlcanon.exceptions import log_configuration_errors_plainly
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
-
-REPORT = "scrapy_urlcanon.report.writer.ReportWriter"
-"""By its path, as in any setting: the report is built on the crawl, not the crawl on it."""
-ORDER = "scrapy_urlcanon.crawl.order.queue.NoveltyPriorityQueue"
 
 
 def why_off(settings: BaseSettings) -> str | None:
@@ -61,14 +52,7 @@ class Addon:
         if not value_of("enabled", settings):
             raise NotConfigured
         self._take_over_fingerprinter(settings)
-        if value_of("seen_set", settings) != SCRAPY:
-            _set_dupefilter(settings)
-        add_middlewares(settings)
-        if value_of("order", settings):
-            settings.set("SCHEDULER_PRIORITY_QUEUE", ORDER, "addon")
-        # Most crawls write no report, and every crawl would wait for the import.
-        if settings.get(name_of("report")):
-            settings.setdefault_in_component_priority_dict("EXTENSIONS", load_object(REPORT), 0)
+        add_components(settings)
 
     @staticmethod
     def _take_over_fingerprinter(settings: BaseSettings) -> None:
@@ -81,18 +65,3 @@ class Addon:
         if not value_of(fallback, settings):
             settings.set(name_of(fallback), current, priority)
         settings.set(name, RequestFingerprinter, priority)
-
-
-def _set_dupefilter(settings: BaseSettings) -> None:
-    from scrapy_urlcanon.crawl.seen_sets.dupefilter import SeenSetDupeFilter  # noqa: PLC0415
-
-    name = "DUPEFILTER_CLASS"
-    priority = settings.getpriority(name)
-    if priority == SETTINGS_PRIORITIES["command"]:
-        # Nobody set it but `scrapy shell`, which drops nothing.
-        return
-    current = load_object(settings[name])
-    if priority and not issubclass(current, SeenSetDupeFilter):
-        message = f"it has no effect with {name} = {global_object_name(current)!r}: set one of both"
-        raise ConfigurationError([Problem(name_of("seen_set"), message)])
-    settings.set(name, SeenSetDupeFilter, "addon")

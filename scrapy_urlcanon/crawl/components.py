@@ -6,14 +6,18 @@ import logging
 import sys
 from typing import TYPE_CHECKING
 
+from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
+from scrapy.utils.python import global_object_name
 
 from scrapy_urlcanon.crawl.callbackmiddleware import UrlCanonCallbackMiddleware
 from scrapy_urlcanon.crawl.crawl import is_run
 from scrapy_urlcanon.crawl.downloadermiddleware import UrlCanonDownloaderMiddleware
 from scrapy_urlcanon.crawl.recovery.failed_downloads import UrlCanonFailureMiddleware
+from scrapy_urlcanon.crawl.settings import SCRAPY, name_of, value_of
 from scrapy_urlcanon.crawl.spidermiddleware import UrlCanonSpiderMiddleware
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +27,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+REPORT = "scrapy_urlcanon.report.writer.ReportWriter"
+"""By its path, as in any setting: the report is built on the crawl, not the crawl on it."""
+ORDER = "scrapy_urlcanon.crawl.order.queue.NoveltyPriorityQueue"
 _LAST = sys.maxsize
 """Behind whatever number a project gives."""
 _PLACES: Mapping[str, Mapping[type, int]] = {
@@ -42,11 +49,36 @@ _PLACES: Mapping[str, Mapping[type, int]] = {
 }
 
 
-def add_middlewares(settings: BaseSettings) -> None:
-    """Put the middlewares in their places, but for those that *settings* have put elsewhere."""
+def add_components(settings: BaseSettings) -> None:
+    """Put what *settings* call for in its place, but for what they have put elsewhere.
+
+    :raises ConfigurationError: if the duplicate filter is not that of ``URLCANON_SEEN_SET``.
+    """
+    if value_of("seen_set", settings) != SCRAPY:
+        _set_dupefilter(settings)
+    if value_of("order", settings):
+        settings.set("SCHEDULER_PRIORITY_QUEUE", ORDER, "addon")
+    # Most crawls write no report, and every crawl would wait for the import.
+    if settings.get(name_of("report")):
+        settings.setdefault_in_component_priority_dict("EXTENSIONS", load_object(REPORT), 0)
     for name, components in _PLACES.items():
         for component, place in components.items():
             settings.setdefault_in_component_priority_dict(name, component, place)
+
+
+def _set_dupefilter(settings: BaseSettings) -> None:
+    from scrapy_urlcanon.crawl.seen_sets.dupefilter import SeenSetDupeFilter  # noqa: PLC0415
+
+    name = "DUPEFILTER_CLASS"
+    priority = settings.getpriority(name)
+    if priority == SETTINGS_PRIORITIES["command"]:
+        # Nobody set it but `scrapy shell`, which drops nothing.
+        return
+    current = load_object(settings[name])
+    if priority and not issubclass(current, SeenSetDupeFilter):
+        message = f"it has no effect with {name} = {global_object_name(current)!r}: set one of both"
+        raise ConfigurationError([Problem(name_of("seen_set"), message)])
+    settings.set(name, SeenSetDupeFilter, "addon")
 
 
 def warn_of_absent(settings: BaseSettings) -> None:

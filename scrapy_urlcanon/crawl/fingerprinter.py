@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.components import add_middlewares, leave_job_alone, warn_of_absent
+from scrapy_urlcanon.crawl.components import add_components, leave_job_alone, warn_of_absent
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 
@@ -26,8 +26,9 @@ class RequestFingerprinter(PageFingerprints):
         :raises ConfigurationError: if the settings of the plugin are not valid.
         """
         if not crawler.settings.frozen:
-            # Without the add-on too: by the fingerprint alone pages would be lost.
-            add_middlewares(crawler.settings)
+            # Without the add-on too: by the fingerprint alone pages would be lost. And another
+            # add-on may have set more since ours had its turn.
+            add_components(crawler.settings)
             leave_job_alone(crawler)
         warn_of_absent(crawler.settings)
         return Crawl.of(crawler, cls).fingerprinter_of(cls)

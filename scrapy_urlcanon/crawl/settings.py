@@ -57,7 +57,7 @@ REPORT_FORMATS: Final = {
 }
 """By the suffix of a file the function that makes its text of a report.
 
-By its path, as :data:`.addon.REPORT`: settings are checked where no report is imported.
+By its path, as :data:`.components.REPORT`: settings are checked where no report is imported.
 """
 _NO_PATH: Final = (False, "", "0", "false", "False", "none", "None")
 """What a command line may have for no path; a file of such a name is ``./False``."""
@@ -493,5 +493,6 @@ NAMES: Final = tuple(name_of(attribute.name) for attribute in attributes())
 
 def _unknown_names(settings: BaseSettings) -> Iterator[Problem]:
     for name in settings:
-        if isinstance(name, str) and name.startswith(PREFIX) and name not in NAMES:
-            yield Problem(name, "no such setting" + did_you_mean(name, NAMES))
+        # In another case only where a command line or ``custom_settings`` has it.
+        if isinstance(name, str) and name.upper().startswith(PREFIX) and name not in NAMES:
+            yield Problem(name, "no such setting" + did_you_mean(name.upper(), NAMES))

@@ -14,7 +14,10 @@ from scrapy.utils.test import get_crawler
 from sites import SITE, links, site
 
 from scrapy_urlcanon import Addon, RequestFingerprinter, UrlCanonDownloaderMiddleware
+from scrapy_urlcanon.crawl.components import ORDER
+from scrapy_urlcanon.crawl.seen_sets.dupefilter import SeenSetDupeFilter
 from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.report.writer import ReportWriter
 
 NAME = "REQUEST_FINGERPRINTER_CLASS"
 FALLBACK = "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS"
@@ -47,6 +50,15 @@ class WrappingAddon:
 
     def update_settings(self, settings):
         settings.set(NAME, HeaderFingerprinter, settings.getpriority(NAME))
+
+
+class LateAddon:
+    """An add-on that has its turn after ours, and sets what ours goes by."""
+
+    def update_settings(self, settings):
+        settings.set("URLCANON_ORDER", "novelty", "addon")
+        settings.set("URLCANON_SEEN_SET", "compact", "addon")
+        settings.set("URLCANON_REPORT", "report.json", "addon")
 
 
 class NeedyRequest(Request):
@@ -90,6 +102,15 @@ def test_components_that_are_set_already_stay_where_they_are():
     settings = Settings({"DOWNLOADER_MIDDLEWARES": {UrlCanonDownloaderMiddleware: 7}})
     Addon().update_settings(settings)
     assert settings.getdict("DOWNLOADER_MIDDLEWARES")[UrlCanonDownloaderMiddleware] == 7
+
+
+def test_settings_of_a_later_addon_hold(monkeypatch, tmp_path):
+    """What is asked for is there, whoever asks for it."""
+    monkeypatch.chdir(tmp_path)
+    settings = get_crawler(settings_dict={"ADDONS": {**ADDONS, LateAddon: 600}}).settings
+    assert settings["SCHEDULER_PRIORITY_QUEUE"] == ORDER
+    assert settings["DUPEFILTER_CLASS"] is SeenSetDupeFilter
+    assert ReportWriter in settings["EXTENSIONS"]
 
 
 def test_filter_of_a_shell_stays():

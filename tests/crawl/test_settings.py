@@ -38,14 +38,12 @@ def test_every_setting_is_read_under_its_name(attribute):
     assert getattr(CrawlSettings.load(settings), attribute.name) == attribute.default
 
 
-def test_unknown_name_is_told_with_the_nearest_one():
+@pytest.mark.parametrize("name", ["URLCANON_RESCEU", "urlcanon_rescue"])
+def test_unknown_name_is_told_with_the_nearest_one(name):
     """All unknown names are, and so is all else that is wrong."""
     with pytest.raises(ConfigurationError) as caught:
-        CrawlSettings.load(Settings({"URLCANON_RESCEU": True, "URLCANON_AUDIT": 2}))
-    assert [problem.origin for problem in caught.value.problems] == [
-        "URLCANON_RESCEU",
-        "URLCANON_AUDIT",
-    ]
+        CrawlSettings.load(Settings({name: True, "URLCANON_AUDIT": 2}))
+    assert [problem.origin for problem in caught.value.problems] == [name, "URLCANON_AUDIT"]
     assert "did you mean 'URLCANON_RESCUE'?" in str(caught.value)
 
 
