@@ -83,6 +83,8 @@ class ReportWriter:
         report = self._report()
         for path, form in self._forms.items():
             try:
+                # It was there when the crawl began, three days ago perhaps.
+                path.parent.mkdir(parents=True, exist_ok=True)
                 write_atomically(path, form(report))
             except OSError as error:
                 logger.error(  # noqa: TRY400 - the message says it all

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import shutil
 from datetime import datetime, timezone
 
 import pytest
+from loopback import page
+from scrapy.utils.defer import deferred_f_from_coro_f
 
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.files import write_atomically
@@ -48,3 +51,15 @@ def test_report_is_written_whole_or_not_at_all(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
     write_atomically(path, "after\n")
     assert path.read_bytes() == b"after\n"
+
+
+@deferred_f_from_coro_f
+async def test_folder_that_is_gone_when_the_crawl_ends(crawl, tmp_path):
+    """It is made again: the report of a crawl of three days is not lost with it."""
+
+    def respond(_):
+        shutil.rmtree("reports")
+        return page("the only one")
+
+    await crawl(respond, {"URLCANON_REPORT": "reports/report.csv"})
+    assert [path.name for path in tmp_path.rglob("*.csv")] == ["report.csv"]
