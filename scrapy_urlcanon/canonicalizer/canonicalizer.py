@@ -152,10 +152,7 @@ class Canonicalizer:
         """Return the canonical form of *url* with every step that led to it."""
         steps: list[Step] = []
         try:
-            overrides = None
-            if options is not None:
-                overrides = self.configuration.overrides('request.meta["urlcanon"]', options)
-            canonical = self._settle(url, overrides, steps)
+            canonical = self._settle(url, self._overrides(options), steps)
         except UnparsableUrlError as error:
             return Explanation(url, url, problem=str(error))
         return Explanation(url, canonical, tuple(steps))
@@ -182,16 +179,18 @@ class Canonicalizer:
         """What sites declare for themselves, by host."""
         return self._policies.declared
 
-    def policy(self, url: str) -> Policy:
+    def policy(self, url: str, *, options: Mapping[str, Any] | None = None) -> Policy:
         """Return the value of every option for *url*, and the layer that set it.
 
         >>> setting = Canonicalizer().policy("http://example.com/").options["fragment"]
         >>> print(setting.value, "by", setting.layer)
         drop by preset safe
 
+        :param options: as of :meth:`canonical_or_none`.
         :raises ValueError: if *url* cannot be parsed.
+        :raises ConfigurationError: if *options* are not valid.
         """
-        return self._policies.for_url(normalize(parse(url, []), []))
+        return self._policies.for_url(normalize(parse(url, []), []), self._overrides(options))
 
     def skips(self, url: str) -> str | None:
         """Return the template of ``skip`` for which *url* is not fetched, or None.
@@ -204,9 +203,16 @@ class Canonicalizer:
         cause = None if canonical is None else self.cause_of_skip(canonical)
         return cause and cause.entry
 
-    def cause_of_skip(self, canonical: str) -> Cause | None:
-        """Return why *canonical*, a canonical URL, is not fetched, or None."""
-        return self.policy(canonical).skips(split(canonical))
+    def cause_of_skip(
+        self, canonical: str, *, options: Mapping[str, Any] | None = None
+    ) -> Cause | None:
+        """Return why *canonical*, a canonical URL under *options*, is not fetched, or None."""
+        return self.policy(canonical, options=options).skips(split(canonical))
+
+    def _overrides(self, options: Mapping[str, Any] | None) -> RuleSet | None:
+        if options is None:
+            return None
+        return self.configuration.overrides('request.meta["urlcanon"]', options)
 
     def _settle(self, text: str, overrides: RuleSet | None, steps: list[Step]) -> str:
         """Apply the policy of the URL, and again, until it changes nothing.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from scrapy_urlcanon.crawl.settings import META_KEY, PAGE_KEY
@@ -50,8 +50,8 @@ class CanonicalUrls:
             return f"urlcanon-key://{quote(str(meta[PAGE_KEY]), safe='', errors='surrogatepass')}"
         if meta.get("verbatim_url") or has_no_host(url):
             return None
-        options = meta.get(META_KEY)
-        if options is None or options is True:
+        options = options_of(request)
+        if options is None:
             return self._canonicalizer.canonical_or_none(url)
         if options is False:
             return None
@@ -81,6 +81,12 @@ class CanonicalUrls:
         ):
             self._unparsable.add(hash(url))
             self._stats.set(Stat.UNPARSABLE, len(self._unparsable))
+
+
+def options_of(request: Request) -> Any:
+    """Return the options of *request* alone: None where there are none, False for no rules."""
+    options = request.meta.get(META_KEY)
+    return None if options is True else options
 
 
 def names_its_page(request: Request) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
-from scrapy_urlcanon.crawl.canonical_urls import names_its_page
+from scrapy_urlcanon.crawl.canonical_urls import names_its_page, options_of
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import (
     RESCUE,
@@ -78,7 +78,7 @@ class SkippedRequests:
         canonical = self._canonical_urls.of(request)
         if canonical is None:
             return
-        skip = self._canonicalizer.cause_of_skip(canonical)
+        skip = self._canonicalizer.cause_of_skip(canonical, options=options_of(request))
         if skip is None:
             return
         place = self._places.of(canonical, self._canonicalizer) if self._places else None

@@ -41,15 +41,18 @@ async def test_skip_holds_for_the_targets_of_redirects(crawl):
 
 @deferred_f_from_coro_f
 async def test_skip_lets_through_what_is_not_to_be_filtered(crawl, caplog):
-    """A start URL is fetched, whatever its shape, and a request without rules or with its page."""
+    """A start URL is fetched, whatever its shape, and a request whose meta says so."""
     start = (
         Request(f"{SITE}/?p=1", dont_filter=True),
         Request(f"{SITE}/?p=2", meta={"urlcanon": False}),
         Request(f"{SITE}/?p=3", meta={"urlcanon_key": "post 3"}),
+        Request(f"{SITE}/?p=4", meta={"urlcanon": {"inherit": False}}),
+        Request(f"{SITE}/?p=5", meta={"urlcanon": {"skip": ["!/?p={id:digits}"]}}),
+        Request(f"{SITE}/?p=6", meta={"urlcanon": {"drop_params": ["sid"]}}),
     )
     with caplog.at_level(logging.ERROR):
         result = await crawl(site({}, missing=200), RULES, start=start)
-    assert sorted(result.hits) == ["/?p=1", "/?p=2", "/?p=3"]
+    assert sorted(result.hits) == ["/?p=1", "/?p=2", "/?p=3", "/?p=4", "/?p=5"]
     assert not caplog.text
 
 
