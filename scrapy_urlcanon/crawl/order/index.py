@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
+from scrapy_urlcanon.crawl.order.stores import segments_in
+
 if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.order.lane import State
 
@@ -22,10 +24,11 @@ _STATE: Final = "scrapy_urlcanon.order"
 
 
 def write(directory: Path, waiting: Waiting) -> list[Any]:
-    """Write down what waits; return what the scheduler is to store."""
+    """Write down what waits; return what the scheduler is to store, with the sums of all files."""
     data = pickle.dumps(waiting, protocol=4)
     (directory / _FILE).write_bytes(data)
-    return [_STATE, crc32(data)]
+    segments = {path.name: crc32(path.read_bytes()) for path in segments_in(directory)}
+    return [_STATE, crc32(data), segments]
 
 
 def is_of_order(stored: object) -> bool:
@@ -53,6 +56,9 @@ def problem_of(queue: Path) -> str | None:
         stored = json.loads(queue.read_text(encoding="utf-8"))
         if is_of_order(stored):
             _checked(queue.parent, stored)
+            # Earlier versions stored none.
+            for name, checksum in dict(*stored[2:]).items():
+                _check(queue.parent / name, checksum)
     except FileNotFoundError as error:
         # Of a job that never ended there is neither.
         return str(error) if queue.exists() else None
@@ -62,7 +68,12 @@ def problem_of(queue: Path) -> str | None:
 
 
 def _checked(directory: Path, stored: list[Any]) -> bytes:
-    data = (directory / _FILE).read_bytes()
-    if crc32(data) != stored[1]:
-        raise ValueError(f"{directory / _FILE} is not what the last run wrote there")
+    return _check(directory / _FILE, stored[1])
+
+
+def _check(path: Path, checksum: int) -> bytes:
+    """Return what is in the file at *path*, if that has *checksum*."""
+    data = path.read_bytes()
+    if crc32(data) != checksum:
+        raise ValueError(f"{path} is not what the last run wrote there")
     return data

@@ -70,7 +70,7 @@ class DiskStore:
         self._directory = directory
         self._spider = spider
         directory.mkdir(parents=True, exist_ok=True)
-        found = [int(path.suffix[1:]) for path in directory.glob("urlcanon.*") if _is_segment(path)]
+        found = [int(path.suffix[1:]) for path in segments_in(directory)]
         # Never goes on with a file, the end of which a kill may have torn.
         self._segment = max(found, default=-1) + 1
         self._end = 0
@@ -172,5 +172,6 @@ class DiskStore:
         return self._directory / f"urlcanon.{segment}"
 
 
-def _is_segment(path: Path) -> bool:
-    return path.suffix[1:].isdecimal()
+def segments_in(directory: Path) -> list[Path]:
+    """Return the files of requests in *directory*."""
+    return [path for path in directory.glob("urlcanon.*") if path.suffix[1:].isdecimal()]

@@ -1,15 +1,19 @@
 """Crawls of sites with traps: the content comes before what says nothing new."""
 
+import json
 from collections import Counter
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from loopback import page
+from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import ONE_BY_ONE, SITE, FollowSpider
 from trap_sites import SITES, Several, words
 
+from scrapy_urlcanon.crawl.order import index
+from scrapy_urlcanon.crawl.order.stores import DiskStore
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 NOVELTY = {"URLCANON_ORDER": "novelty", **ONE_BY_ONE}
@@ -170,6 +174,19 @@ async def test_job_whose_queue_is_damaged_is_taken_from_the_journal(crawl, caplo
     assert sorted([*first.hits, *second.hits]) == sorted(whole.hits)
     said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert any("taken from the journal" in each and name in each for each in said)
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_file_of_requests_is_noticed(tmp_path, damage):
+    """Else each request in it would be lost when its turn comes."""
+    store = DiskStore(tmp_path, None)
+    store.put(Request(f"{SITE}/"))
+    store.close()
+    queue = tmp_path / "active.json"
+    queue.write_text(json.dumps(index.write(tmp_path, {})), encoding="utf-8")
+    assert index.problem_of(queue) is None
+    DAMAGES[damage](tmp_path / "urlcanon.0")
+    assert "urlcanon.0" in index.problem_of(queue)
 
 
 @deferred_f_from_coro_f
