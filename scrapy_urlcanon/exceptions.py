@@ -58,6 +58,9 @@ class _WithoutTraceback(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Change *record*, and let it pass."""
         error = record.exc_info[1] if record.exc_info else None
+        while error and not isinstance(error, ConfigurationError):
+            # Scrapy closes an engine that did not open, and meets an error of its own there.
+            error = error.__context__
         if isinstance(error, ConfigurationError):
             record.name, record.msg, record.args = "scrapy_urlcanon", str(error), ()
             record.exc_info = None

@@ -16,7 +16,11 @@ from sites import SITE, links, site
 from scrapy_urlcanon import Addon, RequestFingerprinter, UrlCanonDownloaderMiddleware
 from scrapy_urlcanon.crawl.components import ORDER
 from scrapy_urlcanon.crawl.seen_sets.dupefilter import SeenSetDupeFilter
-from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.exceptions import (
+    ConfigurationError,
+    Problem,
+    log_configuration_errors_plainly,
+)
 from scrapy_urlcanon.report.writer import ReportWriter
 
 NAME = "REQUEST_FINGERPRINTER_CLASS"
@@ -229,3 +233,14 @@ async def test_bad_configuration_stops_the_crawl_before_the_first_request(crawl,
         "URLCANON_REWRITE['example.com/path']: expected a host without a path",
     ):
         assert expected in message
+
+
+def test_error_of_a_scheduler_is_told_without_a_traceback(caplog):
+    """What Scrapy meets as it closes the engine that did not open says nothing more."""
+    log_configuration_errors_plainly()
+    error = RuntimeError("Engine slot not assigned")
+    error.__context__ = ConfigurationError([Problem("URLCANON_SEEN_SET", "it is in use")])
+    logging.getLogger("asyncio").error("Task exception was never retrieved", exc_info=error)
+    (record,) = caplog.records
+    assert (record.name, record.exc_info) == ("scrapy_urlcanon", None)
+    assert record.getMessage() == str(error.__context__)
