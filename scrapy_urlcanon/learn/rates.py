@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MIN_AGREEING = 20
 
 #: How often captures differ at most where nothing but a candidate itself shows any that do.
-_USUAL = 0.02
+USUAL = 0.02
 
 #: What is added to the captures that differ, of those that were looked at and one more: where other
 #: candidates tell too by Jeffreys' prior; elsewhere captures that differ are rare.
@@ -36,7 +36,7 @@ class Rate(NamedTuple):
 
     mean: float = 0.0
     """What is expected; 0 where nothing tells."""
-    most: float = _USUAL
+    most: float = USUAL
     """What the URLs that other candidates make one leave possible."""
     is_alone: bool = False
     """Whether no other candidate tells."""
@@ -114,7 +114,7 @@ class Rates:
         about = _about(candidate)
         seen = [seen for to, seen in self._seen.items() if to != about]
         bounds = [self._bound(*counts) for counts in _clear(seen)]
-        most = min(bounds, default=_USUAL)
+        most = min(bounds, default=USUAL)
         agreeing, moved = max(_clear(self._seen.values()), default=(0, 0))
         mean = (moved + (_PRIOR if bounds else _PRIOR_ALONE)) / (agreeing + moved + 1)
         rate = Rate(min(mean, most) if agreeing else 0.0, most, is_alone=not bounds)
@@ -124,7 +124,7 @@ class Rates:
         trials, own = max(((one.trials, one.moved) for one in self._seen.values()), default=(0, 0))
         agree, differ = self._pairs_beside(candidate)
         if trials >= MIN_AGREEING:
-            agree, differ = agree + trials, differ + min(own, int(_USUAL * trials))
+            agree, differ = agree + trials, differ + min(own, int(USUAL * trials))
         return rate._replace(of_sites=(_OF_SITES[0] + differ, _OF_SITES[1] + agree))
 
     def _pairs_beside(self, candidate: Sequence[Operation]) -> Pairs:

@@ -13,7 +13,14 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.confidence import at_most, lower_bound
-from scrapy_urlcanon.learn.classes.coverage import MIN_URLS, Alone, Share, largest
+from scrapy_urlcanon.learn.classes.coverage import (
+    MIN_URLS,
+    Alone,
+    Share,
+    largest,
+    may_have_changed,
+    together,
+)
 from scrapy_urlcanon.learn.classes.derived import follow, way_of_most
 from scrapy_urlcanon.learn.classes.elsewhere import Shown
 from scrapy_urlcanon.learn.classes.look import Look
@@ -21,6 +28,7 @@ from scrapy_urlcanon.learn.classes.members import classes_of
 from scrapy_urlcanon.learn.classes.reach import Reach
 from scrapy_urlcanon.learn.evidence import worth
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
+from scrapy_urlcanon.learn.rates import USUAL
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 
@@ -364,10 +372,16 @@ class _Skips:
             return False
         counts = self._urls_outside(found)
         whole, part = found.pages.keys(), found.largest_part
+        rate = min(self._groups.rate_of_change.most, USUAL)
         for pages in (whole, part) if len(part) < len(whole) else (whole,):
-            others = Alone((counts[page] for page in pages), share)
-            if not others.is_chance or not others.is_little:
-                look.is_unsure = not others.is_for_sure
+            seen = [(len(found.pages[page]), counts[page]) for page in pages]
+            if may_have_changed(seen, rate, self._thresholds.chance):
+                sure = Alone((others for urls, others in seen if urls > 1), share)
+                if sure.are_few(self._thresholds.lost):
+                    continue
+            alone = Alone((others for _, others in seen), share)
+            if not alone.are_few(self._thresholds.lost):
+                look.is_unsure = alone.none > 1.0 - self._thresholds.confidence
                 return False
         self._shares.append(share)
         return True
@@ -441,15 +455,21 @@ class _Skips:
         """Yield what share of the URLs that lead to a page was seen, by pairs of classes.
 
         Where each page of one has one URL in another, what is missing there was not seen. What the
-        pages of a class itself have elsewhere is the question, and no answer.
+        pages of a class itself have elsewhere is the question, and no answer. Several classes have
+        several pages, so that together they tell it better.
         """
+        found_in: dict[int, list[Share]] = {}
         for one, shares in self._shares_elsewhere:
             if one.members.isdisjoint(found.members):
-                yield from shares
+                for other, share in shares.items():
+                    found_in.setdefault(other, []).append(share)
+        for shares_there in found_in.values():
+            yield from shares_there
+            yield together(shares_there)
 
     @cached_property
-    def _shares_elsewhere(self) -> list[tuple[SkipClass, list[Share]]]:
-        """By class, what share of its pages was seen in each of the others.
+    def _shares_elsewhere(self) -> list[tuple[SkipClass, dict[int, Share]]]:
+        """By class, what share of its pages was seen in each of the others, by their numbers.
 
         That is less than the share of the URLs that was seen where the other has but some of the
         pages. Of what a rule made of several URLs more was seen than of any that something links.
@@ -459,11 +479,11 @@ class _Skips:
         return [
             (
                 one,
-                [
-                    Share(len(one.pages.keys() & pages), len(one.pages))
-                    for other, pages in linked
+                {
+                    number: Share(len(one.pages.keys() & pages), len(one.pages))
+                    for number, (other, pages) in enumerate(linked)
                     if one.members.isdisjoint(other.members)
-                ],
+                },
             )
             for one in single
         ]
