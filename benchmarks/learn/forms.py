@@ -28,6 +28,7 @@ from benchmarks.learn import (
     forms_of_collections,
     forms_of_programs,
     forms_of_publishers,
+    forms_of_records,
     forms_of_services,
 )
 from benchmarks.learn.judge import SINK_SIZE, Page, Score, score
@@ -44,6 +45,7 @@ FORMS = {
     **forms_of_publishers.FORMS,
     **forms_of_collections.FORMS,
     **forms_of_services.FORMS,
+    **forms_of_records.FORMS,
 }
 
 HOST = "www.site.example"
@@ -93,10 +95,12 @@ class Thing:
         """Return what stands in a place of the URLs of one of its parts."""
         draw, posts = self.draw("rest"), range(self.number * 10 + part * 3, 10**9)[:POSTS]
         section = self.number % 7 + 1
+        digest = sha1(f"{self.seed} {self.number}".encode()).hexdigest()
         values: Mapping[str, list[object]] = {
             "n": [self.number],
             "padded": [f"{self.number:07}"],
-            "hex": [sha1(f"{self.seed} {self.number}".encode()).hexdigest()[:32]],
+            "hex": [digest[:32]],
+            "abbreviated": [digest[:10]],
             "title": [*self.titles],
             "now": self.titles[:1],
             "Title": [self.titles[0].title().replace("-", "")],
