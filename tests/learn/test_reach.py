@@ -155,3 +155,17 @@ def test_links_of_a_crawl_cut_short_may_be_what_it_missed(tmp_path):
     links["/"] += [f"/list?page={number}" for number in range(TOPICS)]
     learned = skips_learned(tmp_path / "o.sqlite", pages, links, reason="shutdown")
     assert learned == ["/topic?n={a:digits}"]
+
+
+@pytest.mark.parametrize(("linked", "skips"), [(0, False), (TOPICS - 4, True)])
+def test_that_a_class_leads_to_most_of_its_pages_is_no_chance(tmp_path, linked, skips):
+    """Though of all that it links a third might be linked by pages that the crawl has missed."""
+    pages, links = only_from_the_topic(cut=linked)
+    links["/"] += [f"/list?page={number}" for number in range(TOPICS * 5)]
+    for topic in range(TOPICS):
+        for url in (f"/files{slug(-topic - 1)}", f"/images{slug(-topic - 1)}"):
+            pages[url] = 1_000 + len(pages), ""
+            links["/"].append(url)
+            links[number_of(topic)].append(url)
+    learned = skips_learned(tmp_path / "o.sqlite", pages, links, reason="shutdown")
+    assert bool(learned) == skips

@@ -308,7 +308,8 @@ class _Skips:
         """Return how many pages are found elsewhere, but only by what a class would skip.
 
         None where no more are than chance makes: a crawl that was cut short has not seen all that
-        links them.
+        links them. That it missed what links most pages of the class is no chance, whatever the
+        class links besides: it leads to them, as searches do to results that last for a while.
         """
         if self._reach is None:
             return 0
@@ -316,7 +317,9 @@ class _Skips:
             self._missing = self._reach.missing(self._skipped)
         missing = self._reach.missing(found.members | self._skipped) - self._missing
         cut = sum(1 for page in missing if look.others.get(page, 1))
-        if not cut or self._groups.site.is_whole:
+        pages = [page for page in found.telling if look.others[page]]
+        is_led_to = 2 * len(missing.intersection(pages)) > len(pages)
+        if not cut or is_led_to or self._groups.site.is_whole:
             return cut
         seen = self._reach.seen
         linked = self._reach.linked_by(found.members)
