@@ -23,6 +23,7 @@ from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.rates import ANY_RATE, Pairs, Rates, Seen
 from scrapy_urlcanon.learn.results.accepted import Accepted, inserted
+from scrapy_urlcanon.learn.results.left_out import shows_a_secret
 from scrapy_urlcanon.learn.trial import Trial
 from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_date, is_number
 
@@ -342,7 +343,8 @@ def _worth_trying(candidates: list[Candidate]) -> Iterator[Candidate]:
     """Yield the candidates that can be said, without what is there in a better form.
 
     That is a template that makes URLs longer: its reverse is as good, and its result is the one
-    linked. Of each parameter only the likeliest default values are tried.
+    linked. Of each parameter only the likeliest default values are tried. What would be left out
+    of the file is not tried: what is accepted after it rests on it.
     """
     pairs = {step.shapes for candidate in candidates for step in candidate}
     values: Counter[str] = Counter()
@@ -352,6 +354,6 @@ def _worth_trying(candidates: list[Candidate]) -> Iterator[Candidate]:
         names = [name for step in candidate if step.default is not None for name in step.drops]
         values.update(names)
         if all(values[name] <= MAX_VALUES for name in names) and all(
-            step.is_valid for step in candidate
+            step.is_valid and not shows_a_secret(step.setting) for step in candidate
         ):
             yield candidate

@@ -6,7 +6,7 @@ import pytest
 
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.exceptions import ConfigurationError
-from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule
+from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule, Observation, learn
 from scrapy_urlcanon.learn.results.left_out import without_secrets
 from scrapy_urlcanon.learn.results.rule import Unexplained
 from scrapy_urlcanon.learn.results.rules_file import LearnedFile, to_json, to_toml
@@ -311,3 +311,26 @@ def test_rule_that_shows_a_secret_is_left_out(found):
     assert without_secrets(kept) == (kept, 0)
     shape = Learned((rule("rewrite_path", [["/x?sid={n:digits}", "/x"]]),))
     assert without_secrets(shape) == (shape, 0)
+
+
+def test_no_rule_rests_on_one_that_is_left_out():
+    """As on a forum that puts the session before the topic, where links to posts redirect."""
+    index = "http://a.example/index.php?"
+    digests = [f"{7919 * number:040x}" for number in range(100)]
+    pages, others = [], []
+    for number, digest in enumerate(digests):
+        session = f"{index}PHPSESSID={0x5E55104 * (number + 1):016x}"
+        if number < 50:
+            topic = f"{session};topic={number // 2}.msg{3 * number}"
+            pages.append(Observation(topic, main_sha1=digests[number // 2]))
+            others.append(Observation(f"{index}msg={3 * number}", redirect=topic))
+        elif number < 60:
+            pages.append(Observation(f"{session}&action=a{number}", main_sha1=digest))
+            others.append(Observation(f"{index}action=a{number}", main_sha1=digest))
+        else:
+            # So that the semicolon is not taken for what separates parameters.
+            pages.append(Observation(f"{index}board={number}.0;desc", main_sha1=digest))
+    learned, _ = without_secrets(learn([*pages, *others]))
+    canonicalize = Canonicalizer(learned.as_rules()).canonicalize
+    shown = {(canonicalize(page.url), page.main_sha1) for page in pages}
+    assert len({url for url, _ in shown}) == len(shown)

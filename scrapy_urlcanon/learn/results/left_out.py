@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.redaction import redact
 
@@ -21,21 +21,26 @@ def without_secrets(learned: Learned) -> tuple[Learned, int]:
 
     :return: what is left, and how many rules are left out.
     """
-    rules = tuple(rule for rule in learned.rules if not _shows_a_secret(rule))
-    unsure = tuple(rule for rule in learned.unsure if not _shows_a_secret(rule))
+    rules = tuple(rule for rule in learned.rules if not _is_left_out(rule))
+    unsure = tuple(rule for rule in learned.unsure if not _is_left_out(rule))
     left_out = len(learned.rules) - len(rules) + len(learned.unsure) - len(unsure)
     return replace(learned, rules=rules, unsure=unsure), left_out
 
 
-def _shows_a_secret(rule: LearnedRule) -> bool:
-    """Tell whether *rule* is new and holds the value of a parameter that is not to be shown."""
-    if rule.was_in_force:
-        return False
-    setting = rule.setting
-    texts = [rule.pattern]
+def shows_a_secret(setting: Any, pattern: str = "") -> bool:
+    """Tell whether a rule of this setting holds the value of a parameter that is not to be shown.
+
+    >>> shows_a_secret({"sid": "4fa2"}), shows_a_secret(["sid"]), shows_a_secret({"page": "1"})
+    (True, False, False)
+    """
+    texts = [pattern]
     if isinstance(setting, dict):
         texts += [f"?{name}={value}" for name, value in setting.items()]
     elif isinstance(setting, list):
         texts += [text for item in setting for text in ([item] if isinstance(item, str) else item)]
     plain = [_PLACEHOLDER.sub("", text) for text in texts]
     return any(redact(text) != text for text in plain)
+
+
+def _is_left_out(rule: LearnedRule) -> bool:
+    return not rule.was_in_force and shows_a_secret(rule.setting, rule.pattern)
