@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from itertools import chain, islice
@@ -56,6 +57,8 @@ MAX_UNSURE = 10
 
 #: Each round works on what the rules of the last one left; four settle all sites that we have seen.
 MAX_ROUNDS = 4
+
+_NUMBER = re.compile("[0-9]+")
 
 # What there is to propose: single options first, then pairs of templates for what they leave.
 _OPTIONS = (differing_options, other_hosts)
@@ -136,6 +139,10 @@ class Miner:
         self.groups.forget_index()
         duplicates = Duplicates(self.groups)
         found = collect(chain.from_iterable(maker(duplicates) for maker in makers))
+        proposers: dict[tuple[str, str], set[int]] = {}
+        for candidate, pages in found.items():
+            if candidate[0].is_template:
+                proposers.setdefault(_family(candidate), set()).update(pages)
         candidates = [
             candidate
             for candidate, pages in found.items()
@@ -145,7 +152,13 @@ class Miner:
         candidates.sort(
             key=lambda c: (_values(c), len(c), -len(found[c]), _growth(c) >= 0, repr(c))
         )
-        candidates = list(islice(_worth_trying(candidates), MAX_CANDIDATES))
+        # The number of one topic is not that of others, where most lead to these.
+        likely = (
+            c
+            for c in _worth_trying(candidates)
+            if not c[0].is_template or 2 * len(found[c]) > len(proposers[_family(c)])
+        )
+        candidates = list(islice(likely, MAX_CANDIDATES))
         self.groups.index({step.handle for candidate in candidates for step in candidate})
         candidates = [
             candidate
@@ -331,6 +344,12 @@ def _as_it_is(location: Location) -> Location:
 
 def _values(candidate: Candidate) -> int:
     return sum(step.default is not None for step in candidate)
+
+
+def _family(candidate: Candidate) -> tuple[str, str]:
+    """Return what templates have in common that differ in numbers of what they lead to."""
+    source, target = candidate[0].shapes
+    return source, _NUMBER.sub("0", target)
 
 
 def _growth(candidate: Candidate) -> int:

@@ -4,6 +4,7 @@ import pytest
 from observed import rules, see
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.learn import Observation
 
 HOST = "http://shop.example"
 
@@ -49,3 +50,18 @@ def test_thing_is_no_version_of_it():
     canonical = Canonicalizer(rules(versions(last=False))).canonicalize
     assert canonical(f"{HOST}/doc?v=77/1") == canonical(f"{HOST}/doc?v=77")
     assert canonical(f"{HOST}/doc?v=77/2") != canonical(f"{HOST}/doc?v=77")
+
+
+def test_number_of_one_thing_is_not_that_of_others():
+    """A link to a post leads to its topic, and that of the longest topic is not that of each."""
+    seen, post = [], 0
+    for topic in range(100, 112):
+        for number in range(40 if topic == 100 else 6):
+            post += 1
+            url, page = f"/?topic={topic}.msg{post}", f"topic {topic} part {number // 15}"
+            seen.append(Observation(f"{HOST}/?msg={post}", redirect=HOST + url))
+            if topic == 100 or not number:
+                seen.append(see(url, page))
+            if not number % 15:
+                seen.append(see(f"/?topic={topic}.{number}", page))
+    assert "rewrite_path" not in rules(seen)["shop.example"]
