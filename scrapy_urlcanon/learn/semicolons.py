@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 MIN_SHARE = 0.9
 _CONFIDENCE = 0.95
 
-# A name and a value each, so that neither a list of values nor `&amp;` looks like parameters.
+# A name and a value first, and behind a semicolon, so that no list of values looks like parameters.
+# Behind others a name may stand alone, as that of an order, `;sort=name;desc`, but not as `&amp;`.
+_NAME = r"[A-Za-z_@][\w.@%-]{0,30}"
+_VALUE = "=[^;&=]*"
 _PARAMETERS = re.compile(
-    r"[A-Za-z_@][\w.@%-]{0,30}=[^;&=]*(?:[;&][A-Za-z_@][\w.@%-]{0,30}=[^;&=]*)+"
+    rf"(?=.*;{_NAME}=){_NAME}{_VALUE}(?:&{_NAME}{_VALUE}|;{_NAME}(?:{_VALUE})?)+"
 )
 
 

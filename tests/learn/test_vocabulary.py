@@ -322,6 +322,14 @@ def test_semicolons_separate_parameters_where_all_queries_have_them():
     assert canonicalizer.canonicalize(views[0].url) == canonicalizer.canonicalize(views[40].url)
 
 
+def test_names_alone_between_semicolons_are_parameters_too():
+    """SMF links ``?board=1.0;sort=views;desc``; sessions before a semicolon end there."""
+    views = [see(f"/?s=k{i};b={i};sort=name;desc", f"board {i}") for i in range(40)]
+    views += [see(f"/?b={i};sort=name;desc", f"board {i}") for i in range(40)]
+    found = learn(views).as_rules()
+    assert found == {"shop.example": {"query_separator": ";", "drop_params": ["s"]}}
+
+
 def test_lists_between_semicolons_are_values():
     """Where a semicolon stands within values nothing is taken apart."""
     seen = [see(f"/?ids={i};{i + 1}&sid=k{i}", f"list {i}") for i in range(40)]
