@@ -19,15 +19,14 @@ from scrapy_urlcanon.learn.classes.coverage import (
     Share,
     largest,
     may_have_changed,
-    together,
 )
 from scrapy_urlcanon.learn.classes.derived import follow, way_of_most
 from scrapy_urlcanon.learn.classes.elsewhere import Shown
 from scrapy_urlcanon.learn.classes.look import Look
 from scrapy_urlcanon.learn.classes.members import classes_of
 from scrapy_urlcanon.learn.classes.reach import Reach
+from scrapy_urlcanon.learn.classes.shares_seen import SharesSeen
 from scrapy_urlcanon.learn.evidence import worth
-from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.rates import USUAL
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
@@ -153,6 +152,11 @@ class _Skips:
         self._missing: set[int] | None = None
         """Pages that nothing leads to but what is skipped; None where that is yet to be told."""
         self.led: dict[Key, dict[Location, bool]] = {}
+
+    @cached_property
+    def _shares_seen(self) -> SharesSeen:
+        """What the classes tell of how much was seen; few sites have one that it must tell it."""
+        return SharesSeen(self._classes, self._groups.site.locations)
 
     @cached_property
     def _reach(self) -> Reach | None:
@@ -370,7 +374,7 @@ class _Skips:
     def _is_missed(self, found: SkipClass, look: Look) -> bool:
         """Tell whether so many pages may have been seen nowhere else if all have another URL."""
         declared = Share(len(look.seen), len(look.seen | look.claimed))
-        share = largest([*self._shares, declared, *self._shares_seen(found)])
+        share = largest([*self._shares, declared, *self._shares_seen.without(found)])
         if share is None or share.seen == share.of or len(found.pages) < MIN_URLS:
             return False
         counts = self._urls_outside(found)
@@ -452,50 +456,4 @@ class _Skips:
             for url, form in forms
             # Not what is left where parameters go: that says nothing of which is the better place.
             if url.place != form.place or not {*form.params} <= {*url.params}
-        }
-
-    def _shares_seen(self, found: SkipClass) -> Iterator[Share]:
-        """Yield what share of the URLs that lead to a page was seen, by pairs of classes.
-
-        Where each page of one has one URL in another, what is missing there was not seen. What the
-        pages of a class itself have elsewhere is the question, and no answer. Several classes have
-        several pages, so that together they tell it better.
-        """
-        found_in: dict[int, list[Share]] = {}
-        for one, shares in self._shares_elsewhere:
-            if one.members.isdisjoint(found.members):
-                for other, share in shares.items():
-                    found_in.setdefault(other, []).append(share)
-        for shares_there in found_in.values():
-            yield from shares_there
-            yield together(shares_there)
-
-    @cached_property
-    def _shares_elsewhere(self) -> list[tuple[SkipClass, dict[int, Share]]]:
-        """By class, what share of its pages was seen in each of the others, by their numbers.
-
-        That is less than the share of the URLs that was seen where the other has but some of the
-        pages. Of what a rule made of several URLs more was seen than of any that something links.
-        """
-        single = [found for found in self._classes if found.is_single]
-        linked = [(found, self._linked(found)) for found in single]
-        return [
-            (
-                one,
-                {
-                    number: Share(len(one.pages.keys() & pages), len(one.pages))
-                    for number, (other, pages) in enumerate(linked)
-                    if one.members.isdisjoint(other.members)
-                },
-            )
-            for one in single
-        ]
-
-    def _linked(self, found: SkipClass) -> set[int]:
-        """Return the pages that were seen under members, and not only under what became one."""
-        find = self._groups.site.locations.find
-        return {
-            page
-            for page, showing in found.pages.items()
-            if any(find(url) != NO_ROW for url in showing)
         }
