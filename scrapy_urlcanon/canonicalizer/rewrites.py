@@ -13,6 +13,7 @@ from scrapy_urlcanon.canonicalizer.templates import (
     SEGMENT,
     Place,
     Template,
+    TemplateIndex,
     TextTemplate,
     parse_target,
     parse_template,
@@ -207,52 +208,12 @@ def _lost(rewrite: Rewrite) -> str | None:
     return None
 
 
-class RewriteIndex:
-    """Finds those of many pairs that may change a URL, in a time that hardly grows with them.
-
-    A pair is filed under what its first template says literally: the value of a parameter, or the
-    first segment of the path, else how it begins, and how it ends. Of these there are few lengths.
-    """
+class RewriteIndex(TemplateIndex):
+    """Finds those of many pairs that may change a URL, by the first templates of them."""
 
     def __init__(self, rewrites: Sequence[Rewrite]) -> None:
+        super().__init__([rewrite.source for rewrite in rewrites])
         self._rewrites = rewrites
-        self._by_value: dict[tuple[str, str], list[int]] = {}
-        # By the lengths of beginning and end; no length is that of the first segment.
-        self._by_ends: dict[tuple[int | None, int], dict[tuple[str, str], list[int]]] = {}
-        for position, rewrite in enumerate(rewrites):
-            self._file(rewrite.source, position)
-        self._lengths = list(self._by_ends.items())
-
-    def _file(self, source: Template, position: int) -> None:
-        for name, shape in source.params.items():
-            if not shape.places:
-                value = "".join(map(str, shape.parts))
-                self._by_value.setdefault((name, value), []).append(position)
-                return
-        first, *_, last = 2 * source.path.parts
-        # A path begins with a slash.
-        start, end = str(first), last if isinstance(last, str) else ""
-        segment, slash, _ = start[1:].partition("/")
-        has_segment = slash or len(source.path.parts) == 1
-        lengths = (None if has_segment else len(start), len(end))
-        texts = (segment if has_segment else start, end)
-        self._by_ends.setdefault(lengths, {}).setdefault(texts, []).append(position)
-
-    def candidates(self, url: Url) -> list[int]:
-        """Return the positions of the pairs that may change *url*, in their order."""
-        path = url.path
-        segment = path[1:].partition("/")[0]
-        found: list[int] = []
-        for (start, end), by_texts in self._lengths:
-            beginning = segment if start is None else path[:start]
-            positions = by_texts.get((beginning, path[-end:] if end else ""))
-            if positions:
-                found += positions
-        if self._by_value:
-            for piece in url.query or ():
-                name, _, value = piece.partition("=")
-                found += self._by_value.get((name, value), ())
-        return sorted(set(found)) if len(found) > 1 else found
 
     def follow(self, url: Url) -> list[tuple[Rewrite, Url]]:
         """Apply the pairs in turn until none changes *url*, each at most once; return each change.

@@ -360,6 +360,58 @@ class Match(NamedTuple):
     """The pieces of the query that the template does not name."""
 
 
+class TemplateIndex:
+    """Finds those of many templates that a URL may fit, in a time that hardly grows with them.
+
+    They are filed under what they say literally: the value of a parameter, or the first segment of
+    the path, else how it begins, and how it ends. Of these there are few lengths.
+
+    >>> from scrapy_urlcanon.canonicalizer.url import split
+    >>> index = TemplateIndex(map(parse_template, ["/a/{id}", "/b/{id}", "/{page}.html"]))
+    >>> index.candidates(split("http://example.com/b/7"))
+    [1]
+    """
+
+    def __init__(self, templates: Iterable[Template]) -> None:
+        self._by_value: dict[tuple[str, str], list[int]] = {}
+        # By the lengths of beginning and end; no length is that of the first segment.
+        self._by_ends: dict[tuple[int | None, int], dict[tuple[str, str], list[int]]] = {}
+        for position, template in enumerate(templates):
+            self._file(template, position)
+        self._lengths = list(self._by_ends.items())
+
+    def _file(self, template: Template, position: int) -> None:
+        for name, shape in template.params.items():
+            if not shape.places:
+                value = "".join(map(str, shape.parts))
+                self._by_value.setdefault((name, value), []).append(position)
+                return
+        first, *_, last = 2 * template.path.parts
+        # A path begins with a slash.
+        start, end = str(first), last if isinstance(last, str) else ""
+        segment, slash, _ = start[1:].partition("/")
+        has_segment = slash or len(template.path.parts) == 1
+        lengths = (None if has_segment else len(start), len(end))
+        texts = (segment if has_segment else start, end)
+        self._by_ends.setdefault(lengths, {}).setdefault(texts, []).append(position)
+
+    def candidates(self, url: Url) -> list[int]:
+        """Return the positions of the templates whose shape *url* may have, in their order."""
+        path = url.path
+        segment = path[1:].partition("/")[0]
+        found: list[int] = []
+        for (start, end), by_texts in self._lengths:
+            beginning = segment if start is None else path[:start]
+            positions = by_texts.get((beginning, path[-end:] if end else ""))
+            if positions:
+                found += positions
+        if self._by_value:
+            for piece in url.query or ():
+                name, _, value = piece.partition("=")
+                found += self._by_value.get((name, value), ())
+        return sorted(set(found)) if len(found) > 1 else found
+
+
 @lru_cache(maxsize=10_000)
 def parse_template(text: str) -> Template:
     """Return the template that *text* describes.

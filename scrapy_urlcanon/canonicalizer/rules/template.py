@@ -212,9 +212,17 @@ class Skip(Option):
         Example(["/?p={id:digits}"], "http://example.com/?p=new", "http://example.com/?p=new"),
     )
 
+    def __init__(self, options: Mapping[str, Setting]) -> None:
+        # Few crawls have any, and the others are not to wait for the import.
+        from scrapy_urlcanon.canonicalizer.templates import TemplateIndex  # noqa: PLC0415
+
+        super().__init__(options)
+        self._index = TemplateIndex(template for template, _ in self.value)
+
     def cause(self, url: Url) -> Cause | None:
         """Return the template that *url*, a canonical one, fits, with its layer, or None."""
-        for template, layer in self.value:
+        for position in self._index.candidates(url):
+            template, layer = self.value[position]
             match = template.match(url)
             if match is not None and not match.others:
                 return Cause(layer, str(template))
