@@ -11,6 +11,7 @@ from sites import ClosedScheduler
 from trap_sites import SITES
 
 from scrapy_urlcanon import RequestFingerprinter
+from scrapy_urlcanon.crawl.components import ORDER
 from scrapy_urlcanon.learn.store import ObservationStore
 from scrapy_urlcanon.pages.page import Page
 from scrapy_urlcanon.report.json_form import read_report
@@ -56,7 +57,8 @@ async def test_report_and_command_name_the_trap_and_the_line_that_ends_it(crawl,
         ({"SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues.ScrapyPriorityQueue"}, True),
         ({"SCHEDULER_PRIORITY_QUEUE": ScrapyPriorityQueue}, True),
         ({"SCHEDULER": ClosedScheduler, "SCHEDULER_PRIORITY_QUEUE": ScrapyPriorityQueue}, True),
-        ({"ADDONS": {}, "REQUEST_FINGERPRINTER_CLASS": RequestFingerprinter}, True),
+        # The fingerprinter alone has the order at work.
+        ({"ADDONS": {}, "REQUEST_FINGERPRINTER_CLASS": RequestFingerprinter}, False),
     ],
 )
 @deferred_f_from_coro_f
@@ -68,6 +70,7 @@ async def test_order_that_another_queue_keeps_from_its_work_is_said(
     result = await crawl(lambda _: page("text"), {"URLCANON_ORDER": "novelty", **settings})
     said = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert result.hits == ["/"]
+    assert (result.crawler.settings["SCHEDULER_PRIORITY_QUEUE"] == ORDER) is not is_said
     assert (
         any(
             "SCHEDULER_PRIORITY_QUEUE" in record.getMessage() and "no effect" in record.getMessage()
