@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.entries import Cause
@@ -11,6 +12,7 @@ from scrapy_urlcanon.canonicalizer.values import RewriteList, TemplateList
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from scrapy_urlcanon.canonicalizer.templates import Template, TemplateIndex
     from scrapy_urlcanon.canonicalizer.url import Url
     from scrapy_urlcanon.canonicalizer.values import Setting
 
@@ -213,11 +215,8 @@ class Skip(Option):
     )
 
     def __init__(self, options: Mapping[str, Setting]) -> None:
-        # Few crawls have any, and the others are not to wait for the import.
-        from scrapy_urlcanon.canonicalizer.templates import TemplateIndex  # noqa: PLC0415
-
         super().__init__(options)
-        self._index = TemplateIndex(template for template, _ in self.value)
+        self._index = _index_of(tuple(template for template, _ in self.value))
 
     def cause(self, url: Url) -> Cause | None:
         """Return the template that *url*, a canonical one, fits, with its layer, or None."""
@@ -227,3 +226,12 @@ class Skip(Option):
             if match is not None and not match.others:
                 return Cause(layer, str(template))
         return None
+
+
+@lru_cache(maxsize=100)
+def _index_of(templates: tuple[Template, ...]) -> TemplateIndex:
+    """Return the index of *templates*; the policies of many hosts have the same ones."""
+    # Few crawls have any, and the others are not to wait for the import.
+    from scrapy_urlcanon.canonicalizer.templates import TemplateIndex  # noqa: PLC0415
+
+    return TemplateIndex(templates)
