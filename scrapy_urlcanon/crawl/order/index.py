@@ -43,7 +43,7 @@ def read(directory: Path, stored: list[Any]) -> Waiting:
     :raises OSError: if it cannot be read.
     """
     # A job is trusted, as Scrapy's queue is.
-    found: Waiting = pickle.loads(_checked(directory, stored))  # noqa: S301
+    found: Waiting = pickle.loads(_checked(directory / _FILE, stored[1]))  # noqa: S301
     return found
 
 
@@ -55,10 +55,10 @@ def problem_of(queue: Path) -> str | None:
     try:
         stored = json.loads(queue.read_text(encoding="utf-8"))
         if is_of_order(stored):
-            _checked(queue.parent, stored)
+            _checked(queue.parent / _FILE, stored[1])
             # Earlier versions stored none.
             for name, checksum in dict(*stored[2:]).items():
-                _check(queue.parent / name, checksum)
+                _checked(queue.parent / name, checksum)
     except FileNotFoundError as error:
         # Of a job that never ended there is neither.
         return str(error) if queue.exists() else None
@@ -67,11 +67,7 @@ def problem_of(queue: Path) -> str | None:
     return None
 
 
-def _checked(directory: Path, stored: list[Any]) -> bytes:
-    return _check(directory / _FILE, stored[1])
-
-
-def _check(path: Path, checksum: int) -> bytes:
+def _checked(path: Path, checksum: int) -> bytes:
     """Return what is in the file at *path*, if that has *checksum*."""
     data = path.read_bytes()
     if crc32(data) != checksum:

@@ -52,7 +52,7 @@ class DiskSet(SeenSet):
         self._log = log.open("r+b", buffering=0)
         self._new: set[bytes] = set()
         try:
-            lock(self._log, path)
+            lock(self._log, path, "URLCANON_SEEN_SET")
             self._database = open_database(path, KIND, is_shared=False)
             self._database.execute(f"PRAGMA cache_size = -{_CACHE}")
             self._has = self._database.execute

@@ -15,7 +15,7 @@ except ImportError:  # pragma: no cover - Windows
     fcntl = None  # type: ignore[assignment]
 
 
-def lock(file: IO[bytes], path: Path, setting: str = "URLCANON_SEEN_SET") -> None:
+def lock(file: IO[bytes], path: Path, setting: str) -> None:
     """Lock *file* until it is closed or the process ends.
 
     Where there are no such locks, as on Windows and some file systems, nothing is locked.

@@ -47,7 +47,7 @@ class WordFile:
         self._write_at = _BATCH
         self._unwritten = failing(path)
         try:
-            lock(self._file, path)
+            lock(self._file, path, "URLCANON_SEEN_SET")
             self._check_header()
         except BaseException:
             self._file.close()
