@@ -122,6 +122,10 @@ class Claims:
         # Which page each content belongs to; none where that is not clear.
         self._owners: BoundedMapping[bytes, bytes] = BoundedMapping(limit)
 
+    def __len__(self) -> int:
+        """Return about how many pages anything was declared of."""
+        return len(self._claims)
+
     def about(self, page: bytes) -> tuple[Claim, ...]:
         """Return what was declared of *page*."""
         return self._claims.get(page) or ()

@@ -142,14 +142,21 @@ class DeclaredCanonicalPages:
 
         :param response: what the callback had that made it.
         """
-        if is_unfiltered(request) or not self._has_dupefilter:
+        is_of_our_rules = _OWN_RULES.isdisjoint(request.meta) and not is_unfiltered(request)
+        if not is_of_our_rules or not self._has_dupefilter:
             return
-        if not _OWN_RULES.isdisjoint(request.meta):
+        is_label_due = self._labels.is_due(request.url)
+        if not is_label_due and not self._claims:
             return
         page = self._fingerprints.fingerprint(request)
-        self._labels.note(request, page, response)
+        if is_label_due:
+            self._labels.note(request, page, response)
         claims = self._claims.about(page)
-        callback = callback_of(request, self._crawler.spider) if claims else None
+        if claims:
+            self._record_claimed(request, page, claims)
+
+    def _record_claimed(self, request: Request, page: bytes, claims: tuple[Claim, ...]) -> None:
+        callback = callback_of(request, self._crawler.spider)
         for claim in claims:
             if self._requests.is_deeper(claim.page, request):
                 # The limit may have cut off what it links.

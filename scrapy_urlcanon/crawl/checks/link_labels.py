@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from itertools import islice
 from typing import TYPE_CHECKING
-from weakref import ref
+from weakref import WeakKeyDictionary
 
 from scrapy.http import HtmlResponse
 from scrapy.utils.response import get_base_url
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.reading import links_of
+from scrapy_urlcanon.crawl.record.links import LinkCounts
 from scrapy_urlcanon.pages.canonical_link import absolute
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lxml import etree  # type: ignore[import-untyped]
     from scrapy import Request
     from scrapy.http import Response
 
@@ -39,6 +41,9 @@ class LinkLabels:
     "Red shoes" in "Red shoes - Shop". Each counts where it went with a declaration that was right;
     then it has to go with all that declare so. Where all links say "more" neither says anything.
 
+    What many pages link is looked at now and then (:class:`.LinkCounts`): nearly all links lead to
+    what was met before, and to read what they are called takes longer than all else done for them.
+
     :param limit: how many pages, labels and ways are remembered, at most.
     """
 
@@ -49,12 +54,20 @@ class LinkLabels:
         self._owners: BoundedMapping[str, bytes] = BoundedMapping(limit)
         self._same: BoundedMapping[Way, frozenset[str]] = BoundedMapping(limit)
         self._frames: BoundedMapping[Way, frozenset[tuple[str, str]]] = BoundedMapping(limit)
-        self._page: ref[Response] | None = None
-        self._links: dict[str, str] = {}
+        self._counts = LinkCounts(limit, _LABELS_OF_A_PAGE)
+        # Of one response.
+        self._links: WeakKeyDictionary[Response, dict[str, list[etree._Element]]]
+        self._links = WeakKeyDictionary()
+
+    def is_due(self, url: str) -> bool:
+        """Count a link to *url*; tell whether what it is called is to be noted."""
+        return self._counts.takes(url)
 
     def note(self, request: Request, page: bytes, response: Response) -> None:
         """Note what *response* calls *page*, which it links with the URL of *request*."""
-        label = self._links_of(response).get(request.url.partition("#")[0])
+        links = self._links_of(response).get(request.url.partition("#")[0], ())
+        # Of several the last one that is called anything.
+        label = next(filter(None, map(_label, reversed(links))), "")
         known = self._labels.get(page) or ()
         if label and label not in known and len(known) < _LABELS_OF_A_PAGE:
             self._labels[page] = (*known, label)
@@ -104,22 +117,29 @@ class LinkLabels:
             if self._is_telling(label) and label in title:
                 yield label, "\0".join(title.partition(label)[::2])
 
-    def _links_of(self, response: Response) -> dict[str, str]:
-        """Return what the links of *response* are called, by URL; read once for each response."""
-        if self._page is None or self._page() is not response:
-            self._page = ref(response)
-            self._links = dict(_labels(response)) if isinstance(response, HtmlResponse) else {}
-        return self._links
+    def _links_of(self, response: Response) -> dict[str, list[etree._Element]]:
+        """Return the links of *response* by URL; looked for once for each response."""
+        found = self._links.get(response)
+        if found is None:
+            self._links.clear()
+            found = self._links[response] = _links_by_url(response)
+        return found
 
 
-def _labels(response: HtmlResponse) -> Iterator[tuple[str, str]]:
+def _links_by_url(response: Response) -> dict[str, list[etree._Element]]:
+    if not isinstance(response, HtmlResponse):
+        return {}
     base = get_base_url(response)
+    found: dict[str, list[etree._Element]] = {}
     for link, address in links_of(response):
-        # Most links hold but text, and to walk through them takes several times as long.
-        text = "".join(link.itertext()) if len(link) else link.text
-        label = _folded(text or "") or _folded(link.get("title") or "")
-        if label:
-            yield absolute(base, address).partition("#")[0], label
+        found.setdefault(absolute(base, address).partition("#")[0], []).append(link)
+    return found
+
+
+def _label(link: etree._Element) -> str:
+    # Most links hold but text, and to walk through them takes several times as long.
+    text = "".join(link.itertext()) if len(link) else link.text
+    return _folded(text or "") or _folded(link.get("title") or "")
 
 
 def _folded(text: str) -> str:

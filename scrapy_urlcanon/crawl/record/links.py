@@ -23,6 +23,36 @@ _REMEMBERED = 200_000
 """URLs of which it is known how many links there were: some 20 MB."""
 
 
+class LinkCounts:
+    """Counts the links to each URL, of which the first ones are looked at, and ever fewer later.
+
+    Menus link the same from everywhere.
+
+    >>> counts = LinkCounts(100, first=3)
+    >>> [n for n in range(1, 20) if counts.takes("http://a.example/")]
+    [1, 2, 3, 4, 8, 16]
+
+    :param limit: how many URLs are remembered; past that all begin anew.
+    :param first: how many are looked at; then those whose number is a power of two.
+    """
+
+    def __init__(self, limit: int, first: int) -> None:
+        # A number takes less room than the URL does.
+        self._counts: dict[int, int] = {}
+        self._limit = limit
+        self._first = first
+
+    def takes(self, url: str) -> bool:
+        """Count a link to *url*; tell whether it is looked at."""
+        counts = self._counts
+        hashed = hash(url)
+        count = counts.get(hashed, 0) + 1
+        if len(counts) >= self._limit:
+            counts.clear()
+        counts[hashed] = count
+        return count <= self._first or not count & (count - 1)
+
+
 class RecordedLinks:
     """Keeps which requests a page's callback yields, by the start of their fingerprints.
 
@@ -33,7 +63,7 @@ class RecordedLinks:
     def __init__(self, crawler: Crawler, store: ObservationStore) -> None:
         self._crawler = crawler
         self._store = store
-        self._counts: dict[int, int] = {}
+        self._counts = LinkCounts(_REMEMBERED, ALL_KEPT)
 
     def key(self, request: Request) -> int:
         """Return what stands for the page of *request*, 64 bits."""
@@ -67,17 +97,8 @@ class RecordedLinks:
 
     def _keep(self, domain: str, page: Request | None, linked: Mapping[str, Request]) -> None:
         """Keep what a page links, but for most of what many do; None is where a crawl begins."""
-        kept = set()
-        counts = self._counts
-        if len(counts) >= _REMEMBERED:
-            counts.clear()
-        for url, request in linked.items():
-            # A number takes less room than the URL does.
-            hashed = hash(url)
-            count = counts[hashed] = counts.get(hashed, 0) + 1
-            # And the 16th, the 32nd and so on.
-            if count <= ALL_KEPT or not count & (count - 1):
-                kept.add(self.key(request))
+        takes = self._counts.takes
+        kept = {self.key(request) for url, request in linked.items() if takes(url)}
         if kept:
             self._store.add_links(domain, None if page is None else self.key(page), [*kept])
 
