@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrapy_urlcanon.crawl.seen_sets.locked import in_use
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
 if TYPE_CHECKING:
@@ -54,12 +55,6 @@ def open_database(path: Path, kind: Kind, *, is_shared: bool) -> sqlite3.Connect
             raise in_use(path, kind.setting) from error
         raise _unusable(path, kind, str(error)) from error
     return database
-
-
-def in_use(path: Path, setting: str) -> ConfigurationError:
-    """Return the error that says that another process has the file at *path*."""
-    message = f"{path} is in use by another process: each needs one of its own"
-    return ConfigurationError([Problem(setting, message)])
 
 
 def _prepare(database: sqlite3.Connection, path: Path, kind: Kind, *, is_shared: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.seen_sets.database import in_use
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,6 +13,12 @@ try:
     import fcntl
 except ImportError:  # pragma: no cover - Windows
     fcntl = None  # type: ignore[assignment]
+
+
+def in_use(path: Path, setting: str) -> ConfigurationError:
+    """Return the error that says that another process has the file at *path*."""
+    message = f"{path} is in use by another process: each needs one of its own"
+    return ConfigurationError([Problem(setting, message)])
 
 
 def lock(file: IO[bytes], path: Path, setting: str) -> None:
