@@ -14,7 +14,7 @@ from scrapy_urlcanon.exceptions import ConfigurationError, Problem, TemplateErro
 from scrapy_urlcanon.rule_files.documents import parse_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from typing_extensions import Self
 
@@ -151,17 +151,19 @@ class Profile:
         return (*self.rules, *self.parts)
 
     @classmethod
-    def read(cls, origin: str, text: str) -> Self:
+    def read(cls, origin: str, text: str, *, are_rules_checked: bool = False) -> Self:
         """Return the profile that *text*, TOML, is.
 
         :param origin: what messages call it.
+        :param are_rules_checked: whether the options of its rules were checked before, which takes
+            a third of the time.
         :raises ConfigurationError: with all problems at once.
         """
         try:
             document = parse_toml(text)
         except ValueError as error:
             raise ConfigurationError([Problem(origin, f"cannot be read: {error}")]) from None
-        reader = _Reader(origin)
+        reader = _Reader(origin, are_rules_checked=are_rules_checked)
         table = reader.table(document, "", _PROFILE_KEYS)
         profile = cls(
             name=reader.text(table, "name", ""),
@@ -194,8 +196,9 @@ _PART_KEYS = (*_TOLD_KEYS, "links", "pages", "id", "within")
 class _Reader:
     """Reads the tables of one file, and notes all that is wrong with them."""
 
-    def __init__(self, origin: str) -> None:
+    def __init__(self, origin: str, *, are_rules_checked: bool) -> None:
         self._origin = origin
+        self._are_rules_checked = are_rules_checked
         self.problems: list[Problem] = []
 
     def note(self, key: str, message: str) -> None:
@@ -285,6 +288,11 @@ class _Reader:
         for option in _NOT_CERTAIN:
             if told["is_certain"] and option in options:
                 self.note(f"{key}.options.{option}", "it loses pages, so it cannot be certain")
+        if not self._are_rules_checked:
+            self._check(options, where, key)
+        return ProfileRule(**told, where=where, options=options)
+
+    def _check(self, options: Mapping[str, Any], where: Iterable[str], key: str) -> None:
         source = Source(key, {f"{_ANY_PLACE}/{text}": options for text in where})
         try:
             Configuration.load(DEFAULT_PRESET, [source])
@@ -293,7 +301,6 @@ class _Reader:
                 problem._replace(origin=self._origin, key=f"{key}.{problem.key or 'where'}")
                 for problem in error.problems
             )
-        return ProfileRule(**told, where=where, options=options)
 
     def part(self, value: object, key: str) -> Part:
         table = self.table(value, key, _PART_KEYS)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from scrapy_urlcanon.exceptions import ConfigurationError
-from scrapy_urlcanon.profiles.catalogue import chosen, names, our_profiles, profile
+from scrapy_urlcanon.profiles.catalogue import chosen, names, our_profiles, profile, source_of
 from scrapy_urlcanon.profiles.installation import Installation
 from scrapy_urlcanon.profiles.profile import BENCHMARK, Profile
 
@@ -70,6 +70,12 @@ def test_broken_file_is_a_configuration_error(text):
     """Whatever stands in it."""
     with pytest.raises(ConfigurationError, match=r"mine\.toml"):
         Profile.read("mine.toml", text)
+
+
+@pytest.mark.parametrize("name", names())
+def test_ours_are_right(name):
+    """No crawl checks their rules."""
+    assert Profile.read(f"profile {name}", source_of(name)) == profile(name)
 
 
 def test_files_of_users_are_told_from_names(tmp_path):
