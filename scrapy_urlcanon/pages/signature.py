@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 from xxhash import xxh3_64_intdigest
 
 from scrapy_urlcanon.pages.inner_loops import (
+    lines_and_shapes,
     lines_by_kind,
     packed_lines,
     simhash,
@@ -65,8 +66,6 @@ _TOKEN = re.compile(rb"\b[0-9a-fA-F]{32,}\b")
 _LONG = b"0" * 32
 _HEX = bytes.maketrans(b"123456789abcdefABCDEF", b"0" * 21)
 _OTHER_DIGITS = re.compile(r"[^\D0-9]")
-_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
-_NUMBER = re.compile(rb"00+")
 _SIZE_OF_A_WORD = 6
 _BEGIN_OTHER_DIGITS = b"\xd9\xdb\xdf\xe0\xe1\xea\xef\xf0"
 """What such a digit begins with in UTF-8; few texts in Latin, Greek or Cyrillic have any of it."""
@@ -379,14 +378,16 @@ def lines_of_lower(text: bytes, media: Iterable[bytes] = ()) -> Lines:
     shapes: list[int] = []
     words: list[int] = []
     if text:
-        # All at once: the lines one by one take several times as long.
-        masked = text.translate(_ZEROS)
+        lines, masked = lines_and_shapes(text)
         if not text.isascii():
-            masked = _without_other_digits(masked)
-        masked = _NUMBER.sub(b"0", masked)
-        lines = text.split(b"\n")
+            others = _without_other_digits(text)
+            masked = masked if others is text else lines_and_shapes(others)[1]
         exact += map(hash64, lines)
-        shapes += exact if masked == text else map(hash64, masked.split(b"\n"))
+        # Few lines have numbers.
+        shapes += [
+            number if line is shape else hash64(shape)
+            for number, line, shape in zip(exact, lines, masked, strict=True)
+        ]
         words += [size // _SIZE_OF_A_WORD + 1 for size in map(len, lines)]
     of_media = [*map(hash_of_medium, media)]
     return Lines(shapes + of_media, exact + of_media, words + [1] * len(of_media))

@@ -77,6 +77,17 @@ def test_references_are_read_as_in_python(reference):
     assert compiled.form_of_reference(reference) == in_python.form_of_reference(reference)
 
 
+@given(st.text("a0 9١\n").map(str.encode))
+@example(b"")
+@example(b"\n00\n0\n1\n")
+def test_lines_and_their_shapes_are_as_in_python(text):
+    """And the shape of what has no other number than 0 is the very line."""
+    found = compiled.lines_and_shapes(text)
+    assert found == in_python.lines_and_shapes(text)
+    for line, shape in zip(*found, strict=True):
+        assert (line is shape) == (line == shape)
+
+
 SPREAD = 0x9E3779B97F4A7C15
 hashes = st.integers(0, (1 << 64) - 1)
 lines = st.one_of(

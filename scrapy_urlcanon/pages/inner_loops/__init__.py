@@ -4,6 +4,7 @@ try:
     from scrapy_urlcanon.pages.inner_loops.compiled import (
         fold_spaces,
         form_of_reference,
+        lines_and_shapes,
         lines_by_kind,
         packed_lines,
         simhash,
@@ -16,6 +17,7 @@ except ImportError:  # It was not built: there was no C compiler.
     from scrapy_urlcanon.pages.inner_loops.in_python import (
         fold_spaces,
         form_of_reference,
+        lines_and_shapes,
         lines_by_kind,
         packed_lines,
         simhash,
@@ -28,6 +30,7 @@ except ImportError:  # It was not built: there was no C compiler.
 __all__ = [
     "fold_spaces",
     "form_of_reference",
+    "lines_and_shapes",
     "lines_by_kind",
     "packed_lines",
     "simhash",

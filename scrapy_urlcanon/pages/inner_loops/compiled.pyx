@@ -70,6 +70,41 @@ def fold_spaces(bytes text not None):
     return made[: out - start]
 
 
+def lines_and_shapes(bytes text not None):
+    cdef Py_ssize_t size = PyBytes_GET_SIZE(text), at, start = 0
+    cdef const char* source = PyBytes_AS_STRING(text)
+    cdef bytes line
+    cdef list lines = [], shapes = []
+    cdef bint is_other = False
+    # As long as the longest line, which may be all.
+    cdef char* shape = <char*>PyMem_Malloc(max(1, size))
+    cdef char* out = shape
+    if shape == NULL:
+        raise MemoryError
+    try:
+        for at in range(size + 1):
+            if at < size and source[at] != b"\n":
+                if not b"0" <= source[at] <= b"9":
+                    out[0] = source[at]
+                    out += 1
+                elif at > start and b"0" <= source[at - 1] <= b"9":
+                    is_other = True
+                else:
+                    is_other |= source[at] != b"0"
+                    out[0] = b"0"
+                    out += 1
+                continue
+            line = source[start:at]
+            lines.append(line)
+            shapes.append(PyBytes_FromStringAndSize(shape, out - shape) if is_other else line)
+            start = at + 1
+            out = shape
+            is_other = False
+        return lines, shapes
+    finally:
+        PyMem_Free(shape)
+
+
 cdef inline bint _is_digit(Py_UCS4 letter) noexcept:
     return u"0" <= letter <= u"9"
 

@@ -40,6 +40,8 @@ ORIGIN = r"https?://[a-zA-Z0-9.-]+(?::[0-9]+)?"
 _PLAIN_REFERENCE = re.compile(rf"({ORIGIN})?/[^?#;\t\r\n]*(?:\?[^#\t\r\n]+)?")
 OTHER_FORM, PATH, WHOLE = range(3)
 """Forms of a reference: any, a path from the root without dot segments, and a whole URL."""
+_ZEROS = bytes.maketrans(b"123456789", b"0" * 9)
+_NUMBER = re.compile(rb"00+")
 CUTS = bytes.maketrans(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZ\n\x99\xb0\xb1", b"abcdefghijklmnopqrstuvwxyzdddd"
 )
@@ -61,6 +63,23 @@ def fold_spaces(text: bytes) -> bytes:
     if b"  " in text:
         text = b"\n".join([b" ".join(line.split()) for line in text.split(b"\n")])
     return text
+
+
+def lines_and_shapes(text: bytes) -> tuple[list[bytes], list[bytes]]:
+    r"""Return the lines of *text*, and each of them with every number made ``0``.
+
+    What has no number in it, or no other one than 0, is the very same object.
+
+    >>> lines_and_shapes(b"page 12 of 400\nnone")
+    ([b'page 12 of 400', b'none'], [b'page 0 of 0', b'none'])
+    """
+    lines = text.split(b"\n")
+    masked = _NUMBER.sub(b"0", text.translate(_ZEROS))
+    if masked == text:
+        return lines, lines
+    shapes = masked.split(b"\n")
+    pairs = zip(lines, shapes, strict=True)
+    return lines, [line if line == shape else shape for line, shape in pairs]
 
 
 def form_of_reference(reference: str) -> int:
