@@ -174,7 +174,7 @@ _CHARACTERS = {
 class ShapeMap(NameMap):
     """A mapping of names to shapes of texts; the mappings of all layers unite.
 
-    None in place of a shape takes a name of a lower layer back.
+    None in place of a shape, or False, takes a name of a lower layer back.
     """
 
     def __str__(self) -> str:
@@ -185,7 +185,9 @@ class ShapeMap(NameMap):
         if problem or not isinstance(value, dict):
             return problem
         for name, shape in value.items():
-            found = re.fullmatch(_SHAPE, "uuid" if shape is None else shape)
+            if not isinstance(shape, str):
+                continue
+            found = re.fullmatch(_SHAPE, shape)
             if not found or (found[1] == "uuid" and found[2]):
                 return f"expected a shape like hex{{32}} for {name!r}, got {shape!r}"
         return None
@@ -208,7 +210,7 @@ def has_shape(text: str, shape: str) -> bool:
 class HostMap(NameMap):
     """A mapping of hosts, with a port or for any, to hosts; the mappings of all layers unite.
 
-    None in place of a host takes one of a lower layer back.
+    None in place of a host, or False, takes one of a lower layer back.
     """
 
     def __str__(self) -> str:

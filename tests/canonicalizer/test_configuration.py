@@ -131,13 +131,23 @@ def test_keep_beats_drop():
     assert canonical(rules, url) == "http://example.com/?a=1&gclid=4"
 
 
-def test_none_in_a_mapping_takes_a_default_back():
-    """A default of a lower layer is taken back with None."""
+@pytest.mark.parametrize("back", [None, False])
+def test_none_in_a_mapping_takes_a_name_back(back):
+    """What a lower layer says of it holds no more; TOML, which has no None, has false."""
     rules = {
-        "*": {"default_params": {"page": "1", "lang": "en"}},
-        "example.com": {"default_params": {"lang": None}},
+        "*": {
+            "default_params": {"page": "1", "lang": "en"},
+            "drop_values": {"n": "digits"},
+            "host_aliases": {"www.example.com": "example.com"},
+        },
+        "example.com": {
+            "default_params": {"lang": back},
+            "drop_values": {"n": back},
+            "host_aliases": {"www.example.com": back},
+        },
     }
-    assert canonical(rules, "http://example.com/?page=1&lang=en") == "http://example.com/?lang=en"
+    url = "http://www.example.com/?lang=en&n=1"
+    assert canonical(rules, f"{url}&page=1") == url
 
 
 def test_inherit_false_starts_afresh():
