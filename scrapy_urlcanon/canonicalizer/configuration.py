@@ -17,7 +17,7 @@ from scrapy_urlcanon.canonicalizer.rules import CATALOGUE
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from typing_extensions import Self
 
@@ -129,7 +129,7 @@ class Configuration(NamedTuple):
         """
         problems: list[Problem] = []
         rule_set = _validate_options(
-            Pattern(ANY_HOST), Layer(origin), options, self.catalogue, problems
+            Pattern(ANY_HOST), Layer(origin), options, self.catalogue, problems, keys=(INHERIT,)
         )
         if problems:
             raise ConfigurationError(problems)
@@ -166,22 +166,33 @@ def _validate(source: Source, catalogue: Catalogue, problems: list[Problem]) -> 
             if same is not text:
                 message = f"it is the same pattern as {same!r}: join the two"
                 problems.append(Problem(source.name, message, text))
-        yield _validate_options(pattern, layer, options, catalogue, problems)
+        yield _validate_options(pattern, layer, options, catalogue, problems, keys=_KEYS)
         if isinstance(options, dict) and isinstance(options.get(OVERRIDE), dict):
-            stronger = _validate_options(pattern, layer, options[OVERRIDE], catalogue, problems)
+            own = options[OVERRIDE]
+            stronger = _validate_options(pattern, layer, own, catalogue, problems, keys=())
             stronger.overrides = True
             yield stronger
 
 
 def _validate_options(
-    pattern: Pattern, layer: Layer, options: object, catalogue: Catalogue, problems: list[Problem]
+    pattern: Pattern,
+    layer: Layer,
+    options: object,
+    catalogue: Catalogue,
+    problems: list[Problem],
+    *,
+    keys: Collection[str],
 ) -> RuleSet:
+    """Return the rule set of *options*.
+
+    :param keys: those of :data:`_KEYS` that may be among them.
+    """
     if not isinstance(options, dict):
         message = f"expected a mapping of options, got {options!r}"
         problems.append(Problem(layer.origin, message, layer.pattern))
         return RuleSet(pattern, {}, layer)
     for key, value in options.items():
-        problem = _problem_of_option(key, value, catalogue)
+        problem = _problem_of_option(key, value, catalogue, keys)
         if problem:
             problems.append(Problem(layer.origin, problem, layer.pattern, str(key)))
     if _KEYS.isdisjoint(options):
@@ -190,13 +201,14 @@ def _validate_options(
     return RuleSet(pattern, own, layer, inherit=options.get(INHERIT, True))
 
 
-def _problem_of_option(key: object, value: object, catalogue: Catalogue) -> str | None:
+def _problem_of_option(
+    key: object, value: object, catalogue: Catalogue, keys: Collection[str]
+) -> str | None:
     option = catalogue.by_name.get(key) if isinstance(key, str) else None
-    if option is None:
-        if key == OVERRIDE:
-            is_mapping = isinstance(value, dict)
-            return None if is_mapping else f"expected a mapping of options, got {value!r}"
-        if key == INHERIT:
-            return None if isinstance(value, bool) else f"expected True or False, got {value!r}"
-        return "no such option" + did_you_mean(key, [*catalogue.by_name, *_KEYS])
-    return option.values.problem(value)
+    if option is not None:
+        return option.values.problem(value)
+    if key not in keys:
+        return "no such option" + did_you_mean(key, [*catalogue.by_name, *keys])
+    if key == OVERRIDE:
+        return None if isinstance(value, dict) else f"expected a mapping of options, got {value!r}"
+    return None if isinstance(value, bool) else f"expected True or False, got {value!r}"

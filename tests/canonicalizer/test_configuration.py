@@ -247,6 +247,8 @@ def test_rules_that_contradict_each_other_leave_the_url_alone():
         ({"*": {"default_params": ["a"]}}, "expected a mapping of names to texts, got ['a']"),
         ({"*": {"default_params": {"page": 1}}}, "expected names and texts, got 'page': 1"),
         ({"*": {"sort_query": "yes"}}, "expected True or False, got 'yes'"),
+        ({"*": {"override": {"override": {}}}}, "rules['*']['override']: no such option"),
+        ({"*": {"override": {"inherit": False}}}, "rules['*']['inherit']: no such option"),
     ],
 )
 def test_problem_is_named(rules, problem):
