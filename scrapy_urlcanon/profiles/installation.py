@@ -46,8 +46,7 @@ class Installation:
         return f"{self.authority}{self.place}"
 
     def __str__(self) -> str:
-        version = ".".join(map(str, self.version))
-        return f"{self.profile.name}{' ' if version else ''}{version} at {self.url}"
+        return f"{self.profile.with_version(self.version)} at {self.url}"
 
     def as_data(self) -> dict[str, Any]:
         """Return it as JSON can hold it, for :meth:`from_data`."""

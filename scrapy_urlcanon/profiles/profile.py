@@ -150,6 +150,10 @@ class Profile:
         """The rules, and what is known of parts of pages."""
         return (*self.rules, *self.parts)
 
+    def with_version(self, version: tuple[int, ...]) -> str:
+        """Return the name of the program with its *version*, if that is known."""
+        return f"{self.name} {'.'.join(map(str, version))}".rstrip()
+
     @classmethod
     def read(cls, origin: str, text: str, *, are_rules_checked: bool = False) -> Self:
         """Return the profile that *text*, TOML, is.

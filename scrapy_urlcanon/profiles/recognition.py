@@ -35,13 +35,8 @@ class Recognised:
     signs: tuple[str, ...]
     """What it was told by."""
 
-    @property
-    def written_version(self) -> str:
-        """The version as text; empty where it is unknown."""
-        return ".".join(map(str, self.version))
-
     def __str__(self) -> str:
-        return f"{self.profile.name} {self.written_version}".rstrip()
+        return self.profile.with_version(self.version)
 
 
 def recognise(page: PageSigns, profiles: Iterable[Profile]) -> tuple[Recognised, ...]:
@@ -71,9 +66,7 @@ def _recognised(page: PageSigns, profile: Profile) -> Recognised | None:
     if len(kinds) < _ENOUGH and not any(sign.is_certain for sign, _ in shown):
         return None
     assets = [base for sign, base in shown if sign.kind == "asset" and base]
-    versions = [
-        parse_version(told) for sign, told in shown if sign.kind in {"generator", "header"} and told
-    ]
+    versions = (parse_version(told) for sign, told in shown if sign.kind == "generator")
     return Recognised(
         profile,
         _place(page.path, profile, assets),
