@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from scrapy_urlcanon.profiles.installation import options_at
 from scrapy_urlcanon.redaction import redact
 from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.profiles.installation import Installation
     from scrapy_urlcanon.report.document import Report
@@ -53,18 +56,14 @@ class KnownSoftware(Section):
     def note_software(self, installation: Installation) -> None:
         if len(self._found) >= _MOST:
             return
-        version = ".".join(map(str, installation.version))
-        suspicions = {
-            f"URLCANON_RULES = {{{str(rule_set.layer.pattern)!r}: {rule_set.options!r}}}": None
-            for rule_set in installation.rule_sets(certain=False)
-        }
+        in_force = (*installation.rules(certain=True), *installation.parts())
         self._found.append(
             Software(
-                f"{installation.profile.name} {version}".rstrip(),
+                installation.profile.with_version(installation.version),
                 redact(installation.url),
                 tuple(map(redact, installation.signs)),
-                tuple(rule.merges for rule in installation.profile.all_rules if rule.is_certain),
-                tuple(suspicions),
+                tuple(told.merges for told in in_force),
+                tuple(dict.fromkeys(_suspicions(installation))),
             )
         )
 
@@ -87,3 +86,12 @@ class KnownSoftware(Section):
             screen.line((f"by {', '.join(one.signs) or 'an earlier run'}", "dim"), indent=2)
         if len(found) > _PRINTED:
             screen.line((f"and {count_of(len(found) - _PRINTED, 'other')}", "dim"))
+
+
+def _suspicions(installation: Installation) -> Iterator[str]:
+    """Yield the other rules as lines of the settings, whose patterns are for all ports."""
+    place = installation.place
+    for rule in installation.rules(certain=False):
+        for where in rule.where:
+            pattern = f"{installation.host}{place}{where}"
+            yield f"URLCANON_RULES = {{{pattern!r}: {options_at(place, rule.options)!r}}}"
