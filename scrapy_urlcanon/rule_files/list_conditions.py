@@ -70,7 +70,9 @@ class Conditions:
     """Follows the conditions of a list from line to line."""
 
     def __init__(self) -> None:
-        self._met: list[bool] = []
+        # None for one that cannot be read: neither what follows it nor what stands behind its
+        # ``!#else`` is known to be for a crawler.
+        self._met: list[bool | None] = []
 
     @property
     def hold(self) -> bool:
@@ -80,8 +82,8 @@ class Conditions:
     def read(self, line: str) -> None:
         """Read *line*, one that begins with ``!#``."""
         if line.startswith("!#if"):
-            self._met.append(is_met(line[4:]) or False)
+            self._met.append(is_met(line[4:]))
         elif line.startswith("!#else") and self._met:
-            self._met[-1] = not self._met[-1]
+            self._met[-1] = None if self._met[-1] is None else not self._met[-1]
         elif line.startswith("!#endif") and self._met:
             self._met.pop()
