@@ -80,10 +80,10 @@ def log_configuration_errors_plainly() -> None:
 
 
 class UnparsableUrlError(ValueError):
-    """A text that is not an http or https URL; its message says why.
+    """A text that is not an http or https URL, or whose rules do not settle; its message says why.
 
-    Never leaves :class:`~scrapy_urlcanon.Canonicalizer`, whose methods return such a
-    text unchanged.
+    The methods of :class:`~scrapy_urlcanon.Canonicalizer` return such a text unchanged; only
+    :meth:`~scrapy_urlcanon.Canonicalizer.policy`, which has none for it, raises this.
     """
 
 

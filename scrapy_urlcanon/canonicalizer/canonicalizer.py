@@ -187,7 +187,7 @@ class Canonicalizer:
         drop by preset safe
 
         :param options: as of :meth:`canonical_or_none`.
-        :raises ValueError: if *url* cannot be parsed.
+        :raises UnparsableUrlError: if *url* cannot be parsed.
         :raises ConfigurationError: if *options* are not valid.
         """
         return self._policies.for_url(normalize(parse(url, []), []), self._overrides(options))

@@ -47,7 +47,7 @@ class StepOnUrl:
     option: str
     """The name of the option, or of a normalization that is always on."""
     layer: str
-    """What turned it on, as in :attr:`scrapy_urlcanon.canonicalizer.canonicalizer.Step.layer`."""
+    """What turned it on, as in :attr:`scrapy_urlcanon.canonicalizer.Step.layer`."""
     on: str
     """Which URL it changed: ``dropped``, ``kept`` or ``both``."""
     entries: tuple[str, ...] = ()
