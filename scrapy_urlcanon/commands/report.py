@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.commands.base import Action, check_output, not_written
 from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.report.json_form import read_report
@@ -57,9 +57,10 @@ was dropped, by which option, on which domain, for which page, and what is worth
             show_report(report, Screen.of_process())
             return 0
         path = Path(arguments.html or Path(arguments.file).with_suffix(".html"))
+        check_output(path, [Path(arguments.file)])
         try:
             write_atomically(path, to_html(report))
         except OSError as error:
-            raise UsageError(f"{path}: {error.strerror}", print_help=False) from error
+            raise UsageError(not_written(path, error), print_help=False) from error
         print(f"The report is in {path}")  # noqa: T201
         return 0

@@ -7,7 +7,7 @@ from command_line import urlcanon
 from rich.console import Console
 
 from scrapy_urlcanon.report.comparison import compare, show_comparison
-from scrapy_urlcanon.report.json_form import to_json
+from scrapy_urlcanon.report.json_form import from_json, to_json
 from scrapy_urlcanon.report.screen import Screen, marked
 from scrapy_urlcanon.report.sections.domains import Domain
 from scrapy_urlcanon.report.sections.options import Option
@@ -141,6 +141,15 @@ def test_commands_read_the_report_of_a_crawl(shop_reports, tmp_path):
     assert page.read_text(encoding="utf-8") == written
     done = urlcanon("compare", path, path, cwd=tmp_path)
     assert "The two runs have the same figures." in done.stdout
+
+
+def test_page_of_a_report_does_not_take_its_place(report, tmp_path):
+    """The report is what pages are made of, and what the next crawl is compared with."""
+    path = tmp_path / "report.json"
+    path.write_text(to_json(report), encoding="utf-8")
+    done = urlcanon("report", path, "--html", path, cwd=tmp_path)
+    assert (done.returncode, from_json(path.read_text(encoding="utf-8"))) == (2, report)
+    assert "is an input, and would be overwritten" in done.stderr
 
 
 @pytest.mark.parametrize("command", [["report"], ["compare"]])
