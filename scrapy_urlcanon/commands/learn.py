@@ -164,13 +164,19 @@ there is no observation in any of them.
         thresholds = _thresholds(arguments)
         jobs = _jobs(arguments)
         domains = arguments.domains and [domain_of(f"http://{name}/") for name in arguments.domains]
+        preset = settings.get(name_of("preset"), DEFAULT_PRESET)
         output: Path | None = arguments.output
-        for path in (output, arguments.export_discarder, arguments.places):
-            if path is not None:
-                check_output(path, arguments.inputs)
+        outputs = [path for path in (output, arguments.export_discarder, arguments.places) if path]
+        for path in outputs:
+            check_output(path, arguments.inputs)
+        if len(set(map(Path.resolve, outputs))) < len(outputs):
+            raise UsageError(
+                "-o, --export-discarder and --places: expected a file of its own for each",
+                print_help=False,
+            )
         file = LearnedFile(output) if output else None
         here = file.rules if file else ()
-        kept = _rules_of(arguments.keep)
+        kept = _rules_of(arguments.keep, preset)
         skipped: Counter[str] = Counter()
         try:
             # To look for garbage among millions of URLs again and again is an eighth of the time.
@@ -182,7 +188,7 @@ there is no observation in any of them.
                     thresholds,
                     domains,
                     skipped,
-                    preset=settings.get(name_of("preset"), DEFAULT_PRESET),
+                    preset=preset,
                     jobs=jobs,
                 )
             if not learned.urls:
@@ -269,13 +275,13 @@ def _jobs(arguments: argparse.Namespace) -> int:
     return jobs
 
 
-def _rules_of(files: Sequence[str]) -> tuple[RuleInForce, ...]:
-    """Return the rules of *files*.
+def _rules_of(files: Sequence[str], preset: object) -> tuple[RuleInForce, ...]:
+    """Return the rules of *files*, which do not depend on the *preset* of the project.
 
-    :raises ConfigurationError: if one of them is none of ours, or wrong.
+    :raises ConfigurationError: if one of them is none of ours, or wrong, or the preset is none.
     """
     configuration = load_configuration(
-        "scrapy", rules_files=files, setting_names=("preset", "--keep")
+        preset, rules_files=files, setting_names=(name_of("preset"), "--keep")
     )
     problems = [
         Problem("--keep", "expected a file of our own format", file.name)

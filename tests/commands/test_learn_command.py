@@ -423,6 +423,8 @@ def test_input_that_cannot_be_read_is_an_error(tmp_path, write, expected):
         (["-o", "absent/urlcanon.toml"], "absent: no such directory"),
         (["-o", "."], "expected a file"),
         (["-o", "observations.tsv"], "is an input, and would be overwritten"),
+        (["-o", "r.json", "--export-discarder", "./r.json"], "a file of its own for each"),
+        (["-o", "r.toml", "--places", "r.toml"], "a file of its own for each"),
         (["--jobs", "0"], "--jobs: expected 1 process or more"),
         (["--support", "0"], "--support: expected 1 page or more"),
         (["--confidence", "1"], "--confidence: expected a number between 0 and 1"),
@@ -430,9 +432,17 @@ def test_input_that_cannot_be_read_is_an_error(tmp_path, write, expected):
     ],
 )
 def test_arguments_that_make_no_sense_are_an_error(tmp_path, observations, arguments, expected):
-    """They are found before anything is read."""
+    """They are found before anything is read or written."""
     before = observations.read_text()
     result = urlcanon("learn", observations, *arguments, cwd=tmp_path)
     assert result.returncode == 2
     assert expected in result.stderr
     assert observations.read_text() == before
+    assert [*tmp_path.iterdir()] == [observations]
+
+
+def test_preset_of_the_project_that_is_none_is_named_as_a_setting(tmp_path, observations):
+    """Nothing is learned beside a preset that there is not."""
+    result = urlcanon("learn", observations, "-s", "URLCANON_PRESET=saef", cwd=tmp_path)
+    assert result.returncode == 1
+    assert "URLCANON_PRESET: expected 'scrapy' or 'safe'" in result.stderr
