@@ -93,18 +93,23 @@ def _run(store: SeenPages, arguments: argparse.Namespace, before: float | None) 
 def _urls(files: Iterable[str]) -> Iterator[str]:
     """Yield the URLs in *files*.
 
-    :raises UsageError: if a line has none.
+    :raises UsageError: if a file cannot be read, or a line has none.
     """
     for name in files:
-        with (
-            nullcontext(sys.stdin) if name == "-" else Path(name).open(encoding="utf-8-sig") as file
-        ):
-            try:
+        try:
+            with (
+                nullcontext(sys.stdin)
+                if name == "-"
+                else Path(name).open(encoding="utf-8-sig") as file
+            ):
                 for number, line in enumerate(file, 1):
                     if line.strip():
                         yield _url(line.strip(), f"{name}:{number}")
-            except UnicodeDecodeError as error:
-                raise UsageError(f"{name}: expected text in UTF-8", print_help=False) from error
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{name}: expected text in UTF-8", print_help=False) from error
+        except OSError as error:
+            reason = error.strerror or error
+            raise UsageError(f"{name}: cannot be read: {reason}", print_help=False) from error
 
 
 def _url(line: str, place: str) -> str:

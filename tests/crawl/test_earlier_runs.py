@@ -377,6 +377,13 @@ async def test_command(crawl):
     assert "x.example" not in urlcanon("seen", "list", "seen.db", cwd=".").stdout
 
 
+def test_file_to_import_that_is_not_there_is_named(tmp_path):
+    """Not the store, which is."""
+    done = urlcanon("seen", "import", "seen.db", "absent", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "absent: cannot be read: No such file" in done.stderr
+
+
 def test_command_that_shows_a_page_is_no_run(tmp_path):
     """It shows what runs have got as well, and nothing that one left; their files stay."""
     project = tmp_path / "project"
