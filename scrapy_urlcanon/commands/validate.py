@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn import Observation
 
 _PAIRS = 30
+_SETTING_NAMES = (name_of("preset"), "FILE")
+"""What the user gave: in messages."""
 _FINISHED, _SHUTDOWN = "finished", "shutdown"
 """What Scrapy gives as the reason where nothing is left to fetch, and after Ctrl-C."""
 
@@ -102,7 +104,9 @@ to, what they declare, and where the crawl has seen the same.
                 raise UsageError(f"{output}: expected a name that ends in .toml", print_help=False)
             check_output(output, [Path(arguments.file), *arguments.observations])
         # With the least of presets: what it does itself is not to be validated.
-        configuration = load_configuration("scrapy", rules_files=[arguments.file])
+        configuration = load_configuration(
+            "scrapy", rules_files=[arguments.file], setting_names=_SETTING_NAMES
+        )
         # What is for machines is not to get among it.
         screen = Screen.of_process(stderr=arguments.json)
         try:
@@ -139,7 +143,9 @@ def _check(
     crawled = None
     if configuration.sets(Skip.name):
         preset = settings.get(name_of("preset"), DEFAULT_PRESET)
-        rules = load_configuration(preset, rules_files=[arguments.file])
+        rules = load_configuration(
+            preset, rules_files=[arguments.file], setting_names=_SETTING_NAMES
+        )
         crawled = Crawled.of(Canonicalizer.from_configuration(rules), observations)
     else:
         deque(observations, maxlen=0)

@@ -255,7 +255,7 @@ def test_mistakes_are_errors(validate):
     """A file that is no rule file, and a number of pairs that is none."""
     result, _, hits = validate(["/a?sid=1"], file="absent.toml", is_refused=True)
     assert (result.returncode, hits) == (1, [])
-    assert "absent.toml" in result.stderr
+    assert "FILE: cannot read 'absent.toml': there is no such file" in result.stderr
     result, _, _ = validate(["/a?sid=1"], "--pairs", "0", is_refused=True)
     assert result.returncode == 2
     assert "--pairs: expected 1 or more" in result.stderr
