@@ -263,7 +263,7 @@ class Policies:
         compiled = [option.compile(options) for option in self._catalogue]
         rules = tuple(option for option in compiled if isinstance(option, Rule))
         of_scrapy = _preset_options(self._catalogue, "scrapy")
-        scrapy_does = frozenset(o.name for o in self._catalogue if o.compile(of_scrapy))
+        scrapy_does = _done_by_scrapy(self._catalogue)
         return Policy(
             options,
             rules,
@@ -311,3 +311,10 @@ def _preset_options(catalogue: Catalogue, preset: str) -> Mapping[str, Setting]:
         name: catalogue.by_name[name].values.merge(None, value, layer)
         for name, value in catalogue.presets[preset].items()
     }
+
+
+@lru_cache
+def _done_by_scrapy(catalogue: Catalogue) -> frozenset[str]:
+    """Return the names of the options that do something in the preset ``scrapy``."""
+    options = _preset_options(catalogue, "scrapy")
+    return frozenset(option.name for option in catalogue if option.compile(options))
