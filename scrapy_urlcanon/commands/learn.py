@@ -166,14 +166,7 @@ there is no observation in any of them.
         domains = arguments.domains and [domain_of(f"http://{name}/") for name in arguments.domains]
         preset = settings.get(name_of("preset"), DEFAULT_PRESET)
         output: Path | None = arguments.output
-        outputs = [path for path in (output, arguments.export_discarder, arguments.places) if path]
-        for path in outputs:
-            check_output(path, arguments.inputs)
-        if len(set(map(Path.resolve, outputs))) < len(outputs):
-            raise UsageError(
-                "-o, --export-discarder and --places: expected a file of its own for each",
-                print_help=False,
-            )
+        _check_outputs(arguments)
         file = LearnedFile(output) if output else None
         here = file.rules if file else ()
         kept = _rules_of(arguments.keep, preset)
@@ -273,6 +266,25 @@ def _jobs(arguments: argparse.Namespace) -> int:
     if jobs < 1:
         raise UsageError(f"--jobs: expected 1 process or more, got {jobs}", print_help=False)
     return jobs
+
+
+def _check_outputs(arguments: argparse.Namespace) -> None:
+    """Find out before an hour of work that what was learned could not be written.
+
+    :raises UsageError: if there is a file that cannot be, or is to be two of them.
+    :raises ConfigurationError: if that of the places is something else.
+    """
+    paths = (arguments.output, arguments.export_discarder, arguments.places)
+    outputs = [path for path in paths if path]
+    for path in outputs:
+        check_output(path, arguments.inputs)
+    if len(set(map(Path.resolve, outputs))) < len(outputs):
+        raise UsageError(
+            "-o, --export-discarder and --places: expected a file of its own for each",
+            print_help=False,
+        )
+    if arguments.places and arguments.places.exists():
+        SkipPlaces(arguments.places).close()
 
 
 def _rules_of(files: Sequence[str], preset: object) -> tuple[RuleInForce, ...]:

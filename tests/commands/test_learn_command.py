@@ -299,10 +299,15 @@ def test_skip_is_for_the_user_to_turn_on(tmp_path):
     assert shown.count("its page is fetched") == 1
     shown = urlcanon("explain", "--json", urls[0], *named, cwd=tmp_path).stdout
     assert json.loads(shown)["place"] == "http://blog.example/post-b/"
+
+
+def test_file_of_places_that_is_another_one_is_told_before_anything_is_read(tmp_path):
+    """Else what was learned in an hour would be lost with it."""
     (tmp_path / "places").write_text("other")
-    result = urlcanon("learn", path, "-o", rules, "--places", "places", cwd=tmp_path)
+    result = urlcanon("learn", "absent.sqlite", "--places", "places", cwd=tmp_path)
     assert result.returncode == 1
     assert "places cannot be used" in result.stderr
+    assert (tmp_path / "places").read_text() == "other"
 
 
 def test_classes_that_are_skipped_are_listed_up_to_twenty():
