@@ -100,7 +100,8 @@ signs, where it stands, and what holds there. The exit status is 1 where none is
         process.crawl(crawler, url=arguments.url, responses=responses)
         process.start()
         if not responses:
-            print(f"{shown_url(arguments.url)} cannot be fetched", file=sys.stderr)  # noqa: T201
+            reason = "cannot be fetched; with -L DEBUG Scrapy says why"
+            print(f"{shown_url(arguments.url)} {reason}", file=sys.stderr)  # noqa: T201
             return 1
         screen = Screen.of_process()
         found = recognised_by(responses[0], profiles)
