@@ -77,11 +77,11 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
         return None
 
     def path_problem(self) -> str | None:
-        """Say what of its path our patterns cannot express, or None."""
+        """Say what of its path is not put in terms of our patterns, or None."""
         if self.path.endswith("|"):
             return "our patterns match a path with all that is below it, never it alone"
         if "*" in self.literal_path():
-            return "our patterns know no * in a path"
+            return "a * in a path is read at its end alone"
         if not _PLAIN_PATH.fullmatch(self.literal_path()):
             return "its path has characters that no URL of Scrapy's has"
         return None
@@ -114,7 +114,7 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
             for name, values in parse_qs(self.query, keep_blank_values=True).items()
         ]
         if any("*" in name for name, _ in (choice for c in conditions for choice in c)):
-            raise ValueError("our patterns know no * in the name of a parameter")
+            raise ValueError("a * in the name of a parameter stands for any text here")
         alternatives = 1
         for choices in conditions:
             alternatives *= len(choices)
