@@ -185,12 +185,17 @@ class ShapeMap(NameMap):
         if problem or not isinstance(value, dict):
             return problem
         for name, shape in value.items():
-            if not isinstance(shape, str):
-                continue
-            found = re.fullmatch(_SHAPE, shape)
-            if not found or (found[1] == "uuid" and found[2]):
+            if isinstance(shape, str) and not _is_shape(shape):
                 return f"expected a shape like hex{{32}} for {name!r}, got {shape!r}"
         return None
+
+
+def _is_shape(text: str) -> bool:
+    found = re.fullmatch(_SHAPE, text)
+    if not found:
+        return False
+    kind, least, most = found.groups()
+    return not least or (kind != "uuid" and int(least) <= int(most or least))
 
 
 def has_shape(text: str, shape: str) -> bool:

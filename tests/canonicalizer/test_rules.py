@@ -354,6 +354,7 @@ def test_names_are_found_in_any_case_and_left_as_they_are(query, left):
     [
         ({"s": "hex{}"}, "expected a shape like hex{32} for 's'"),
         ({"s": "uuid{3}"}, "expected a shape"),
+        ({"s": "hex{40-32}"}, "expected a shape"),
         ({"s": ""}, "expected a shape"),
         ({"s": "words"}, "expected a shape"),
         ({"s": 1}, "expected names and texts"),
