@@ -68,6 +68,7 @@ def edit(*path, value):
             edit("audit", 0, "pairs", 1, "verdict", value="maybe"),
             "audit[0].pairs[1].verdict: expected 'another' or 'cannot tell' or 'same', got 'maybe'",
         ),
+        (edit("news", value=[{"fetches": 0, "words": 1}]), "news[0].fetches: expected 1 or more"),
         (edit("spidr", value="x"), "spidr: no such key; did you mean 'spider'?"),
         (lambda document: document.pop("spider"), "spider: is missing"),
     ],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.report.section import Section
 
 if TYPE_CHECKING:
@@ -45,6 +46,12 @@ class NewsCurve(Section):
 
     def rows(self) -> tuple[Point, ...]:
         return self._points
+
+    @classmethod
+    def check(cls, report: Report) -> None:
+        for number, point in enumerate(report.rows(Point)):
+            if not point.fetches:
+                raise ReportError(f"news[{number}].fetches: expected 1 or more, got 0")
 
     @classmethod
     def context(cls, report: Report) -> dict[str, Any] | None:
