@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from functools import cached_property
 from heapq import nsmallest
-from itertools import combinations
+from itertools import chain, combinations, count
 from operator import ne
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from scrapy_urlcanon.learn.operations.base import (
 )
 from scrapy_urlcanon.learn.scope import Scope, beginning_of, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
-from scrapy_urlcanon.learn.vocabulary import is_date, is_paging, may_be_default
+from scrapy_urlcanon.learn.vocabulary import is_date, is_paging, is_protected, may_be_default
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -65,6 +65,9 @@ class Trial:
         self._groups = groups
         # Of the steps together, for what is to speak for all of them.
         self._dropped = frozenset[str]().union(*(step.drops for step in candidate))
+        self._with_values = {
+            name for step in candidate if step.default is not None for name in step.drops
+        }
         self._fewer = list(combinations(candidate, len(candidate) - 1))
         self._merges = groups.merges(self.changes)
         count_content(self._merges, self.changes, candidate)
@@ -138,8 +141,8 @@ class Trial:
                 if tally.support(thresholds) >= MIN_PARTED * (1 + tally.lost + tally.moved)
                 and self._stands(tally, thresholds)
             ]
-        found = self._choose(self.whole, range(len(self._merges)), 1, 1, thresholds)
-        chosen = [self._narrowed(tally, thresholds) for tally in found]
+        found = self._choose(self.whole, range(len(self._merges)), 1, self._rivals, thresholds)
+        chosen = [self._narrowed(self._localized(tally), thresholds) for tally in found]
         chosen = chosen or self._conditional(thresholds)
         return [
             tally
@@ -154,6 +157,11 @@ class Trial:
         """Let go of what :meth:`accepted` alone needs: new forms would not fit beside it."""
         self._merges = Merges()
         self._depths.clear()
+
+    @cached_property
+    def _rivals(self) -> int:
+        """How many values of a parameter may be right by luck in some part, this one among them."""
+        return max((len(self._groups.values_of(name)) for name in self._with_values), default=1)
 
     def _luck(self, tally: Tally, thresholds: Thresholds) -> float:
         """Return how probable it is that as many pages agree under the likeliest of its siblings.
@@ -316,12 +324,9 @@ class Trial:
         :param merges: the numbers of those in the tally.
         """
         whole = tally.scope.is_expressible and self._holds(tally, alternatives, thresholds)
-        is_clear = whole and not tally.lost
-        if is_clear and self._is_in_several_parts(merges, depth):
+        if whole and not tally.lost:
             return [tally]
         parts = self._parts(merges, depth) if len(tally.pages) > 1 else {}
-        if is_clear and not self._is_local(tally, parts):
-            return [tally]
         tallies = {scope: self._tally(scope, self._at(found)) for scope, found in parts.items()}
         tallies = {scope: part for scope, part in tallies.items() if part.pages}
         alternatives += len(tallies)
@@ -336,17 +341,6 @@ class Trial:
             return chosen
         kept, lost = sum(part.merges for part in chosen), sum(part.lost for part in chosen)
         return chosen if kept >= 0.9 * tally.merges and lost <= tally.lost else [tally]
-
-    def _is_in_several_parts(self, merges: Iterable[int], depth: int) -> bool:
-        """Tell whether two parts of a scope have evidence, which the first few merges tell."""
-        first: Scope | None = None
-        for number in merges:
-            scope = self._scope(number, depth) if self._merges.pages(number) else None
-            if scope is not None:
-                if first is not None and scope != first:
-                    return True
-                first = scope
-        return False
 
     def _parts(self, merges: Iterable[int], depth: int) -> dict[Scope, array[int]]:
         """Return the parts of a scope, ``depth`` steps below the domain, with their merges."""
@@ -391,21 +385,41 @@ class Trial:
             pages - self._fitted, lost, len(self.whole.pages), of_lost, alternatives
         )
 
-    def _is_local(self, tally: Tally, parts: dict[Scope, array[int]]) -> bool:
-        """Tell whether the candidate would act outside the one part of the scope that has evidence.
+    def _localized(self, tally: Tally) -> Tally:
+        """Return the tally of the part of a scope that all of its evidence is in.
 
-        A parameter of that name may mean something else there.
+        A parameter of that name may mean something else in the others, whichever of its values were
+        seen there: of what numbers parts alone the first is the same everywhere. Where they have no
+        URL of that kind it stays as it is.
         """
-        pages_of = self._merges.pages
-        supported = [scope for scope, merges in parts.items() if any(map(pages_of, merges))]
-        if len(supported) != 1 or not supported[0].is_expressible:
-            return False
-        inside = {page for number in parts[supported[0]] for page in pages_of(number)}
-        if not tally.pages <= inside:
-            return False
-        return any(
-            tally.scope.holds(source) and not supported[0].holds(source) for source in self.changes
-        )
+        scope, pages_of = tally.scope, self._merges.pages
+        if scope.condition:
+            return tally
+        is_host_wide = all(step.is_host_wide for step in self.candidate)
+        targets = enumerate(self._merges.targets)
+        evidence = [number for number, to in targets if pages_of(number) and scope.holds(to)]
+        names = (name for name in self._with_values if not is_protected(name))
+        named = (self._groups.forms_with(f"?{name}") for name in names)
+        inside = [url for url in chain(self.changes, *named) if scope.holds(url)]
+        for depth in count():
+            part = self._part_of_all(evidence, depth)
+            if part is None or not part.is_expressible or (is_host_wide and part.segments):
+                break
+            left = [url for url in inside if part.holds(url)]
+            if len(left) < len(inside):
+                scope, inside = part, left
+        if scope == tally.scope:
+            return tally
+        return self._tally(scope, (merge for merge in self._merges if scope.holds(merge.target)))
+
+    def _part_of_all(self, merges: Iterable[int], depth: int) -> Scope | None:
+        """Return the scope so far from the widest that some merges are in, if that is one."""
+        found: Scope | None = None
+        for number in merges:
+            scope = self._scope(number, depth)
+            if scope is None or scope != (found := found or scope):
+                return None
+        return found
 
     def _narrowed(self, tally: Tally, thresholds: Thresholds) -> Tally:
         """Return the tally of those URLs only that have what all of its evidence has.

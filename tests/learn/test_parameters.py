@@ -1,7 +1,11 @@
 """Parameters that are dropped in one place only, or with one value, and numbers of parts."""
 
+from itertools import product
+
 import pytest
 from observed import pages, rules, see
+
+CATS = ("", "&cat=3")
 
 
 def test_number_of_one_of_many_things_is_no_default():
@@ -26,6 +30,30 @@ def test_parameter_that_another_one_makes_superfluous_is_dropped_beside_it():
     seen += [see(f"/view?f={i % 3}&p={i}", f"post {i}") for i in range(12)]
     forums = [see(f"/view?f={i}", f"forum {i}") for i in range(12)]
     assert rules([*seen, *forums]) == {"shop.example/?p=*": {"drop_params": ["f"]}}
+
+
+@pytest.mark.parametrize("host", ["http://shop.example", "http://www.shop.example"])
+def test_default_of_one_script_is_none_of_another_that_has_other_values(host):
+    """Products are what they are in any category, which is all that there is of a list."""
+    seen = [see(f"/item?id={i}{cat}", f"item {i}", host=host) for i in range(12) for cat in CATS]
+    lists = [see(f"/list?cat={i}", f"list {i}", host=host) for i in (1, 2)]
+    (pattern,) = rules([*seen, *lists])
+    assert pattern == f"{host.removeprefix('http://')}/item/"
+    assert [*rules(seen)] == ["shop.example"]
+
+
+@pytest.mark.parametrize(("pages", "values"), [(7, 3), (5, 6)])
+def test_section_in_which_one_of_many_values_is_the_last_may_have_it_by_luck(pages, values):
+    """Each value may be the luckiest in each section, so that of more of them more is asked."""
+    seen = []
+    for page, section in product(range(pages), range(7)):
+        path, last = f"/wiki/{section}/{page}x", (page + section) % values if section else 2
+        seen.append(see(path, path))
+        for value in range(values):
+            content = path if value == last else f"{path} {value}"
+            seen.append(see(f"{path}?version={value}", content))
+    found = rules(seen)
+    assert bool(found) == (pages > 5)
 
 
 @pytest.mark.parametrize("date", ["2026-11-25", "20261125", "25/11/2026", "2026-11"])
