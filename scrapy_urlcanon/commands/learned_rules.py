@@ -11,7 +11,7 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.joining_options import pair
 from scrapy_urlcanon.learn.results.rule import IN_FORCE
-from scrapy_urlcanon.learn.results.said import figures_of
+from scrapy_urlcanon.learn.results.said import evidence_of, figures_of
 from scrapy_urlcanon.learn.site import SINK_SIZE
 from scrapy_urlcanon.learn.vocabulary import is_protected
 from scrapy_urlcanon.redaction import shown_url
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _DOMAINS = 20
 _CLASSES = 20
 _UNEXPLAINED = 5
+_REFUSED = 5
 
 
 class LearnedDomain(NamedTuple):
@@ -101,6 +102,10 @@ def show_learned(
     for kind, what in IN_FORCE.items():
         if kinds[kind]:
             screen.line(f"{kind}: {count_of(kinds[kind], 'rule')} {what}")
+    for rule in [rule for rule in learned.unsure if rule.doubt][:_REFUSED]:
+        name = rule.setting[0] if rule.option == Skip.name else rule.setting
+        screen.line("unsure: ", (f"{rule.pattern} {rule.option} {name}", "cyan"))
+        screen.line(f"  {evidence_of(rule)}")
     for left in learned.unexplained[:_UNEXPLAINED]:
         screen.line(
             f"not explained: {left.urls:,} on {left.domain} that differ in ",

@@ -25,7 +25,7 @@ from scrapy_urlcanon.learn.readers.store import OtherDomainsError, Stores
 from scrapy_urlcanon.learn.results.accepted import rules_of, separators, valid
 from scrapy_urlcanon.learn.results.choices import in_few_lines
 from scrapy_urlcanon.learn.results.idle import without_idle
-from scrapy_urlcanon.learn.results.rule import Learned, LearnedRule, as_rules
+from scrapy_urlcanon.learn.results.rule import Learned, as_rules
 from scrapy_urlcanon.learn.results.union import unite
 from scrapy_urlcanon.learn.site import NO_EVIDENCE, SINK_SIZE
 
@@ -235,7 +235,7 @@ def learn_site(
         [
             *rules_of(site.domain, without_idle(miner.accepted)),
             *sinks,
-            *in_few_lines(skips, in_force),
+            *in_few_lines(skips.rules, in_force),
         ]
     )
     rules = [
@@ -244,7 +244,9 @@ def learn_site(
         *found,
     ]
     unsure = [
-        rule for rule in (*rules_of(site.domain, miner.unsure()), *unsure_sinks) if valid([rule])
+        rule
+        for rule in (*rules_of(site.domain, miner.unsure()), *unsure_sinks, *skips.refused)
+        if valid([rule])
     ]
     said = {rule.key for rule in rules}
     unsure = [rule for rule in unsure if rule.key not in said]
@@ -261,7 +263,7 @@ def learn_site(
     )
 
 
-def _skips(miner: Miner, thresholds: Thresholds, prior: Prior | None) -> list[LearnedRule]:
+def _skips(miner: Miner, thresholds: Thresholds, prior: Prior | None) -> Skips:
     """Return the classes of URLs that need not be fetched, and take back what stands in their way.
 
     Templates lead pages that are found nowhere else into a class. They are taken back where fewer
@@ -288,7 +290,7 @@ def _skips(miner: Miner, thresholds: Thresholds, prior: Prior | None) -> list[Le
                 break
             miner.accepted, miner.groups = before
         else:
-            return skips.rules
+            return skips
 
 
 @lru_cache

@@ -330,6 +330,22 @@ def test_classes_that_are_skipped_are_listed_up_to_twenty():
     assert sum(line[:3] == ["10", "8", "2"] for line in lines) == 20
 
 
+def test_class_that_was_refused_is_said_with_the_reason():
+    """Else nobody knows that it is in the file, and what speaks against it."""
+    doubt = "1 page that nothing else leads to"
+    refused = LearnedRule(
+        *("a.example", "a.example", "skip", ["/?p={a:digits}"], "skip"),
+        Evidence(pages=90, merges=91, placed=91, counter_examples=1),
+        doubt,
+    )
+    shown = io.StringIO()
+    learned, screen = Learned(unsure=(refused,)), Screen(Console(file=shown))
+    show_learned(learned, Counter(), screen, configured=Canonicalizer())
+    said = " ".join(shown.getvalue().split())
+    assert "unsure: a.example skip /?p={a:digits} 90 of 91 pages found under another URL" in said
+    assert f"91 requests saved, refused for {doubt}" in said
+
+
 def test_page_that_crowds_a_site_is_told():
     """Else nobody knows why so many URLs show what others show, and there is no rule for them."""
     forms = [Observation(f"http://a.example/mail?item={n}", main_sha1="7" * 40) for n in range(30)]

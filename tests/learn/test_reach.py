@@ -14,6 +14,7 @@ from scrapy_urlcanon.pages.page import Page
 SITE = "http://site.example"
 HOME = 100_000
 TOPICS = 60
+CUT_OFF = "4 pages that nothing else leads to"
 
 
 def slug(number):
@@ -28,8 +29,8 @@ def words(number):
     return " ".join("".join(choose.choices("aeiourstlnm", k=7)) for _ in range(60))
 
 
-def skips_learned(path: Path, pages, links, *, reason):
-    """Record a crawl, and return what is to be skipped by it.
+def learned_of(path: Path, pages, links, *, reason):
+    """Record a crawl, and return what is learned of it.
 
     :param pages: by URL, the topic that it shows, and the URL that it declares or nothing.
     :param links: by URL, those that it links; of None those that the crawl began with, and of what
@@ -51,7 +52,12 @@ def skips_learned(path: Path, pages, links, *, reason):
         for url, linked in links.items():
             store.add_links("site.example", url and key(url), [key(one) for one in linked])
         store.end(reason)
-    rules = learn(Stores([path])).rules
+    return learn(Stores([path]))
+
+
+def skips_learned(path: Path, pages, links, *, reason):
+    """Record a crawl as :func:`learned_of`, and return what is to be skipped by it."""
+    rules = learned_of(path, pages, links, reason=reason).rules
     return [entry for rule in rules if rule.option == "skip" for entry in rule.setting]
 
 
@@ -110,6 +116,14 @@ def test_pages_that_only_the_class_leads_to_are_lost(tmp_path, linked, skips):
     pages, links = only_from_the_topic(cut=linked)
     learned = skips_learned(tmp_path / "o.sqlite", pages, links, reason="finished")
     assert bool(learned) == skips
+
+
+def test_class_that_was_refused_for_what_links_it_is_said_to_be(tmp_path):
+    """All else speaks for it, so that somebody who knows the site may think otherwise."""
+    pages, links = only_from_the_topic(cut=TOPICS - 4)
+    (rule,) = learned_of(tmp_path / "o.sqlite", pages, links, reason="finished").unsure
+    assert (rule.setting, rule.doubt) == (["/topic?n={a:digits}"], CUT_OFF)
+    assert (rule.evidence.pages, rule.evidence.counter_examples) == (TOPICS, 4)
 
 
 @pytest.mark.parametrize("by_slug", [False, True])

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
+from typing import Final
+
+# What is said of so many pages that speak against a class.
+DECLARES_ANOTHER: Final = "declaring a URL that shows another page"
+DECLARES_ITSELF: Final = "declaring no other URL than this"
+HAS_CHANGED: Final = "declaring a URL that showed another text"
+DECLARES_UNSEEN: Final = "declaring a URL that was not seen"
+IS_ELSEWHERE: Final = "missing where most others are found"
+IS_ALONE: Final = "seen under no other URL"
+IS_CUT_OFF: Final = "that nothing else leads to"
 
 
 @dataclass(slots=True)
@@ -26,13 +37,14 @@ class Look:
     """Whether pages of it that were seen nowhere else may or may not be what chance makes."""
 
     @property
-    def against(self) -> int:
-        """How many members say that their page is found nowhere else.
+    def against(self) -> Counter[str]:
+        """How many members say that their page is found nowhere else, by what they say.
 
         Where no page of a class declares another URL they all declare themselves: that says
         nothing of the one whose other place was not seen.
         """
-        return self.contradicted + (self.own if self.told else 0)
+        own = self.own if self.told else 0
+        return Counter({DECLARES_ANOTHER: self.contradicted, DECLARES_ITSELF: own})
 
     @property
     def told(self) -> set[int]:

@@ -19,6 +19,7 @@ from scrapy_urlcanon.learn.location import (
     to_url,
     value_of,
 )
+from scrapy_urlcanon.learn.results.rule import LearnedRule
 from scrapy_urlcanon.learn.vocabulary import is_date
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.results.rule import Evidence
 
 # A number behind something that tells what it is a number of.
 _OF_PARTS = re.compile(r"\{\w+(?::(?!path\})\w+)?\}[^?]*/\{\w+:digits\}/?(?:\?|\Z)")
@@ -58,6 +60,11 @@ class SkipClass:
         page = groups.pages[location]
         if isinstance(page, int) and page >= 0:
             self.pages.setdefault(page, []).append(location)
+
+    def rule(self, domain: str, evidence: Evidence, doubt: str = "") -> LearnedRule:
+        """Return the rule that skips it."""
+        template = [self.template]
+        return LearnedRule(domain, self.host, "skip", template, "skip", evidence, doubt)
 
     def order(self, made: set[Location]) -> tuple[object, ...]:
         """Return what is looked at first: what many URLs of a page are in, and many URLs at all.

@@ -30,6 +30,7 @@ from scrapy_urlcanon.learn.location import (
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 from scrapy_urlcanon.learn.scope import Scope
 from scrapy_urlcanon.learn.site import NO_EVIDENCE, SINK_SIZE
+from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -53,6 +54,9 @@ _ADDRESSES = ("http://", "https://", "/", "http%3A", "https%3A")
 _PART_OF_TOKEN = re.compile("[.:]")
 _URL_SAFE = str.maketrans("-_", "+/")
 
+#: What share of the URLs of a class may show another page where it is listed as unsure.
+_MAX_OTHERS = 0.01
+
 #: Shorter texts are found anywhere.
 _MIN_TEXT = 3
 
@@ -71,8 +75,9 @@ def sink_rules(
         locations = sorted(by_place[place], key=reading_order)
         done: set[Location] = set()
         for found in _classes(place, locations, groups, is_shared=place[1] in shared):
+            others = found.others or 0
             known = [member for member in found.members if _page(member, groups) != NO_EVIDENCE]
-            merges = len(known) - found.pages
+            merges = len(known) - found.pages - others
             setting = [decode_query_text(name) for name in found.setting]
             is_expressible = found.scope.is_expressible and all(map(is_writable, setting))
             if not (found.dropped and is_expressible) or not thresholds.accept(merges, 0):
@@ -87,17 +92,19 @@ def sink_rules(
                 "sink",
                 Evidence(
                     pages=found.pages,
-                    merges=len(found.members) - found.pages,
-                    bound=lower_bound(merges, 0, thresholds.confidence),
+                    merges=len(found.members) - found.pages - others,
+                    counter_examples=others,
+                    bound=lower_bound(merges, others, thresholds.confidence),
                     confidence=thresholds.confidence,
                     examples=found.examples(),
                 ),
+                f"{count_of(others, 'URL')} with another page" if others else "",
             )
             if texts is None:
                 texts = _texts(groups)
             if any(_refers(name, found.members, texts) for name in found.dropped):
-                sure.append(rule)
-            elif found.pages == 1 and len(known) > SINK_SIZE:
+                (unsure if others else sure).append(rule)
+            elif found.pages == 1 and len(known) > SINK_SIZE and not others:
                 unsure.append(rule)
             else:
                 continue
@@ -129,6 +136,8 @@ class _SinkClass(NamedTuple):
     members: list[Location]
     dropped: frozenset[str]
     """Names of the parameters that make no difference."""
+    others: int | None
+    """How many show another page than nearly all do; None where these are not."""
     pages: int = 1
 
     @property
@@ -163,13 +172,15 @@ def _classes(
 ) -> Iterator[_SinkClass]:
     """Yield the classes of the URLs of one place, the largest first.
 
-    A class shows one page, or a page for each value of some parameters, whatever the others.
+    A class shows one page, or a page for each value of some parameters, whatever the others. Those
+    of which a few URLs show something else come last.
     """
     origin, path = place
     host = host_of(origin)
     segments = tuple(segment for segment in path.split("/") if segment)
-    if not is_shared and _one_page(locations, groups):
-        yield _class(Scope(host, segments), locations)
+    likely = [] if is_shared else [_class(Scope(host, segments), locations, groups)]
+    if likely and likely[0].others == 0:
+        yield likely[0]
         return
     by_param: dict[str, list[Location]] = {}
     for location in locations:
@@ -178,20 +189,23 @@ def _classes(
     tries = _MAX_CONDITIONS
     for param in sorted(by_param, key=lambda p: (-len(by_param[p]), p)):
         if len(by_param[param]) == 1:
-            return
-        found = _class(Scope(host, segments, param), by_param[param])
-        if _one_page(found.members, groups):
+            break
+        found = _class(Scope(host, segments, param), by_param[param], groups)
+        likely.append(found)
+        if found.others == 0:
             yield found
         elif len(found.dropped) > 1 and tries:
             tries -= 1
             dropped, pages = _indifferent(found, groups)
             if dropped:
-                yield found._replace(dropped=dropped, pages=pages)
+                yield found._replace(dropped=dropped, pages=pages, others=0)
+    yield from (found for found in likely if found.others)
 
 
-def _class(scope: Scope, members: list[Location]) -> _SinkClass:
+def _class(scope: Scope, members: list[Location], groups: Groups) -> _SinkClass:
     names = {name_of(param) for member in members for param in member.params}
-    return _SinkClass(scope, members, frozenset(names - {name_of(scope.condition)}))
+    dropped = frozenset(names - {name_of(scope.condition)})
+    return _SinkClass(scope, members, dropped, _others(members, groups))
 
 
 def _indifferent(found: _SinkClass, groups: Groups) -> tuple[frozenset[str], int]:
@@ -233,9 +247,14 @@ def _page(location: Location, groups: Groups) -> tuple[int, ...] | int:
     return NO_EVIDENCE if isinstance(page, int) and page >= groups.site.contents else page
 
 
-def _one_page(locations: Iterable[Location], groups: Groups) -> bool:
-    pages = {_page(location, groups) for location in locations} - {NO_EVIDENCE}
-    return len(pages) == 1 and isinstance(next(iter(pages)), int)
+def _others(locations: Iterable[Location], groups: Groups) -> int | None:
+    """Return how many URLs show another page than nearly all do; None where these are not."""
+    pages = Counter(_page(location, groups) for location in locations)
+    del pages[NO_EVIDENCE]
+    ((most, count),) = pages.most_common(1) or ((NO_EVIDENCE, 0),)
+    others = pages.total() - count
+    is_one = count > 0 and isinstance(most, int)
+    return others if is_one and others <= _MAX_OTHERS * pages.total() else None
 
 
 def _texts(groups: Groups) -> dict[str, str]:

@@ -22,22 +22,31 @@ from scrapy_urlcanon.learn.classes.coverage import (
 )
 from scrapy_urlcanon.learn.classes.derived import follow, way_of_most
 from scrapy_urlcanon.learn.classes.elsewhere import Shown
-from scrapy_urlcanon.learn.classes.look import Look
+from scrapy_urlcanon.learn.classes.look import (
+    DECLARES_UNSEEN,
+    HAS_CHANGED,
+    IS_ALONE,
+    IS_CUT_OFF,
+    IS_ELSEWHERE,
+    Look,
+)
 from scrapy_urlcanon.learn.classes.members import classes_of
 from scrapy_urlcanon.learn.classes.reach import Reach
+from scrapy_urlcanon.learn.classes.refused import Refused, evidence_of, proposed
 from scrapy_urlcanon.learn.classes.shares_seen import SharesSeen
 from scrapy_urlcanon.learn.evidence import worth
 from scrapy_urlcanon.learn.rates import USUAL
-from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Callable, Iterable, Iterator
 
     from scrapy_urlcanon.learn.classes.members import Key, SkipClass
     from scrapy_urlcanon.learn.evidence import Prior, Thresholds
     from scrapy_urlcanon.learn.groups import Groups
     from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 
 #: Where fewer URLs of a class than this were seen the class is not looked at.
 _MIN_MEMBERS = 4
@@ -62,6 +71,8 @@ class Skips(NamedTuple):
     accepted: frozenset[Key]
     left: int
     """URLs that are left to fetch."""
+    refused: list[LearnedRule]
+    """Classes that somebody who knows the site may want to skip all the same."""
     led: dict[Key, dict[Location, bool]]
     """By class, URLs that rewrites lead into it though some of its pages are found nowhere else:
     of each, whether its page is found outside. Without those rewrites it may hold, or hold
@@ -88,7 +99,9 @@ def skip_rules(
     def look(*, is_led_last: bool) -> tuple[Skips, bool]:
         skips = _Skips(groups, thresholds, form, known, prior, is_led_last=is_led_last)
         rules = {found.key: rule for found, rule in skips.rules()}
-        found = Skips([*rules.values()], frozenset(rules), skips.left, skips.led)
+        found = Skips(
+            [*rules.values()], frozenset(rules), skips.left, [*skips.refused()], skips.led
+        )
         return found, skips.is_unsure
 
     found, is_unsure = look(is_led_last=True)
@@ -149,6 +162,7 @@ class _Skips:
         self._shares = [*shares]
         self._share_declared = 0.0
         """What share of the URLs that pages declare was seen at least, by the best class."""
+        self._refused: list[Refused] = []
         self._missing: set[int] | None = None
         """Pages that nothing leads to but what is skipped; None where that is yet to be told."""
         self.led: dict[Key, dict[Location, bool]] = {}
@@ -203,15 +217,12 @@ class _Skips:
             if evidence is not None:
                 self._skipped |= found.members
                 self._missing = None
-                rule = LearnedRule(
-                    self._groups.site.domain,
-                    found.host,
-                    "skip",
-                    [found.template],
-                    "skip",
-                    evidence,
-                )
-                yield found, rule
+                yield found, found.rule(self._groups.site.domain, evidence)
+
+    def refused(self) -> Iterator[LearnedRule]:
+        """Yield what failed by little, as it is beside all that was accepted before and since."""
+        domain = self._groups.site.domain
+        return proposed(self._refused, self._skipped, self._look, domain, self._thresholds)
 
     def _others(self, found: SkipClass) -> Iterator[tuple[int, list[Location]]]:
         """Yield each page of a class, with the other URLs under which it is found."""
@@ -263,18 +274,19 @@ class _Skips:
         pages = sum(1 for page in found.telling if look.others[page])
         alone = {page for page, count in look.others.items() if not count}
         alone -= look.claimed | look.changed
-        lost = look.against
+        against = look.against
         # What the site says and what most of the class show are two witnesses against one.
         changed, tried = len(look.changed), len(look.seen | look.changed)
         if changed and 1.0 - at_most(changed - 1, tried, _USUAL_CHANGE) < self._thresholds.chance:
-            lost += changed
+            against[HAS_CHANGED] = changed
         if look.claimed and (self._is_hardly_seen(look) or self._groups.site.is_whole):
-            lost += len(look.claimed)
-        if pages <= lost or known >= _KNOWN or self._is_chance(found, look):
-            lost += self._displaced(found, look)
+            against[DECLARES_UNSEEN] = len(look.claimed)
+        if pages <= against.total() or known >= _KNOWN or self._is_chance(found, look):
+            against[IS_ELSEWHERE] = self._displaced(found, look)
             # A page that declares where it is led from is found there: that is no chance.
             alone = {p for p in alone if not self._canonical.isdisjoint(self._led(p, found))}
-        lost += len(alone)
+        against[IS_ALONE] = len(alone)
+        lost = against.total()
         hidden = sum(1 for page in alone if self._led(page, found))
         # Without the rewrites that lead to these the class may be skipped.
         if 0 < hidden < pages and self._thresholds.accept_alias(pages, lost - hidden):
@@ -284,21 +296,20 @@ class _Skips:
         if not pages or not self._thresholds.accept_alias(pages + known, lost):
             if look.is_unsure and self._thresholds.accept_alias(pages, lost - len(alone)):
                 self._unsure |= found.members
+            self._refuse(found, look, against)
             return None
-        lost += self._cut_off(found, look)
-        if not self._thresholds.accept_alias(pages + known, lost):
+        against[IS_CUT_OFF] = self._cut_off(found, look)
+        if not self._thresholds.accept_alias(pages + known, against.total()):
+            self._refuse(found, look, against)
             return None
-        confidence = self._thresholds.confidence
-        share = lower_bound(len(look.seen), len(look.claimed), confidence)
+        share = lower_bound(len(look.seen), len(look.claimed), self._thresholds.confidence)
         self._share_declared = max(self._share_declared, share)
-        return Evidence(
-            pages=pages,
-            merges=len(found.members),
-            counter_examples=lost,
-            bound=lower_bound(pages, lost, confidence),
-            confidence=confidence,
-            examples=tuple(sorted(look.examples, key=lambda pair: (len(pair[0]), pair))[:3]),
-        )
+        return evidence_of(found, look, against, self._thresholds)
+
+    def _refuse(self, found: SkipClass, look: Look, against: Counter[str]) -> None:
+        """Keep a class that somebody may want to see."""
+        if self._thresholds.consider(evidence_of(found, look, against, self._thresholds)):
+            self._refused.append(Refused(found, look, against))
 
     def _led(self, page: int, found: SkipClass) -> list[Location]:
         """Return the URLs of a page that are of another shape, and are led into a class."""

@@ -68,6 +68,8 @@ class LearnedRule:
     """Its value: text, or a list or mapping with one entry."""
     kind: Kind
     evidence: Evidence = field(default_factory=Evidence)
+    doubt: str = ""
+    """What an unsure rule was refused for, where it is not its figures that say so."""
     was_in_force: bool = False
     """Whether crawls were made under it, which hides what it merges."""
     places: Mapping[str, str] = field(default_factory=dict, repr=False)

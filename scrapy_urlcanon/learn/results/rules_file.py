@@ -143,6 +143,7 @@ def to_json(learned: Learned) -> str:
             "option": rule.option,
             "setting": rule.setting,
             "kind": rule.kind,
+            "doubt": rule.doubt,
             "pages": rule.evidence.pages,
             "merges": rule.evidence.merges,
             "placed": rule.evidence.placed,

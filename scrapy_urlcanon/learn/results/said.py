@@ -58,6 +58,8 @@ def evidence_of(rule: LearnedRule) -> str:
             parts.append(f"{evidence.audited - evidence.others:,} of {audits} the same")
         elif rule.was_in_force:
             parts.append(_IN_FORCE if not parts else "not audited")
+    if rule.doubt:
+        parts.append(f"refused for {rule.doubt}")
     return ", ".join(parts) + _example(rule.kind, evidence)
 
 

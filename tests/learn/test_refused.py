@@ -1,0 +1,36 @@
+"""Classes of URLs that are refused by little, and what is said of them."""
+
+from observed import pages, see
+
+from scrapy_urlcanon.learn import learn
+from scrapy_urlcanon.learn.results.said import evidence_of
+
+
+def test_class_with_few_counter_examples_is_unsure():
+    """It is said how many there are, and of what kind."""
+    links = [see(f"/?p={i}", f"page {i}") for i in range(60)]
+    slugs = [see(f"/{chr(97 + i % 26)}{'xyz'[i // 26]}", f"page {i}") for i in range(55)]
+    (rule,) = learn([*links, *slugs]).unsure
+    assert evidence_of(rule) == (
+        "55 of 60 pages found under another URL, 60 requests saved, 5 of them of unknown pages, "
+        "refused for 5 pages seen under no other URL: http://shop.example/?p=0"
+    )
+
+
+def test_class_whose_pages_are_found_where_nothing_is_fetched_is_not_unsure():
+    """The other places of its pages were skipped after it had been refused."""
+    others = [see(f"/b/{i * 37 % 61}", f"page {i}") for i in range(55)]
+    learned = learn([*pages("/a/{}", 60), *others])
+    assert [rule.setting for rule in learned.rules] == [["/b/{a:digits}"]]
+    assert learned.unsure == ()
+
+
+def test_form_with_an_exception_is_unsure():
+    """One of many return addresses shows another form; one that shows a few is no form."""
+    addresses = [see(f"/p{i}x", f"page {i}") for i in range(200)]
+    forms = [see(f"/login?url=/p{i}x", "log in") for i in range(199)]
+    (rule,) = learn([*addresses, *forms, see("/login?url=/p199x", "log in or go on")]).unsure
+    assert (rule.pattern, rule.option, rule.setting) == ("shop.example/login/", "keep_params", [])
+    assert (rule.evidence.merges, rule.doubt) == (198, "1 URL with another page")
+    others = [see(f"/login?url=/p{i}x", f"form {i}") for i in range(10)]
+    assert learn([*addresses, *forms[10:], *others]).unsure == ()
