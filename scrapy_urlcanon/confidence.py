@@ -72,22 +72,16 @@ def _ways(count: int, trials: int) -> array[float]:
     return array("d", (lgamma(trials + 1) - lgamma(i + 1) - lgamma(trials - i + 1) for i in chosen))
 
 
-def likelihood(count: int, trials: int, yes: float, no: float) -> float:
-    """Return the probability of *count* events in *trials* of which the share is not known.
+def binomial(count: int, trials: int, probability: float) -> float:
+    """Return the probability of *count* events in *trials*, each with *probability*.
 
-    That of the beta-binomial distribution.
+    That is neither 0 nor 1.
 
-    :param yes: what is known of the share: so many events, and *no* trials without one.
-
-    >>> round(likelihood(0, 1, 1.0, 1.0), 4), round(likelihood(3, 9, 1.0, 1.0), 4)
-    (0.5, 0.1)
+    >>> round(binomial(1, 2, 0.5), 4), round(binomial(3, 1000, 0.003), 4)
+    (0.5, 0.2244)
     """
-
-    def beta(one: float, other: float) -> float:
-        return lgamma(one) + lgamma(other) - lgamma(one + other)
-
-    ways = -beta(count + 1, trials - count + 1) - log(trials + 1)
-    return exp(ways + beta(yes + count, no + trials - count) - beta(yes, no))
+    ways = lgamma(trials + 1) - lgamma(count + 1) - lgamma(trials - count + 1)
+    return exp(ways + count * log(probability) + (trials - count) * log(1.0 - probability))
 
 
 def at_most_drawn(count: int, drawn: int, marked: int, of: int) -> float:

@@ -176,7 +176,7 @@ class Miner:
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
             whole = trial.whole
             self._rates.add(candidate, Seen(whole.trials, whole.agreeing, whole.moved))
-            pairs = Pairs(whole.unclear - whole.changed, whole.changed)
+            pairs = Pairs(whole.unclear - whole.changed, whole.changed, trial.differing())
             if self._accept_all(trial, self._flawless):
                 self._rates.add_pairs(candidate, pairs)
                 accepted = True

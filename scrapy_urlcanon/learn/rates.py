@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from bisect import insort
+from functools import lru_cache
+from math import log
+from operator import add, mul
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.confidence import at_most, likelihood, lower_bound
+from scrapy_urlcanon.confidence import at_most, binomial, lower_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.operations.base import Operation
+
+_FIELD, _ENDS = re.compile(r"\{\w+\}"), re.compile("[/?&]")
 
 #: URLs that agree, and tell how often a capture differs that should agree.
 MIN_AGREEING = 20
@@ -27,6 +35,18 @@ _PRIOR, _PRIOR_ALONE = 0.5, 0.1
 #: is left out, the mean is 0.6 to 0.8 %.
 _OF_SITES = (0.15, 22.0)
 
+#: Rates that a site may have, up to 17 %, each half as large again as the one before.
+_RATES = tuple(1e-5 * 1.5**n for n in range(25))
+
+#: How likely they are before a site was seen. The first stands for all that are smaller.
+_LIKELY = tuple(
+    rate ** _OF_SITES[0] * (1.0 - rate) ** (_OF_SITES[1] - 1.0) * width
+    for rate, width in zip(_RATES, (1.0 / (_OF_SITES[0] * log(1.5)), *[1.0] * 24), strict=True)
+)
+
+#: More URLs say no more of a rate.
+_MOST_TOLD = 1_000
+
 #: That captures changed must be so many times as likely as content: what is as likely is no proof.
 _ODDS = 1.5
 
@@ -40,9 +60,9 @@ class Rate(NamedTuple):
     """What the URLs that other candidates make one leave possible."""
     is_alone: bool = False
     """Whether no other candidate tells."""
-    of_sites: tuple[float, float] | None = None
-    """What is known of sites and of pages with few URLs: captures that differ, and those that
-    agree; None where others tell without bias."""
+    likely: tuple[float, ...] = ()
+    """How likely each of :data:`_RATES` is, by what is known of sites and of pages with few URLs;
+    empty where others tell without bias."""
 
     def explains(self, changed: int, of: int, chance: float) -> bool:
         """Tell whether as many of some URLs may but have changed.
@@ -54,9 +74,8 @@ class Rate(NamedTuple):
         """
         if 1.0 - at_most(changed - 1, of, self.mean) >= chance:
             return True
-        return self.of_sites is not None and (
-            likelihood(changed, of, *self.of_sites) * (1 + of // 2) >= _ODDS
-        )
+        by_change: float = sum(map(mul, self.likely, _likelihoods(changed, of)))
+        return by_change * (1 + of // 2) >= _ODDS
 
 
 NO_RATE = Rate()
@@ -81,6 +100,16 @@ class Pairs(NamedTuple):
 
     agree: int = 0
     differ: int = 0
+    urls: frozenset[Location] = frozenset()
+    """The URLs of those that differ which the candidate changes."""
+
+
+class _Told(NamedTuple):
+    """What pairs show of a candidate that may be right."""
+
+    candidate: Sequence[Operation]
+    looks: frozenset[str]
+    pairs: Pairs
 
 
 class Rates:
@@ -94,7 +123,8 @@ class Rates:
     def __init__(self, confidence: float) -> None:
         self._confidence = confidence
         self._seen: dict[frozenset[str], Seen] = {}
-        self._pairs: list[tuple[Sequence[Operation], Pairs]] = []
+        # Those come first that bound the rate best.
+        self._pairs: list[_Told] = []
 
     def add(self, candidate: Sequence[Operation], seen: Seen) -> None:
         """Add what a candidate shows."""
@@ -104,7 +134,8 @@ class Rates:
     def add_pairs(self, candidate: Sequence[Operation], pairs: Pairs) -> None:
         """Add what one that may be right shows by pages with few URLs."""
         if pairs.agree >= MIN_AGREEING:
-            self._pairs.append((candidate, pairs))
+            told = _Told(candidate, _looks(candidate), pairs)
+            insort(self._pairs, told, key=lambda one: self._bound(*one.pairs[:2]))
 
     def beside(self, candidate: Sequence[Operation]) -> Rate:
         """Return the rate, bounded by the candidates that are about something else, or more.
@@ -120,23 +151,38 @@ class Rates:
         rate = Rate(min(mean, most) if agreeing else 0.0, most, is_alone=not bounds)
         if any(one.trials >= MIN_AGREEING for one in seen):
             return rate
+        likely = _LIKELY
+        for pairs, is_apart in self._independent(candidate):
+            by_change, by_content = _tell(pairs.differ, pairs.agree + pairs.differ)
+            if is_apart:
+                by_content = tuple(map(add, by_change, by_content))
+            likely = tuple(map(mul, likely, by_content))
         # Nor do those of the candidate itself tell that captures differ more often than usual.
         trials, own = max(((one.trials, one.moved) for one in self._seen.values()), default=(0, 0))
-        agree, differ = self._pairs_beside(candidate)
         if trials >= MIN_AGREEING:
-            agree, differ = agree + trials, differ + min(own, int(USUAL * trials))
-        return rate._replace(of_sites=(_OF_SITES[0] + differ, _OF_SITES[1] + agree))
+            likely = tuple(map(mul, likely, _likelihoods(min(own, int(USUAL * trials)), trials)))
+        whole = sum(likely) or 1.0
+        return rate._replace(likely=tuple(one / whole for one in likely))
 
-    def _pairs_beside(self, candidate: Sequence[Operation]) -> Pairs:
-        """Return what the other candidate shows by which fewest differ.
+    def _independent(self, candidate: Sequence[Operation]) -> Iterator[tuple[Pairs, bool]]:
+        """Yield the pairs of others of which no two are about the same, the best ones first.
 
-        The content that a parameter selects is also in what others do that are about it. So these
-        tell that captures differ seldom, and never that they differ more often than on most sites.
+        With each, whether it is not about what the candidate is either. Content that a parameter
+        selects is also in what others do that are about it: these tell that captures differ seldom,
+        and never that they differ more often than on most sites.
         """
-        others = [(to, pairs) for to, pairs in self._pairs if to != candidate]
-        to, best = min(others, key=lambda one: self._bound(*one[1]), default=(candidate, Pairs()))
-        is_usual = best.differ * _OF_SITES[1] <= best.agree * _OF_SITES[0]
-        return best if is_usual or _about(candidate).isdisjoint(_about(to)) else Pairs()
+        own = {url for one in self._pairs if one.candidate == candidate for url in one.pairs.urls}
+        looks = _looks(candidate)
+        taken: set[str] = set()
+        seen: set[Location] = set()
+        for other, about, pairs in self._pairs:
+            is_new = taken.isdisjoint(about) and seen.isdisjoint(pairs.urls)
+            if is_new and other != candidate:
+                taken |= about
+                seen |= pairs.urls
+                is_apart = looks.isdisjoint(about) and own.isdisjoint(pairs.urls)
+                if is_apart or pairs.differ * _OF_SITES[1] <= pairs.agree * _OF_SITES[0]:
+                    yield pairs, is_apart
 
     def _bound(self, agree: int, differ: int) -> float:
         return 1.0 - lower_bound(agree, differ, self._confidence)
@@ -144,6 +190,43 @@ class Rates:
 
 def _about(candidate: Sequence[Operation]) -> frozenset[str]:
     return frozenset[str]().union(*(step.subjects for step in candidate))
+
+
+def _looks(candidate: Sequence[Operation]) -> frozenset[str]:
+    """Return what URLs have in common that a candidate changes, as far as its kind tells.
+
+    That is what it is about, and of a template its shape and the words that go: two that leave out
+    ``view`` at different depths may show the same, and so may two words in one place.
+    """
+    found = set(_about(candidate))
+    for step in candidate:
+        if step.is_template:
+            found.discard(step.option.name)
+            source, target = map(_ENDS.split, step.shapes)
+            found.add("/".join(_FIELD.sub("{}", part) if "{" in part else "*" for part in source))
+            found.update({part for part in source if "{" not in part}.difference(target))
+    return frozenset(found)
+
+
+@lru_cache(1024)
+def _likelihoods(changed: int, of: int) -> tuple[float, ...]:
+    """Return the probability that so many of some captures changed, by the rate."""
+    return tuple(binomial(changed, of, rate) for rate in _RATES)
+
+
+@lru_cache(1024)
+def _tell(changed: int, of: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return how likely it is at each rate that so many differ, as changes and with content.
+
+    Any share of the URLs may be content, up to one of each two; captures change besides.
+    """
+    if of > _MOST_TOLD:
+        changed, of = changed * _MOST_TOLD // of, _MOST_TOLD
+    most = at_most(changed, of + 1, 0.5)
+    by_content = (
+        (at_most(changed, of + 1, rate) - most) / ((of + 1) * (0.5 - rate)) for rate in _RATES
+    )
+    return _likelihoods(changed, of), tuple(by_content)
 
 
 def _clear(seen: Iterable[Seen]) -> list[tuple[int, int]]:

@@ -153,6 +153,10 @@ class Trial:
             and not self._is_luckiest(tally, thresholds)
         ]
 
+    def differing(self) -> frozenset[Location]:
+        """Return URLs that it changes where one of several may have changed between captures."""
+        return self._merges.differing()
+
     def forget_merges(self) -> None:
         """Let go of what :meth:`accepted` alone needs: new forms would not fit beside it."""
         self._merges = Merges()

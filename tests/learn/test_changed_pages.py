@@ -1,5 +1,6 @@
 """Which counter-examples are but pages that changed between two captures, and which are content."""
 
+from itertools import chain
 from random import Random
 
 from observed import rules, see
@@ -110,6 +111,19 @@ def test_few_pairs_of_many_that_differ_are_captures_that_changed():
     assert both == {"drop_params": ["ref", "sid"]}
     still = pairs("/b/{0}", "/b/{0}?ref={0}", 0)
     assert rules([*few, *still]) == {"shop.example": {"drop_params": ["ref"]}}
+
+
+def test_looks_of_several_kinds_that_differ_alike_tell_how_often_captures_do():
+    """It is no coincidence; but two words in one place may well matter on as many pages."""
+    views, *others = (
+        pairs("/a/{0}", "/a/{0}/view", 5),
+        pairs("/b/{0}", "/b.php?id={0}", 5),
+        pairs("/c/{0}", "/old/c/{0}/", 5),
+    )
+    views = list(views)
+    (found,) = rules([*views, *chain.from_iterable(others)]).values()
+    assert len(found["rewrite_path"]) == 3
+    assert rules(views) == rules([*views, *pairs("/d/{0}", "/d/{0}/full", 5)]) == {}
 
 
 def test_first_page_of_a_listing_that_changed_is_the_listing():

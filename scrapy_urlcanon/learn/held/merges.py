@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.learn.location import name_of, value_of
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from scrapy_urlcanon.learn.location import Location
+
+#: Merges of which the URLs are told that may have changed.
+_MAX_DIFFERING = 1_000
 
 # In place of the one page of a merge that has several.
 _SEVERAL = NO_EVIDENCE - 1
@@ -129,6 +133,13 @@ class Merges:
         if sources[-1] is self.targets[number]:
             sources.pop()
         return sources
+
+    def differing(self) -> frozenset[Location]:
+        """Return the URLs that become others in the first merges with one that may have changed."""
+        odd = (number for number, one in enumerate(self.agreements) if one.changed)
+        return frozenset(
+            url for number in islice(odd, _MAX_DIFFERING) for url in self.changed(number)
+        )
 
     def pages(self, number: int) -> tuple[int, ...]:
         """Return the pages that are the evidence of a merge."""
