@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from functools import lru_cache, partial
-from itertools import accumulate, compress, count
+from itertools import accumulate, chain, compress, count
 from operator import and_
 from typing import TYPE_CHECKING, TypeVar
 
@@ -149,14 +149,18 @@ class Groups:
             for handle in missing.intersection(handles_of(location)):
                 table[handle].append(row)
 
-    def forms_with(self, handle: str) -> Iterator[Location]:
+    def _forms_with(self, handle: str) -> Iterator[Location]:
         """Return the forms that have a handle, which must be in the index."""
         return self.pages.among(self._handles[handle])
+
+    def with_any(self, names: Iterable[str]) -> Iterator[Location]:
+        """Yield the forms with each of some parameters, whose handles must be in the index."""
+        return chain.from_iterable(self._forms_with("?" + name) for name in names)
 
     def values_of(self, name: str) -> set[str]:
         """Return what a parameter, whose handle must be in the index, was seen as: ``name=1``."""
         beginning = name + "="
-        seen = {location.params for location in self.forms_with("?" + name)}
+        seen = {location.params for location in self._forms_with("?" + name)}
         return {param for params in seen for param in params if param.startswith(beginning)}
 
     def affected(
@@ -174,7 +178,7 @@ class Groups:
         apply = partial(apply_all, operations) if are_several else operations[0].apply
         seen: set[Location] = set()
         for operation in operations:
-            for location in self.forms_with(operation.handle):
+            for location in self._forms_with(operation.handle):
                 if scope is not None and not scope.holds(location):
                     continue
                 if are_several and location in seen:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from functools import cached_property
 from heapq import nsmallest
-from itertools import chain, combinations, count
+from itertools import combinations, count, filterfalse
 from operator import ne
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from scrapy_urlcanon.learn.operations.base import (
     leave_out_one_thing,
     leaving_out_own_numbers,
 )
-from scrapy_urlcanon.learn.scope import Scope, beginning_of, scopes_of
+from scrapy_urlcanon.learn.scope import ANY_VALUE, Scope, beginning_of, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import is_date, is_paging, is_protected, may_be_default
 
@@ -65,9 +65,9 @@ class Trial:
         self._groups = groups
         # Of the steps together, for what is to speak for all of them.
         self._dropped = frozenset[str]().union(*(step.drops for step in candidate))
-        self._with_values = {
-            name for step in candidate if step.default is not None for name in step.drops
-        }
+        values = {name for step in candidate if step.default is not None for name in step.drops}
+        # Of what numbers parts the first is the same everywhere.
+        self._valued = [*filterfalse(is_protected, sorted(values))]
         self._fewer = list(combinations(candidate, len(candidate) - 1))
         self._merges = groups.merges(self.changes)
         count_content(self._merges, self.changes, candidate)
@@ -165,7 +165,7 @@ class Trial:
     @cached_property
     def _rivals(self) -> int:
         """How many values of a parameter may be right by luck in some part, this one among them."""
-        return max((len(self._groups.values_of(name)) for name in self._with_values), default=1)
+        return max((len(self._groups.values_of(name)) for name in self._valued), default=1)
 
     def _luck(self, tally: Tally, thresholds: Thresholds) -> float:
         """Return how probable it is that as many pages agree under the likeliest of its siblings.
@@ -393,18 +393,18 @@ class Trial:
         """Return the tally of the part of a scope that all of its evidence is in.
 
         A parameter of that name may mean something else in the others, whichever of its values were
-        seen there: of what numbers parts alone the first is the same everywhere. Where they have no
-        URL of that kind it stays as it is.
+        seen there. Where they have no URL of that kind it stays as it is.
         """
         scope, pages_of = tally.scope, self._merges.pages
         if scope.condition:
             return tally
         is_host_wide = all(step.is_host_wide for step in self.candidate)
-        targets = enumerate(self._merges.targets)
-        evidence = [number for number, to in targets if pages_of(number) and scope.holds(to)]
-        names = (name for name in self._with_values if not is_protected(name))
-        named = (self._groups.forms_with(f"?{name}") for name in names)
-        inside = [url for url in chain(self.changes, *named) if scope.holds(url)]
+        evidence = [
+            n for n, to in enumerate(self._merges.targets) if pages_of(n) and scope.holds(to)
+        ]
+        inside = [
+            url for url in (*self.changes, *self._groups.with_any(self._valued)) if scope.holds(url)
+        ]
         for depth in count():
             part = self._part_of_all(evidence, depth)
             if part is None or not part.is_expressible or (is_host_wide and part.segments):
@@ -412,9 +412,8 @@ class Trial:
             left = [url for url in inside if part.holds(url)]
             if len(left) < len(inside):
                 scope, inside = part, left
-        if scope == tally.scope:
-            return tally
-        return self._tally(scope, (merge for merge in self._merges if scope.holds(merge.target)))
+        merges = (merge for merge in self._merges if scope.holds(merge.target))
+        return tally if scope == tally.scope else self._tally(scope, merges)
 
     def _part_of_all(self, merges: Iterable[int], depth: int) -> Scope | None:
         """Return the scope so far from the widest that some merges are in, if that is one."""
@@ -430,8 +429,8 @@ class Trial:
 
         One script answers for many things, ``?do=details`` and ``?do=list``. Where the candidate
         makes URLs of the one kind one again and again, and never those of the other, the other kind
-        has shown nothing: where it is another choice in the same place, or there are so many of it
-        that it should have.
+        has shown nothing: where it is another choice in the same place, or what goes is all that
+        there is of it and names no thing, or there are so many of it that it should have.
         """
         scope = tally.scope
         if scope.condition or all(step.is_host_wide for step in self.candidate):
@@ -440,12 +439,15 @@ class Trial:
         if not common_to_all:
             return tally
         inside, changed = self._within(scope)
+        valued = filter(scope.holds, self._groups.with_any(self._valued))
+        is_all = any({*map(name_of, url.params)}.issubset(self._valued) for url in valued)
         for condition in sorted(common_to_all):
             narrow = scope._replace(condition=condition)
             outside = [source for source in changed if not narrow.holds(source)]
             count = len(changed) - len(outside)
             if narrow.is_expressible and (
-                _is_other_choice(condition, outside)
+                (is_all and condition.endswith(ANY_VALUE))
+                or _is_other_choice(condition, outside)
                 or _is_telling(len(inside), count, len(changed), thresholds)
             ):
                 merges = (merge for merge in self._merges if narrow.holds(merge.target))

@@ -42,6 +42,15 @@ def test_default_of_one_script_is_none_of_another_that_has_other_values(host):
     assert [*rules(seen)] == ["shop.example"]
 
 
+def test_default_beside_the_number_of_a_thing_is_none_where_there_is_no_number():
+    """One script shows items, whatever their category, and lists of the others."""
+    seen = [see(f"/view?id={i}{cat}", f"item {i}") for i in range(12) for cat in CATS]
+    lists = [see(f"/view?cat={i}", f"list {i}") for i in (1, 2)]
+    found = {"default_params": {"cat": "3"}}
+    assert rules([*seen, *lists]) == {"shop.example/?id=*": found}
+    assert rules(seen) == {"shop.example": found}
+
+
 @pytest.mark.parametrize(("pages", "values"), [(7, 3), (5, 6)])
 def test_section_in_which_one_of_many_values_is_the_last_may_have_it_by_luck(pages, values):
     """Each value may be the luckiest in each section, so that of more of them more is asked."""
