@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.learn import (
     forms_of_collections,
+    forms_of_communities,
     forms_of_programs,
     forms_of_publishers,
     forms_of_records,
@@ -46,6 +47,7 @@ FORMS = {
     **forms_of_collections.FORMS,
     **forms_of_services.FORMS,
     **forms_of_records.FORMS,
+    **forms_of_communities.FORMS,
 }
 
 HOST = "www.site.example"
