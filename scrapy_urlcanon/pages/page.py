@@ -28,6 +28,7 @@ from scrapy_urlcanon.pages.signature import (
     lines_of_lower,
     lower_case,
     steady,
+    without_address,
     without_marks,
 )
 
@@ -179,12 +180,14 @@ class Page:
             return _NOTHING
         if self._kind == "plain":
             text = folded_lines(with_lines_of_members(self._source))
-            return _Reading("", steady(text, self._date), ())
+            return _Reading("", without_address(steady(text, self._date), self.url), ())
         document = self._document()
         if document is None:
             return _NOTHING
         title = steady(title_of(document).encode("utf-8", "surrogatepass"), self._date)
         text = without_marks(steady(folded_lines(text_of(document, self._kind)), self._date))
+        if self._kind == "xml":
+            text = without_address(text, self.url)
         media = tuple(source.encode("utf-8", "surrogatepass") for source in media_of(document))
         is_empty = text in {b"", title} and not media
         scripts = scripts_of(document).encode("utf-8", "surrogatepass") if is_empty else b""

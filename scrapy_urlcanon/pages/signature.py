@@ -61,6 +61,7 @@ _LONGEST_AGE = 80
 _MARK = re.compile(
     rb"(?:\xe2(?:\x86[\x91\x93]|\x87[\xa7\xa9]|\x96[\xb2-\xb5\xbc-\xbf]|\xac[\x86\x87]))+(?=\n|\Z)"
 )
+_AFTER_ADDRESS = b" \n\"'<>"
 # The tokens and digests of forms and assets, which are others at each visit.
 _TOKEN = re.compile(rb"\b[0-9a-fA-F]{32,}\b")
 _LONG = b"0" * 32
@@ -329,6 +330,18 @@ def without_marks(text: bytes) -> bytes:
             pieces.append(text[done:end])
             done = mark.end()
     return b"".join([*pieces, text[done:]])
+
+
+def without_address(text: bytes, url: str) -> bytes:
+    r"""Return *text*, some lines, without the *url* that it was got from: a feed names its own.
+
+    >>> without_address(b"id\nhttp://a.example/b\nhttp://a.example/b/7", "http://a.example/b")
+    b'id\n\nhttp://a.example/b/7'
+    """
+    address = url.encode("utf-8", "surrogatepass")
+    first, *others = text.split(address) if address else [text]
+    pieces = (b if b[:1] in _AFTER_ADDRESS else address + b for b in others)
+    return first + b"".join(pieces)
 
 
 def _without_ages(text: bytes) -> bytes:

@@ -49,6 +49,26 @@ def test_column_that_a_table_is_ordered_by_is_no_content():
     assert table("ID", row="7 ▲") != table("ID", row="7 ▼")
 
 
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("xml", "<feed><id>{}</id><link>http://a.example/f/{}</link></feed>"),
+        ("plain", '{{"url": "{}", "first": "http://a.example/f/{}"}}'),
+    ],
+)
+def test_address_that_data_was_got_from_is_no_content(kind, data):
+    """A feed names itself, another way in each of its views; what lies below it is told apart."""
+
+    def main(url, of, entry=1):
+        text = data.format(of, entry)
+        return Page(url, text.encode(), text, kind=kind).signature.main()
+
+    views = ["http://a.example/f", "http://a.example/f?by=date"]
+    assert main(views[0], views[0]) == main(views[1], views[1])
+    assert main(views[0], views[0]) != main(views[0], views[1])
+    assert main(views[0], views[0]) != main(views[0], views[0], entry=2)
+
+
 def test_numbers_are_masked_in_every_script():
     """A count in Arabic, Thai or mathematical digits is a count."""
     digits = [chr(number) for number in range(0x110000) if chr(number).isdecimal()]
