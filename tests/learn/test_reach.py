@@ -126,6 +126,15 @@ def test_class_that_was_refused_for_what_links_it_is_said_to_be(tmp_path):
     assert (rule.evidence.pages, rule.evidence.counter_examples) == (TOPICS, 4)
 
 
+def test_where_a_crawl_began_need_not_be_known(tmp_path):
+    """Into a circle leads what was read before any page of it had linked that."""
+    pages, links = only_from_the_topic(cut=0)
+    del links[None]
+    for topic in range(TOPICS):
+        links[slug(topic)].append("/")
+    assert skips_learned(tmp_path / "o.sqlite", pages, links, reason="finished") == []
+
+
 @pytest.mark.parametrize("by_slug", [False, True])
 def test_pages_that_only_the_class_links_are_lost(tmp_path, by_slug):
     """A short link shows a topic with its attachments; where the slug does not, they are lost."""

@@ -41,10 +41,16 @@ class Reach:
         form_of = array("i", (self._forms.row_of(form(url)) for url in site.locations))
         counts = Counter(links.targets)
         self._sources, self._targets = array("i"), array("i")
+        read: set[int] = set()
+        linked: set[int] = set()
+        """What was linked before it was read."""
         for row, target in zip(links.sources, links.targets, strict=True):
             source, to = form_of[row], form_of[target]
             if NO_ROW in {source, to}:
                 continue
+            read.add(source)
+            if to not in read:
+                linked.add(to)
             is_all = counts[target] < ALL_KEPT
             self._sources.append(self._pages + source if is_all else self._place_of(source))
             self._targets.append(to)
@@ -54,9 +60,11 @@ class Reach:
         self._showing = {form for row, form in enumerate(form_of) if row not in site.redirects}
         self._starts = forms.difference(self._targets)
         self._starts.update(forms.intersection(map(form_of.__getitem__, links.starts)))
-        # What links itself in a circle was found in a way that nobody noted.
-        shown = self._shown(frozenset())
-        self._starts.update(row for row in forms if not shown[self._pages + row])
+        # What links itself in a circle was found in a way that nobody noted: into each circle by
+        # what no page had linked when it was read. Of the rest nothing is known.
+        for found in (forms - linked, forms):
+            shown = self._shown(frozenset())
+            self._starts.update(row for row in found if not shown[self._pages + row])
 
     def missing(self, skipped: Iterable[Location]) -> set[int]:
         """Return the pages that no crawl gets which fetches none of some forms."""
