@@ -40,7 +40,8 @@ def semicolon_hosts(urls: Iterable[str]) -> frozenset[str]:
     seen: Counter[str] = Counter()
     parameters: Counter[str] = Counter()
     for url in urls:
-        query = url.partition("#")[0].partition("?")[2]
+        # Behind a last one nothing stands: `?cover=print;`, to which a template adds what it has.
+        query = url.partition("#")[0].partition("?")[2].rstrip(";")
         if ";" in query:
             host = locate(url).origin.host
             seen[host] += 1

@@ -330,6 +330,15 @@ def test_names_alone_between_semicolons_are_parameters_too():
     assert found == {"shop.example": {"query_separator": ";", "drop_params": ["s"]}}
 
 
+def test_nothing_stands_behind_the_last_semicolon():
+    """Foswiki links ``?cover=print;`` from most pages, and few tables with ``?sort=1;up=0``."""
+    views = [see(f"/{i}?cover=print;", f"print {i}") for i in range(60)]
+    views += [see(f"/{i}{q}", f"table {i}") for i in range(40) for q in ("", "?sort=1;up=0")]
+    assert learn(views).as_rules() == {
+        "shop.example": {"query_separator": ";", "default_params": {"sort": "1", "up": "0"}}
+    }
+
+
 def test_lists_between_semicolons_are_values():
     """Where a semicolon stands within values nothing is taken apart."""
     seen = [see(f"/?ids={i};{i + 1}&sid=k{i}", f"list {i}") for i in range(40)]
