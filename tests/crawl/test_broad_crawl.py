@@ -113,21 +113,43 @@ def test_the_last_verdicts_count():
     assert (record.same, len(record.others), record.judged) == (200, 0, 200)
 
 
-def test_entries_that_wait_share_the_question_whether_an_audit_is_affordable(monkeypatch):
-    """It is about all that is suspected, and with each page all that waits asks it."""
-    asked = []
-    has_room = FetchBudget.has_room
+def test_next_audit_is_found_without_a_look_at_all_that_waits(monkeypatch):
+    """There is room for one with each few pages; all entries share the question whether."""
+    asked, looked = [], []
+    has_room, need = FetchBudget.has_room, AuditSample.need
     monkeypatch.setattr(
         FetchBudget, "has_room", lambda self, *of: asked.append(of) or has_room(self, *of)
     )
+    monkeypatch.setattr(AuditSample, "need", lambda self, of: looked.append(of) or need(self, of))
     sample = AuditSample(Canonicalizer(), 0.01, 0.1)
     entry = RuleEntry("drop_params", "sid")
     for site in range(1_000):
         domain = f"{site}.example"
         request = Request(f"http://{domain}/?sid=1")
         sample.have_wait(Drop(request, f"http://{domain}/", b"", frozenset({entry}), domain))
+    looked.clear()
     assert next(sample.take_waiting()).domain == "0.example"
     assert len(asked) < 10
+    assert len(looked) < 10
+
+
+def test_entry_that_proves_wrong_is_audited_before_others_that_wait():
+    """Though it waited longer than they for what told less."""
+    sample = AuditSample(Canonicalizer(), 0.01, 0.1)
+    sample.budget.pages = 1_000
+    entry = RuleEntry("drop_params", "sid")
+    drops = []
+    for domain in ("a.example", "b.example", "c.example"):
+        request = Request(f"http://{domain}/?sid=1")
+        drops.append(Drop(request, f"http://{domain}/", b"", frozenset({entry}), domain))
+        sample.have_wait(drops[-1])
+    last = sample.record(entry, "c.example")
+    last.add(OtherPage("/?sid=1", "/", frozenset({(1, 1)})))
+    sample.suspect(last)
+    sample.put_off(sample.record(entry, "b.example"))
+    assert [record.domain for record in sample.take_waiting()] == ["c.example", "a.example"]
+    sample.budget.pages = 1_100
+    assert [record.domain for record in sample.take_waiting()] == ["b.example"]
 
 
 def test_sites_of_which_an_audit_waits_are_looked_at_once():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from hashlib import blake2b
 from itertools import chain
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
@@ -15,6 +14,7 @@ from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
 from scrapy_urlcanon.crawl.checks.sites import Sites
+from scrapy_urlcanon.crawl.checks.waiting_entries import WaitingEntries
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of
 from scrapy_urlcanon.crawl.settings import ACTING_META, DECLARED_CANONICAL, META_KEY
 
@@ -65,8 +65,7 @@ class AuditSample:
         self._suspected: set[EntryRecord] = set()
         # The URLs, by their hashes, that had a parameter of each name, up to a few of them.
         self._names: dict[tuple[RuleEntry, str], set[int]] = {}
-        # Each with how many pages there have to be before it is looked for what to audit.
-        self._waiting: dict[EntryRecord, int] = {}
+        self._waiting = WaitingEntries(self.need)
         self._under_way: dict[str, list[EntryRecord]] = {}
         # By the hashes of URLs: how often each was fetched in vain, as refusals count.
         self._in_vain: Counter[int] = Counter()
@@ -103,8 +102,7 @@ class AuditSample:
         if not self._share or not _is_auditable(drop):
             return
         for record in self.records_of(drop.entries, drop.domain):
-            if self.need(record) is not None:
-                self._waiting.setdefault(record, 0)
+            self._waiting.add(record)
 
     def choose(self, drop: Drop, *, at_any_cost: bool = False) -> Merge | None:
         """Return what merged *drop* if it is to be audited now.
@@ -153,7 +151,7 @@ class AuditSample:
         if self.is_affordable(need) or (at_any_cost and any(map(self._is_open, needs))):
             return True
         for record in needs:
-            self._waiting.setdefault(record, 0)
+            self._waiting.add(record)
         return False
 
     def is_affordable(self, need: Need, *, more: int = 0) -> bool:
@@ -171,30 +169,33 @@ class AuditSample:
         """
         if not (at_any_cost or self.is_affordable(Need.SUSPECTED)):
             return
-        due = []
-        for record, pages in tuple(self._waiting.items()):
-            need = self.need(record)
-            if need is None:
-                del self._waiting[record]
-            elif pages <= self.budget.pages:
-                due.append((need, record))
-        due.sort(key=itemgetter(0))
+        self._waiting.go_on(self.budget.pages)
         # Once for all of them: in a broad crawl these are thousands.
-        affordable = set(filter(self.is_affordable, Need)) if due else set()
-        for _, record in due:
-            need = self.need(record) if record in self._waiting else None
-            if need is not None and (need in affordable or (at_any_cost and self._is_open(record))):
-                del self._waiting[record]
-                yield record
-                affordable = set(filter(self.is_affordable, Need))
+        affordable = set(filter(self.is_affordable, Need))
+        for need in Need:
+            if not at_any_cost and need not in affordable:
+                return
+            for record in self._waiting.of(need):
+                if record not in self._waiting:
+                    continue
+                now = self.need(record)
+                if now is None or now > need:
+                    self._waiting.discard(record)
+                    self._waiting.add(record)
+                elif now in affordable or (at_any_cost and self._is_open(record)):
+                    self._waiting.discard(record)
+                    yield record
+                    affordable = set(filter(self.is_affordable, Need))
+                elif not at_any_cost:
+                    return
 
     def wait_no_more(self) -> None:
         """Have what waits for some more pages wait for nothing."""
-        self._waiting = dict.fromkeys(self._waiting, 0)
+        self._waiting.go_on()
 
     def put_off(self, record: EntryRecord) -> None:
         """Have *record* wait until there are some more pages: there was nothing to audit."""
-        self._waiting[record] = int(self.budget.pages * _MORE_PAGES) + 1
+        self._waiting.put_off(record, int(self.budget.pages * _MORE_PAGES) + 1)
 
     def go_on_with(self, entries: Iterable[RuleEntry], domain: str) -> None:
         """Have *entries* wait for an audit of what they merged before, where one is due.
@@ -202,8 +203,8 @@ class AuditSample:
         No other one may be dropped from now on.
         """
         for record in self.records_of(entries, domain):
-            if self.need(record) is not None and not record.under_way:
-                self._waiting.setdefault(record, 0)
+            if not record.under_way:
+                self._waiting.add(record)
 
     def is_due(self, record: EntryRecord, drop: Drop) -> bool:
         """Tell whether *drop* may tell of the entry of *record*, which changed its URLs."""
@@ -229,6 +230,8 @@ class AuditSample:
     def suspect(self, record: EntryRecord) -> None:
         """Note that an entry merged another page."""
         self._suspected.add(record)
+        if record in self._waiting:
+            self._waiting.add(record)
 
     def merge_of(self, drop: Drop) -> Merge:
         """Return what merged *drop*, which is to be audited."""
@@ -263,7 +266,7 @@ class AuditSample:
     def _forget(self, domain: str) -> None:
         """Forget what was found on *domain*: it is begun anew if anything more is dropped there."""
         for record in self._records.pop(domain, {}).values():
-            self._waiting.pop(record, None)
+            self._waiting.discard(record)
             self._suspected.discard(record)
 
     def _is_open(self, record: EntryRecord) -> bool:
