@@ -7,11 +7,14 @@ import logging
 import sqlite3
 import struct
 import zlib
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha1
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from attrs import define, field
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.exceptions import InputError
@@ -39,6 +42,9 @@ logger = logging.getLogger(__name__)
 #: that are being written.
 BATCH = 200
 
+#: So many batches of some 400 kB wait while the file is locked or the disk is full.
+MAX_WAITING = 50
+
 #: Responses that a store takes, 0.3 to 1.5 kB each: a crawl without end must not fill the disk.
 MAX_ROWS = 10_000_000
 
@@ -60,11 +66,31 @@ _Text = tuple["str | bytes", str, bytes]
 """Digest, title and lines of a page, packed."""
 
 
+@define
+class _Batch:
+    """What is written at once."""
+
+    rows: list[tuple[_Row, _Text]] = field(factory=list)
+    audits: list[_Row] = field(factory=list)
+    visits: list[tuple[_Row, _Text | None]] = field(factory=list)
+    links: list[_Row] = field(factory=list)
+
+    @property
+    def size(self) -> int:
+        """How much it is, as far as that bounds a batch."""
+        return max(len(self.rows), len(self.audits), len(self.links))
+
+    def __bool__(self) -> bool:
+        """Tell whether there is anything to write."""
+        return bool(self.size or self.visits)
+
+
 class ObservationStore:
     """Writes the responses of a crawl, in batches and from a thread of its own.
 
-    It never stops a crawl: where it cannot write (a full disk), it says so once in the log and
-    counts what it refused. What it holds is read with
+    It never stops a crawl. Where it cannot write (a file that another process has locked, a full
+    disk), it says so in the log, tries again with each batch, and counts what there was no room
+    for in memory. What it holds is read with
     :func:`~scrapy_urlcanon.learn.readers.store.read_store`.
 
     >>> import tempfile
@@ -91,11 +117,11 @@ class ObservationStore:
         self._connection = open_store(self._path, writable=True)
         self._writer = ThreadPoolExecutor(1, "observations")
         self._writing: Future[None] | None = None
-        self._rows: list[tuple[_Row, _Text]] = []
-        self._audits: list[_Row] = []
-        self._links: list[_Row] = []
+        self._is_late = False
+        self._batch = _Batch()
+        # The writer takes from its beginning what it has written.
+        self._waiting: deque[_Batch] = deque()
         self._numbers = count()
-        self._visits: list[tuple[_Row, _Text | None]] = []
         self._texts: dict[int, int | None] = {}
         self._firsts: dict[str, tuple[int | None, bytes]] = {}
         self._crawl: int | None = None
@@ -129,7 +155,7 @@ class ObservationStore:
                     (started.isoformat(timespec="microseconds"), version),
                 ).lastrowid
         except sqlite3.Error as error:
-            self._fail(error)
+            self._give_up(error)
 
     def end(self, reason: str) -> None:
         """Say that what was begun has ended, and why: ``finished`` where nothing was left."""
@@ -140,7 +166,7 @@ class ObservationStore:
                     "UPDATE crawls SET ended = ? WHERE id = ?", (reason, self._crawl)
                 )
         except sqlite3.Error as error:
-            self._fail(error)
+            self._give_up(error)
 
     def add(
         self,
@@ -180,7 +206,7 @@ class ObservationStore:
         """
         if self._crawl is not None and not self._failed:
             packed = struct.pack(f"<{len(linked)}q", *linked)
-            self._links.append((domain, self._crawl, next(self._numbers), key, packed))
+            self._batch.links.append((domain, self._crawl, next(self._numbers), key, packed))
             self._flush_batch()
 
     def add_audit(
@@ -197,7 +223,7 @@ class ObservationStore:
         if self._failed:
             return
         credit = (rule.pattern, json.dumps(rule.setting)) if rule else (None, None)
-        self._audits.append(
+        self._batch.audits.append(
             (self._crawl, domain_of(url), url, kept, str(entry), *credit, int(same))
         )
         self._flush_batch()
@@ -214,58 +240,76 @@ class ObservationStore:
                 pack_outlines(*visits.outlines),
             )
             row = self._crawl, domain_of(url), *kept, url
-            self._visits.append((row, _text_of(again) if again else None))
+            self._batch.visits.append((row, _text_of(again) if again else None))
             self._flush_batch()
 
     def flush(self) -> None:
         """Write what was added since the last time, and wait until it is written."""
-        self._write_batch()
-        if self._writing:
-            self._writing.result()
+        # A second time what could not be: whoever had locked the file may be done.
+        for _ in range(2):
+            self._write_batch()
+            if self._writing:
+                self._writing.result()
+        if self._waiting:
+            self._give_up("it could not be written to the end")
 
     def _write_batch(self) -> None:
         """Have what was added since the last time written, once the batch before is."""
-        rows, audits, visits, links = self._rows, self._audits, self._visits, self._links
-        self._rows, self._audits, self._visits, self._links = [], [], [], []
-        if not (rows or audits or visits or links):
-            return
-        if self._writing:
+        if self._writing and not self._is_late:
             self._writing.result()
-        self._writing = self._writer.submit(self._write, rows, audits, visits, links)
+        if self._batch:
+            self._waiting.append(self._batch)
+            self._batch = _Batch()
+        if self._waiting and (self._writing is None or self._writing.done()):
+            self._writing = self._writer.submit(self._write)
 
-    def _write(
-        self,
-        rows: list[tuple[_Row, _Text]],
-        audits: list[_Row],
-        visits: list[tuple[_Row, _Text | None]],
-        links: list[_Row],
-    ) -> None:
-        if self._failed:
-            self.refused += len(rows)
-            return
-        try:
-            with self._connection:
+    def _write(self) -> None:
+        """Write what waits, until that fails."""
+        while self._waiting:
+            try:
+                self._insert(self._waiting[0])
+            except sqlite3.OperationalError as error:
+                # It is tried again; what was written of it is not there.
+                self._texts.clear()
+                self._firsts.clear()
+                if not self._is_late:
+                    self._is_late = True
+                    logger.warning("Observations wait to be recorded in %s: %s", self._path, error)
+                return
+            except sqlite3.Error as error:
+                self._give_up(error)
+                return
+            self._waiting.popleft()
+            if self._is_late:
+                self._is_late = False
+                logger.info("Observations are recorded in %s again", self._path)
+
+    def _insert(self, batch: _Batch) -> None:
+        """Write *batch*, all of it or nothing.
+
+        :raises sqlite3.Error: where it cannot be written.
+        """
+        with self._connection:
+            self._connection.executemany(
+                "INSERT INTO responses (crawl, domain, url, status, bytes, raw_sha1, "
+                "canonical, redirect, key, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [(*row, self._id_of(text, str(row[1]))) for row, text in batch.rows],
+            )
+            self._connection.executemany(
+                "INSERT INTO audits (crawl, domain, url, kept, option, pattern, setting, same) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                batch.audits,
+            )
+            self._connection.executemany(
+                "INSERT INTO visits (crawl, domain, steady, noise, outlines, url, text) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [(*row, text and self._id_of(text, str(row[1]))) for row, text in batch.visits],
+            )
+            if batch.links:
+                self._connection.execute(LINKS)
                 self._connection.executemany(
-                    "INSERT INTO responses (crawl, domain, url, status, bytes, raw_sha1, "
-                    "canonical, redirect, key, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    [(*row, self._id_of(text, str(row[1]))) for row, text in rows],
+                    "INSERT INTO links VALUES (?, ?, ?, ?, ?)", batch.links
                 )
-                self._connection.executemany(
-                    "INSERT INTO audits (crawl, domain, url, kept, option, pattern, setting, same) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                    audits,
-                )
-                self._connection.executemany(
-                    "INSERT INTO visits (crawl, domain, steady, noise, outlines, url, text) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    [(*row, text and self._id_of(text, str(row[1]))) for row, text in visits],
-                )
-                if links:
-                    self._connection.execute(LINKS)
-                    self._connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?)", links)
-        except sqlite3.Error as error:
-            self.refused += len(rows)
-            self._fail(error)
 
     def _id_of(self, text: _Text, domain: str) -> int | None:
         """Return where *text*, of a page of *domain*, is; it is written, unless it was of late."""
@@ -299,8 +343,10 @@ class ObservationStore:
         self._connection.close()
 
     def _has_room(self, rows: int) -> bool:
-        if self._room <= 0 or self._failed:
+        if self._room <= 0 or self._failed or len(self._waiting) >= MAX_WAITING:
             self.refused += rows
+            if self._waiting and not self.refused % BATCH:
+                self._write_batch()
             return False
         self._room -= rows
         return True
@@ -318,14 +364,17 @@ class ObservationStore:
     ) -> None:
         canonical = SAME_URL if canonical == url else canonical
         row = url, status, size, _packed_digest(signature.raw_sha1), canonical, redirect, key
-        self._rows.append(((self._crawl, domain_of(url), *row), _text_of(signature)))
+        self._batch.rows.append(((self._crawl, domain_of(url), *row), _text_of(signature)))
 
     def _flush_batch(self) -> None:
-        if max(len(self._rows), len(self._audits), len(self._links)) >= BATCH:
+        if self._batch.size >= BATCH:
             self._write_batch()
 
-    def _fail(self, error: sqlite3.Error) -> None:
+    def _give_up(self, error: object) -> None:
+        """Refuse what waits, and all that comes."""
         self._failed = True
+        self.refused += sum(len(batch.rows) for batch in self._waiting)
+        self._waiting.clear()
         logger.error("Observations are no longer recorded in %s: %s", self._path, error)
 
 

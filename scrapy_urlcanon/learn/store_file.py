@@ -108,11 +108,10 @@ def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
             connection.close()
             raise
     except sqlite3.OperationalError as error:
-        # A folder or a file that may not be written, or a full disk: SQLite says nothing else.
-        if not writable:
-            raise InputError(f"{path}: cannot be read: {error}") from None
-        remedy = "name a file in a folder that may be written to"
-        raise InputError(f"{path}: cannot be written: {error}; {remedy}") from None
+        # A folder or a file that may not be written, one that is locked, or a full disk: SQLite
+        # says nothing else.
+        done = "written" if writable else "read"
+        raise InputError(f"{path}: cannot be {done}: {error}") from None
     except sqlite3.Error as error:
         raise InputError(f"{path}: expected an observation store: {error}") from None
     return connection

@@ -296,6 +296,43 @@ def test_failed_write_stops_no_crawl(tmp_path, caplog):
     assert list(read_store(path)) == []
 
 
+def test_store_catches_up_once_it_can_be_written(tmp_path, caplog):
+    """What came while another process had locked it waits, and links, audits and visits with it."""
+    path = tmp_path / "o.sqlite"
+    store = ObservationStore(path)
+    store._connection.execute("PRAGMA busy_timeout = 0")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    for number in range(3 * BATCH):
+        # The text is one that was written before, but for what was taken back.
+        add_page(store, f"http://a.example/{number}", f"text {number % 5}")
+    store._writing.result()
+    other.execute("ROLLBACK")
+    other.close()
+    store.close()
+    assert store.refused == 0
+    assert caplog.text.count("wait to be recorded") == 1
+    found = list(read_store(path))
+    assert len({observation.url for observation in found}) == 3 * BATCH
+    assert len({observation.text_sha1 for observation in found}) == 5
+
+
+def test_store_that_stays_locked_is_bounded(tmp_path, monkeypatch):
+    """What there is no room for is refused and counted; the rest is written in the end."""
+    monkeypatch.setattr("scrapy_urlcanon.learn.store.MAX_WAITING", 2)
+    path = tmp_path / "o.sqlite"
+    store = ObservationStore(path)
+    store._connection.execute("PRAGMA busy_timeout = 0")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    for number in range(4 * BATCH):
+        add_page(store, f"http://a.example/{number}", "x")
+    other.close()
+    store.close()
+    assert store.refused == 2 * BATCH
+    assert len(list(read_store(path))) == 2 * BATCH
+
+
 @pytest.mark.parametrize("version", ["1", "99", "x"])
 def test_store_of_another_version_is_refused(tmp_path, version):
     """It is neither read nor touched, and the message names both versions."""
