@@ -24,6 +24,7 @@ from scrapy_urlcanon.canonicalizer import (
     policy,
     registrable_domain,
 )
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.inner_loops import in_python
 from scrapy_urlcanon.canonicalizer.rules import authority
 from scrapy_urlcanon.crawl.crawl import Crawl
@@ -218,3 +219,26 @@ def test_cost_does_not_grow_with_learned_rules() -> None:
                 canonicalizer.canonicalize(url)
         calls.append(counter.calls)
     assert calls[1] < 1.1 * calls[0]
+
+
+def test_options_of_requests_are_compiled_once() -> None:
+    """Though each request has them in a mapping of its own, and its URL is asked for skip too."""
+    rules = Canonicalizer({"a.example": {"skip": ["/?p={id:digits}"], "drop_params": ["sid"]}})
+
+    def ask(number: int) -> None:
+        options = {"drop_params": ["ref", "!sid"]}
+        canonical = rules.canonical_or_none(f"http://a.example/?ref={number}", options=options)
+        assert rules.cause_of_skip(canonical, options=options) is None
+        without = rules.canonicalize_without(
+            f"http://a.example/?sid={number}", [RuleEntry("drop_params", "sid")]
+        )
+        assert without == f"http://a.example/?sid={number}"
+
+    with counting() as first:
+        ask(1)
+    with counting() as second:
+        ask(2)
+    assert second.instructions < first.instructions / 2
+    assert rules.canonical_or_none("http://a.example/?ref=1", options={"drop_params": []}) != (
+        rules.canonical_or_none("http://a.example/?ref=1", options={"drop_params": ["ref"]})
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
@@ -29,10 +30,11 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from scrapy_urlcanon.canonicalizer.policy import Policy
-    from scrapy_urlcanon.canonicalizer.rules import Rule
+    from scrapy_urlcanon.canonicalizer.rules import Catalogue, Rule
     from scrapy_urlcanon.canonicalizer.url import Url
 
 _MAX_PASSES = 10
+_REMEMBERED_OPTIONS = 200
 SCRAPY = "scrapy"
 """The name of the step that Scrapy's own canonicalization is."""
 
@@ -78,6 +80,8 @@ class Canonicalizer:
         self._policies = Policies(configuration)
         self.fast_path = FastPath(self._policies)
         """Answers for the common URLs, as :meth:`canonical_or_none` would, and faster."""
+        # By their text: the options of requests are mappings, made anew for each or changed.
+        self._known_overrides: dict[str, RuleSet] = {}
 
     def __getstate__(self) -> tuple[Configuration, Mapping[str, tuple[RuleSet, ...]]]:
         # All else is made of these two, and made again where they are unpickled.
@@ -113,9 +117,9 @@ class Canonicalizer:
         >>> canonicalizer.canonicalize_without("http://example.com/?id=1&sid=2#top", without)
         'http://example.com/?id=1'
         """
-        options = taken_back(entries, self.configuration.catalogue)
+        without = _without(tuple(entries), self.configuration.catalogue)
         try:
-            return self._settle(url, RuleSet(Pattern("*"), options, Layer("suspended")), [])
+            return self._settle(url, without, [])
         except UnparsableUrlError:
             return url
 
@@ -212,7 +216,14 @@ class Canonicalizer:
     def _overrides(self, options: Mapping[str, Any] | None) -> RuleSet | None:
         if options is None:
             return None
-        return self.configuration.overrides('request.meta["urlcanon"]', options)
+        text = repr(options)
+        known = self._known_overrides.get(text)
+        if known is None:
+            if len(self._known_overrides) >= _REMEMBERED_OPTIONS:
+                self._known_overrides.clear()
+            known = self.configuration.overrides('request.meta["urlcanon"]', options)
+            self._known_overrides[text] = known
+        return known
 
     def _settle(self, text: str, overrides: RuleSet | None, steps: list[Step]) -> str:
         """Apply the policy of the URL, and again, until it changes nothing.
@@ -265,6 +276,12 @@ class Canonicalizer:
                 return text
             steps += more
         raise UnparsableUrlError(f"its rules do not settle within {_MAX_PASSES} passes")
+
+
+@lru_cache(_REMEMBERED_OPTIONS)
+def _without(entries: tuple[RuleEntry, ...], catalogue: Catalogue) -> RuleSet:
+    """Return the rule set that turns *entries* off, the same one each time: policies go by it."""
+    return RuleSet(Pattern("*"), taken_back(entries, catalogue), Layer("suspended"))
 
 
 def _apply(rules: Iterable[Rule], url: Url, steps: list[Step]) -> Url:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _CACHED_HOSTS = 1_000
 _CACHED_POLICIES = 2_000
+_CACHED_FOR_REQUESTS = 200
 _Key = TypeVar("_Key")
 _FEW = 8
 """Rule sets that are tried one by one sooner than those that may hold are looked up."""
@@ -185,6 +186,8 @@ class Policies:
         self._cached_for_host = lru_cache(_CACHED_HOSTS)(self.for_host)
         self._for_names = lru_cache(_CACHED_POLICIES)(self._make_host_policy)
         self._compile = lru_cache(_CACHED_POLICIES)(self._make_policy)
+        # Apart: each request may have options of its own.
+        self._compile_for_request = lru_cache(_CACHED_FOR_REQUESTS)(self._make_policy)
         # That of hosts without rules of their own, nearly all.
         self._of_others: HostPolicy | None = None
 
@@ -196,7 +199,7 @@ class Policies:
         matching = host.matching(url)
         if overrides is None:
             return self._compile(matching)
-        return self._make_policy((*matching, overrides))
+        return self._compile_for_request((*matching, overrides))
 
     def declare(self, host: str, rule_sets: tuple[RuleSet, ...]) -> None:
         """Make *rule_sets* the weakest layer over the preset for *host*, a normalized one."""
