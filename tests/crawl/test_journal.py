@@ -24,6 +24,7 @@ JOB = {"JOBDIR": "job", "URLCANON_RULES": {"site.example": {"drop_params": ["sid
 PAGES = {"/": links("/a", "/b", "/c"), "/a": links("/d?sid=1", "/d?sid=2")}
 PAGES |= {url: page(url) for url in ("/b", "/c", "/d?sid=1", "/d?sid=2")}
 FILE = Path("job/urlcanon.journal")
+QUEUE = Path("job/requests.queue/active.json")
 
 
 class FullDisk:
@@ -91,6 +92,22 @@ async def kill_before_b(crawl):
         ),
         path=FILE,
     )
+
+
+def state_of_queue(queue=QUEUE):
+    """Return what makes the state of the queue what it is now: runs that are killed write none."""
+    state, stat = queue.read_bytes(), queue.stat()
+
+    def put_back():
+        queue.write_bytes(state)
+        os.utime(queue, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    return put_back
+
+
+def remove(path=FILE):
+    """Remove the journal."""
+    path.unlink()
 
 
 def errors(caplog):
@@ -290,6 +307,40 @@ async def test_job_that_began_without_a_journal_has_none(crawl):
     assert content_of(FILE.with_name("requests.seen")) == b""
     with pytest.raises(FileNotFoundError):
         content_of()
+
+
+@pytest.mark.parametrize("other", [{"ADDONS": {}}, {"URLCANON_JOB_JOURNAL": False}])
+@deferred_f_from_coro_f
+async def test_kill_of_a_run_without_a_journal(crawl, other):
+    """What it took from the queue is fetched again: nobody else knows what came of it."""
+    job = {**JOB, "CONCURRENT_REQUESTS": 1}
+    first = await crawl(site(PAGES), {**job, "CLOSESPIDER_PAGECOUNT": 1})
+    have_killed = state_of_queue()
+    await crawl(site(PAGES), {**job, **other, "CLOSESPIDER_PAGECOUNT": 2}, start=())
+    have_killed()
+    last = await crawl(site(PAGES), job, start=())
+    assert sorted({*first.pages, *last.pages}) == ["/", "/a", "/b", "/c", "/d?sid=1"]
+
+
+@deferred_f_from_coro_f
+async def test_end_of_a_run_without_a_journal(crawl):
+    """The queue that it stored is taken up, and what it had done is not done again."""
+    job = {**JOB, "CONCURRENT_REQUESTS": 1}
+    first = await crawl(site(PAGES), {**job, "CLOSESPIDER_PAGECOUNT": 1})
+    without = {**job, "URLCANON_JOB_JOURNAL": False, "CLOSESPIDER_PAGECOUNT": 2}
+    second = await crawl(site(PAGES), without, start=())
+    last = await crawl(site(PAGES), job, start=())
+    pages = sorted([*first.pages, *second.pages, *last.pages])
+    assert pages == ["/", "/a", "/b", "/c", "/d?sid=1"]
+
+
+@deferred_f_from_coro_f
+async def test_journal_that_is_gone_is_missed(crawl, caplog):
+    """The job goes on without one, as before, and says so."""
+    await crawl(site(PAGES), {**JOB, "CLOSESPIDER_PAGECOUNT": 1})
+    remove()
+    await crawl(site(PAGES), JOB, start=())
+    assert f"{FILE} is not there, and the job has begun" in caplog.text
 
 
 @deferred_f_from_coro_f

@@ -22,13 +22,14 @@ from scrapy_urlcanon.crawl.order.index import QUEUE, problem_of
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import OF_ANOTHER_URL, is_retry, is_unfiltered
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
+from scrapy_urlcanon.crawl.recovery.job_files import has_begun, was_killed_since
 from scrapy_urlcanon.crawl.recovery.journal import FILE, OUTCOMES, Journal, Kind, Record
 from scrapy_urlcanon.crawl.recovery.replay import Replay
 from scrapy_urlcanon.crawl.recovery.spider_output import SpiderOutput
 from scrapy_urlcanon.crawl.recovery.under_rules import under_rules
 from scrapy_urlcanon.crawl.seen import FILTER_KEYS, record_as_seen, scheduler_of
 from scrapy_urlcanon.crawl.seen_sets.base import SCRAPY_FILE
-from scrapy_urlcanon.crawl.seen_sets.stored import count_in, files_in
+from scrapy_urlcanon.crawl.seen_sets.stored import files_in
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
@@ -143,7 +144,15 @@ class JobRecovery:
         directory = Path(settings["JOBDIR"])
         path = directory / FILE
         if not path.exists():
-            return not _has_begun(directory)
+            is_begun = has_begun(directory)
+            if is_begun:
+                logger.warning(
+                    "%(path)s is not there, and the job has begun: without the plugin or its "
+                    "journal, or the file was removed. The job goes on without one. If its last "
+                    "run was killed, pages may be missing: begin a new job.",
+                    {"path": path},
+                )
+            return not is_begun
         problem = Journal.problem_of(path)
         if problem:
             logger.error(
@@ -340,7 +349,7 @@ class JobRecovery:
         journal.scan(self._note)
         if not journal.path.exists() or (journal.last_kind is Kind.CLOSED and not journal.problem):
             self._begun_before.clear()
-            return False
+            return was_killed_since(journal.path)
         self._find_end()
         return True
 
@@ -472,22 +481,6 @@ class JobRecovery:
         if entry.request is None:
             return None
         return request_from_dict(entry.request, spider=self._crawler.spider)
-
-
-def _has_begun(directory: Path) -> bool:
-    """Tell whether Scrapy has stored any request, or may have, of the job in *directory*."""
-    if count_in(directory):
-        return True
-    seen = directory / SCRAPY_FILE
-    try:
-        if seen.exists() and seen.stat().st_size:
-            return True
-        return bool(json.loads((directory / QUEUE).read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        # Scrapy makes the first one at once; a run that failed to start, no other.
-        return False
-    except (OSError, ValueError):
-        return True
 
 
 def _without_empty(data: dict[str, Any]) -> dict[str, Any]:
