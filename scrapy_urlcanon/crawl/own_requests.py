@@ -11,6 +11,7 @@ from __future__ import annotations
 from copy import copy
 from typing import TYPE_CHECKING, Any, Final
 
+from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.url import url_is_from_any_domain
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
@@ -113,6 +114,14 @@ def is_unfiltered(request: Request) -> bool:
     """Tell whether *request* is not both dropped and recorded, as any other, by its fingerprint."""
     meta = request.meta
     return request.dont_filter or meta.get(DROP_KEY) is False or meta.get(RECORD_KEY) is False
+
+
+def is_for_the_spider(request: Request) -> bool:
+    """Tell whether a callback of the spider waits for the page of *request*.
+
+    Not so for a robots.txt and the images of a pipeline, nor for what is fetched to be compared.
+    """
+    return request.callback is not NO_CALLBACK and not mark_of(request, AUDIT)
 
 
 def is_retry(request: Request) -> bool:

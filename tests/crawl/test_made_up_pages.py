@@ -1,4 +1,6 @@
-"""What a middleware answers with where a download failed is not the page."""
+"""What a middleware answers with where a download failed is not the page; what it asks for is."""
+
+from urllib.parse import quote, unquote
 
 from loopback import Fault, Response, page
 from scrapy.http import HtmlResponse
@@ -12,6 +14,7 @@ SETTINGS = {
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
     "CONCURRENT_REQUESTS": 1,
 }
+API = "http://api.example/?url="
 FAILING = dict.fromkeys(("/a?sid=1", "/a?sid=2"), Response(fault=Fault.RESET))
 PAGES = site({"/": links(*FAILING, "/a?sid=3"), **FAILING, "/a?sid=3": page("a")})
 
@@ -72,3 +75,33 @@ async def test_request_that_failed_and_is_sent_again_brings_the_page(crawl):
         {**SETTINGS, "DOWNLOADER_MIDDLEWARES": {TryAgain: 600}},
     )
     assert result.hits == ["/", "/a?sid=1", "/a?sid=1"]
+
+
+class AsksAnotherServer:
+    """Has pages fetched by a server that sells them, as the middlewares for those do."""
+
+    def process_request(self, request):
+        if request.url.startswith(API):
+            return None
+        meta = {**request.meta, "page": request.url}
+        return request.replace(url=f"{API}{quote(request.url, safe='')}", meta=meta)
+
+    def process_response(self, request, response):
+        return response.replace(url=request.meta["page"])
+
+
+@deferred_f_from_coro_f
+async def test_page_that_another_server_is_asked_for_is_had(crawl):
+    """Its variants are duplicates; where that server has it not, another URL of it is asked for."""
+    pages = {"/": links("/a?sid=1", "/a?sid=2", "/b?sid=1", "/b?sid=2")}
+    pages |= {url: page(url) for url in ("/a?sid=1", "/a?sid=2", "/b?sid=2")}
+
+    def respond(request):
+        target = unquote(request.url.removeprefix(API)).removeprefix(SITE)
+        return pages.get(target) or page("missing", status=404)
+
+    settings = {**SETTINGS, "DOWNLOADER_MIDDLEWARES": {AsksAnotherServer: 543}}
+    result = await crawl(respond, settings)
+    assert result.pages == ["/", "/a?sid=1", "/b?sid=2"]
+    asked = [unquote(url.removeprefix(API)).removeprefix(SITE) for url in result.hits]
+    assert asked == ["/", "/a?sid=1", "/b?sid=1", "/b?sid=2"]

@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import signals
 from scrapy.http import Response
-from scrapy.http.request import NO_CALLBACK
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.held_bytes import parts_of
@@ -19,6 +18,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     RESCUE,
     REWRITTEN,
     SKIPPED,
+    is_for_the_spider,
     is_retry,
     is_unfiltered,
     mark_of,
@@ -169,7 +169,7 @@ class PageRequests:
     def sent(self, request: Request) -> None:
         """Note that *request* goes to the downloader."""
         self._sweep()
-        if not _is_for_the_spider(request):
+        if not is_for_the_spider(request):
             return
         page = self._fingerprints.page(request)
         if page is None:
@@ -191,13 +191,13 @@ class PageRequests:
         if request not in self._pages:
             # Another middleware refused it before it came here.
             self.sent(request)
-        if _is_for_the_spider(request):
+        if is_for_the_spider(request):
             self._end(request)
 
     def is_scraped(self, response: Response) -> None:
         """Note that the spider middlewares get *response*."""
         request = response.request
-        if request is not None and _is_for_the_spider(request):
+        if request is not None and is_for_the_spider(request):
             if request not in self._pages:
                 # Another middleware answered it before it came here.
                 self.sent(request)
@@ -217,7 +217,7 @@ class PageRequests:
             self._audits[request] = self._fingerprints.fingerprint(request)
             del request.meta[MARK_KEY]
             return
-        if request is None or not _is_for_the_spider(request):
+        if request is None or not is_for_the_spider(request):
             return
         is_success = response.status // 100 == 2  # noqa: PLR2004
         is_empty = is_success and not response.body and request.method != "HEAD"
@@ -228,6 +228,10 @@ class PageRequests:
             return
         callback = self._callback(request)
         pages = self._pages_of(request)
+        named = response.url != request.url and self._fingerprints.page(request, response.url)
+        if named and self._lives.state(named, callback) is State.EXPECTED:
+            # A middleware had another server asked for it, as the APIs of those that sell pages.
+            pages.setdefault(named, True)
         if not is_success:
             is_redirect = response.status < HTTPStatus.BAD_REQUEST
             if is_redirect and self._page_at_location(request, response) in {None, *pages}:
@@ -488,11 +492,3 @@ def _address(url: str) -> str:
     """Return *url* without what sites redirect to change: scheme, ``www``, a slash at the end."""
     path, mark, query = _fetched_url(url).partition("://")[2].partition("?")
     return f"{path.removeprefix('www.').rstrip('/')}{mark}{query}"
-
-
-def _is_for_the_spider(request: Request) -> bool:
-    """Tell whether a callback of the spider waits for the page of *request*.
-
-    Not so for a robots.txt and the images of a pipeline, nor for what is fetched to be compared.
-    """
-    return request.callback is not NO_CALLBACK and not mark_of(request, AUDIT)
