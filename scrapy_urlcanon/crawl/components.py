@@ -96,9 +96,9 @@ def warn_of_absent(settings: BaseSettings) -> None:
 
 
 def leave_job_alone(crawler: Crawler) -> None:
-    """Have no job where a page is shown only, as by ``scrapy shell``, which has no spider yet.
+    """Have no job where a page is shown only, as by ``scrapy shell``.
 
     It would take what waits in ``JOBDIR`` out of the queue, for a spider that does nothing with it.
     """
-    if crawler.spider is None or not is_run(crawler):
+    if not is_run(crawler):
         crawler.settings.set("JOBDIR", None, "cmdline")

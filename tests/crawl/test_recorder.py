@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from loopback import Response, page, redirect
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
@@ -285,7 +285,7 @@ async def test_disk_that_is_full_stops_no_crawl(crawl, monkeypatch, caplog):
 def problem_of(path):
     """Return what is wrong with recording to *path*."""
     with pytest.raises(ConfigurationError) as caught:
-        Crawl.of(get_crawler(settings_dict={"URLCANON_RECORD": path}))
+        recorder_at(path)
     (problem,) = caught.value.problems
     assert problem.origin == "URLCANON_RECORD"
     return str(problem)
@@ -359,6 +359,20 @@ def test_value_that_is_no_path_of_a_file_is_invalid(value):
 def test_directory_of_the_store_is_made(tmp_path):
     """As that of a feed or a report is."""
     path = tmp_path / "new" / "o.sqlite"
-    recorder = Crawl.of(get_crawler(settings_dict={"URLCANON_RECORD": path})).recorder
-    recorder.spider_closed("finished")
+    recorder_at(path).spider_closed("finished")
     assert list(read_store(path)) == []
+
+
+def recorder_at(path):
+    """Return what records into *path* when a spider crawls."""
+    crawler = get_crawler(settings_dict={"URLCANON_RECORD": path})
+    crawler.spider = Spider("shop")
+    return Crawl.of(crawler).recorder
+
+
+def test_shell_is_not_recorded(tmp_path):
+    """It has no spider yet, and would look like a crawl that was cut short."""
+    path = tmp_path / "o.sqlite"
+    crawler = get_crawler(settings_dict={"URLCANON_RECORD": path})
+    assert Crawl.of(crawler).recorder is None
+    assert not path.exists()
