@@ -94,6 +94,8 @@ class SkippedRequests:
         """Close the file."""
         if self._places:
             self._places.close()
+        # The spider may yield requests yet, which nobody fetches.
+        self._places = None
 
     def _has_led_here(self, place: str, request: Request) -> bool:
         """Tell whether *place* is redirected to *request*: its page is here now."""

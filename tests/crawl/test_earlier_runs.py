@@ -12,8 +12,8 @@ from audited_shop import SETTINGS as AUDIT_SETTINGS
 from audited_shop import WRONG, product, shop
 from command_line import scrapy, urlcanon
 from loopback import Fault, Loopback, page, redirect
-from scrapy import Request
-from scrapy.exceptions import DropItem
+from scrapy import Request, signals
+from scrapy.exceptions import DropItem, IgnoreRequest
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, links, site
@@ -86,6 +86,25 @@ async def test_by_what_the_callback_got(crawl, by, fetched):
     second = await crawl(site(pages), settings, start=start)
     # The key of meta is for that request alone: the spider copies none.
     assert sorted(second.hits) == ["/", *fetched]
+
+
+@deferred_f_from_coro_f
+async def test_what_is_yielded_after_the_end_is_no_trouble(crawl, caplog):
+    """As by a spider whose start takes longer than the crawl may: its files are closed by then."""
+    write(Path("places.db"), "")
+    skip = {"site.example": {"skip": ["/old{id}"]}}
+    settings = {**SETTINGS, "URLCANON_SKIP_PLACES": "places.db", "URLCANON_RULES": skip}
+    result = await crawl(site(PAGES), settings)
+    caplog.clear()
+    for url in ("/b", "/old1"):
+        request = Request(f"{SITE}{url}")
+        result.crawler.signals.send_catch_log(
+            signals.request_scheduled,
+            request=request,
+            spider=result.crawler.spider,
+            dont_log=IgnoreRequest,
+        )
+    assert caplog.messages == []
 
 
 @deferred_f_from_coro_f

@@ -183,6 +183,8 @@ class EarlierPages:
         del spider
         self._write()
         self._store.close()
+        # The spider may yield requests yet, which nobody fetches.
+        self._is_known = False
 
     def _resume_suspensions(self) -> None:
         """Suspend what earlier runs found wrong.
