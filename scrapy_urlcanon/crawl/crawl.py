@@ -490,14 +490,9 @@ class Crawl:
 
 
 def is_run(crawler: Crawler) -> bool:
-    """Tell whether a spider crawls: `scrapy fetch`, `view`, `parse` and `check` show a page.
-
-    So does `scrapy shell`, which has no spider yet.
-    """
-    if crawler.spider is None:
-        return False
-    start = getattr(type(crawler.spider), "start", None)
-    return not getattr(start, "__module__", "").startswith("scrapy.commands.")
+    """Tell whether a spider crawls: `scrapy fetch`, `view`, `parse`, `check` and `shell` do not."""
+    start = getattr(type(crawler.spider), "start", None)  # A shell has no spider yet.
+    return bool(start) and not getattr(start, "__module__", "").startswith("scrapy.commands.")
 
 
 def _class_in_settings(crawler: Crawler) -> type[PageFingerprints] | None:
