@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -80,8 +81,8 @@ class Canonicalizer:
         self._policies = Policies(configuration)
         self.fast_path = FastPath(self._policies)
         """Answers for the common URLs, as :meth:`canonical_or_none` would, and faster."""
-        # By their text: the options of requests are mappings, made anew for each or changed.
-        self._known_overrides: dict[str, RuleSet] = {}
+        # By their bytes: the options of requests are mappings, made anew for each or changed.
+        self._known_overrides: dict[bytes, RuleSet] = {}
 
     def __getstate__(self) -> tuple[Configuration, Mapping[str, tuple[RuleSet, ...]]]:
         # All else is made of these two, and made again where they are unpickled.
@@ -216,14 +217,21 @@ class Canonicalizer:
     def _overrides(self, options: Mapping[str, Any] | None) -> RuleSet | None:
         if options is None:
             return None
-        text = repr(options)
-        known = self._known_overrides.get(text)
+        try:
+            # That of an older version tells equal values as equal, however often each is shared.
+            key = marshal.dumps(options, 2)  # type: ignore[arg-type]
+        except ValueError:
+            # Of other objects than plain data nobody knows when they change.
+            return self._validated(options)
+        known = self._known_overrides.get(key)
         if known is None:
             if len(self._known_overrides) >= _REMEMBERED_OPTIONS:
                 self._known_overrides.clear()
-            known = self.configuration.overrides('request.meta["urlcanon"]', options)
-            self._known_overrides[text] = known
+            known = self._known_overrides[key] = self._validated(options)
         return known
+
+    def _validated(self, options: Mapping[str, Any]) -> RuleSet:
+        return self.configuration.overrides('request.meta["urlcanon"]', options)
 
     def _settle(self, text: str, overrides: RuleSet | None, steps: list[Step]) -> str:
         """Apply the policy of the URL, and again, until it changes nothing.

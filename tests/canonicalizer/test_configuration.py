@@ -336,3 +336,18 @@ def test_globs_of_hosts_paths_and_names():
         ("http://example.org/?id=1&", False),
     ):
         assert ("a=1" not in canonicalizer.canonicalize(f"{url}a=1")) is is_dropped
+
+
+def test_options_that_change_are_read_anew():
+    """A spider may change a mapping that it gave before, or give one of its own kind."""
+
+    class Options(dict):
+        pass
+
+    canonicalizer = Canonicalizer()
+    for options in ({"drop_params": ["a"]}, Options(drop_params=["a"])):
+        for name in ("a", "b"):
+            options["drop_params"][:] = [name]
+            other = {"a": "b", "b": "a"}[name]
+            found = canonicalizer.canonical_or_none("http://a.example/?a=1&b=1", options=options)
+            assert found == f"http://a.example/?{other}=1"
