@@ -317,7 +317,7 @@ def report(seeds: Iterable[int], changing: float = 0.0) -> dict[str, float]:
 
 def main() -> int:
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("sites", type=int, nargs="?", default=25, help="how many: seeds from 0 on")
+    parser.add_argument("sites", type=int, nargs="?", default=200, help="how many: seeds from 0 on")
     parser.add_argument("--json", type=Path, help="write what was found to this file")
     options = parser.parse_args()
     found = []
