@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 QUEUE: Final = Path("requests.queue", "active.json")
 """Where Scrapy's scheduler stores the state of its queue, in the directory of a job."""
-_FILE: Final = "urlcanon.index"
+FILE: Final = "urlcanon.index"
+"""Is written where a run ends, and by no other."""
 _STATE: Final = "scrapy_urlcanon.order"
 """Stands first in what the scheduler stores of the queue; Scrapy's own queues refuse it."""
 
@@ -26,7 +27,7 @@ _STATE: Final = "scrapy_urlcanon.order"
 def write(directory: Path, waiting: Waiting) -> list[Any]:
     """Write down what waits; return what the scheduler is to store, with the sums of all files."""
     data = pickle.dumps(waiting, protocol=4)
-    (directory / _FILE).write_bytes(data)
+    (directory / FILE).write_bytes(data)
     segments = {path.name: crc32(path.read_bytes()) for path in segments_in(directory)}
     return [_STATE, crc32(data), segments]
 
@@ -43,7 +44,7 @@ def read(directory: Path, stored: list[Any]) -> Waiting:
     :raises OSError: if it cannot be read.
     """
     # A job is trusted, as Scrapy's queue is.
-    found: Waiting = pickle.loads(_checked(directory / _FILE, stored[1]))  # noqa: S301
+    found: Waiting = pickle.loads(_checked(directory / FILE, stored[1]))  # noqa: S301
     return found
 
 
@@ -55,7 +56,7 @@ def problem_of(queue: Path) -> str | None:
     try:
         stored = json.loads(queue.read_text(encoding="utf-8"))
         if is_of_order(stored):
-            _checked(queue.parent / _FILE, stored[1])
+            _checked(queue.parent / FILE, stored[1])
             # Earlier versions stored none.
             for name, checksum in dict(*stored[2:]).items():
                 _checked(queue.parent / name, checksum)

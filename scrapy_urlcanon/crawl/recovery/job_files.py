@@ -6,6 +6,7 @@ import json
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.crawl.order.index import FILE as INDEX
 from scrapy_urlcanon.crawl.order.index import QUEUE
 from scrapy_urlcanon.crawl.seen_sets.base import SCRAPY_FILE
 from scrapy_urlcanon.crawl.seen_sets.stored import count_in, files_in
@@ -43,6 +44,11 @@ def was_killed_since(journal: Path) -> bool:
         if state.stat().st_mtime_ns > written:
             return False
         files = chain(state.parent.rglob("*"), files_in(directory), [directory / SCRAPY_FILE])
-        return any(path.stat().st_mtime_ns > written for path in files if path.is_file())
+        return any(
+            path.stat().st_mtime_ns > written
+            for path in files
+            # No run that is killed writes the index.
+            if path.is_file() and path.name != INDEX
+        )
     except OSError:
         return False
