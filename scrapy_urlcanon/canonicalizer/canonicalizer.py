@@ -81,8 +81,7 @@ class Canonicalizer:
         self._policies = Policies(configuration)
         self.fast_path = FastPath(self._policies)
         """Answers for the common URLs, as :meth:`canonical_or_none` would, and faster."""
-        # By their bytes: the options of requests are mappings, made anew for each or changed.
-        self._known_overrides: dict[bytes, RuleSet] = {}
+        self._overrides_of = lru_cache(_REMEMBERED_OPTIONS)(self._unpacked)
 
     def __getstate__(self) -> tuple[Configuration, Mapping[str, tuple[RuleSet, ...]]]:
         # All else is made of these two, and made again where they are unpickled.
@@ -218,17 +217,17 @@ class Canonicalizer:
         if options is None:
             return None
         try:
-            # That of an older version tells equal values as equal, however often each is shared.
-            key = marshal.dumps(options, 2)  # type: ignore[arg-type]
+            # Made anew for each request, or changed since: by their bytes they are the same or not.
+            # The older version tells equal values as equal, however often each is shared.
+            packed = marshal.dumps(options, 2)  # type: ignore[arg-type]
         except ValueError:
             # Of other objects than plain data nobody knows when they change.
             return self._validated(options)
-        known = self._known_overrides.get(key)
-        if known is None:
-            if len(self._known_overrides) >= _REMEMBERED_OPTIONS:
-                self._known_overrides.clear()
-            known = self._known_overrides[key] = self._validated(options)
-        return known
+        return self._overrides_of(packed)
+
+    def _unpacked(self, options: bytes) -> RuleSet:
+        # A copy, which nobody changes.
+        return self._validated(marshal.loads(options))  # noqa: S302 - packed here
 
     def _validated(self, options: Mapping[str, Any]) -> RuleSet:
         return self.configuration.overrides('request.meta["urlcanon"]', options)

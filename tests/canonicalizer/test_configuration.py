@@ -351,3 +351,15 @@ def test_options_that_change_are_read_anew():
             other = {"a": "b", "b": "a"}[name]
             found = canonicalizer.canonical_or_none("http://a.example/?a=1&b=1", options=options)
             assert found == f"http://a.example/?{other}=1"
+
+
+def test_options_that_changed_are_not_those_that_they_were():
+    """They are remembered as they were, for another host too."""
+    canonicalizer = Canonicalizer({"b.example": {"drop_params": ["x"]}})
+    options = {"drop_params": ["a"]}
+    canonicalizer.canonical_or_none("http://a.example/?a=1", options=options)
+    options["drop_params"][:] = ["b"]
+    found = canonicalizer.canonical_or_none(
+        "http://b.example/?a=1&b=1", options={"drop_params": ["a"]}
+    )
+    assert found == "http://b.example/?b=1"
