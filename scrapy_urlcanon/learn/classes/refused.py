@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.confidence import lower_bound
@@ -47,7 +48,7 @@ def evidence_of(
         counter_examples=lost,
         bound=lower_bound(pages, lost, confidence),
         confidence=confidence,
-        examples=tuple(sorted(look.examples, key=lambda pair: (len(pair[0]), pair))[:3]),
+        examples=tuple(nsmallest(3, look.examples, key=lambda pair: (len(pair[0]), pair))),
         placed=sum(len(found.pages[page]) for page, others in look.others.items() if others),
     )
 
