@@ -36,12 +36,14 @@ _PRIOR, _PRIOR_ALONE = 0.5, 0.1
 _OF_SITES = (0.15, 22.0)
 
 #: Rates that a site may have, up to 17 %, each half as large again as the one before.
-_RATES = tuple(1e-5 * 1.5**n for n in range(25))
+_STEP = 1.5
+_RATES = tuple(1e-5 * _STEP**n for n in range(25))
 
 #: How likely they are before a site was seen. The first stands for all that are smaller.
+_WIDTHS = (1.0 / (_OF_SITES[0] * log(_STEP)), *[1.0] * (len(_RATES) - 1))
 _LIKELY = tuple(
     rate ** _OF_SITES[0] * (1.0 - rate) ** (_OF_SITES[1] - 1.0) * width
-    for rate, width in zip(_RATES, (1.0 / (_OF_SITES[0] * log(1.5)), *[1.0] * 24), strict=True)
+    for rate, width in zip(_RATES, _WIDTHS, strict=True)
 )
 
 #: More URLs say no more of a rate.
@@ -135,7 +137,9 @@ class Rates:
         """Add what one that may be right shows by pages with few URLs."""
         if pairs.agree >= MIN_AGREEING:
             told = _Told(candidate, _looks(candidate), pairs)
-            insort(self._pairs, told, key=lambda one: self._bound(*one.pairs[:2]))
+            insort(
+                self._pairs, told, key=lambda one: self._bound(one.pairs.agree, one.pairs.differ)
+            )
 
     def beside(self, candidate: Sequence[Operation]) -> Rate:
         """Return the rate, bounded by the candidates that are about something else, or more.
