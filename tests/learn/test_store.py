@@ -296,13 +296,19 @@ def test_failed_write_stops_no_crawl(tmp_path, caplog):
     assert list(read_store(path)) == []
 
 
-def test_store_catches_up_once_it_can_be_written(tmp_path, caplog):
-    """What came while another process had locked it waits, and links, audits and visits with it."""
-    path = tmp_path / "o.sqlite"
+def store_and_its_lock(path):
+    """Return a store, and the connection that has locked its file."""
     store = ObservationStore(path)
     store._connection.execute("PRAGMA busy_timeout = 0")
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
+    return store, other
+
+
+def test_store_catches_up_once_it_can_be_written(tmp_path, caplog):
+    """What came while another process had locked it waits, and links, audits and visits with it."""
+    path = tmp_path / "o.sqlite"
+    store, other = store_and_its_lock(path)
     for number in range(3 * BATCH):
         # The text is one that was written before, but for what was taken back.
         add_page(store, f"http://a.example/{number}", f"text {number % 5}")
@@ -321,10 +327,7 @@ def test_store_that_stays_locked_is_bounded(tmp_path, monkeypatch):
     """What there is no room for is refused and counted; the rest is written in the end."""
     monkeypatch.setattr("scrapy_urlcanon.learn.store.MAX_WAITING", 2)
     path = tmp_path / "o.sqlite"
-    store = ObservationStore(path)
-    store._connection.execute("PRAGMA busy_timeout = 0")
-    other = sqlite3.connect(path, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
+    store, other = store_and_its_lock(path)
     for number in range(4 * BATCH):
         add_page(store, f"http://a.example/{number}", "x")
     other.close()
