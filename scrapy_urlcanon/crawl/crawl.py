@@ -125,7 +125,7 @@ class Crawl:
             self._make_safeguards(self.fingerprinter)
             self._make_software(self.fingerprinter)
             self._make_dropped(self.fingerprinter)
-            if self.settings.seen and crawler.spider and self.is_run:
+            if self.settings.seen and crawler.spider is not None and self.is_run:
                 self._make_earlier(crawler.spider, self.settings.seen, self.fingerprinter)
         if self.settings.take_up and self.is_run:
             self._take_up(Path(self.settings.take_up))
