@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 from attrs import define, field
 
 from scrapy_urlcanon.confidence import MAX_FALSE, Outcome, SequentialTest
-from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, outcome_of
+from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, may_be_views, outcome_of
 from scrapy_urlcanon.pages.shown import echoes, without
 from scrapy_urlcanon.pages.signature import hash64
 from scrapy_urlcanon.pages.verdict import SHARED, Verdict
@@ -196,7 +196,8 @@ class Evidence:
                 self._tell_from(each, stranger)
 
     def _hold_against(self, found: FoundPair, other: FoundPair) -> None:
-        if other.page != found.page:
+        are_views = may_be_views(other.other.dropped, found.other.dropped)
+        if other.page != found.page and not are_views:
             self._tell_from(found, other.every)
 
     def _tell_from(self, found: FoundPair, every: frozenset[int]) -> None:

@@ -115,12 +115,11 @@ class RuleCheck:
         :param led_to: the URL that the second one led to.
         """
         url, canonical = pair[0], pair[1] or pair[0]
-        if judgement.verdict is Verdict.ANOTHER and not self.site.is_new(
-            canonical.encode(), judgement
-        ):
+        other = OtherPage(url, canonical, judgement.own)
+        is_other = judgement.verdict is Verdict.ANOTHER
+        if is_other and not self.site.is_new(canonical, other, judgement.lacking):
             judgement = Judgement(Verdict.CANNOT_TELL, SHARED)
         page = self.pages.page_of(canonical)
-        other = OtherPage(url, canonical, judgement.own)
         is_led_away = bool(led_to) and self.pages.page_of(led_to) != page
         found = FoundPair(other, page, judgement, is_led_away)
         if variants or kept:

@@ -14,6 +14,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from scrapy_urlcanon.canonicalizer.rules import Skip
 from scrapy_urlcanon.confidence import Outcome
+from scrapy_urlcanon.crawl.checks.entry_record import parts_dropped
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.recovery.answers import is_cut_short
 from scrapy_urlcanon.pages.shown import Shown
@@ -83,7 +84,7 @@ class _Attempt:
         judgement = comparison.add(side, shown)
         if self.check.common.is_elsewhere(shown.digest, self.known_as):
             # Where it was shown first it passed for a page of its own.
-            self.check.site.note_shared(shown.texts)
+            self.check.site.note_shared(shown.texts, parts_dropped(*self.pair))
         return judgement
 
     def end(self, judgement: Judgement) -> None:

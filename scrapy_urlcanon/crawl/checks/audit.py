@@ -14,6 +14,7 @@ from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample, rank
 from scrapy_urlcanon.crawl.checks.audit_verdicts import AuditVerdicts
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
+from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, parts_dropped
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses, is_refusal
 from scrapy_urlcanon.crawl.checks.suspension import Suspension
@@ -161,7 +162,7 @@ class Audit:
             # Nearly all drops are of the very same URL: no rule merged anything.
             return
         self._sample.note(drop)
-        if self._is_auditable(drop) and not self._audit(drop):
+        if self._is_auditable(drop) and (self._sample.may_repeat(drop) or not self._audit(drop)):
             is_new = self._variants.get(drop.request.url) is None
             self._variants.remember(drop)
             if is_new and self._sample.has(drop):
@@ -347,7 +348,8 @@ class Audit:
         shown = self._contents.shown(response)
         judgement = trial.comparison.add(trial.side, shown)
         if self._contents.common.is_elsewhere(shown.digest, trial.page):
-            self._sample.sites.of(trial.drop.domain).note_shared(shown.texts)
+            dropped = parts_dropped(trial.drop.request.url, trial.drop.first)
+            self._sample.sites.of(trial.drop.domain).note_shared(shown.texts, dropped)
         if isinstance(judgement, Side) and trial.fetches >= _MOST_FETCHES:
             return Judgement(Verdict.CANNOT_TELL, RESTLESS)
         return judgement
@@ -359,7 +361,9 @@ class Audit:
             trial.is_got = judgement.reason == NO_TEXT and trial.fetches == 1
             self._conclude(trial, entries, judgement)
             return trial.is_got
-        trial.is_got = self._sample.sites.of(drop.domain).is_new(trial.page, judgement)
+        other = OtherPage(drop.request.url, drop.first, judgement.own)
+        site = self._sample.sites.of(drop.domain)
+        trial.is_got = site.is_new(trial.page, other, judgement.lacking)
         if not trial.is_got:
             reason = "what it shows of its own another one showed before"
             self._conclude(trial, entries, Judgement(Verdict.CANNOT_TELL, reason))
@@ -444,10 +448,11 @@ class Audit:
         if judgement.verdict is not Verdict.CANNOT_TELL or trial.comparison.has_control:
             self._sample.is_answered = True
         trial.is_refused |= judgement.reason == CHANGED
+        is_same = judgement.verdict is Verdict.SAME
+        self._sample.told(url, is_refused=trial.is_refused and not is_same)
         self.verdicts.count(trial, entries, judgement)
         self._sample.go_on_with(entries, drop.domain)
         self._go_on_with_the_sample()
-        is_same = judgement.verdict is Verdict.SAME
         if trial.is_got or (is_same and not self._may_differ_in_little(trial)):
             return
         if not is_same:
@@ -459,7 +464,6 @@ class Audit:
                 return
         # In case what merged it proves wrong.
         self._variants.remember(drop)
-        self._sample.told_nothing(url, is_refused=trial.is_refused and not is_same)
 
     def _may_differ_in_little(self, trial: Trial) -> bool:
         """Tell whether a variant that is the same page by a verdict is not so line by line."""

@@ -11,7 +11,7 @@ from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.merge import Merge, merge_of
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.confidence import Outcome
-from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
+from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, parts_dropped
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
 from scrapy_urlcanon.crawl.checks.sites import Sites
 from scrapy_urlcanon.crawl.checks.waiting_entries import WaitingEntries
@@ -67,8 +67,8 @@ class AuditSample:
         self._names: dict[tuple[RuleEntry, str], set[int]] = {}
         self._waiting = WaitingEntries(self.need)
         self._under_way: dict[str, list[EntryRecord]] = {}
-        # By the hashes of URLs: how often each was fetched in vain, as refusals count.
-        self._in_vain: Counter[int] = Counter()
+        # By the hashes of URLs: how often each was fetched, as refusals count.
+        self._fetched: Counter[int] = Counter()
         self.budget = FetchBudget(share)
         self.is_answered = False
         """Whether any page was fetched again and was itself."""
@@ -109,7 +109,7 @@ class AuditSample:
 
         :param at_any_cost: whether it is to be for what would wait for more pages in vain.
         """
-        if not self._share or not _is_auditable(drop):
+        if not self._share or not _is_auditable(drop) or self._has_told(drop):
             return None
         if not self._has_room(drop, drop.entries, at_any_cost=at_any_cost):
             return None
@@ -208,24 +208,36 @@ class AuditSample:
 
     def is_due(self, record: EntryRecord, drop: Drop) -> bool:
         """Tell whether *drop* may tell of the entry of *record*, which changed its URLs."""
-        is_no_use = self._in_vain[hash(drop.request.url)] >= _MOST_REFUSALS
-        if is_no_use or drop.domain != record.domain:
+        if self._has_told(drop) or drop.domain != record.domain:
             return False
         return record in self.records_of(drop.entries, drop.domain)
 
-    def told_nothing(self, url: str, *, is_refused: bool) -> None:
-        """Note that *url* told nothing new: once is enough, but where the server may do better."""
-        self._in_vain[hash(url)] += 1 if is_refused else _MOST_REFUSALS
+    def told(self, url: str, *, is_refused: bool) -> None:
+        """Note that *url* was audited: once is enough, but where the server may do better."""
+        self._fetched[hash(url)] += 1 if is_refused else _MOST_REFUSALS
 
-    def order(self, drop: Drop) -> int:
+    def _has_told(self, drop: Drop) -> bool:
+        return self._fetched[hash(drop.request.url)] >= _MOST_REFUSALS
+
+    def may_repeat(self, drop: Drop) -> bool:
+        """Tell whether *drop* may be a view of a page that told against an entry before."""
+        if not self._suspected:
+            return False
+        dropped = parts_dropped(drop.request.url, drop.first)
+        suspected = self._suspected.intersection(self.records_of(drop.entries, drop.domain))
+        others = chain.from_iterable(record.others for record in suspected)
+        return any(not dropped.isdisjoint(other.dropped) for other in others)
+
+    def order(self, drop: Drop) -> tuple[bool, int]:
         """Return how far behind others *drop* comes.
 
-        The more entries it tells of the better, until there was one of which nothing was told.
+        What may be a view of a page that was audited comes last. The more entries it tells of the
+        better, until there was one of which nothing was told.
         """
         records = self.records_of(drop.entries, drop.domain)
         if any(record.cannot_tell and not record.judged for record in records):
-            return len(records)
-        return -sum(record in self._waiting for record in records)
+            return self.may_repeat(drop), len(records)
+        return self.may_repeat(drop), -sum(record in self._waiting for record in records)
 
     def suspect(self, record: EntryRecord) -> None:
         """Note that an entry merged another page."""
@@ -282,7 +294,7 @@ class AuditSample:
         chosen = record.chosen - record.settled
         if chosen - record.refused >= _SUSPECTED or chosen >= 2 * _SUSPECTED:
             return None
-        if record.others or (record.unsettled and not record.judged):
+        if record.others or record.is_excused or (record.unsettled and not record.judged):
             return Need.SUSPECTED if record.outcome is Outcome.OPEN else None
         merges = record.chosen > 0 or record.idle <= _IDLE
         if not merges or record.chosen - record.refused >= FIRST:

@@ -56,13 +56,14 @@ class AuditVerdicts:
         """Count what another process of the crawl found about *pair*."""
         judgement = pair.judgement
         is_other = judgement.verdict is Verdict.ANOTHER
+        other = OtherPage(pair.url, pair.first, judgement.own) if is_other else None
         # What it shows of its own may be known here for what the site shows in place of pages.
-        if is_other and not self._sample.sites.of(pair.domain).is_new(pair.page, judgement):
+        site = self._sample.sites.of(pair.domain)
+        if other and not site.is_new(pair.page, other, judgement.lacking):
             return
         records = self._sample.records_of(pair.entries, pair.domain)
         for record in records:
             record.chosen += 1
-        other = OtherPage(pair.url, pair.first, judgement.own) if is_other else None
         self._take_over(records, other)
 
     def _take_over(self, records: list[EntryRecord], other: OtherPage | None) -> None:

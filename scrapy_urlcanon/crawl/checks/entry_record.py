@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,15 +10,16 @@ from scrapy_urlcanon.confidence import Outcome, SequentialTest
 from scrapy_urlcanon.pages.verdict import Noise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Hashable, Iterable, Iterator
 
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-    from scrapy_urlcanon.pages.verdict import Judgement
 
 _REMEMBERED_VERDICTS = 200
 _REMEMBERED_LINES = 20_000
 _LEAST_OTHERS = 2
 """One page condemns no rule."""
+_PARTS = re.compile(r"[^/?&;#]+")
+"""The host, the segments of the path, and the parameters."""
 
 
 class OtherPage(NamedTuple):
@@ -29,35 +31,78 @@ class OtherPage(NamedTuple):
     own: frozenset[tuple[int, int]]
     """The hashes of its own lines, as in :class:`~scrapy_urlcanon.pages.verdict.Judgement`."""
 
+    @property
+    def dropped(self) -> frozenset[str]:
+        """The parts of its URL that the one which stands for it has not."""
+        return parts_dropped(self.url, self.first)
+
+
+@lru_cache(maxsize=4096)
+def parts_dropped(url: str, first: str) -> frozenset[str]:
+    """Return the parts of *url* that *first*, which stands for it, has not.
+
+    >>> sorted(parts_dropped("http://a.example/topic?t=8&page=1", "http://a.example/topic?page=1"))
+    ['t=8']
+    """
+    return frozenset(_PARTS.findall(url)).difference(_PARTS.findall(first))
+
+
+def may_be_views(dropped: frozenset[str], before: frozenset[str]) -> bool:
+    """Tell whether two variants, from whose URLs this was dropped, may be views of one page.
+
+    >>> eight, too, nine = (frozenset(d.split()) for d in ("t=8", "t=8 sid=1", "t=9 sid=1"))
+    >>> may_be_views(eight, too), may_be_views(too, nine), may_be_views(eight, frozenset())
+    (True, False, False)
+    """
+    return bool(dropped and before) and (dropped <= before or before <= dropped)
+
 
 class SiteEvidence:
     """What the audits of one site know of its pages: noise, and lines that several pages show.
 
     A form to log in that takes the place of two pages has lines that neither has, the same both
     times: it is no evidence. Nor is a block that the one page has and the other has not.
+
+    But where the same was dropped from the URLs of two variants they may be views of one page, as
+    ``?t=8`` and ``?t=8&page=1``: that both show it says nothing.
     """
 
     def __init__(self) -> None:
         self.noise = Noise()
-        self._owners: dict[tuple[int, int], bytes] = {}
+        # The first page in whose place each line was shown, and what was dropped there.
+        self._owners: dict[tuple[int, int], tuple[Hashable, frozenset[str]]] = {}
         self._shared: set[tuple[int, int]] = set()
 
-    def is_new(self, page: bytes, other: Judgement) -> bool:
+    def is_new(self, page: Hashable, other: OtherPage, lacking: Iterable[tuple[int, int]]) -> bool:
         """Take note of a variant of *page* that is another one; tell whether that is evidence.
 
         It is if any of its own lines was not seen before, on either side.
+
+        :param lacking: the lines of *page* that it has not.
         """
         if len(self._owners) > _REMEMBERED_LINES:
             self._owners.clear()
-        lines = other.own | other.lacking
+        lines = other.own.union(lacking)
         unseen = lines - self._owners.keys()
-        self._shared.update(line for line in lines - unseen if self._owners[line] != page)
-        self._owners.update(dict.fromkeys(unseen, page))
+        dropped = other.dropped
+        for line in lines - unseen:
+            owner, before = self._owners[line]
+            if owner != page and not may_be_views(before, dropped):
+                self._shared.add(line)
+        self._owners.update(dict.fromkeys(unseen, (page, dropped)))
         return not unseen.isdisjoint(other.own)
 
-    def note_shared(self, lines: Iterable[tuple[int, int]]) -> None:
-        """Note that *lines*, by their hashes, are shown in the place of several pages."""
-        self._shared.update(lines)
+    def note_shared(
+        self, lines: Iterable[tuple[int, int]], dropped: frozenset[str] = frozenset()
+    ) -> None:
+        """Note that *lines*, by their hashes, are shown in the place of several pages.
+
+        :param dropped: what was dropped where they are shown now.
+        """
+        for line in lines:
+            owner = self._owners.get(line)
+            if owner is None or not may_be_views(owner[1], dropped):
+                self._shared.add(line)
 
     def is_evidence(self, other: OtherPage) -> bool:
         """Tell whether *other* still has a line of its own, for what is known by now."""
@@ -99,6 +144,11 @@ class EntryRecord:
     def others(self) -> list[OtherPage]:
         """The other pages among them that are evidence."""
         return [other for other in self._verdicts if other and self._site.is_evidence(other)]
+
+    @property
+    def is_excused(self) -> bool:
+        """Whether nothing is known of it but what the site shows in the place of several pages."""
+        return bool(self._verdicts) and not self.judged
 
     @property
     def judged(self) -> int:
