@@ -17,7 +17,7 @@ from scrapy.crawler import Crawler as ScrapyCrawler
 from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
 from scrapy.settings import BaseSettings, SettingsAttribute
 from scrapy.utils.defer import maybe_deferred_to_future
-from shop_site.stock import PRODUCTS
+from shop_site.stock import BOARDS, CATEGORIES, PRODUCTS
 from sites import ALONE, SITE, Crawl, FollowSpider
 
 # The same examples on every run, but for HYPOTHESIS_PROFILE=long. No deadline: on a loaded
@@ -79,10 +79,11 @@ def pytest_collection_finish():
 
 @pytest.fixture(scope="session", autouse=True)
 def small_shop():
-    """Make the example site a shop of 24 products, which has every kind of page."""
+    """Make the example site a shop of 12 products, which has every kind of page."""
     with pytest.MonkeyPatch.context() as patch:
-        for number in [number for number in PRODUCTS if number > 24]:
-            patch.delitem(PRODUCTS, number)
+        for stock, kept in ((PRODUCTS, 12), (CATEGORIES, 2), (BOARDS, 2)):
+            for key in list(stock)[kept:]:
+                patch.delitem(stock, key)
         # Its crawls begin with all that is imported.
         patch.setattr("demo.subprocess", SimpleNamespace(run=run_warm))
         yield
