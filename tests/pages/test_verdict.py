@@ -6,9 +6,10 @@ from itertools import count
 
 import pytest
 
+from scrapy_urlcanon.pages.noise import Noise
 from scrapy_urlcanon.pages.page import Page
 from scrapy_urlcanon.pages.shown import Shown
-from scrapy_urlcanon.pages.verdict import Comparison, Judgement, Noise, Side, Verdict
+from scrapy_urlcanon.pages.verdict import Comparison, Judgement, Side, Verdict
 
 KEPT, VARIANT = "http://a.example/p", "http://a.example/p?x=1"
 MENU = "".join(f"<li>menu {word}" for word in "abcdefghij")

@@ -60,9 +60,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
+    from scrapy_urlcanon.pages.noise import Noise
     from scrapy_urlcanon.pages.same_page import PageDigest
     from scrapy_urlcanon.pages.shown import Shown
-    from scrapy_urlcanon.pages.verdict import Noise
 
 _MOST_FETCHES = 8
 """After so many fetches one variant is not worth more."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.confidence import Outcome, SequentialTest
-from scrapy_urlcanon.pages.verdict import Noise
+from scrapy_urlcanon.pages.noise import Noise
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator

@@ -1,0 +1,145 @@
+"""What of the pages of one site is another at each visit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from scrapy_urlcanon.pages.same_page import PageDigest, same_page, sampled_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Hashable, Mapping
+
+_CHANGED_PAGES, _CHANGED_SHARE = 2, 0.2
+"""A line is noise on a whole site if it changed on so many pages, and on that share of those that
+have it and were fetched twice: what one edited page changed is content elsewhere."""
+_SOME_PAGES, _SOME_SHARE = 3, 0.5
+_ROTATED, _ROTATED_SHARE = 6, 0.9
+"""What so many pages show, and less than this share of all, is noise on a site where so many of
+such lines went or came, and this share of those that stood on pages that were fetched twice."""
+_REMEMBERED_LINES = 20_000
+UNBOUNDED = 1 << 32
+
+
+class Noise:
+    """What of the pages of one site is another at each visit, learned from what is fetched twice.
+
+    Lines are known by their hash without numbers: a counter is one line, whatever it shows.
+
+    >>> noise = Noise()
+    >>> noise.note({1: {10}, 2: {20}}, {1: {11}, 2: {20}}), noise.holds(1)
+    ({1}, False)
+    >>> noise.note({1: {12}, 3: {30}}, {1: {13}, 3: {30}}), noise.holds(1), noise.holds(3)
+    ({1}, True, False)
+    """
+
+    def __init__(self) -> None:
+        self._seen: Counter[int] = Counter()
+        self._changed: Counter[int] = Counter()
+        # Lines without a number: the first page that had each, and those of several pages.
+        self._pages: dict[int, Hashable] = {}
+        self._common: set[int] = set()
+        # How many pages had each of these, and how many of those that some had came and went.
+        self._uses: Counter[int] = Counter()
+        self._known: set[Hashable] = set()
+        self._rotated = self._stayed = self._most_rotated = 0
+
+    def saw(self, page: Hashable, lines: Mapping[int, set[int]]) -> None:
+        """Take note of what *page*, whatever it is known by, shows."""
+        if len(self._pages) > _REMEMBERED_LINES:
+            self.forget_pages()
+        is_new = page not in self._known
+        self._known.add(page)
+        for shape, exact in lines.items():
+            if exact == {shape}:
+                self._uses[shape] += is_new
+                if self._pages.setdefault(shape, page) != page:
+                    self._common.add(shape)
+
+    @property
+    def size(self) -> int:
+        """How many lines and pages are remembered."""
+        return len(self._pages) + len(self._known)
+
+    def forget_pages(self) -> None:
+        """Forget what pages showed; what became of it from fetch to fetch stays."""
+        for each in (self._pages, self._common, self._uses, self._known):
+            each.clear()
+
+    def note(
+        self, one: Mapping[int, set[int]], other: Mapping[int, set[int]], limit: int = UNBOUNDED
+    ) -> set[int]:
+        """Take note of two fetches of one URL; return the lines that changed.
+
+        :param limit: what is below is known of both.
+        """
+        shapes = {shape for shape in (*one, *other) if shape < limit}
+        changed = {shape for shape in shapes if one.get(shape) != other.get(shape)}
+        if len(self._seen) > _REMEMBERED_LINES:
+            self._seen.clear()
+            self._changed.clear()
+        self._seen.update(shapes)
+        self._changed.update(changed)
+        of_some = {shape for shape in shapes if self._is_of_some(shape)}
+        rotated = of_some & changed
+        self._rotated += len(rotated)
+        self._stayed += len(of_some - rotated)
+        most = max(len(rotated & one.keys()), len(rotated & other.keys()))
+        self._most_rotated = max(self._most_rotated, most)
+        return changed
+
+    def _is_of_some(self, shape: int) -> bool:
+        return _SOME_PAGES <= self._uses[shape] < _SOME_SHARE * len(self._known)
+
+    def rotates(self, shapes: set[int]) -> bool:
+        """Tell whether all of *shapes*, on one page and not another, may come and go."""
+        return not shapes or (
+            self._rotated >= _ROTATED
+            and self._rotated >= _ROTATED_SHARE * (self._rotated + self._stayed)
+            and len(shapes) <= self._most_rotated
+            and all(map(self._is_of_some, shapes))
+        )
+
+    @property
+    def count(self) -> int:
+        """How many lines are noise wherever they stand."""
+        return sum(map(self.holds, tuple(self._changed)))
+
+    def holds(self, shape: int) -> bool:
+        """Tell whether a line is noise wherever it stands."""
+        changed = self._changed[shape]
+        # What several pages say, and one does not always say, is not about that page.
+        least = 1 if shape in self._common else _CHANGED_PAGES
+        return changed >= least and changed >= _CHANGED_SHARE * self._seen[shape]
+
+    def is_common(self, shape: int) -> bool:
+        """Tell whether several pages have a line that has no number."""
+        return shape in self._common
+
+    def explains(
+        self, one: PageDigest, other: PageDigest, changed: Container[int] = frozenset()
+    ) -> bool:
+        """Tell whether all that two pages differ in is noise, of the site or what *changed*."""
+        if one.lines is None or other.lines is None or hide_what_differs(one, other):
+            return False
+        mine, my_limit = sampled_lines(one)
+        theirs, their_limit = sampled_lines(other)
+        known = {
+            shape
+            for shape in {*mine, *theirs}
+            if shape < min(my_limit, their_limit) and shape not in changed and not self.holds(shape)
+        }
+        differ = {shape for shape in known if mine.get(shape) != theirs.get(shape)}
+        if not self.rotates(differ - theirs.keys()) or not self.rotates(differ & theirs.keys()):
+            return False
+        return len(known) > len(differ)
+
+    def same_page(self, one: PageDigest, other: PageDigest) -> bool | None:
+        """Tell whether two pages are one, but for noise; None where that is not clear."""
+        is_same = same_page(one, other)
+        return is_same or self.explains(one, other) or is_same
+
+
+def hide_what_differs(one: PageDigest, other: PageDigest) -> bool:
+    """Tell whether two pages differ in the scripts that make them, and have no text."""
+    return bool(one.unread and other.unread) and one.unread != other.unread
