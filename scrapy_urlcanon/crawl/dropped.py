@@ -162,6 +162,15 @@ class DroppedDuplicates:
         for reporter in self.reporters:
             reporter(linked)
 
+    def replaced(self, request: Request, url: str) -> Drop:
+        """Return the drop of *request*, in whose place one for *url* is scheduled.
+
+        It is not counted: the duplicate filter may take what is scheduled for a new one.
+        """
+        fingerprint = self._fingerprints.fingerprint(request)
+        entries = self._fired(request) | self._entries_that_fired(url)
+        return Drop(request, url, fingerprint, entries, domain_of(request.url))
+
     def _is_repeat(self, request: Request, fingerprint: bytes) -> bool:
         """Tell whether *request* is that which stands for its page, as the spider made it."""
         first = self._first_urls.of(fingerprint)

@@ -57,6 +57,8 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         self._requests = crawl.requests
         self._first_urls = crawl.first_urls
         self._rewrite = crawl.settings.rewrite
+        self._audit = crawl.audit if crawl.settings.audit else None
+        self._dropped = crawl.dropped
         self._records_start = crawl.settings.record_start
         self._linking_pages = crawl.linking_pages
         self._order = crawl.ordered.order if crawl.ordered else None
@@ -176,6 +178,9 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         if not url or url == request.url or leads_off_site(request, url, self.crawler.spider):
             return request
         self._stats.inc(Stat.REWRITTEN)
+        if self._audit and self._dropped:
+            # The filter sees the canonical URL alone, and no variant of it.
+            self._audit.dropped(self._dropped.replaced(request, url))
         return rewritten(request, url)
 
     def _rewrites(self, url: str) -> bool:

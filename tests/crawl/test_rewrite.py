@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from audited_shop import SETTINGS as AUDITED
+from audited_shop import product
 from loopback import Fault, Response, page, redirect
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -182,3 +184,26 @@ async def test_credentials_stay_on_their_site(crawl):
         "http://other.example/1": None,
         "http://other.example/2": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("url", "named"), [("/t?id={}", {"sid", "id"}), ("/t?id=1&sid={}", {"sid"})]
+)
+@deferred_f_from_coro_f
+async def test_canonical_url_is_audited_against_what_was_linked(crawl, url, named):
+    """It is another page, of which nobody would hear: the filter never sees what was linked."""
+    urls = [url.format(n) for n in range(1, 13)]
+    settings = {**SETTINGS, **AUDITED, "URLCANON_RULES": {"*": {"drop_params": [*named]}}}
+
+    def respond(request):
+        if request.target == "/":
+            return links(*urls)
+        return product(request.query.partition("&")[0])
+
+    result = await crawl(respond, settings)
+    shown = {item["text"].partition("</title>")[0] for item in result.items}
+    pages = {url.partition("&")[0] for url in urls}
+    assert len(shown) == len(pages) + 1 + ("id" in named)
+    assert len(result.hits) <= len(pages) + 1 + 10
+    assert result.figures.get("audit/suspended/drop_params:id", 0) == ("id" in named)
+    assert "audit/suspended/drop_params:sid" not in result.figures
