@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from audited_shop import SETTINGS, product
+from audited_shop import SETTINGS, product, shop
 from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
 
@@ -44,3 +44,19 @@ async def test_no_topic_is_lost_where_each_has_several_views(crawl, views, optio
     result = await crawl(respond, settings)
     shown = {n for n in TOPICS for item in result.items if f"<title>Product {n}<" in item["text"]}
     assert shown == {*TOPICS}
+
+
+@deferred_f_from_coro_f
+async def test_next_run_of_a_job_audits_what_the_last_one_dropped(crawl, tmp_path):
+    """It has nothing else to fetch, and knows no more what the page showed that it kept."""
+    urls = [f"/topic?t={n}" for n in TOPICS]
+    respond = shop(urls, lambda request, _: product(request.query))
+    settings = {
+        **SETTINGS,
+        "JOBDIR": str(tmp_path / "job"),
+        "URLCANON_RULES": {"site.example": {"drop_params": ["t"]}},
+    }
+    first = await crawl(respond, {**settings, "CLOSESPIDER_PAGECOUNT": 2})
+    second = await crawl(respond, settings)
+    assert len(first.pages) < len(urls)
+    assert {*first.pages, *second.pages} == {"/", *urls}

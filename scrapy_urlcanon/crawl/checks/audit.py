@@ -222,7 +222,7 @@ class Audit:
             reference, self.noise(drop.domain), drop.first, url, page=drop.fingerprint
         )
         trial = self._trials[url] = Trial(
-            drop, drop.fingerprint, _NO_MERGE, comparison, self._rounds, on_verdict=on_verdict
+            drop, drop.fingerprint, _NO_MERGE, self._rounds, comparison, on_verdict=on_verdict
         )
         self._rounds += 1
         self._go_on_comparing(trial, comparison.add(Side.VARIANT, shown) if shown else Side.VARIANT)
@@ -287,20 +287,15 @@ class Audit:
 
     def _begin(self, page: bytes, drop: Drop, merge: Merge) -> None:
         url = drop.request.url
-        reference = self._contents.get(page)
         if url in self._trials:
             return
-        if reference is None:
-            self._sample.ended(url)
-            self._variants.remember(drop)
-            return
-        noise = self.noise(drop.domain)
-        comparison = Comparison(
-            reference, noise, drop.first, url, page=page, common=self._contents.common
-        )
-        trial = self._trials[url] = Trial(drop, page, merge, comparison, self._rounds)
+        trial = self._trials[url] = Trial(drop, page, merge, self._rounds)
         self._rounds += 1
-        self._fetch_side(trial, Side.VARIANT)
+        reference = self._contents.get(page)
+        if reference:
+            trial.compare_with(reference, self.noise(drop.domain), self._contents.common)
+        # Without it was fetched by an earlier run of the job, or what it showed is forgotten.
+        self._fetch_side(trial, Side.VARIANT if reference else Side.KEPT)
 
     def _fetch_side(self, trial: Trial, side: Side) -> None:
         trial.side = side
@@ -338,14 +333,18 @@ class Audit:
 
     def _judge(self, trial: Trial, response: Response | None) -> Judgement | Side:
         """Return what is to be said of a variant, or what is to be fetched for that."""
-        is_variant = trial.side is Side.VARIANT
         if response is None or response.status >= HTTPStatus.BAD_REQUEST:
             trial.is_refused = is_refusal(response)
-            which = "it" if is_variant else "the kept page"
-            return trial.comparison.failed(trial.side, f"{which} failed when it was audited")
-        if is_variant:
+            return trial.failed()
+        if trial.side is Side.VARIANT:
             trial.response = trial.response or response
         shown = self._contents.shown(response)
+        if trial.comparison is None:
+            if self._contents.common.is_elsewhere(shown.digest, trial.page):
+                return Judgement(Verdict.CANNOT_TELL, SHARED)
+            noise = self.noise(trial.drop.domain)
+            trial.compare_with(shown.digest, noise, self._contents.common)
+            return Side.VARIANT
         judgement = trial.comparison.add(trial.side, shown)
         if self._contents.common.is_elsewhere(shown.digest, trial.page):
             dropped = parts_dropped(trial.drop.request.url, trial.drop.first)
@@ -410,7 +409,7 @@ class Audit:
         side = None
         if response is not None and response.status < HTTPStatus.BAD_REQUEST:
             shown = self._contents.shown(response)
-            side = trial.comparison.side_of(shown, found)
+            side = trial.comparison and trial.comparison.side_of(shown, found)
             if side is None and not self._contents.common.is_elsewhere(shown.digest, trial.page):
                 self._hold_look(trial, response)
         if side is None:
@@ -445,7 +444,7 @@ class Audit:
         del self._trials[url]
         self._sample.ended(url, trial.fetches - trial.is_got)
         self._on_audited(AuditedPair(url, drop.first, entries, drop.domain, judgement, trial.page))
-        if judgement.verdict is not Verdict.CANNOT_TELL or trial.comparison.has_control:
+        if judgement.verdict is not Verdict.CANNOT_TELL or trial.has_control:
             self._sample.is_answered = True
         trial.is_refused |= judgement.reason == CHANGED
         is_same = judgement.verdict is Verdict.SAME
@@ -457,7 +456,7 @@ class Audit:
             return
         if not is_same:
             self.held.hold(url, trial.response)
-            is_file = trial.comparison.is_of_files and judgement.reason != SHARED
+            is_file = trial.is_of_files and judgement.reason != SHARED
             if (trial.is_refused or is_file) and trial.response:
                 # It looks different, and no control says more: the spider is to have it.
                 self._crawler.engine.crawl(marked(drop.request, RELEASED))
@@ -467,7 +466,7 @@ class Audit:
 
     def _may_differ_in_little(self, trial: Trial) -> bool:
         """Tell whether a variant that is the same page by a verdict is not so line by line."""
-        if DECLARED_CANONICAL in trial.drop.rules or trial.response is None:
+        if DECLARED_CANONICAL in trial.drop.rules or not (trial.response and trial.comparison):
             return False
         shown = self._contents.read(trial.response)
         return shown.digest != trial.comparison.reference.digest

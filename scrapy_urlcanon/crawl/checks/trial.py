@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.canonicalizer.merge import Merge
     from scrapy_urlcanon.crawl.dropped import Drop
+    from scrapy_urlcanon.pages.common_contents import CommonContents
+    from scrapy_urlcanon.pages.noise import Noise
+    from scrapy_urlcanon.pages.same_page import PageDigest
 
 
 class AuditedPair(NamedTuple):
@@ -46,9 +49,10 @@ class Trial:
     drop: Drop
     page: bytes
     merge: Merge
-    comparison: Comparison
     round: int
     """How many audits there were before."""
+    comparison: Comparison | None = None
+    """None while the kept page is fetched to have anything to compare with."""
     side: Side = Side.VARIANT
     """What is being fetched."""
     fetches: int = 0
@@ -68,6 +72,30 @@ class Trial:
     """Whether the server sent something else than the page, or nothing."""
     on_verdict: Callable[[Judgement], None] | None = None
     """Is called with the verdict, where the variant was not dropped, and its page is known."""
+
+    @property
+    def has_control(self) -> bool:
+        """Whether the kept page was fetched a second time, and was itself."""
+        return self.comparison is not None and self.comparison.has_control
+
+    @property
+    def is_of_files(self) -> bool:
+        """Whether what is compared is no text on one side at least, or too much of it."""
+        return self.comparison is not None and self.comparison.is_of_files
+
+    def compare_with(self, reference: PageDigest, noise: Noise, common: CommonContents) -> None:
+        """Compare the variant with what the kept page showed: *reference*."""
+        self.comparison = Comparison(
+            reference, noise, self.drop.first, self.drop.request.url, page=self.page, common=common
+        )
+
+    def failed(self) -> Judgement | Side:
+        """Take over that a fetch failed; return the verdict, or what is to be fetched next."""
+        which = "it" if self.side is Side.VARIANT else "the kept page"
+        reason = f"{which} failed when it was audited"
+        if self.comparison is None:
+            return Judgement(Verdict.CANNOT_TELL, reason)
+        return self.comparison.failed(self.side, reason)
 
     def is_waiting_for(self, mark: Mapping[str, Any]) -> bool:
         """Tell whether the request with this *mark* is what it waits for."""
