@@ -11,7 +11,7 @@ from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.merge import Merge, merge_of
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.confidence import Outcome
-from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, parts_dropped
+from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, parts_dropped, without_query
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
 from scrapy_urlcanon.crawl.checks.sites import Sites
 from scrapy_urlcanon.crawl.checks.waiting_entries import WaitingEntries
@@ -223,10 +223,14 @@ class AuditSample:
         """Tell whether *drop* may be a view of a page that told against an entry before."""
         if not self._suspected:
             return False
-        dropped = parts_dropped(drop.request.url, drop.first)
+        url = drop.request.url
+        dropped, path = parts_dropped(url, drop.first), without_query(url)
         suspected = self._suspected.intersection(self.records_of(drop.entries, drop.domain))
         others = chain.from_iterable(record.others for record in suspected)
-        return any(not dropped.isdisjoint(other.dropped) for other in others)
+        return any(
+            path == without_query(other.url) and not dropped.isdisjoint(other.dropped)
+            for other in others
+        )
 
     def order(self, drop: Drop) -> tuple[bool, int]:
         """Return how far behind others *drop* comes.

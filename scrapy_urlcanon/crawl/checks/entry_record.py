@@ -41,20 +41,28 @@ class OtherPage(NamedTuple):
 def parts_dropped(url: str, first: str) -> frozenset[str]:
     """Return the parts of *url* that *first*, which stands for it, has not.
 
+    All before the query where it has no such part, as where a slash is at its end.
+
     >>> sorted(parts_dropped("http://a.example/topic?t=8&page=1", "http://a.example/topic?page=1"))
     ['t=8']
     """
-    return frozenset(_PARTS.findall(url)).difference(_PARTS.findall(first))
+    parts = frozenset(_PARTS.findall(url)).difference(_PARTS.findall(first))
+    return parts or frozenset((without_query(url),))
+
+
+def without_query(url: str) -> str:
+    """Return *url* up to its query."""
+    return url.partition("?")[0]
 
 
 def may_be_views(dropped: frozenset[str], before: frozenset[str]) -> bool:
     """Tell whether two variants, from whose URLs this was dropped, may be views of one page.
 
     >>> eight, too, nine = (frozenset(d.split()) for d in ("t=8", "t=8 sid=1", "t=9 sid=1"))
-    >>> may_be_views(eight, too), may_be_views(too, nine), may_be_views(eight, frozenset())
-    (True, False, False)
+    >>> may_be_views(eight, too), may_be_views(too, nine)
+    (True, False)
     """
-    return bool(dropped and before) and (dropped <= before or before <= dropped)
+    return dropped <= before or before <= dropped
 
 
 class SiteEvidence:
