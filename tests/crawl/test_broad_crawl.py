@@ -3,6 +3,7 @@
 import json
 import tracemalloc
 from collections import Counter
+from types import SimpleNamespace
 
 from counting import counting
 from loopback import page
@@ -13,9 +14,12 @@ from scrapy.utils.test import get_crawler
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.crawl.checks import open_claims
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
+from scrapy_urlcanon.crawl.checks.claims import Way
 from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget
+from scrapy_urlcanon.crawl.checks.open_claims import OpenClaim, OpenClaims
 from scrapy_urlcanon.crawl.checks.sites import Sites
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.dropped import Drop
@@ -212,3 +216,22 @@ def test_site_that_is_recognised_does_not_have_all_others_written_again(tmp_path
     assert sizes[1] < 3 * sizes[0]
     rules.spider_closed()
     assert len(json.loads(written[-1])["recognised"]) == 2_000
+
+
+def test_pages_that_look_other_than_what_they_declare_are_held_in_bounded_memory(monkeypatch):
+    """What nobody tells of counts as wrong, once there is much of it, and has no lines before."""
+    monkeypatch.setattr(open_claims, "_WITH_LINES", 2)
+    monkeypatch.setattr(open_claims, "_MOST", 4)
+    claims, kept = OpenClaims(), []
+    while not claims.is_full:
+        domain = f"{len(kept)}.example"
+        claim = SimpleNamespace(way=Way(domain, "sid goes"))
+        claims.add(OpenClaim(claim, content=None, shown="lines"))
+        (each,) = claims.take(domain)
+        claims.put_back(each)
+        kept.append(each)
+    assert [each.shown for each in kept] == ["lines", "lines", None, None]
+    assert all(each.claim.way in claims for each in kept)
+    claims.close(kept[0])
+    assert not claims.is_full
+    assert kept[0].claim.way not in claims

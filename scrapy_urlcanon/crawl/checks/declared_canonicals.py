@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from attrs import define
 from scrapy import Request
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
@@ -18,6 +17,7 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.checks.claims import Belief, Claim, Claims, Way
 from scrapy_urlcanon.crawl.checks.link_labels import LinkLabels
+from scrapy_urlcanon.crawl.checks.open_claims import OpenClaim, OpenClaims
 from scrapy_urlcanon.crawl.dropped import Drop
 from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.own_requests import (
@@ -63,24 +63,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _URLS_OF_A_PAGE = 10
-_OPEN_CLAIMS = 6
-"""Of how many pages that declare in one way it may be open whether they are right, each of which is
-looked at again with each page: what is told of these is told of all."""
 # Of one request alone: no rule is to touch it, or rules of its own.
 _OWN_RULES = frozenset({META_KEY, PAGE_KEY, "verbatim_url"})
-
-
-@define(eq=False)
-class _Open:
-    """A page and the one that it declares, which looked different."""
-
-    claim: Claim
-    content: PageDigest
-    """What the declared one showed."""
-    shown: Shown | None
-    """The same, line by line, where it was at hand."""
-    is_under_way: bool = False
-    """Whether both are being fetched again."""
 
 
 class DeclaredCanonicalPages:
@@ -132,7 +116,7 @@ class DeclaredCanonicalPages:
         # What is fetched although it is believed, so that a site that begins to lie is found out.
         self._probed: BoundedMapping[bytes, bool] = BoundedMapping(limit)
         # What looked different, and has no verdict yet.
-        self._open: defaultdict[Way, list[_Open]] = defaultdict(list)
+        self._open = OpenClaims()
         # What a middleware makes of an exception passes the spider's middlewares once more.
         self._raised: WeakSet[Request] = WeakSet()
         requests.on_raised.append(self.raised)
@@ -207,8 +191,8 @@ class DeclaredCanonicalPages:
         # Of this site alone: that is what more is known of, and the pages are requested as this one
         # was, with its headers.
         domain = domain_of(self._canonical_urls.of(request) or request.url)
-        for way in [way for way in self._open if way.domain == domain]:
-            self._look_again(way, request)
+        for each in self._open.take(domain):
+            self._look_again(each, request)
 
     def raised(self, response: Response) -> None:
         """Forget what *response* declares, and let through what was dropped for it.
@@ -332,12 +316,12 @@ class DeclaredCanonicalPages:
             return
         if is_same:
             self._count(claim, content.digest, same_page=True)
-        elif self._belief.is_refuted(claim.way):
+        elif self._open.is_full or self._belief.is_refuted(claim.way):
             self._count(claim, claim.content, same_page=False)
-        elif len(self._open[claim.way]) < _OPEN_CLAIMS:
-            self._open[claim.way].append(_Open(claim, content, shown))
+        else:
+            self._open.add(OpenClaim(claim, content, shown))
 
-    def _look_again(self, way: Way, template: Request) -> None:
+    def _look_again(self, each: OpenClaim, template: Request) -> None:
         """Compare once more what looked different, now that more is known of what is noise.
 
         Where that is not enough, its two pages are fetched again, as far as that is affordable.
@@ -345,33 +329,24 @@ class DeclaredCanonicalPages:
 
         :param template: as what they are requested, one for a page of the same site.
         """
-        noise = self._audit.noise(way.domain)
-        for each in tuple(self._open[way]):
-            claim = each.claim
-            if self._belief.is_refuted(way) and not each.is_under_way:
-                self._open[way].remove(each)
-                continue
-            declaring = self._contents.get(claim.page)
-            if each.is_under_way:
-                continue
-            if declaring is None or noise.same_page(declaring, each.content):
-                self._open[way].remove(each)
-                if declaring:
-                    self._count(claim, each.content.digest, same_page=True)
-                continue
+        claim, way = each.claim, each.claim.way
+        declaring = self._contents.get(claim.page)
+        if declaring is None or self._belief.is_refuted(way):
+            self._open.close(each)
+        elif self._audit.noise(way.domain).same_page(declaring, each.content):
+            self._open.close(each)
+            self._count(claim, each.content.digest, same_page=True)
+        else:
             request = with_url(template, claim.target)
             entries = frozenset((RuleEntry(DECLARED_CANONICAL),))
             drop = Drop(request, claim.url, claim.page, entries, way.domain)
-            each.is_under_way = True
-            each.is_under_way = self._audit.compare(
-                drop, declaring, each.shown, partial(self._compared, each)
-            )
-        if not self._open[way]:
-            del self._open[way]
+            on_verdict = partial(self._compared, each)
+            if not self._audit.compare(drop, declaring, each.shown, on_verdict):
+                self._open.put_back(each)
 
-    def _compared(self, each: _Open, judgement: Judgement) -> None:
+    def _compared(self, each: OpenClaim, judgement: Judgement) -> None:
         """Take over the verdict over two pages, one of which declares the other."""
-        self._open[each.claim.way].remove(each)
+        self._open.close(each)
         if judgement.verdict is Verdict.SAME:
             self._count(each.claim, each.content.digest, same_page=True)
         elif judgement.verdict is Verdict.ANOTHER:
@@ -405,7 +380,7 @@ class DeclaredCanonicalPages:
     def _is_believed(self, page: bytes, claim: Claim) -> bool:
         return (
             self._belief.holds(claim.way)
-            and not self._open.get(claim.way)
+            and claim.way not in self._open
             and not self._belief.is_contradicted(claim)
             and not self._claims.is_disputed(page, claim)
             and not self._labels.contradict(claim)
