@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import TextResponse
+from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.asyncio import run_in_thread
 
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.origins import land, sources_of
-from scrapy_urlcanon.crawl.own_requests import AUDIT, REVISIT, mark_of
+from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up, is_sent_again
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import BROWSER_PAGE_KEY
@@ -35,7 +36,8 @@ class UrlCanonDownloaderMiddleware:
     """Tells the parts of the plugin which requests are sent, and what becomes of them.
 
     It sees what the retry and redirect middlewares have decided on. And it counts the redirects
-    that lead a request to its own canonical form.
+    that lead a request to its own canonical form. What no callback waits for, such as a robots.txt,
+    a file of a pipeline or a page that is fetched again, is no page of the crawl.
     """
 
     @classmethod
@@ -64,7 +66,7 @@ class UrlCanonDownloaderMiddleware:
         It is counted where it follows a redirect to its own canonical form.
         """
         is_sent_again(request)
-        if mark_of(request, REVISIT):
+        if request.callback is NO_CALLBACK:
             return None
         if self._first_urls.question:
             self._first_urls.question.look_back()
@@ -91,6 +93,8 @@ class UrlCanonDownloaderMiddleware:
 
         :raises IgnoreRequest: if it was an audit and the spider has that page.
         """
+        if request.callback is NO_CALLBACK:
+            return response
         if self._reads and len(response.body) > _LONG and isinstance(response, TextResponse):
             return self._read_and_note(request, response)
         return self._note(request, response)
@@ -107,8 +111,6 @@ class UrlCanonDownloaderMiddleware:
         :raises IgnoreRequest: if it was an audit and the spider has that page.
         """
         land(request)
-        if mark_of(request, REVISIT):
-            return response
         if self._software:
             # Before its links are scheduled, and before what it shows is known by its fingerprint.
             self._software.received(request, response)
@@ -137,9 +139,9 @@ class UrlCanonDownloaderMiddleware:
 
         :raises IgnoreRequest: if it was an audit, which is not the spider's business.
         """
-        land(request)
-        if mark_of(request, REVISIT):
+        if request.callback is NO_CALLBACK:
             return
+        land(request)
         if self._order:
             self._order.failed(request, exception)
         if self._audit and mark_of(request, AUDIT):

@@ -32,8 +32,6 @@ RELEASED: Final = "released"
 """A canonical URL that is fetched because what declared it is not believed any more."""
 OWN_URL: Final = "own URL"
 """What became of one URL, which says nothing of the others of its page."""
-REVISIT: Final = "revisit"
-"""A page that is fetched again, to see what of it is another one at each visit."""
 REWRITTEN: Final = "rewritten"
 """A request for the canonical URL, made of one for another URL, or for the place of a page, made of
 one for a URL that is skipped."""

@@ -8,6 +8,7 @@ from loopback import page
 from scrapy import Spider
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
+from sites import SITE, FollowSpider, links
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.checks.audit_figures import AuditFigures
@@ -140,3 +141,29 @@ async def test_page_that_was_nearly_the_same_comes_once_its_rule_falls(crawl):
     result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS, "URLCANON_AUDIT": 0.5})
     assert result.figures["audit/rule/drop_params:id/site.example/same"] > 0
     assert result.pages == sorted(["/", *urls])
+
+
+@deferred_f_from_coro_f
+async def test_files_of_items_are_no_pages_to_compare_with(crawl):
+    """They do not push out of what is remembered the page that a variant is compared with."""
+    pages = {"/": ["/a", "/b"], "/b": ["/c"], "/c": ["/a?sid=1"]}
+
+    class Illustrated(FollowSpider):
+        def parse(self, response):
+            files = range(20) if response.url.endswith("/b") else ()
+            yield {"url": response.url, "text": "", "file_urls": [f"{SITE}/{n}" for n in files]}
+            yield from response.follow_all(css="a")
+
+    def answer(request):
+        return links(*pages[request.path]) if request.path in pages else page(request.path)
+
+    settings = {
+        **RIGHT,
+        **SETTINGS,
+        "URLCANON_AUDIT_MAX_PAGES": 12,
+        "ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1},
+        "FILES_STORE": "files",
+    }
+    result = await crawl(answer, settings, spider=Illustrated)
+    assert len(result.hits) == 4 + 20 + 1
+    assert result.figures["audited"] == 1

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy import signals
-from scrapy.http.request import NO_CALLBACK
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.origins import sources_of
@@ -48,8 +47,7 @@ class Recorder:
     It says first which rules are in force, because what they merge will not be seen.
 
     It is given what comes back once the redirect and retry middlewares have decided, from the
-    network or from the HTTP cache. What the spider does not ask for, such as a robots.txt or the
-    images of a pipeline, is no page; nor is the answer to anything but GET. A variant that was
+    network or from the HTTP cache. The answer to anything but GET is no page. A variant that was
     audited is one, though the spider never gets it: with a rule on, no other URL of a page shows
     what the rule merges.
 
@@ -93,7 +91,7 @@ class Recorder:
     def record(self, request: Request, response: Response) -> None:
         """Keep *response*, and the redirects that led to it."""
         url = response.url
-        if not _is_page(request) or not url.startswith(("http://", "https://")):
+        if request.method != "GET" or not url.startswith(("http://", "https://")):
             return
         self._record_redirects(request)
         self._store.add(page_of(response), status=response.status, key=self.links.key(request))
@@ -103,7 +101,7 @@ class Recorder:
 
     def request_dropped(self, request: Request) -> None:
         """Keep the redirects that led to a page that the spider has already."""
-        if "redirect_urls" in request.meta and _is_page(request):
+        if "redirect_urls" in request.meta and request.method == "GET":
             self._record_redirects(request)
 
     def dropped(self, drop: Drop) -> None:
@@ -144,12 +142,6 @@ class Recorder:
                 self._store.add_redirect(source, status, target, key=self.links.key_of_url(source))
                 self.links.redirected(source, target)
                 self._added += 1
-
-
-def _is_page(request: Request) -> bool:
-    """Tell whether what *request* gets is a page of the crawl."""
-    # RobotsTxtMiddleware and the media pipelines mark their requests so.
-    return request.callback is not NO_CALLBACK and request.method == "GET"
 
 
 def _redirects(request: Request) -> Iterator[tuple[str, int, str]]:

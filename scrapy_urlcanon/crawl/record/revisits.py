@@ -11,7 +11,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.crawl.own_requests import MARK_KEY, REVISIT, marked
+from scrapy_urlcanon.crawl.own_requests import MARK_KEY, with_url
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.settings import BROWSER_PAGE_KEY
 from scrapy_urlcanon.pages.signature import hash64, unpack
@@ -79,7 +79,7 @@ class Revisits:
             deferred_from_coro(self._fetch_again(site.request, site.lines, site.body))
 
     async def _fetch_again(self, request: Request, lines: bytes, body: int) -> None:
-        second = marked(request, REVISIT)
+        second = with_url(request, request.url)
         # Another answer than the page itself says nothing of it.
         second.meta.update(dont_cache=True, dont_retry=True, dont_redirect=True)
         second.callback, second.errback = NO_CALLBACK, None

@@ -6,7 +6,6 @@ import logging
 from typing import TYPE_CHECKING
 
 from scrapy import Request
-from scrapy.http.request import NO_CALLBACK
 
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
@@ -123,7 +122,8 @@ class KnownSoftware:
             return
         if host is None:
             host = self._hosts[authority] = _Host()
-        if len(host.urls) < _MOST_URLS and request.method == "GET" and _is_page(request):
+        is_of_the_spider = request.method == "GET" and MARK_KEY not in request.meta
+        if is_of_the_spider and len(host.urls) < _MOST_URLS:
             is_recorded = not request.dont_filter or self._records_start
             host.urls[request.url] = host.urls.get(request.url, False) or is_recorded
 
@@ -133,7 +133,7 @@ class KnownSoftware:
         if self.parts:
             self.parts.received(request, response, authority)
         host = self._hosts.get(authority)
-        if host is _DONE or host is None or not _is_page(request):
+        if host is _DONE or host is None or MARK_KEY in request.meta:
             return
         host.responses += 1
         if response.status in _WORKS and _is_html(response):
@@ -232,11 +232,6 @@ def recognised_by(response: Response, profiles: Iterable[Profile]) -> list[Insta
         # In a pattern these would be something else.
         if not {"*", "?", "#"} & set(one.place)
     ]
-
-
-def _is_page(request: Request) -> bool:
-    """Tell whether *request* is one of the spider's own."""
-    return request.callback is not NO_CALLBACK and MARK_KEY not in request.meta
 
 
 def _is_html(response: Response) -> bool:
