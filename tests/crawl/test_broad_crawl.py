@@ -14,11 +14,11 @@ from scrapy.utils.test import get_crawler
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.crawl.checks import open_claims
+from scrapy_urlcanon.crawl.checks import open_claims, suspension
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
 from scrapy_urlcanon.crawl.checks.claims import Way
-from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
-from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget
+from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage, SiteEvidence
+from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
 from scrapy_urlcanon.crawl.checks.open_claims import OpenClaim, OpenClaims
 from scrapy_urlcanon.crawl.checks.sites import Sites
 from scrapy_urlcanon.crawl.crawl import Crawl
@@ -135,6 +135,49 @@ def test_next_audit_is_found_without_a_look_at_all_that_waits(monkeypatch):
     assert next(sample.take_waiting()).domain == "0.example"
     assert len(asked) < 10
     assert len(looked) < 10
+
+
+def test_room_is_found_without_a_look_at_all_that_merged_another_page(monkeypatch):
+    """It is asked for with each page: a rule may be wrong on a thousand sites."""
+    looked = []
+    is_evidence = SiteEvidence.is_evidence
+    monkeypatch.setattr(
+        SiteEvidence, "is_evidence", lambda self, of: looked.append(of) or is_evidence(self, of)
+    )
+    sample = AuditSample(Canonicalizer(), 0.01, 0.1)
+    entry = RuleEntry("drop_params", "sid")
+    for site in range(1_000):
+        record = sample.record(entry, f"{site}.example")
+        record.add(OtherPage("/?sid=1", "/", frozenset({(site, site)})))
+        sample.suspect(record)
+        sample.budget.pages += 4
+        sample.budget.begin()
+        sample.budget.end(12)
+    assert sample.is_affordable(Need.SUSPECTED)
+    assert len(looked) < 50
+    assert not sample.is_affordable(Need.UNKNOWN)
+
+
+def test_suspension_looks_at_the_pages_of_its_domain(monkeypatch):
+    """Not at which domain those of all others are on."""
+    asked = []
+    domain_of = suspension.domain_of
+    monkeypatch.setattr(suspension, "domain_of", lambda url: asked.append(url) or domain_of(url))
+    settings = {"ADDONS": {"scrapy_urlcanon.Addon": 500}, "URLCANON_AUDIT": 0.01}
+    rules = {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
+    crawler = get_crawler(Spider, settings | rules)
+    crawler.engine = SimpleNamespace()
+    crawl = Crawl.of(crawler)
+    hosts = ("www.a.example", "b.example", "A.Example", "0x7f.1", "127.0.0.1")
+    urls = [f"http://{host}/{number}?sid=1" for number, host in enumerate(hosts)]
+    for url in urls:
+        crawl.first_urls.know(crawl.fingerprinter.fingerprint(Request(url)), url)
+    for domain in ("a.example", "127.0.0.1"):
+        asked.append(domain)
+        crawl.audit.suspension.elsewhere(RuleEntry("drop_params", "sid"), domain)
+    # An address may be written in several ways.
+    assert asked == ["a.example", urls[0], urls[2], "127.0.0.1", urls[1], urls[3], urls[4]]
+    assert {url for _, url in crawl.first_urls.items()} & {*urls} == {urls[1]}
 
 
 def test_entry_that_proves_wrong_is_audited_before_others_that_wait():

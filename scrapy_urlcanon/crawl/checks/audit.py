@@ -260,7 +260,7 @@ class Audit:
         """Audit what had to wait, as far as that is affordable by now."""
         for record in self._sample.take_waiting(at_any_cost=at_any_cost):
             drops = self._variants.find(record.domain, partial(self._can_tell_of, record))
-            if record.others:
+            if record.is_suspect:
                 # It may be wrong for some of these pages alone, such as the last ones.
                 drops.sort(key=rank)
             # That which tells of most of the entries that wait.

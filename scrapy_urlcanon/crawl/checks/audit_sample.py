@@ -159,8 +159,8 @@ class AuditSample:
 
         :param more: how many there are that are suspected, besides entries.
         """
-        suspects = more + sum(bool(record.others) for record in self._suspected)
-        return self.budget.has_room(need, suspects)
+        suspects = (record for record in self._suspected if record.is_suspect)
+        return self.budget.has_room(need, chain(range(more), suspects))
 
     def take_waiting(self, *, at_any_cost: bool = False) -> Iterator[EntryRecord]:
         """Yield the entries that wait and are to be audited now, the most telling needs first.
@@ -298,7 +298,7 @@ class AuditSample:
         chosen = record.chosen - record.settled
         if chosen - record.refused >= _SUSPECTED or chosen >= 2 * _SUSPECTED:
             return None
-        if record.others or record.is_excused or (record.unsettled and not record.judged):
+        if record.is_suspect or record.is_excused or (record.unsettled and not record.judged):
             return Need.SUSPECTED if record.outcome is Outcome.OPEN else None
         merges = record.chosen > 0 or record.idle <= _IDLE
         if not merges or record.chosen - record.refused >= FIRST:

@@ -154,6 +154,11 @@ class EntryRecord:
         return [other for other in self._verdicts if other and self._site.is_evidence(other)]
 
     @property
+    def is_suspect(self) -> bool:
+        """Whether it merged any other page, as far as is known: asked of many with each page."""
+        return any(other and self._site.is_evidence(other) for other in self._verdicts)
+
+    @property
     def is_excused(self) -> bool:
         """Whether nothing is known of it but what the site shows in the place of several pages."""
         return bool(self._verdicts) and not self.judged

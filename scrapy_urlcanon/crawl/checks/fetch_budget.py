@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import enum
+from itertools import islice
+from math import ceil
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _FIRST_SHARE, _FIRST_FETCHES = 0.06, 6
 _FURTHER_SHARE, _FURTHER_FETCHES = 0.03, 6
@@ -34,7 +40,7 @@ class FetchBudget:
     >>> budget = FetchBudget(0.01)
     >>> for _ in range(3):
     ...     budget.begin()
-    >>> budget.has_room(Need.UNKNOWN), budget.has_room(Need.SUSPECTED, 1)
+    >>> budget.has_room(Need.UNKNOWN), budget.has_room(Need.SUSPECTED, ["sid"])
     (False, True)
     >>> budget.pages = 1000
     >>> budget.has_room(Need.UNKNOWN), budget.has_room(Need.SAMPLED)
@@ -52,10 +58,11 @@ class FetchBudget:
         self._audits = 1
         self._taken = _EXPECTED
 
-    def has_room(self, need: Need, suspects: int = 0) -> bool:
+    def has_room(self, need: Need, suspects: Iterable[object] = ()) -> bool:
         """Tell whether there is room for one audit more.
 
-        :param suspects: how many entries merged another page, those that are off included.
+        :param suspects: what merged another page, what is off included: as many are looked at as
+            are needed for the room.
         """
         if self._share >= 1:
             return True
@@ -67,9 +74,13 @@ class FetchBudget:
             room = max(_FURTHER_FETCHES, _FURTHER_SHARE * self.pages)
         else:
             room = max(_FIRST_FETCHES, _FIRST_SHARE * self.pages)
-        if need is Need.SUSPECTED:
-            room += suspects * max(_SUSPECT_FETCHES, _SUSPECT_SHARE * self.pages)
-        return begun + expected <= max(room, self._share * self.pages)
+        if begun + expected <= max(room, self._share * self.pages):
+            return True
+        if need is not Need.SUSPECTED:
+            return False
+        of_each = max(_SUSPECT_FETCHES, _SUSPECT_SHARE * self.pages)
+        needed = ceil((begun + expected - room) / of_each)
+        return len([*islice(suspects, needed)]) == needed
 
     def begin(self) -> None:
         """Note that an audit begins."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import Request
 
-from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of, registrable_domain
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.crawl.checks.taking_back import taking_back
 from scrapy_urlcanon.crawl.checks.written_rules import without_suspended
@@ -153,7 +153,12 @@ class Suspension:
         others is one that nobody has fetched: under its fingerprint another page is known so far.
         """
         names = {}
+        # Most are of other domains, and to tell of which takes twenty times as long. An address
+        # may be written in several ways.
+        is_name = registrable_domain(domain) is not None
         for page, url in self._first_urls.items():
+            if is_name and domain not in url.lower():
+                continue
             # An entry is off on all subdomains, and those of a public suffix are domains too.
             if not domain_of(url).endswith(domain):
                 continue
