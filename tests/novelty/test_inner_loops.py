@@ -53,6 +53,24 @@ def test_lines_are_noted_as_in_python(size, pages):
         assert here == there
 
 
+def test_line_with_many_numbers_is_noted_as_in_python():
+    """Past so many it is a clock, and worth nothing."""
+    columns = [[7] * 40, [*range(100, 140)], [1] * 40]
+    here, there = (
+        module.note_lines(array("I", bytes(4 << 10)), bytearray(1 << 10), *columns)
+        for module in (compiled, in_python)
+    )
+    assert here == there
+
+
+@pytest.mark.parametrize("weight", [-99.0, -9.0, 9.0, 99.0])
+def test_certainty_is_expected_as_in_python(weight):
+    """It has a bound, past which an example would move nothing."""
+    weights, asked = array("d", [weight]), packed([0])
+    expected = in_python.expect(weights, asked, 0.0)
+    assert compiled.expect(weights, asked, 0.0) == pytest.approx(expected, rel=1e-12, abs=0)
+
+
 def test_no_more_than_so_many_lines_are_noted():
     """Of a page of very many lines, the first ones."""
     columns = [[*range(in_python.MAX_LINES + 9)]] * 2 + [[1] * (in_python.MAX_LINES + 9)]
