@@ -28,7 +28,7 @@ def test_news_at_twice_the_share_keeps_a_site_going_for_long():
     """It is asked after each fetch, so that it is wrong some day: for 0.1 after some 3,500."""
     random = Random(1)
     counts = []
-    for _ in range(100):
+    for _ in range(25):
         ending = Ending(0.1)
         fetches = 0
         while not ending.is_done("a.example"):

@@ -201,13 +201,13 @@ async def test_several_traps_on_one_host_hide_no_content(crawl):
 
 @deferred_f_from_coro_f
 async def test_no_host_starves_beside_others(crawl):
-    """30 hosts with a trap each: all are fetched from alike, whatever was learned of the others."""
+    """20 hosts with a trap each: all are fetched from alike, whatever was learned of the others."""
     kinds = ("finder", "shop", "variants", "calendar")
     sites = [type(SITES[k].__name__, (SITES[k],), {**SMALL, "articles": 12}) for k in kinds]
-    hosts = {f"host{n}.example": sites[n % 4](f"http://host{n}.example") for n in range(30)}
+    hosts = {f"host{n}.example": sites[n % 4](f"http://host{n}.example") for n in range(20)}
     result = await crawl(
         lambda request: page(hosts[request.host](request.url) or "missing"),
-        {**NOVELTY, "CONCURRENT_REQUESTS": 16, "CLOSESPIDER_PAGECOUNT": 360},
+        {**NOVELTY, "CONCURRENT_REQUESTS": 16, "CLOSESPIDER_PAGECOUNT": 240},
         start=[f"{site.host}/" for site in hosts.values()],
     )
     counts = Counter(urlsplit(hit).hostname for hit in result.hits)
