@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.merge import Merge, merge_of
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.confidence import Outcome
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, parts_dropped, without_query
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
 from scrapy_urlcanon.crawl.checks.sites import Sites
@@ -37,6 +37,7 @@ where the server never sent a page again."""
 _FREQUENT = 3
 """From how many URLs on a parameter that is not to be kept is judged by itself."""
 _REMEMBERED_NAMES = 100_000
+_REMEMBERED_URLS = 1_000_000
 _MOST_REFUSALS = 3
 """So often one URL is asked for again, whatever the server answers."""
 _IDLE = 50
@@ -68,7 +69,7 @@ class AuditSample:
         self._waiting = WaitingEntries(self.need)
         self._under_way: dict[str, list[EntryRecord]] = {}
         # By the hashes of URLs: how often each was fetched, as refusals count.
-        self._fetched: Counter[int] = Counter()
+        self._fetched: BoundedMapping[int, int] = BoundedMapping(_REMEMBERED_URLS)
         self.budget = FetchBudget(share)
         self.is_answered = False
         """Whether any page was fetched again and was itself."""
@@ -214,10 +215,11 @@ class AuditSample:
 
     def told(self, url: str, *, is_refused: bool) -> None:
         """Note that *url* was audited: once is enough, but where the server may do better."""
-        self._fetched[hash(url)] += 1 if is_refused else _MOST_REFUSALS
+        before = self._fetched.get(hash(url)) or 0
+        self._fetched[hash(url)] = before + (1 if is_refused else _MOST_REFUSALS)
 
     def _has_told(self, drop: Drop) -> bool:
-        return self._fetched[hash(drop.request.url)] >= _MOST_REFUSALS
+        return (self._fetched.get(hash(drop.request.url)) or 0) >= _MOST_REFUSALS
 
     def may_repeat(self, drop: Drop) -> bool:
         """Tell whether *drop* may be a view of a page that told against an entry before."""
