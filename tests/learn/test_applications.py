@@ -8,7 +8,7 @@ from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.operations.paths import LowerPath
 from scrapy_urlcanon.learn.site import FOLDS
-from scrapy_urlcanon.learn.trial import Trial
+from scrapy_urlcanon.learn.trials.trial import Trial
 from scrapy_urlcanon.pages.page import Page
 
 SITE = "http://wiki.example"

@@ -13,7 +13,7 @@ from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.operations.parameters import DropParam
 from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
 from scrapy_urlcanon.learn.scope import scopes_of
-from scrapy_urlcanon.learn.trial import Trial
+from scrapy_urlcanon.learn.trials.trial import Trial
 
 
 def groups_of(urls, page_of=hash):
@@ -92,7 +92,7 @@ def test_scopes_are_looked_for_once_for_urls_that_begin_alike(monkeypatch):
         asked.append(address)
         return scopes_of(domain, address)
 
-    monkeypatch.setattr("scrapy_urlcanon.learn.trial.scopes_of", counted)
+    monkeypatch.setattr("scrapy_urlcanon.learn.trials.trial.scopes_of", counted)
     numbers = []
     for count in (4, 16):
         urls = [f"http://a.example/b/{i % 9}/c/{i}/{n}" for i in range(40) for n in range(count)]

@@ -10,9 +10,7 @@ from operator import ne
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.candidates import MAX_URLS, common
-from scrapy_urlcanon.learn.contradictions import count_content
 from scrapy_urlcanon.learn.evidence import Changes, Tally
-from scrapy_urlcanon.learn.families import is_choice, led_astray, luck_of_siblings, siblings
 from scrapy_urlcanon.learn.held.merges import Merges, common_conditions, conditions_of
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
 from scrapy_urlcanon.learn.operations.base import (
@@ -22,6 +20,8 @@ from scrapy_urlcanon.learn.operations.base import (
 )
 from scrapy_urlcanon.learn.scope import ANY_VALUE, Scope, beginning_of, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
+from scrapy_urlcanon.learn.trials.contradictions import count_content
+from scrapy_urlcanon.learn.trials.families import is_choice, led_astray, luck_of_siblings, siblings
 from scrapy_urlcanon.learn.vocabulary import is_date, is_paging, is_protected, may_be_default
 
 if TYPE_CHECKING:

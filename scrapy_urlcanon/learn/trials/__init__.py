@@ -1,0 +1,1 @@
+"""Trying candidates on all URLs of a site, and what speaks against those that seem right."""
