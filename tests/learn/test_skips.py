@@ -104,6 +104,17 @@ def test_what_rewrites_lead_to_is_skipped_for_no_chance():
     assert skipped(half(seen)) == []
 
 
+def test_what_rewrites_lead_to_is_skipped_for_no_chance_though_others_are_like_it():
+    """A record of any library is that of the first, where rewrites lead: one in 30 is alone."""
+    draw, seen = Random(0), []
+    for n in range(300):
+        seen += [see(f"/search/b{n}/b{n}/1/B/frames", f"record {n}")]
+        seen += [see(f"/record=b{n}~S{i}", f"record {n}") for i in (1, draw.randrange(2, 8))]
+        found = range(n % 3 + 1) if n % 30 else ()
+        seen += [see(f"/search/{slug(n)}?by={i}", f"record {n}") for i in found]
+    assert skipped(half(seen)) == []
+
+
 def test_url_that_declares_itself_is_no_short_link():
     """What a page says of itself counts: a node without an alias declares its own number."""
     nodes = [see(f"/node/{i}", f"page {i}", canonical=HOST + slug(i)) for i in range(60)]

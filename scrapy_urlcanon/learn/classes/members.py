@@ -120,6 +120,19 @@ class SkipClass:
         count = sum(map(len, self.pages.values()))
         return len(self.pages) >= MIN_URLS and count <= _SINGLE * len(self.pages)
 
+    def is_place_of(self, made: set[Location]) -> bool:
+        """Tell whether it is where rewrites lead to: to one of its URLs of each page.
+
+        Of a class with several URLs of a page others may lead there as well, such as the record of
+        any library to that of one. Where they lead to several of these they are links to posts.
+
+        :param made: what rewrites make of other URLs.
+        """
+        led = [*filter(None, (len(made.intersection(urls)) for urls in self.pages.values()))]
+        further = sum(led) - len(led)
+        are_enough = len(self.pages) >= MIN_URLS and self.is_led(made)
+        return are_enough and further <= (_SINGLE - 1.0) * len(self.pages)
+
     @property
     def largest_part(self) -> Collection[int]:
         """The pages of the narrower class that most of the pages are in; all where there is none.

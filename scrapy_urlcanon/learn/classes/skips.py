@@ -362,8 +362,8 @@ class _Skips:
         some one that was not. And where each page of a class has one URL in another class as well,
         what is missing there was not seen.
 
-        A class to which rewrites lead, and that has one URL of each page, is no such class: it is
-        the other place of the URLs that lead there.
+        A class to which rewrites lead, to one URL of each page, is no such class: it is the other
+        place of the URLs that lead there.
         """
         undeclared = [count for page, count in look.others.items() if page not in look.told]
         alone = undeclared.count(0)
@@ -378,7 +378,7 @@ class _Skips:
             1.0 - self._thresholds.confidence
         ):
             return True
-        if found.is_single and found.is_led(self._made):
+        if found.is_place_of(self._made):
             return False
         return self._is_missed(found, look)
 
