@@ -126,6 +126,17 @@ def test_value_that_a_script_takes_by_itself_is_a_default():
     assert rules([*lists, *details]) == {"shop.example": {"default_params": {"do": "list"}}}
 
 
+def test_values_that_agree_with_each_other_only_are_other_pages():
+    """Two orders of a list that has ended show the same, and nothing of what there is without."""
+    once, by_date = pages("/list?c={}", 10), pages("/list?c={}&by=date", 10)
+    ended = [see(f"/list?c={i}&by={by}", f"no {i}") for i in (40, 41) for by in ("name", "size")]
+    others = [see(f"/list?c={i}&by={'size' if i % 2 else 'name'}", f"{i}") for i in range(50, 80)]
+    seen = [*once, *by_date, *ended, *others]
+    assert rules(seen) == {"shop.example": {"default_params": {"by": "date"}}}
+    by_name = pages("/list?c={}&by=name", 5)
+    assert rules([*seen, *by_name]) == {"shop.example": {"drop_params": ["by"]}}
+
+
 def test_name_of_an_action_is_dropped_where_it_is_the_default_only():
     """That a page needs no ``do=index`` says nothing of ``do=details``, which is another page."""
     seen = []

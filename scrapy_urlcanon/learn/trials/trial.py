@@ -22,6 +22,7 @@ from scrapy_urlcanon.learn.scope import ANY_VALUE, Scope, beginning_of, scopes_o
 from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
 from scrapy_urlcanon.learn.trials.contradictions import count_content
 from scrapy_urlcanon.learn.trials.families import is_choice, led_astray, luck_of_siblings, siblings
+from scrapy_urlcanon.learn.trials.values import fall_apart, only_value
 from scrapy_urlcanon.learn.vocabulary import is_date, is_paging, is_protected, may_be_default
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ class Trial:
             tally
             for tally in chosen
             if (tally is self.whole or self._stands(tally, thresholds))
-            and not self._is_of_one_value(tally, thresholds)
+            and not self._is_of_some_values(tally, thresholds)
             and self._luck(tally, thresholds) <= 1.0 - thresholds.confidence
             and not self._is_luckiest(tally, thresholds)
         ]
@@ -194,21 +195,28 @@ class Trial:
             for of in siblings(self._groups, self.candidate, self.changes, tally.scope)
         )
 
-    def _is_of_one_value(self, tally: Tally, thresholds: Thresholds) -> bool:
-        """Tell whether a parameter makes no difference with one value only, its default.
+    def _is_of_some_values(self, tally: Tally, thresholds: Thresholds) -> bool:
+        """Tell whether a parameter makes no difference with some values only, such as its default.
 
-        That is where all evidence has this value, though there are so many URLs with other ones
-        that some of them should have shown it too. Of a parameter that makes a difference
+        With one that is where all evidence has this value, though there are so many URLs with other
+        ones that some of them should have shown it too. Of a parameter that makes a difference
         elsewhere, such as the name of an action, one URL with another value is enough. A date is no
         default either: where all are of one day, it is that of the crawl.
         """
         names = [name for step in self.candidate if step.default is None for name in step.drops]
         matters = tally is not self.whole and self.whole.lost > 0
         for name in names:
-            value = self._only_value(name, tally.scope)
-            if value is not None and self.known <= 0 and is_date(value_of(value)):
+            value = only_value(name, self._supporting(tally.scope), self._shows)
+            if value is None:
+                merges = self._supporting(tally.scope)
+                urls = (url for url, to in self.changes.items() if tally.scope.holds(to))
+                chance = 1.0 - thresholds.confidence
+                if self.known <= 0 and fall_apart(name, merges, self._shows, urls, chance):
+                    return True
+                continue
+            if self.known <= 0 and is_date(value_of(value)):
                 return True
-            if value is None or not may_be_default(name, value_of(value)):
+            if not may_be_default(name, value_of(value)):
                 continue
             inside, changed = self._within(tally.scope)
             showing = sum(value in source.params for source in inside if self._shows(source))
@@ -217,21 +225,6 @@ class Trial:
             if (matters and count < named) or _is_telling(showing, count, named, thresholds):
                 return True
         return False
-
-    def _only_value(self, name: str, scope: Scope) -> str | None:
-        """Return the one parameter of that name in all evidence in a scope; None if not one."""
-        found: str | None = None
-        beginning = name + "="
-        for merge in self._supporting(scope):
-            for source in merge.sources:
-                for param in source.params:
-                    if param != found and (param == name or param.startswith(beginning)):
-                        if source not in self.changes or not self._shows(source):
-                            break
-                        if found is not None:
-                            return None
-                        found = param
-        return found
 
     def _shows(self, source: Location) -> bool:
         """Tell whether a URL shows anything.

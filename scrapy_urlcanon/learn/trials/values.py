@@ -1,0 +1,122 @@
+"""Which values of a parameter that goes the evidence is about."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, TypeAlias
+
+from scrapy_urlcanon.confidence import at_most_drawn
+from scrapy_urlcanon.learn.location import name_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from scrapy_urlcanon.learn.held.merges import Merge
+    from scrapy_urlcanon.learn.location import Location
+
+_Value: TypeAlias = "str | None"  # None where a URL has no such parameter
+
+#: Of a parameter with more values each says as little of the next one as any other.
+_MAX_VALUES = 100
+
+#: Pages on which a value agrees before it is one with what it agrees with: any two listings are one
+#: page where both have ended.
+_MIN_PAGES = 2
+
+
+def only_value(name: str, merges: Iterable[Merge], shows: Callable[[Location], bool]) -> str | None:
+    """Return the one value of a parameter in all evidence; None if there is not one.
+
+    :param merges: those that are evidence.
+    :param shows: tells whether a URL shows anything; what does not, such as a slide show that needs
+        scripts, is no evidence for its value.
+    """
+    found: str | None = None
+    for merge in merges:
+        for source in merge.sources:
+            value = _value_in(source, name)
+            if value not in {None, found} and shows(source):
+                if found is not None:
+                    return None
+                found = value
+    return found
+
+
+def fall_apart(
+    name: str,
+    merges: Iterable[Merge],
+    shows: Callable[[Location], bool],
+    changed: Iterable[Location],
+    chance: float,
+) -> bool:
+    """Tell whether the values of a parameter are several pages, by which of them agree.
+
+    ``?order=date`` shows the listing that there is without an order, and ``?order=name`` now and
+    then what ``?order=size`` does. Nothing says then that either is the listing without an order.
+    So values that are one page again and again are put together, from the URLs without the
+    parameter on. What agrees with none of these, or less often than they do with each other by
+    more than chance, is something else (Fisher's exact test, once for each of the others).
+
+    :param merges: those that are evidence.
+    :param shows: tells whether a URL shows anything.
+    :param changed: all URLs that the candidate makes something else of, those of *merges* too.
+    :param chance: how probable it must be that a value agrees as seldom.
+    """
+    counts = Counter[_Value]()
+    for url in changed:
+        if (value := _value_in(url, name)) is not None:
+            counts[value] += 1
+        if len(counts) > _MAX_VALUES:
+            return False
+    together = Counter(
+        frozenset(_value_in(source, name) for source in merge.sources if shows(source))
+        for merge in merges
+    )
+    by_count = sorted(counts, key=lambda value: (-counts[value], value or ""))
+    is_without = any(None in values for values in together)
+    first, *others = _sets_of_one_page([None, *by_count] if is_without else by_count, together)
+    beside = _pages_beside(first, together)
+    # That it agreed at all is why a value is among them.
+    told = sum(beside[value] - 1 for value in first if counts[value] and beside[value])
+    known = sum(counts[value] for value in first)
+
+    def is_another_page(values: set[_Value]) -> bool:
+        agreeing = sum(beside[value] for value in values)
+        urls = sum(counts[value] for value in values)
+        seldom = at_most_drawn(agreeing, urls, told + agreeing, known + urls)
+        return seldom * len(others) <= chance
+
+    return any(map(is_another_page, others))
+
+
+def _sets_of_one_page(
+    values: list[_Value], together: Counter[frozenset[_Value]]
+) -> list[set[_Value]]:
+    """Return the values in sets that are one page again and again, each from the first one on."""
+    found = []
+    left = dict.fromkeys(values)
+    while left:
+        new = {next(iter(left))}
+        found.append(agreeing := set[_Value]())
+        while new:
+            agreeing |= new
+            for value in new:
+                del left[value]
+            beside = _pages_beside(agreeing, together)
+            new = {value for value in left if beside[value] >= _MIN_PAGES}
+    return found
+
+
+def _pages_beside(some: set[_Value], together: Counter[frozenset[_Value]]) -> Counter[_Value]:
+    """Return by value on how many pages it agrees with another one of *some*."""
+    pages = Counter[_Value]()
+    for values, count in together.items():
+        for value in values:
+            if not some.isdisjoint(values - {value}):
+                pages[value] += count
+    return pages
+
+
+def _value_in(url: Location, name: str) -> _Value:
+    """Return the parameter of that name, with its value."""
+    return next((param for param in url.params if name_of(param) == name), None)
