@@ -59,6 +59,7 @@ MAX_UNSURE = 10
 MAX_ROUNDS = 4
 
 _NUMBER = re.compile("[0-9]+")
+_PLACE = re.compile(r"\{\w+\}")
 
 # What there is to propose: single options first, then pairs of templates for what they leave.
 _OPTIONS = (differing_options, other_hosts)
@@ -362,17 +363,42 @@ def _worth_trying(candidates: list[Candidate]) -> Iterator[Candidate]:
     """Yield the candidates that can be said, without what is there in a better form.
 
     That is a template that makes URLs longer: its reverse is as good, and its result is the one
-    linked. Of each parameter only the likeliest default values are tried. What would be left out
-    of the file is not tried: what is accepted after it rests on it.
+    linked. So is a reverse for more URLs, such as those with any ending. Of each parameter only the
+    likeliest default values are tried. What would be left out of the file is not tried: what is
+    accepted after it rests on it.
     """
-    pairs = {step.shapes for candidate in candidates for step in candidate}
+    back: dict[str, set[str]] = {}
+    for source, target in {step.shapes for candidate in candidates for step in candidate}:
+        to, of = _numbered(target, source)
+        back.setdefault(to, set()).add(of)
     values: Counter[str] = Counter()
     for candidate in candidates:
-        if _growth(candidate) > 0 and candidate[0].shapes[::-1] in pairs:
-            continue
+        if _growth(candidate) > 0:
+            source, target = _numbered(*candidate[0].shapes)
+            if any(_holds(of, target) for of in back.get(source, ())):
+                continue
         names = [name for step in candidate if step.default is not None for name in step.drops]
         values.update(names)
         if all(values[name] <= MAX_VALUES for name in names) and all(
             step.is_valid and not shows_a_secret(step.setting) for step in candidate
         ):
             yield candidate
+
+
+def _numbered(one: str, other: str) -> tuple[str, str]:
+    """Return two shapes of templates with places as they come in the first; others are free.
+
+    >>> _numbered("/record-{b}", "/search/{b}/{_c}")
+    ('/record-{0}', '/search/{0}/{}')
+    """
+    names = {name: f"{{{n}}}" for n, name in enumerate(dict.fromkeys(_PLACE.findall(one)))}
+    first, second = (_PLACE.sub(lambda m: names.get(m[0], "{}"), text) for text in (one, other))
+    return first, second
+
+
+def _holds(one: str, other: str) -> bool:
+    """Tell whether a shape, in which segments may be free, is that of each URL of another one."""
+    segments, others = one.split("/"), other.split("/")
+    return len(segments) == len(others) and all(
+        segment in {"{}", of} for segment, of in zip(segments, others, strict=True)
+    )

@@ -65,3 +65,13 @@ def test_number_of_one_thing_is_not_that_of_others():
             if not number % 15:
                 seen.append(see(f"/?topic={topic}.{number}", page))
     assert "rewrite_path" not in rules(seen)["shop.example"]
+
+
+def test_longer_url_is_no_target_though_others_are_led_back_with_it():
+    """What leads all frames of records to the short URLs is better than what leads one out."""
+    seen = []
+    for n in range(40):
+        top = f"/search/.b{n:07}/.b{n:07}/1,1,1,B"
+        seen += [see(url, f"record {n}") for url in (f"/record=b{n:07}", f"{top}/frames~{n:07}")]
+        seen += [see(url, f"marc {n}") for url in (f"/record=b{n:07}~S1/marc", f"{top}/marc")]
+    assert rules(seen)["shop.example"]["rewrite_path"][-1][-1] == "/record=b{b}"
