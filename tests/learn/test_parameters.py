@@ -168,3 +168,16 @@ def test_parameter_is_noise_of_one_script_and_content_of_another():
     seen += [see("/home?cat=5", "category 5"), see("/home", "all categories")]
     best = {"default_params": {"best": "Y"}, "drop_params": ["cat"]}
     assert rules(seen) == {"shop.example/product/": best}
+
+
+def test_order_that_is_the_default_is_dropped_beside_the_number_that_the_path_says():
+    """A form that orders the list of a maker repeats its number, which no URL has by itself."""
+    seen = [see(f"/maker-{i}/", f"list {i}") for i in range(12)]
+    for order in ("price", "name"):
+        form = f"?maker={{0}}&sort={order}"
+        text = "list {0}" if order == "price" else f"list {{0}} by {order}"
+        seen += [see(f"/maker-{i}/{form.format(i)}", text.format(i)) for i in range(12)]
+    found = {"drop_params": ["maker"], "default_params": {"sort": "price"}}
+    assert rules(seen) == {"shop.example": found}
+    finder = [see(f"/find?maker={i}&sort=price", f"found {i}") for i in range(12)]
+    assert rules([*seen, *finder]) == {}

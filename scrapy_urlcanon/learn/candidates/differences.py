@@ -120,6 +120,10 @@ def differences(
     is_of_listing = any(is_protected(name, worded) for name in telling)
     if (len(values) > 1 and not is_of_listing) or (values and outside):
         yield (*outside, *values)
+    # A form repeats what the path has said: `/a-m-2/?maker_id=2&sort=price` is `/a-m-2/`.
+    words = {value.name: value for value in values if not value.value.isdigit()}
+    if 0 < len(words) < len(names) and not is_of_listing:
+        yield (*outside, *(words.get(name) or DropParam(name) for name in names))
 
 
 @lru_cache(1024)
@@ -190,13 +194,13 @@ def _path_params(path: str) -> set[str]:
 
 def _param_differences(
     one: tuple[str, ...], other: tuple[str, ...]
-) -> tuple[list[str], list[Operation]]:
+) -> tuple[list[str], list[DropValue]]:
     """Return the parameters that differ, and the default values that would explain it."""
     if one == other:
         return [], []
     first, second = set(map(name_of, one)), set(map(name_of, other))
     names: list[str] = []
-    values: list[Operation] = []
+    values: list[DropValue] = []
     for param in sorted(set(one) ^ set(other)):
         name, _, value = param.partition("=")
         names.append(name)
