@@ -59,10 +59,10 @@ def may_be_views(dropped: frozenset[str], before: frozenset[str]) -> bool:
     """Tell whether two variants, from whose URLs this was dropped, may be views of one page.
 
     >>> eight, too, nine = (frozenset(d.split()) for d in ("t=8", "t=8 sid=1", "t=9 sid=1"))
-    >>> may_be_views(eight, too), may_be_views(too, nine)
-    (True, False)
+    >>> may_be_views(eight, too), may_be_views(too, nine), may_be_views(eight, frozenset())
+    (True, False, False)
     """
-    return dropped <= before or before <= dropped
+    return bool(dropped and before) and (dropped <= before or before <= dropped)
 
 
 class SiteEvidence:
@@ -105,7 +105,7 @@ class SiteEvidence:
     ) -> None:
         """Note that *lines*, by their hashes, are shown in the place of several pages.
 
-        :param dropped: what was dropped where they are shown now.
+        :param dropped: what was dropped where they are shown now; nothing where the URL is whole.
         """
         for line in lines:
             owner = self._owners.get(line)
