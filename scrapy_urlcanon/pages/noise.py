@@ -112,9 +112,13 @@ class Noise:
         least = 1 if shape in self._common else _CHANGED_PAGES
         return changed >= least and changed >= _CHANGED_SHARE * self._seen[shape]
 
-    def is_common(self, shape: int) -> bool:
-        """Tell whether several pages have a line that has no number."""
-        return shape in self._common
+    def is_common(self, line: tuple[int, int]) -> bool:
+        """Tell whether several pages have a *line*, by its hashes, that has no number.
+
+        That they have "Part 0" says nothing of "Part 5", whose hash without numbers is the same.
+        """
+        shape, exact = line
+        return shape == exact and shape in self._common
 
     def explains(
         self, one: PageDigest, other: PageDigest, changed: Container[int] = frozenset()

@@ -257,7 +257,7 @@ class Comparison:
             return Side.KEPT if is_turn else Side.VARIANT
         if len(own) <= self._came:
             # Some of what comes and goes may have come twice by chance.
-            if all(self._noise.is_common(shape) for shape, _ in own):
+            if all(map(self._noise.is_common, own)):
                 return Judgement(Verdict.CANNOT_TELL, "other pages have what it shows of its own")
             if len(self._variants) < MOST_FETCHES:
                 return Side.KEPT if len(self._kept) < len(self._variants) else Side.VARIANT
@@ -291,7 +291,7 @@ class Comparison:
 
     def _alone(self, lines: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         """Return those of *lines* that no other page is known to have."""
-        return [line for line in lines if not self._noise.is_common(line[0])]
+        return [line for line in lines if not self._noise.is_common(line)]
 
     def _repeats(self, text: str) -> bool:
         """Tell whether *text* says what the kept page says in a line of its own, and where it is.

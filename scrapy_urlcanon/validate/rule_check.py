@@ -141,7 +141,7 @@ class RuleCheck:
         own = frozenset(
             line
             for line in again.texts
-            if line[0] not in changed and not noise.holds(line[0]) and not noise.is_common(line[0])
+            if line[0] not in changed and not noise.holds(line[0]) and not noise.is_common(line)
         )
         if not own:
             return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
