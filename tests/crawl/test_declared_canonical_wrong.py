@@ -23,7 +23,7 @@ from declaring_shop import (
 from loopback import page
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, FollowSpider, links
+from sites import ONE_BY_ONE, SITE, FollowSpider, links
 from trap_sites import words
 
 from scrapy_urlcanon.crawl.checks.declared_canonicals import DeclaredCanonicalPages
@@ -229,7 +229,7 @@ async def test_what_cannot_be_told_of_believed_pages_does_not_gather(query, craw
         return page(f'<link rel=canonical href="{SITE}/{number}"><title>{number}</title><p>{text}')
 
     fifo = {"SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue"}
-    result = await crawl(respond, {"URLCANON_DECLARED_CANONICAL": True, **fifo})
+    result = await crawl(respond, {"URLCANON_DECLARED_CANONICAL": True, **fifo, **ONE_BY_ONE})
     assert result.figures["declared_canonical/compared"] >= right
     assert 1 < max(looks.values()) <= 6
 
