@@ -54,8 +54,8 @@ def fall_apart(
     ``?order=date`` shows the listing that there is without an order, and ``?order=name`` now and
     then what ``?order=size`` does. Nothing says then that either is the listing without an order.
     So values that are one page again and again are put together, from the URLs without the
-    parameter on. What agrees with none of these, or less often than they do with each other by
-    more than chance, is something else (Fisher's exact test, once for each of the others).
+    parameter on. A set of others that agrees with none of these, or less often than they do with
+    each other by more than chance, is something else (Fisher's exact test, once for each set).
 
     :param merges: those that are evidence.
     :param shows: tells whether a URL shows anything.
@@ -75,6 +75,8 @@ def fall_apart(
     by_count = sorted(counts, key=lambda value: (-counts[value], value or ""))
     is_without = any(None in values for values in together)
     first, *others = _sets_of_one_page([None, *by_count] if is_without else by_count, together)
+    # Of many values one agrees seldom by chance.
+    sets_of_others = [values for values in others if len(values) > 1]
     beside = _pages_beside(first, together)
     # That it agreed at all is why a value is among them.
     told = sum(beside[value] - 1 for value in first if counts[value] and beside[value])
@@ -84,9 +86,9 @@ def fall_apart(
         agreeing = sum(beside[value] for value in values)
         urls = sum(counts[value] for value in values)
         seldom = at_most_drawn(agreeing, urls, told + agreeing, known + urls)
-        return seldom * len(others) <= chance
+        return seldom * len(sets_of_others) <= chance
 
-    return any(map(is_another_page, others))
+    return any(map(is_another_page, sets_of_others))
 
 
 def _sets_of_one_page(
