@@ -357,7 +357,8 @@ class Audit:
         """Take over a verdict, and return whether the spider is to get the variant."""
         drop, entries = trial.drop, trial.merge.entries
         if judgement.verdict is not Verdict.ANOTHER:
-            trial.is_got = judgement.reason == NO_TEXT and trial.fetches == 1
+            is_first = trial.side is Side.VARIANT and not trial.has_control
+            trial.is_got = judgement.reason == NO_TEXT and is_first
             self._conclude(trial, entries, judgement)
             return trial.is_got
         other = OtherPage(drop.request.url, drop.first, judgement.own)
