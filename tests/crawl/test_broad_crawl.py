@@ -76,7 +76,7 @@ def test_very_many_sites_are_forgotten_with_what_was_found_there(monkeypatch):
         drop = Drop(request, f"http://{domain}/", b"", frozenset({entry}), domain)
         sample.have_wait(drop)
         sample.begin(request.url, [sample.record(entry, domain)])
-        sample.ended(request.url)
+        sample.ended(request.url, 0)
         sample.sites.saw("0.example", b"%d" % site, {site: {site}})
     kept = {record.domain for record in sample.records}
     assert kept == {"0.example", *(f"{site}.example" for site in range(991, 1_000))}

@@ -294,7 +294,7 @@ class Audit:
         reference = self._contents.get(page)
         if reference:
             trial.compare_with(reference, self.noise(drop.domain), self._contents.common)
-        # Without it was fetched by an earlier run of the job, or what it showed is forgotten.
+        # Else it was fetched by an earlier run of the job, or what it showed is forgotten.
         self._fetch_side(trial, Side.VARIANT if reference else Side.KEPT)
 
     def _fetch_side(self, trial: Trial, side: Side) -> None:

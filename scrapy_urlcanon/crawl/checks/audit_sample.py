@@ -130,7 +130,7 @@ class AuditSample:
             record.under_way += 1
         self.budget.begin()
 
-    def ended(self, url: str, fetches: int = 0) -> None:
+    def ended(self, url: str, fetches: int) -> None:
         """Note that the audit of *url* ended.
 
         :param fetches: how many it took that the spider got nothing of.
