@@ -27,7 +27,7 @@ from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
 from scrapy_urlcanon.crawl.rule_changes import RuleChanges
 from scrapy_urlcanon.crawl.seen import hear_of_drops, obey_meta
 from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
-from scrapy_urlcanon.crawl.skip import SkippedRequests
+from scrapy_urlcanon.crawl.skip import SkippedRequests, places_of
 from scrapy_urlcanon.crawl.stats import CrawlStats
 from scrapy_urlcanon.exceptions import log_configuration_errors_plainly
 from scrapy_urlcanon.files import fill
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.trial import AuditedPair
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.earlier.pages import EarlierPages
-    from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
     from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
     from scrapy_urlcanon.crawl.origins import LinkingPages
     from scrapy_urlcanon.crawl.record.recorder import Recorder
@@ -132,8 +131,14 @@ class Crawl:
         # The signals that these two listen to hold their receivers weakly.
         # A receiver of its signal costs every request more than its fingerprint.
         if self.canonicalizer.configuration.sets(Skip.name):
+            on_skipped = self.audit.dropped if self.audit and self.settings.audit else None
             self._skipped = SkippedRequests(
-                crawler, self.canonicalizer, self.canonical_urls, self.stats, self._skip_places()
+                crawler,
+                self.canonicalizer,
+                self.canonical_urls,
+                self.stats,
+                places=places_of(crawler, self.settings),
+                on_skipped=on_skipped,
             )
         elif self.settings.skip_places:
             logger.warning(
@@ -146,14 +151,6 @@ class Crawl:
 
             self._clean_param = CleanParamRules(crawler, self.rule_changes, self.stats)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
-
-    def _skip_places(self) -> SkipPlaces | None:
-        """Return what knows where skipped pages are, for a crawl whose settings name it."""
-        if not self.settings.skip_places or self._crawler.spider is None:
-            return None
-        from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces  # noqa: PLC0415
-
-        return SkipPlaces.of_crawl(Path(self.settings.skip_places))
 
     def _make_recorder(self) -> None:
         """Make what records what the crawl sees."""

@@ -49,7 +49,8 @@ class Drop(NamedTuple):
 
     request: Request
     first: str
-    """The URL of the first request with the same fingerprint."""
+    """The URL of the first request with the same fingerprint; that under which the page of a URL
+    that is skipped was found, or nothing."""
     fingerprint: bytes
     entries: frozenset[RuleEntry]
     """What changed one of the two URLs: entries of options, and normalizations; none if exact.
@@ -66,6 +67,11 @@ class Drop(NamedTuple):
     def rules(self) -> frozenset[str]:
         """The options and normalizations that :attr:`entries` belong to."""
         return frozenset(entry.option for entry in self.entries)
+
+    @property
+    def is_skipped(self) -> bool:
+        """Whether it was skipped, and no duplicate."""
+        return any(entry.option == Skip.name for entry in self.entries)
 
     @property
     def is_exact(self) -> bool:

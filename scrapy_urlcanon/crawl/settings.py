@@ -358,8 +358,8 @@ class CrawlSettings:
     remembered_pages: int = _setting(_count, default=2_000_000)
     """Of how many pages it is remembered whether they were fetched."""
     audit: float = _setting(_share, default=0.0)
-    """The share of the dropped variants that is fetched all the same, to compare; at most the same
-    share of all fetches. With 1 every variant is."""
+    """The share of the dropped variants, and of skipped URLs, that is fetched all the same, to
+    compare; at most the same share of all fetches. With 1 every one is."""
     audit_max_false: float = _setting(_share, default=0.1)
     """The rate of false merges past which an entry of an option is suspended for a domain."""
     audit_max_pending: int = _setting(_count, default=10_000)

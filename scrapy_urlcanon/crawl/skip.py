@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
+from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page, options_of
+from scrapy_urlcanon.crawl.dropped import Drop
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import (
+    AUDIT,
+    RELEASED,
     RESCUE,
     is_unfiltered,
     leads_off_site,
@@ -19,6 +26,8 @@ from scrapy_urlcanon.crawl.own_requests import (
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
@@ -26,6 +35,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.entries import Cause
     from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
     from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
+    from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
 
 
@@ -42,6 +52,7 @@ class SkippedRequests:
     :class:`.PageRequests`); and so it is where the other one is on no domain of the spider's.
 
     :param places: knows where the pages are, if anything is known.
+    :param on_skipped: is called with each request that is refused without one for its page.
     """
 
     def __init__(
@@ -50,13 +61,16 @@ class SkippedRequests:
         canonicalizer: Canonicalizer,
         canonical_urls: CanonicalUrls,
         stats: CrawlStats,
+        *,
         places: SkipPlaces | None,
+        on_skipped: Callable[[Drop], None] | None,
     ) -> None:
         self._crawler = crawler
         self._places = places
         self._canonicalizer = canonicalizer
         self._canonical_urls = canonical_urls
         self._stats = stats
+        self._on_skipped = on_skipped
         crawler.signals.connect(self.request_scheduled, signals.request_scheduled)
         if places:
             crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -69,11 +83,7 @@ class SkippedRequests:
         """
         if is_unfiltered(request) or request.method not in {"GET", "HEAD"}:
             return
-        if names_its_page(request):
-            return
-        mark = mark_of(request, RESCUE)
-        if mark and mark["url"] == request.url:
-            # What was requested in its place has failed.
+        if names_its_page(request) or _is_to_be_fetched(request):
             return
         canonical = self._canonical_urls.of(request)
         if canonical is None:
@@ -84,6 +94,8 @@ class SkippedRequests:
         place = self._places.of(canonical, self._canonicalizer) if self._places else None
         if place is None:
             self._stats.inc(Stat.SKIPPED, template=skip.entry)
+            if self._on_skipped:
+                self._on_skipped(self._drop(request, skip))
             raise IgnoreRequest(f"its page is always found elsewhere: {skip.entry}")
         if not self._has_led_here(place, request) and not leads_off_site(request, place, spider):
             self._stats.inc(Stat.SKIPPED, template=skip.entry)
@@ -97,6 +109,11 @@ class SkippedRequests:
         # The spider may yield requests yet, which nobody fetches.
         self._places = None
 
+    def _drop(self, request: Request, skip: Cause) -> Drop:
+        entries = frozenset((RuleEntry(Skip.name, skip.entry),))
+        fingerprint = self._crawler.request_fingerprinter.fingerprint(request)
+        return Drop(request, "", fingerprint, entries, domain_of(request.url))
+
     def _has_led_here(self, place: str, request: Request) -> bool:
         """Tell whether *place* is redirected to *request*: its page is here now."""
         of = self._canonical_urls.of
@@ -107,3 +124,21 @@ class SkippedRequests:
         """Have *place* requested, unless it was."""
         self._stats.inc(Stat.SKIP_PLACED)
         self._crawler.engine.crawl(rewritten(request, place, skip=skip.entry))
+
+
+def places_of(crawler: Crawler, settings: CrawlSettings) -> SkipPlaces | None:
+    """Return what knows where skipped pages are, for a crawl whose settings name it."""
+    if not settings.skip_places or crawler.spider is None:
+        return None
+    from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces  # noqa: PLC0415
+
+    return SkipPlaces.of_crawl(Path(settings.skip_places))
+
+
+def _is_to_be_fetched(request: Request) -> bool:
+    """Tell whether *request* is to be fetched though its URL is skipped.
+
+    What was requested in its place has failed; or the audit looks what it shows, or has it fetched.
+    """
+    mark = mark_of(request, RESCUE) or mark_of(request, RELEASED)
+    return bool(mark and mark["url"] == request.url) or mark_of(request, AUDIT) is not None

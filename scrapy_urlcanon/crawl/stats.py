@@ -61,9 +61,9 @@ class Stat(Enum):
     `URLCANON_RESCUE_MAX_PENDING`, or they took more than `URLCANON_PENDING_MAX_BYTES`."""
     AUDITED = "audited"
     """Dropped variants that `URLCANON_AUDIT` had fetched and compared with the page that was
-    kept."""
+    kept, and skipped URLs whose page it looked for."""
     AUDIT_FALSE_MERGE = "audit/false_merge"
-    """Of these, those that were another page, which the spider got."""
+    """Of these, those that were another page, or found nowhere else, which the spider got."""
     AUDIT_UNJUDGED = "audit/unjudged"
     """Those that were fetched and could not be compared, or prove nothing."""
     AUDIT_RULE_SAME = "audit/rule/{rule}/{domain}/same"

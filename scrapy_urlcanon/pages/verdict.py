@@ -277,8 +277,8 @@ class Comparison:
         return Judgement(
             Verdict.ANOTHER,
             "",
-            _some(text for line, text in variant.texts.items() if line in own),
-            _some(text for line, text in texts.items() if line in lacking),
+            some_of(text for line, text in variant.texts.items() if line in own),
+            some_of(text for line, text in texts.items() if line in lacking),
             own,
             lacking,
         )
@@ -362,5 +362,6 @@ def _share(
     return sum(shape in others for shape in known) / len(known) if known else 0.0
 
 
-def _some(texts: Iterable[str]) -> tuple[str, ...]:
+def some_of(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return as many of *texts* as a verdict names."""
     return tuple(text for text, _ in zip(texts, range(_SHOWN_LINES), strict=False))

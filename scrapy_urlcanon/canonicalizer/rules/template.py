@@ -183,8 +183,9 @@ class Skip(Option):
     computed from this one: ``/?p=17`` redirects to the article that every list links.
 
     When it is wrong: for some of the URLs of that shape the other one is never linked.
-    What is skipped is not seen at all, so nothing can find that out later. Where
-    ``URLCANON_SKIP_PLACES`` has the other one, that is fetched.
+    What is skipped is not seen at all, and that does not come out by itself. With
+    ``URLCANON_AUDIT`` some of it is fetched, to see whether its pages are found, and where
+    ``URLCANON_SKIP_PLACES`` has the other URL, that is fetched.
     """
 
     name = "skip"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -11,22 +10,17 @@ from scrapy import Request, signals
 
 from scrapy_urlcanon.canonicalizer.merge import Merge
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
+from scrapy_urlcanon.canonicalizer.rules import Skip
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample, rank
 from scrapy_urlcanon.crawl.checks.audit_verdicts import AuditVerdicts
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
 from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, parts_dropped
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses, is_refusal
+from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
 from scrapy_urlcanon.crawl.checks.suspension import Suspension
 from scrapy_urlcanon.crawl.checks.trial import AuditedPair, Trial
-from scrapy_urlcanon.crawl.own_requests import (
-    AUDIT,
-    RELEASED,
-    RESCUE,
-    mark_of,
-    marked,
-    with_url,
-)
+from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, RESCUE, mark_of, marked, with_url
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 from scrapy_urlcanon.pages.same_page import sampled_lines
@@ -78,7 +72,8 @@ class Audit:
     which counts against the entry of the rules that merged the two; where several did, what tells
     them apart is fetched. An entry is suspended for a domain once a sequential test says that it
     merges more other pages than ``URLCANON_AUDIT_MAX_FALSE``. Then the variants that it had
-    dropped, and that are remembered, are scheduled again.
+    dropped, and that are remembered, are scheduled again. What is skipped has no representative:
+    its page is looked for (:class:`.SkippedPages`).
 
     :param on_audited: is called with each variant that was audited.
     :param on_orphans: as of :class:`.Suspension`.
@@ -130,10 +125,16 @@ class Audit:
         )
         self.suspension.orphans |= orphans
         self.verdicts = AuditVerdicts(self._sample, self.suspension, stats)
-        # Of the sample, but when they were dropped audits had taken their share of the pages.
-        # By their ranks: the oldest first would leave the later pages of a site unaudited.
-        self._postponed: list[tuple[int, str]] = []
-        self._max_postponed = settings.audit_max_pending
+        self._skipped: SkippedPages | None = None
+        if canonicalizer.configuration.sets(Skip.name):
+            self._skipped = SkippedPages(
+                crawler,
+                settings,
+                fingerprints=fingerprints,
+                requests=requests,
+                contents=contents,
+                noise_of=self.noise,
+            )
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
@@ -156,8 +157,7 @@ class Audit:
         trial = mark and self._trials.get(mark["trial"])
         if mark and trial and trial.is_waiting_for(mark):
             # Another middleware made a request of it that was sent before.
-            del self._trials[mark["trial"]]
-            self._sample.ended(mark["trial"], trial.fetches)
+            self._close(trial)
         if self.suspension.releases(drop) or not drop.entries:
             # Nearly all drops are of the very same URL: no rule merged anything.
             return
@@ -166,22 +166,23 @@ class Audit:
             is_new = self._variants.get(drop.request.url) is None
             self._variants.remember(drop)
             if is_new and self._sample.has(drop):
-                insort(self._postponed, (rank(drop), drop.request.url))
-                del self._postponed[self._max_postponed :]
+                self._variants.postpone(drop.request.url, rank(drop))
 
     def _is_auditable(self, drop: Drop) -> bool:
         page = self._fingerprints.page(drop.request)
-        is_lost = page is None or self._requests.is_missed(page)
-        return not is_lost and DECLARED_CANONICAL not in drop.rules
+        if page is None or self._requests.is_missed(page) or DECLARED_CANONICAL in drop.rules:
+            return False
+        # A start URL may fit a template that skips: it tells nothing of the others.
+        return not drop.is_skipped or not self._requests.is_had(page)
 
     def _is_had(self, drop: Drop) -> bool:
         page = self._fingerprints.page(drop.request)
-        return page is not None and self._requests.is_had(page)
+        return drop.is_skipped or (page is not None and self._requests.is_had(page))
 
     def _audit(self, drop: Drop, *, at_any_cost: bool = False) -> bool:
         """Audit *drop* if it is chosen; return whether it is."""
         page = self._fingerprints.page(drop.request)
-        if page is None or not self._requests.is_had(page):
+        if page is None or not self._is_had(drop):
             self._sample.have_wait(drop)
             return False
         merge = self._sample.choose(drop, at_any_cost=at_any_cost)
@@ -232,8 +233,7 @@ class Audit:
         if isinstance(judgement, Side):
             self._fetch_side(trial, judgement)
         elif trial.on_verdict:
-            del self._trials[url := trial.drop.request.url]
-            self._sample.ended(url, trial.fetches)
+            self._close(trial)
             trial.on_verdict(judgement)
 
     def note(self, request: Request, response: Response) -> None:
@@ -246,6 +246,9 @@ class Audit:
         if domain in self._sample.sites:
             lines, _ = sampled_lines(self._contents.read(response))
             self._sample.sites.saw(domain, page, lines)
+        if self._skipped:
+            for trial in self._skipped.note(request.url, self._contents.read(response)):
+                self._conclude(trial, trial.merge.entries, Judgement(Verdict.SAME))
         if mark_of(request, RESCUE):
             # This one stands for the page now.
             self._variants.forget(request.url)
@@ -255,6 +258,8 @@ class Audit:
         """Audit what waits for more pages: there will be none."""
         self._sample.wait_no_more()
         self._go_on_with_the_sample(at_any_cost=True)
+        for trial in self._skipped.ask_again() if self._skipped else ():
+            self._fetch_side(trial, Side.VARIANT)
 
     def _go_on_with_the_sample(self, *, at_any_cost: bool = False) -> None:
         """Audit what had to wait, as far as that is affordable by now."""
@@ -270,15 +275,9 @@ class Audit:
                     break
             else:
                 self._sample.put_off(record)
-        index = 0
-        while index < len(self._postponed) and self._sample.is_affordable(Need.SAMPLED):
-            postponed = self._variants.get(self._postponed[index][1])
-            if postponed and not self._is_had(postponed):
-                index += 1
-                continue
-            del self._postponed[index]
-            if postponed:
-                self._audit(postponed)
+        is_affordable = partial(self._sample.is_affordable, Need.SAMPLED)
+        for drop in self._variants.take_postponed(self._is_had, is_affordable):
+            self._audit(drop)
 
     def _can_tell_of(self, record: EntryRecord, drop: Drop) -> bool:
         return self._sample.is_due(record, drop) and self._is_had(drop)
@@ -295,7 +294,7 @@ class Audit:
         if reference:
             trial.compare_with(reference, self.noise(drop.domain), self._contents.common)
         # Else it was fetched by an earlier run of the job, or what it showed is forgotten.
-        self._fetch_side(trial, Side.VARIANT if reference else Side.KEPT)
+        self._fetch_side(trial, Side.VARIANT if reference or drop.is_skipped else Side.KEPT)
 
     def _fetch_side(self, trial: Trial, side: Side) -> None:
         trial.side = side
@@ -326,19 +325,24 @@ class Audit:
             self._go_on(trial, trial.found, response)
             return True
         judgement = self._judge(trial, response)
+        if judgement is None:
+            self._sample.pause(trial.drop.request.url, trial.fetches)
+            return True
         if trial.on_verdict or isinstance(judgement, Side):
             self._go_on_comparing(trial, judgement)
             return True
         return not self._end(trial, judgement)
 
-    def _judge(self, trial: Trial, response: Response | None) -> Judgement | Side:
-        """Return what is to be said of a variant, or what is to be fetched for that."""
+    def _judge(self, trial: Trial, response: Response | None) -> Judgement | Side | None:
+        """Return what is to be said of a variant, or fetched for that; None if it is to wait."""
         if response is None or response.status >= HTTPStatus.BAD_REQUEST:
             trial.is_refused = is_refusal(response)
             return trial.failed()
+        shown = self._contents.shown(response)
+        if self._skipped and trial.drop.is_skipped and trial.comparison is None:
+            return self._skipped.judge(trial, response, shown)
         if trial.side is Side.VARIANT:
             trial.response = trial.response or response
-        shown = self._contents.shown(response)
         if trial.comparison is None:
             if self._contents.common.is_elsewhere(shown.digest, trial.page):
                 return Judgement(Verdict.CANNOT_TELL, SHARED)
@@ -442,8 +446,7 @@ class Audit:
     def _conclude(self, trial: Trial, entries: tuple[RuleEntry, ...], judgement: Judgement) -> None:
         """End a trial with a verdict over *entries*."""
         drop, url = trial.drop, trial.drop.request.url
-        del self._trials[url]
-        self._sample.ended(url, trial.fetches - trial.is_got)
+        self._close(trial)
         self._on_audited(AuditedPair(url, drop.first, entries, drop.domain, judgement, trial.page))
         if judgement.verdict is not Verdict.CANNOT_TELL or trial.has_control:
             self._sample.is_answered = True
@@ -465,6 +468,13 @@ class Audit:
         # In case what merged it proves wrong.
         self._variants.remember(drop)
 
+    def _close(self, trial: Trial) -> None:
+        """Forget *trial*, of which nothing more is fetched."""
+        del self._trials[trial.drop.request.url]
+        self._sample.ended(trial.drop.request.url, trial.fetches - trial.is_got)
+        if self._skipped and trial.drop.is_skipped:
+            self._skipped.ended(trial)
+
     def _may_differ_in_little(self, trial: Trial) -> bool:
         """Tell whether a variant that is the same page by a verdict is not so line by line."""
         if DECLARED_CANONICAL in trial.drop.rules or not (trial.response and trial.comparison):
@@ -477,8 +487,7 @@ class Audit:
         drops = []
         for url, trial in tuple(self._trials.items()):
             if not trial.on_verdict and is_meant(trial.drop):
-                del self._trials[url]
-                self._sample.ended(url, trial.fetches - trial.is_got)
+                self._close(trial)
                 if trial.is_got:
                     record_as_seen(self._crawler, Request(url))
                 else:

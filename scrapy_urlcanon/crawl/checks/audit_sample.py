@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.merge import Merge, merge_of
-from scrapy_urlcanon.canonicalizer.rules import BY_NAME
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME, Skip
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, parts_dropped, without_query
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 FIRST = 3
 """How many drops of each entry on each domain are audited whatever the share."""
+_FIRST_SKIPPED = 10
+"""How many URLs that each entry skips: so many prove it. A page that is found takes one fetch, and
+nothing else would bring one that is not."""
 _SUSPECTED = 12
 """How many, of an entry that merged another page and is neither suspended nor cleared; twice as
 many where the server does not answer."""
@@ -68,6 +71,7 @@ class AuditSample:
         self._names: dict[tuple[RuleEntry, str], set[int]] = {}
         self._waiting = WaitingEntries(self.need)
         self._under_way: dict[str, list[EntryRecord]] = {}
+        self._paused: dict[str, int] = {}
         # By the hashes of URLs: how often each was fetched, as refusals count.
         self._fetched: BoundedMapping[int, int] = BoundedMapping(_REMEMBERED_URLS)
         self.budget = FetchBudget(share)
@@ -140,6 +144,18 @@ class AuditSample:
             return
         for record in records:
             record.under_way -= 1
+        before = self._paused.pop(url, None)
+        if before is not None:
+            self.budget.begin()
+            fetches -= before
+        self.budget.end(fetches)
+
+    def pause(self, url: str, fetches: int) -> None:
+        """Note that the audit of *url* goes on when the crawl ends: no room is kept for that.
+
+        :param fetches: as of :meth:`ended`, so far.
+        """
+        self._paused[url] = fetches
         self.budget.end(fetches)
 
     def _has_room(self, drop: Drop, entries: Iterable[RuleEntry], *, at_any_cost: bool) -> bool:
@@ -223,7 +239,8 @@ class AuditSample:
 
     def may_repeat(self, drop: Drop) -> bool:
         """Tell whether *drop* may be a view of a page that told against an entry before."""
-        if not self._suspected:
+        # Of what is skipped it is not known which URLs are of one page.
+        if not self._suspected or drop.is_skipped:
             return False
         url = drop.request.url
         dropped, path = parts_dropped(url, drop.first), without_query(url)
@@ -253,7 +270,7 @@ class AuditSample:
 
     def merge_of(self, drop: Drop) -> Merge:
         """Return what merged *drop*, which is to be audited."""
-        if drop.rules == {DECLARED_CANONICAL}:
+        if drop.rules == {DECLARED_CANONICAL} or drop.is_skipped:
             return Merge(tuple(drop.entries), is_joint=False)
         merge = merge_of(self._canonicalizer, drop.request.url, drop.first)
         # What no option does is audited too; there is nothing to suspend.
@@ -303,7 +320,8 @@ class AuditSample:
         if record.is_suspect or record.is_excused or (record.unsettled and not record.judged):
             return Need.SUSPECTED if record.outcome is Outcome.OPEN else None
         merges = record.chosen > 0 or record.idle <= _IDLE
-        if not merges or record.chosen - record.refused >= FIRST:
+        first = _FIRST_SKIPPED if record.entry.option == Skip.name else FIRST
+        if not merges or record.chosen - record.refused >= first:
             return None
         is_next = not record.judged and not record.under_way
         return Need.UNKNOWN if is_next else Need.LITTLE_KNOWN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import OrderedDict
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -36,6 +37,8 @@ class DroppedVariants:
         # In the same order: in a broad crawl each of many domains asks for its own.
         self._by_domain: dict[str, dict[str, Drop]] = {}
         self._held = HeldBytes(parts_of)
+        # By their ranks: the oldest first would leave the later pages of a site unaudited.
+        self._postponed: list[tuple[int, str]] = []
 
     def remember(self, drop: Drop) -> None:
         """Keep *drop* in case what merged it is suspended."""
@@ -83,6 +86,25 @@ class DroppedVariants:
         for drop in taken:
             self.forget(drop.request.url)
         return taken
+
+    def postpone(self, url: str, rank: int) -> None:
+        """Note that *url* is of the sample, of which more was audited by now than may be."""
+        insort(self._postponed, (rank, url))
+        del self._postponed[self._max_count :]
+
+    def take_postponed(
+        self, is_meant: Callable[[Drop], bool], is_room: Callable[[], bool]
+    ) -> Iterator[Drop]:
+        """Yield those that were postponed and that *is_meant* is true of, while there is room."""
+        index = 0
+        while index < len(self._postponed) and is_room():
+            drop = self.get(self._postponed[index][1])
+            if drop and not is_meant(drop):
+                index += 1
+                continue
+            del self._postponed[index]
+            if drop:
+                yield drop
 
     def _make_room(self) -> None:
         remembered = self._remembered

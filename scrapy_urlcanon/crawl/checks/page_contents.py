@@ -48,6 +48,10 @@ class PageContents:
         """Return what *page* showed; None where it was not fetched, or is forgotten."""
         return self._contents.get(page)
 
+    def keep(self, page: bytes, content: PageDigest) -> None:
+        """Remember *content* for *page*, which nobody else notes."""
+        self._contents[page] = content
+
     def rename(self, page: bytes, new: bytes) -> None:
         """Remember for *new* what *page* showed: the rules changed, and that is its name now."""
         content = self._contents.pop(page)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of, registrable_domain
-from scrapy_urlcanon.canonicalizer.rules import BY_NAME
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME, Skip
 from scrapy_urlcanon.crawl.checks.taking_back import taking_back
 from scrapy_urlcanon.crawl.checks.written_rules import without_suspended
 from scrapy_urlcanon.crawl.own_requests import RELEASED, marked, with_url
@@ -90,17 +90,22 @@ class Suspension:
         self._stats.inc(Stat.AUDIT_SUSPENDED, rule=str(entry))
         let_through = self._let_through(entry, domain, record.others)
         last = record.others[-1]
+        what, found = "audited duplicate", "were other pages"
+        example = f"{shown_url(last.first)} and {shown_url(last.url)}"
+        if entry.option == Skip.name:
+            what, found = "audited URL", "showed what no other URL does"
+            example = shown_url(last.url)
         logger.warning(
             "%(rule)s is off for %(domain)s from now on: of %(audited)s that are due to it, "
-            "%(false)d were other pages, for example %(first)s and %(second)s. %(dropped)s that "
-            "it had dropped, as far as they are remembered, %(are)s fetched now.%(advice)s",
+            "%(false)d %(found)s, for example %(example)s. %(dropped)s that it had dropped, as far "
+            "as they are remembered, %(are)s fetched now.%(advice)s",
             {
                 "rule": entry,
                 "domain": domain,
-                "audited": count_of(record.judged, "audited duplicate"),
+                "audited": count_of(record.judged, what),
                 "false": len(record.others),
-                "first": shown_url(last.first),
-                "second": shown_url(last.url),
+                "found": found,
+                "example": example,
                 "dropped": count_of(let_through, "URL"),
                 "are": "is" if let_through == 1 else "are",
                 "advice": self._advice(record),
@@ -119,19 +124,19 @@ class Suspension:
         if record.entry.option not in BY_NAME:
             return ""
         configuration = without_suspended(self._canonicalizer.configuration)
-        urls = [url for other in record.others for url in (other.first, other.url)]
+        urls = [url for other in record.others for url in (other.first, other.url) if url]
         way = taking_back(configuration, record.entry, record.domain, urls)
         return f" {way.advice} {way.line}".rstrip()
 
     def _let_through(self, entry: RuleEntry, domain: str, others: list[OtherPage]) -> int:
         """Schedule what an entry had merged, and nothing else; return how many requests."""
-        if entry.option in BY_NAME:
+        if entry.option in BY_NAME and entry.option != Skip.name:
             self._rename_pages(domain, others)
 
         def is_meant(drop: Drop) -> bool:
             if drop.domain != domain or entry not in drop.entries:
                 return False
-            if entry.option not in BY_NAME:
+            if entry.option not in BY_NAME or drop.is_skipped:
                 return True
             canonicalize = self._canonicalizer.canonicalize
             return canonicalize(drop.request.url) != canonicalize(drop.first)

@@ -11,6 +11,7 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.configuration import OVERRIDE, RuleSet
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.patterns import Pattern
+from scrapy_urlcanon.canonicalizer.rules import Skip
 from scrapy_urlcanon.crawl.checks.shown_rules import shown_value
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING, name_of
 
@@ -43,7 +44,7 @@ def taking_back(
     overrides. So the line goes to the weakest place in which it has an effect: that is tried.
 
     :param configuration: with all that was written (:func:`.without_suspended`).
-    :param urls: some that the entry changed.
+    :param urls: some that the entry changed, or skipped.
     """
     if entry.option == DECLARED_CANONICAL:
         return TakingBack(
@@ -128,4 +129,6 @@ def _key(rule_set: RuleSet) -> tuple[str, Pattern | SitePattern | PlacePattern, 
 
 
 def _changes(canonicalizer: Canonicalizer, entry: RuleEntry, url: str) -> bool:
+    if entry.option == Skip.name:
+        return canonicalizer.skips(url) == entry.entry
     return any(entry in step.entries for step in canonicalizer.explain(url).steps)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import define, field
 
+from scrapy_urlcanon.canonicalizer.rules import Skip
 from scrapy_urlcanon.pages.verdict import Comparison, Judgement, Side, Verdict
 
 if TYPE_CHECKING:
@@ -28,18 +29,23 @@ class AuditedPair(NamedTuple):
     url: str
     """The variant."""
     first: str
-    """The URL that stood for it."""
+    """The URL that stood for it; of one that is skipped, that of its page, if known."""
     entries: tuple[RuleEntry, ...]
     """What makes the two one; of another page, what is to blame for that."""
     domain: str
     judgement: Judgement
     page: bytes
-    """The fingerprint that both have."""
+    """The fingerprint that both have; of one that is skipped, that of the page."""
 
     @property
     def is_same(self) -> bool:
         """Whether both show one page."""
         return self.judgement.verdict is Verdict.SAME
+
+    @property
+    def is_of_skip(self) -> bool:
+        """Whether the first one is skipped, and no rule makes the two one."""
+        return any(entry.option == Skip.name for entry in self.entries)
 
 
 @define(eq=False)

@@ -109,8 +109,8 @@ class Recorder:
         self.request_dropped(drop.request)
 
     def audited(self, pair: AuditedPair) -> None:
-        """Keep what the audit found."""
-        if pair.judgement.verdict is Verdict.CANNOT_TELL:
+        """Keep what the audit found; of what is skipped, it has what its URL showed already."""
+        if pair.judgement.verdict is Verdict.CANNOT_TELL or pair.is_of_skip:
             return
         for entry in pair.entries:
             for rule in self._rules.behind(entry, pair.url, pair.first) or (None,):

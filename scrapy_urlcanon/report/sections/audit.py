@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from scrapy_urlcanon.canonicalizer.rules import Skip
 from scrapy_urlcanon.crawl.checks.shown_rules import shown_layer, shown_rule
 from scrapy_urlcanon.crawl.checks.taking_back import TakingBack, taking_back
 from scrapy_urlcanon.crawl.checks.written_rules import as_written
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
-    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    from scrapy_urlcanon.canonicalizer.entries import Cause, RuleEntry
     from scrapy_urlcanon.crawl.checks.trial import AuditedPair
     from scrapy_urlcanon.report.document import Report
     from scrapy_urlcanon.report.screen import Cell, Screen
@@ -38,11 +39,12 @@ _PRINTED_PAIRS = 1
 
 @frozen
 class Pair:
-    """A dropped variant that was fetched all the same, and what that showed."""
+    """A dropped variant, or skipped URL, that was fetched all the same, and what that showed."""
 
     url: str
     """The variant, redacted."""
     kept: str
+    """The URL that was kept; of one that is skipped, that of the page most like it, or none."""
     verdict: str
     """``same``, ``another`` or ``cannot tell``."""
     reason: str
@@ -121,13 +123,11 @@ class Audit(Section):
     def _row(
         self, entry: RuleEntry, domain: str, found: _Found, canonicalizer: Canonicalizer
     ) -> AuditedRule:
-        urls = [url for pair in found.pairs for url in (pair.url, pair.first)]
+        urls = [url for pair in found.pairs for url in (pair.url, pair.first) if url]
         layers = dict.fromkeys(
             cause.layer
             for url in urls
-            for step in canonicalizer.explain(url).steps
-            if step.option == entry.option
-            for cause in step.causes
+            for cause in _causes(canonicalizer, entry.option, url)
             if cause.entry == entry.entry
         )
         ways = (
@@ -228,6 +228,17 @@ def figures_of(row: AuditedRule) -> str:
     return f"{told}, {row.cannot_tell:,} cannot be told" if row.cannot_tell else told
 
 
+def _causes(canonicalizer: Canonicalizer, option: str, url: str) -> Iterator[Cause]:
+    """Yield what *option* did to *url*: to change it, or to skip it."""
+    explanation = canonicalizer.explain(url)
+    skip = canonicalizer.cause_of_skip(explanation.canonical) if option == Skip.name else None
+    if skip:
+        yield skip
+    for step in explanation.steps:
+        if step.option == option:
+            yield from step.causes
+
+
 def _pair(pair: AuditedPair) -> Pair:
     judgement = pair.judgement
     return Pair(
@@ -248,7 +259,8 @@ def _lines(lines: Iterable[str]) -> Iterator[str]:
 
 def _show_pair(pair: Pair, screen: Screen) -> None:
     verdict = f"{pair.verdict}: {pair.reason}" if pair.reason else pair.verdict
-    screen.line(screen.marked(pair.url, pair.kept), (f"  {verdict}", "cyan"), indent=2)
+    url = screen.marked(pair.url, pair.kept) if pair.kept else pair.url
+    screen.line(url, (f"  {verdict}", "cyan"), indent=2)
     rows: list[tuple[Cell, Cell]] = []
     for label, lines in (
         ("only in the variant", pair.only_variant),

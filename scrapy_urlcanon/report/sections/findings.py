@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from scrapy_urlcanon.canonicalizer.rules import Skip
 from scrapy_urlcanon.report.sampling import COUNTED_URLS
 from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.report.sections.audit import Audit, AuditedRule
@@ -136,11 +137,18 @@ def _skipped(report: Report) -> Iterator[Finding]:
     placed = report.figure("skip/placed")
     known = f" Of {placed:,} it is known: those pages were requested." if placed else ""
     if by_template:
+        rows = report.rows(AuditedRule)
+        told = (
+            "nothing can tell whether their pages were found under other URLs; with URLCANON_AUDIT "
+            "some of them are fetched to see that"
+        )
+        if any(row.rule.startswith(f"{Skip.name}:") for row in rows):
+            told = "'Was it right?' says of some whether their pages were found under other URLs"
         ranked = sorted(by_template, key=lambda template: (-by_template[template], template))
         yield Finding(
             f"{count_of(sum(by_template.values()), 'request')} skipped",
-            "They fit a template of the skip option, so nothing was fetched for them, and nothing "
-            f"can tell whether their pages were found under other URLs.{known}",
+            f"They fit a template of the skip option, so nothing was fetched for them, and {told}."
+            f"{known}",
             tuple(f"{template}: {by_template[template]:,}" for template in ranked[:_LISTED]),
         )
 

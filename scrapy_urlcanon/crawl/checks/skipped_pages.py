@@ -1,0 +1,220 @@
+"""Looks for the pages of URLs that are skipped among those of other URLs."""
+
+from __future__ import annotations
+
+from array import array
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy import Request, signals
+from scrapy.core.scheduler import Scheduler
+from scrapy.utils.misc import load_object
+
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.checks.job_titles import JobTitles
+from scrapy_urlcanon.crawl.seen import record_as_seen
+from scrapy_urlcanon.pages.same_page import sampled_lines, similarity
+from scrapy_urlcanon.pages.signature import hash64
+from scrapy_urlcanon.pages.verdict import NO_TEXT, RESTLESS, SHARED, Judgement, Verdict, some_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from scrapy_urlcanon.crawl.checks.page_contents import PageContents
+    from scrapy_urlcanon.crawl.checks.trial import Trial
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+    from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
+    from scrapy_urlcanon.crawl.settings import CrawlSettings
+    from scrapy_urlcanon.pages.noise import Noise
+    from scrapy_urlcanon.pages.same_page import PageDigest
+    from scrapy_urlcanon.pages.shown import Shown
+
+_MOST_LIKE = 500
+"""Where more pages have one title, one of them may be the same that is not looked at."""
+_LOW = 0xFFFFFFFF
+
+
+class SkippedPages:
+    """Looks for what skipped URLs show among the pages that the spider has got, or gets later.
+
+    One page has one title, so those are looked at that have the same. What is not found waits until
+    the crawl has nothing else to fetch. Then it is compared with the page that is most like it, as
+    any two URLs are; where no page has its title it is fetched a second time, as a control.
+
+    :param noise_of: returns what is known to be another at each visit on a domain.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        settings: CrawlSettings,
+        *,
+        fingerprints: PageFingerprints,
+        requests: PageRequests,
+        contents: PageContents,
+        noise_of: Callable[[str], Noise],
+    ) -> None:
+        self._crawler = crawler
+        self._fingerprints = fingerprints
+        self._requests = requests
+        self._contents = contents
+        self._noise_of = noise_of
+        self._urls: BoundedMapping[int, tuple[str, ...]] = BoundedMapping(settings.audit_max_pages)
+        # Of more pages some are forgotten.
+        self._room = settings.audit_max_pages // 2
+        # What was looked for in vain so far, and of that what may yet be found.
+        self._shown: dict[Trial, PageDigest] = {}
+        self._waiting: dict[int, list[Trial]] = {}
+        # What pages of earlier runs have in common with others; None where that is not known.
+        self._earlier: frozenset[int] | None = frozenset()
+        # Those of this run, for the next one.
+        self._keys = array("Q")
+        is_alone = issubclass(load_object(crawler.settings["SCHEDULER"]), Scheduler)
+        if settings.seen or not is_alone:
+            self._earlier = None
+        elif crawler.settings["JOBDIR"]:
+            self._titles = JobTitles(Path(crawler.settings["JOBDIR"]))
+            self._earlier = self._titles.read()
+            crawler.signals.connect(self._titles.begin, signals.spider_opened)
+            crawler.signals.connect(self.spider_closed, signals.spider_closed)
+
+    def spider_closed(self) -> None:
+        """Keep for the next run of a job what pages this one and those before have got."""
+        if self._earlier is not None and self._room >= 0:
+            self._titles.end({*self._earlier, *self._keys})
+
+    def note(self, url: str, content: PageDigest) -> list[Trial]:
+        """Note that the spider has *content* of *url*; return the trials that waited for it.
+
+        What was dropped is a variant of *url* from now on.
+        """
+        self._add(url, content)
+        waiting = self._waiting.get(_key(content), ())
+        found = [each for each in waiting if self._are_one(each, self._shown[each], content)]
+        for trial in found:
+            self._forget(trial)
+            trial.drop = trial.drop._replace(first=url)
+        return found
+
+    def _add(self, url: str, content: PageDigest) -> None:
+        key = _key(content)
+        urls = self._urls.get(key) or ()
+        if url not in urls and len(urls) <= _MOST_LIKE:
+            self._urls[key] = (*urls, url)
+            self._room -= 1
+            self._keys.append(key)
+
+    def _forget(self, trial: Trial) -> None:
+        shown = self._shown.pop(trial, None)
+        waiting = self._waiting.get(_key(shown)) if shown else None
+        if waiting and trial in waiting:
+            waiting.remove(trial)
+
+    def ended(self, trial: Trial) -> None:
+        """Note that there is a verdict; where the spider got the page, others may be the same."""
+        self._forget(trial)
+        url = trial.drop.request.url
+        if trial.is_got and trial.response:
+            content = self._contents.read(trial.response)
+            self._contents.keep(self._fingerprints.fingerprint(Request(url)), content)
+            self._add(url, content)
+            record_as_seen(self._crawler, Request(url))
+
+    def judge(self, trial: Trial, response: Response, shown: Shown) -> Judgement | None:
+        """Return what is to be said of a skipped URL; None where it is to wait.
+
+        It is a variant of the URL under which the page is found.
+        """
+        content, noise = shown.digest, self._noise_of(trial.drop.domain)
+        if self._contents.common.has_several_pages(content):
+            return Judgement(Verdict.CANNOT_TELL, SHARED)
+        place = self._place_of(trial, response, content)
+        if place:
+            trial.drop = trial.drop._replace(first=place)
+            return Judgement(Verdict.SAME)
+        before = self._shown.setdefault(trial, content)
+        if before is content:
+            self._waiting.setdefault(_key(content), []).append(trial)
+            return None
+        trial.response = response
+        return self._judge_alone(noise, before, shown)
+
+    def ask_again(self) -> list[Trial]:
+        """Return those that wait, and are to be fetched once more: no other page is to come.
+
+        Each is compared with the page that is most like it from now on, if any has its title.
+        """
+        asked = [*chain.from_iterable(self._waiting.values())]
+        self._waiting.clear()
+        for trial in asked:
+            shown = self._shown[trial]
+            like = self._like(shown)
+            if like and len(like) <= _MOST_LIKE:
+                likeness = [_likeness(shown, content) for _, _, content in like]
+                place, page, content = like[likeness.index(max(likeness))]
+                trial.drop, trial.page = trial.drop._replace(first=place), page
+                noise = self._noise_of(trial.drop.domain)
+                trial.compare_with(content, noise, self._contents.common)
+        return asked
+
+    def _place_of(self, trial: Trial, response: Response, shown: PageDigest) -> str | None:
+        """Return under which other URL the spider has the page, if it has."""
+        if response.url != trial.drop.request.url:
+            # As a short link leads to its page.
+            page = self._fingerprints.page(Request(response.url))
+            if page is not None and self._requests.is_had(page):
+                return response.url
+        like = self._like(shown)
+        return next((url for url, _, content in like if self._are_one(trial, shown, content)), None)
+
+    def _are_one(self, trial: Trial, shown: PageDigest, content: PageDigest) -> bool:
+        return bool(self._noise_of(trial.drop.domain).same_page(content, shown))
+
+    def _like(self, shown: PageDigest) -> list[tuple[str, bytes, PageDigest]]:
+        """Return the URLs of its title with their pages, where it is known what they showed."""
+        found = []
+        for url in self._urls.get(_key(shown)) or ():
+            # By the rules of now: some may have been suspended.
+            page = self._fingerprints.page(Request(url))
+            content = page and self._contents.get(page)
+            if page and content:
+                found.append((url, page, content))
+        return found
+
+    def _judge_alone(self, noise: Noise, before: PageDigest, shown: Shown) -> Judgement:
+        """Return what is to be said of a page that no other URL shows at the end of the crawl."""
+        content = shown.digest
+        key = _key(content)
+        if _key(before) != key:
+            return Judgement(Verdict.CANNOT_TELL, RESTLESS)
+        is_one_of_many = len(self._urls.get(key) or ()) > _MOST_LIKE
+        if is_one_of_many or self._room < 0 or self._earlier is None or key in self._earlier:
+            return Judgement(Verdict.CANNOT_TELL, "not all pages are known that it may be")
+        lines, limit = sampled_lines(before)
+        changed = noise.note(lines, shown.lines, limit)
+        own = {
+            line: text
+            for line, text in shown.texts.items()
+            if line[0] not in changed and not noise.holds(line[0]) and not noise.is_common(line)
+        }
+        lines_alone = frozenset(own)
+        if content.title:
+            lines_alone |= {(content.title_shape & _LOW, content.title & _LOW)}
+        if not lines_alone:
+            return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
+        return Judgement(Verdict.ANOTHER, only_variant=some_of(own.values()), own=lines_alone)
+
+
+def _key(content: PageDigest) -> int:
+    """Return what pages have in common that may be one: the title, or all of a file."""
+    return hash64(content.digest) if content.lines is None else content.title
+
+
+def _likeness(one: PageDigest, other: PageDigest) -> float:
+    if one.sketch is None or other.sketch is None:
+        return float(one.digest == other.digest)
+    return similarity(one.sketch, other.sketch)

@@ -1,0 +1,108 @@
+"""What is skipped is audited: whether its pages are found under other URLs."""
+
+import logging
+
+import pytest
+from audited_shop import SETTINGS, audits, product
+from loopback import page, redirect
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, links
+
+SKIP = {**SETTINGS, "URLCANON_RULES": {"site.example": {"skip": ["/?p={id:digits}"]}}}
+SUSPENDED = "audit/suspended/skip:/?p={id:digits}"
+NUMBERS = range(1, 13)
+
+
+def site(show, *, articles=NUMBERS, article=product):
+    """Return a site that links what is skipped first, and then the *articles* themselves.
+
+    :param show: returns what the skipped URL of each number shows.
+    """
+    short, own = [f"/?p={n}" for n in NUMBERS], [f"/article/{n}" for n in articles]
+
+    def respond(request):
+        if request.target == "/":
+            return links(*short, *own)
+        if request.target in short:
+            return show(int(request.query.removeprefix("p=")))
+        return article(int(request.target.rpartition("/")[2]))
+
+    return respond
+
+
+def log_in(_):
+    """Return a form that stands in the place of every page."""
+    return page("<title>Log in</title><p>Who are you? Say it, and which word opens the door.</p>")
+
+
+def untitled(number):
+    """Return a page of which nothing but the text is its own."""
+    return page("<nav>Home Shop</nav><p>" + " ".join(f"word{number}x{n}" for n in range(20)))
+
+
+@pytest.mark.parametrize(
+    "show",
+    [product, lambda n: redirect(f"{SITE}/article/{n}"), lambda n: product(n, seed=n)],
+    ids=["same", "redirect", "moving"],
+)
+@deferred_f_from_coro_f
+async def test_right_rule_costs_some_fetches(crawl, show):
+    """The pages of some are found among those that come, which nobody gets twice."""
+    result = await crawl(site(show), SKIP)
+    assert sorted(result.pages) == sorted(["/", *(f"/article/{n}" for n in NUMBERS)])
+    assert audits(result.figures) == {"audited": 6}
+    assert sum(hit.startswith("/?p=") for hit in result.hits) == 6
+
+
+@pytest.mark.parametrize("articles", [[], [2, 5, 6, 9]], ids=["all", "some"])
+@pytest.mark.parametrize("made", [product, untitled])
+@deferred_f_from_coro_f
+async def test_wrong_rule_is_suspended_and_no_page_is_lost(crawl, caplog, made, articles):
+    """Pages that are nowhere else are found to be when all else is fetched."""
+    with caplog.at_level(logging.WARNING):
+        result = await crawl(site(made, articles=articles, article=made), SKIP)
+    lacking = {f"/?p={n}" for n in NUMBERS if n not in articles}
+    assert lacking <= {*result.pages}
+    assert {f"/article/{n}" for n in articles} <= {*result.pages}
+    assert result.figures[SUSPENDED] == 1
+    (warning,) = (r.getMessage() for r in caplog.records if "is off for" in r.message)
+    assert "showed what no other URL does, for example http://site.example/?p=" in warning
+    assert "'override': {'skip': ['!/?p={id:digits}']}" in warning
+
+
+@deferred_f_from_coro_f
+async def test_form_that_stands_in_the_place_of_all_is_one_page(crawl):
+    """The spider gets it once, and that is no reason to fetch the others."""
+    result = await crawl(site(log_in, articles=[]), SKIP)
+    assert len(result.pages) == 2
+    assert SUSPENDED not in result.figures
+
+
+@deferred_f_from_coro_f
+async def test_next_run_of_a_job_knows_what_the_last_one_has_got(crawl, tmp_path):
+    """A page that an earlier run got is found elsewhere, and one that none did is not."""
+    job = {**SKIP, "JOBDIR": str(tmp_path / "job")}
+    own = [f"/article/{n}" for n in NUMBERS]
+    right = site(product)
+    await crawl(right, {**job, "CLOSESPIDER_PAGECOUNT": 10})
+    second = await crawl(right, job)
+    assert second.pages
+    assert {*second.pages} <= {*own}
+    assert SUSPENDED not in second.figures
+
+    job = {**SKIP, "JOBDIR": str(tmp_path / "another")}
+    wrong = site(product, articles=[2, 5])
+    first = await crawl(wrong, {**job, "CLOSESPIDER_PAGECOUNT": 1})
+    second = await crawl(wrong, job)
+    assert {f"/?p={n}" for n in NUMBERS if n not in {2, 5}} <= {*first.pages, *second.pages}
+
+
+@deferred_f_from_coro_f
+async def test_report_shows_what_was_found(crawl, tmp_path):
+    """With the place where it is written, and the way to take it back."""
+    path = tmp_path / "report.html"
+    await crawl(site(product, articles=[2]), {**SKIP, "URLCANON_REPORT": str(path)})
+    text = path.read_text(encoding="utf-8")
+    assert "it is skipped, and no other URL shows it" in text
+    assert 'written in <bdi dir="ltr" class="layer">URLCANON_RULES' in text
+    assert "&#39;Was it right?&#39; says of some" in text
