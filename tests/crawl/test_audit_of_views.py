@@ -73,3 +73,19 @@ async def test_next_run_of_a_job_audits_what_the_last_one_dropped(crawl, tmp_pat
     second = await crawl(respond, settings)
     assert len(first.pages) <= 3
     assert len({*first.pages, *second.pages}) >= least
+
+
+@deferred_f_from_coro_f
+async def test_each_run_of_a_job_fetches_what_it_audits(crawl, tmp_path):
+    """What an earlier run had fetched for its audits is not what is fetched now."""
+    urls = URLS["drop_params"]
+    respond = shop(urls, lambda request, _: product(request.query))
+    settings = {
+        **SETTINGS,
+        "JOBDIR": str(tmp_path / "job"),
+        "URLCANON_RULES": {"site.example": {"drop_params": WRONG["drop_params"]}},
+    }
+    got = set()
+    for stop in (1, 1, 1, 0):
+        got |= {*(await crawl(respond, {**settings, "CLOSESPIDER_PAGECOUNT": stop})).pages}
+    assert len(got) == 1 + len(urls)

@@ -105,7 +105,6 @@ class Audit:
         self._on_audited = on_audited
         self._sample = AuditSample(canonicalizer, settings.audit, settings.audit_max_false)
         self._trials: dict[str, Trial] = {}
-        self._rounds = 0
         self._variants = DroppedVariants(settings, stats)
         self.held = HeldResponses(settings.pending_max_bytes // _HELD_PART)
         """What was fetched of variants that may yet be let through."""
@@ -223,9 +222,8 @@ class Audit:
             reference, self.noise(drop.domain), drop.first, url, page=drop.fingerprint
         )
         trial = self._trials[url] = Trial(
-            drop, drop.fingerprint, _NO_MERGE, self._rounds, comparison, on_verdict=on_verdict
+            drop, drop.fingerprint, _NO_MERGE, comparison=comparison, on_verdict=on_verdict
         )
-        self._rounds += 1
         self._go_on_comparing(trial, comparison.add(Side.VARIANT, shown) if shown else Side.VARIANT)
         return True
 
@@ -288,8 +286,7 @@ class Audit:
         url = drop.request.url
         if url in self._trials:
             return
-        trial = self._trials[url] = Trial(drop, page, merge, self._rounds)
-        self._rounds += 1
+        trial = self._trials[url] = Trial(drop, page, merge)
         reference = self._contents.get(page)
         if reference:
             trial.compare_with(reference, self.noise(drop.domain), self._contents.common)

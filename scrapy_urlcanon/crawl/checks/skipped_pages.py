@@ -153,7 +153,7 @@ class SkippedPages:
         for trial in asked:
             shown = self._shown[trial]
             like = self._like(shown)
-            if like and len(like) <= _MOST_LIKE:
+            if like and self._knows_all(_key(shown)):
                 likeness = [_likeness(shown, content) for _, _, content in like]
                 place, page, content = like[likeness.index(max(likeness))]
                 trial.drop, trial.page = trial.drop._replace(first=place), page
@@ -185,14 +185,18 @@ class SkippedPages:
                 found.append((url, page, content))
         return found
 
+    def _knows_all(self, key: int) -> bool:
+        """Tell whether all pages are known that have *key* in common."""
+        is_of_this_run = self._earlier is not None and key not in self._earlier
+        return is_of_this_run and self._room >= 0 and len(self._urls.get(key) or ()) <= _MOST_LIKE
+
     def _judge_alone(self, noise: Noise, before: PageDigest, shown: Shown) -> Judgement:
         """Return what is to be said of a page that no other URL shows at the end of the crawl."""
         content = shown.digest
         key = _key(content)
         if _key(before) != key:
             return Judgement(Verdict.CANNOT_TELL, RESTLESS)
-        is_one_of_many = len(self._urls.get(key) or ()) > _MOST_LIKE
-        if is_one_of_many or self._room < 0 or self._earlier is None or key in self._earlier:
+        if not self._knows_all(key):
             return Judgement(Verdict.CANNOT_TELL, "not all pages are known that it may be")
         lines, limit = sampled_lines(before)
         changed = noise.note(lines, shown.lines, limit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from time import time_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import define, field
@@ -55,8 +56,8 @@ class Trial:
     drop: Drop
     page: bytes
     merge: Merge
-    round: int
-    """How many audits there were before."""
+    round: int = field(factory=time_ns)
+    """When it began, in ns: no other audit, of whatever run of a job, has fetched what it does."""
     comparison: Comparison | None = None
     """None while the kept page is fetched to have anything to compare with."""
     side: Side = Side.VARIANT
