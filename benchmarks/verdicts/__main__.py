@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Iterable, Iterator
 
-PARTS = ("off", "movements", "hard", "validate", "declared", "shop")
+PARTS = ("off", "movements", "hard", "validate", "declared", "skipped", "shop")
 _SHARE_OF_OTHERS = 5
 """Of the other parts there are so many times fewer seeds than of the movements."""
 _EACH = 50
@@ -26,7 +26,7 @@ _EACH = 50
 
 def tasks_of(options: Namespace) -> Iterator[Any]:
     """Yield what is to be measured."""
-    from benchmarks.verdicts import cases, declaring, validating  # noqa: PLC0415
+    from benchmarks.verdicts import cases, declaring, skipping, validating  # noqa: PLC0415
 
     seeds = range(options.first, options.first + options.seeds)
     fewer = seeds[: max(1, len(seeds) // _SHARE_OF_OTHERS)]
@@ -36,6 +36,7 @@ def tasks_of(options: Namespace) -> Iterator[Any]:
         "hard": cases.of_hard_sites(fewer),
         "validate": validating.of_validations(fewer),
         "declared": declaring.of_declarations(fewer),
+        "skipped": skipping.of_skips(seeds),
     }
     for name, tasks in parts.items():
         if name in options.parts:

@@ -30,12 +30,14 @@ def finish(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 def measure(task: Any) -> list[Any]:
     """Do one crawl, or validate one set of rules."""
-    from benchmarks.verdicts import cases, declaring, validating  # noqa: PLC0415
+    from benchmarks.verdicts import cases, declaring, skipping, validating  # noqa: PLC0415
 
     if isinstance(task, cases.Case):
         return [finish(cases.crawl(task))]
     if isinstance(task, validating.Validation):
         return list(finish(validating.validate(task)))
+    if isinstance(task, skipping.Skipping):
+        return [finish(skipping.crawl(task))]
     return [finish(declaring.crawl(task))]
 
 

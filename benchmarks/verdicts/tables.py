@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import product
 from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from benchmarks.verdicts.cases import (
 from benchmarks.verdicts.declaring import HONEST, WITNESSES, Declared
 from benchmarks.verdicts.movements import MOVEMENTS
 from benchmarks.verdicts.options import OPTIONS
+from benchmarks.verdicts.skipping import KINDS, MORE_FETCHES, Skipped
 from benchmarks.verdicts.validating import Validated
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ def tables(outcomes: Sequence[Any]) -> dict[str, str]:
             "option", validated, lambda each: each.option, tuple(OPTIONS)
         ),
         "declared": _declared(declared),
+        "skipped": _skipped([each for each in outcomes if isinstance(each, Skipped)]),
     }
 
 
@@ -106,7 +109,7 @@ def by(
     return [*found, ("all", [each for _, group in found for each in group])] if found else []
 
 
-def _more(outcomes: Iterable[Outcome]) -> tuple[str, str]:
+def _more(outcomes: Iterable[Outcome | Skipped]) -> tuple[str, str]:
     shares = [each.share - 1 for each in outcomes]
     return f"{mean(shares):+.1%}", f"{max(shares):+.1%}"
 
@@ -227,7 +230,31 @@ def _declared(outcomes: Sequence[Declared]) -> str:
     return table(["the site", *columns], rows)
 
 
+def _skipped(outcomes: Sequence[Skipped]) -> str:
+    rows = []
+    for kind, is_audited in product(KINDS, (False, True)):
+        group = [each for each in outcomes if each.case.kind == kind]
+        group = [each for each in group if each.case.is_audited == is_audited]
+        if group:
+            lost = [each.pages - each.reached for each in group]
+            rows.append(
+                (
+                    kind,
+                    f"{AUDIT:.0%}" if is_audited else "off",
+                    len(group),
+                    f"{sum(each.pages for each in group):,}",
+                    f"{sum(lost):,}",
+                    sum(map(bool, lost)),
+                    *_more(group),
+                    sum(each.is_suspended for each in group),
+                )
+            )
+    columns = ["audit", "crawls", "pages", "lost", "crawls that lost any", "more than pages"]
+    return table(["short links", *columns, "at most", "template suspended"], rows)
+
+
 AIMS = (
     f"No page lost, no right entry suspended, every wrong one found; at most {MORE:.0%} more"
-    f" fetches than pages where all entries are right, and {MORE_PER_WRONG:.0%} per wrong one."
+    f" fetches than pages where all entries are right, and {MORE_PER_WRONG:.0%} per wrong one;"
+    f" {MORE_FETCHES} for a template that skips."
 )

@@ -58,6 +58,10 @@ class CommonContents:
         self._make_room(self._owners)
         return self._owners.setdefault(content.digest, page) != page
 
+    def belongs(self, content: PageDigest, page: Hashable) -> None:
+        """Note that *content* is that of *page*, whatever it was fetched to be compared with."""
+        self._owners[content.digest] = page
+
     def has_several_pages(self, content: PageDigest) -> bool:
         """Tell whether several pages have *content*."""
         uses = self._uses.get(content.digest)

@@ -50,8 +50,8 @@ async def test_right_rule_costs_some_fetches(crawl, show):
     """The pages of some are found among those that come, which nobody gets twice."""
     result = await crawl(site(show), SKIP)
     assert sorted(result.pages) == sorted(["/", *(f"/article/{n}" for n in NUMBERS)])
-    assert audits(result.figures) == {"audited": 6}
-    assert sum(hit.startswith("/?p=") for hit in result.hits) == 6
+    assert audits(result.figures) == {"audited": 10}
+    assert sum(hit.startswith("/?p=") for hit in result.hits) == 10
 
 
 @pytest.mark.parametrize("articles", [[], [2, 5, 6, 9]], ids=["all", "some"])

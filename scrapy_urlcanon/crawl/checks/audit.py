@@ -19,7 +19,7 @@ from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses, is_refusal
 from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
 from scrapy_urlcanon.crawl.checks.suspension import Suspension
-from scrapy_urlcanon.crawl.checks.trial import AuditedPair, Trial
+from scrapy_urlcanon.crawl.checks.trial import AuditedPair, Trial, rounds_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, RESCUE, mark_of, marked, with_url
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
@@ -61,8 +61,6 @@ if TYPE_CHECKING:
 _MOST_FETCHES = 8
 """After so many fetches one variant is not worth more."""
 _NO_MERGE = Merge((), is_joint=False)
-_HELD_PART = 4
-"""The part of ``URLCANON_PENDING_MAX_BYTES`` that is for responses."""
 
 
 class Audit:
@@ -101,12 +99,12 @@ class Audit:
         self._fingerprints = fingerprints
         self._requests = requests
         self._contents = contents
-        self._stats = stats
         self._on_audited = on_audited
         self._sample = AuditSample(canonicalizer, settings.audit, settings.audit_max_false)
         self._trials: dict[str, Trial] = {}
+        self._rounds = rounds_of(crawler.settings)
         self._variants = DroppedVariants(settings, stats)
-        self.held = HeldResponses(settings.pending_max_bytes // _HELD_PART)
+        self.held = HeldResponses(settings.pending_max_bytes)
         """What was fetched of variants that may yet be let through."""
         self.suspension = Suspension(
             crawler,
@@ -133,6 +131,9 @@ class Audit:
                 requests=requests,
                 contents=contents,
                 noise_of=self.noise,
+                held=self.held,
+                fetch=self._fetch_side,
+                on_found=partial(self._conclude, judgement=Judgement(Verdict.SAME)),
             )
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -222,7 +223,7 @@ class Audit:
             reference, self.noise(drop.domain), drop.first, url, page=drop.fingerprint
         )
         trial = self._trials[url] = Trial(
-            drop, drop.fingerprint, _NO_MERGE, comparison=comparison, on_verdict=on_verdict
+            drop, drop.fingerprint, _NO_MERGE, next(self._rounds), comparison, on_verdict=on_verdict
         )
         self._go_on_comparing(trial, comparison.add(Side.VARIANT, shown) if shown else Side.VARIANT)
         return True
@@ -245,8 +246,7 @@ class Audit:
             lines, _ = sampled_lines(self._contents.read(response))
             self._sample.sites.saw(domain, page, lines)
         if self._skipped:
-            for trial in self._skipped.note(request.url, self._contents.read(response)):
-                self._conclude(trial, trial.merge.entries, Judgement(Verdict.SAME))
+            self._skipped.note(request.url, self._contents.read(response))
         if mark_of(request, RESCUE):
             # This one stands for the page now.
             self._variants.forget(request.url)
@@ -254,10 +254,10 @@ class Audit:
 
     def spider_idle(self) -> None:
         """Audit what waits for more pages: there will be none."""
+        if self._skipped:
+            self._skipped.go_on()
         self._sample.wait_no_more()
         self._go_on_with_the_sample(at_any_cost=True)
-        for trial in self._skipped.ask_again() if self._skipped else ():
-            self._fetch_side(trial, Side.VARIANT)
 
     def _go_on_with_the_sample(self, *, at_any_cost: bool = False) -> None:
         """Audit what had to wait, as far as that is affordable by now."""
@@ -286,7 +286,7 @@ class Audit:
         url = drop.request.url
         if url in self._trials:
             return
-        trial = self._trials[url] = Trial(drop, page, merge)
+        trial = self._trials[url] = Trial(drop, page, merge, next(self._rounds))
         reference = self._contents.get(page)
         if reference:
             trial.compare_with(reference, self.noise(drop.domain), self._contents.common)
@@ -360,16 +360,16 @@ class Audit:
         if judgement.verdict is not Verdict.ANOTHER:
             is_first = trial.side is Side.VARIANT and not trial.has_control
             trial.is_got = judgement.reason == NO_TEXT and is_first
-            self._conclude(trial, entries, judgement)
+            self._conclude(trial, judgement)
             return trial.is_got
         other = OtherPage(drop.request.url, drop.first, judgement.own)
         site = self._sample.sites.of(drop.domain)
         trial.is_got = site.is_new(trial.page, other, judgement.lacking)
         if not trial.is_got:
             reason = "what it shows of its own another one showed before"
-            self._conclude(trial, entries, Judgement(Verdict.CANNOT_TELL, reason))
+            self._conclude(trial, Judgement(Verdict.CANNOT_TELL, reason))
         elif trial.merge.is_joint or len(entries) == 1:
-            self._conclude(trial, entries, judgement)
+            self._conclude(trial, judgement)
         else:
             trial.found = judgement
             records = {entry: self._sample.record(entry, drop.domain) for entry in entries}
@@ -389,7 +389,7 @@ class Audit:
         if not trial.suspects:
             reason = "another page, and no entry is to blame for it alone"
             judgement = found._replace(verdict=Verdict.CANNOT_TELL, reason=reason)
-            self._conclude(trial, trial.merge.entries, judgement)
+            self._conclude(trial, judgement)
             return
         without = self._canonicalizer.canonicalize_without
         drop = trial.drop
@@ -403,7 +403,7 @@ class Audit:
         else:
             entry = trial.suspects.popleft()
             self._sample.record(entry, trial.drop.domain, is_guilty=True)
-            self._conclude(trial, (entry,), found)
+            self._conclude(trial, found, entry)
 
     def _go_on(self, trial: Trial, found: Judgement, response: Response | None) -> None:
         """Take over what was fetched to tell the suspected entry from the others."""
@@ -421,7 +421,7 @@ class Audit:
                 return
             reason = "another page, and what tells the entries apart failed"
             judgement = found._replace(verdict=Verdict.CANNOT_TELL, reason=reason)
-            self._conclude(trial, trial.merge.entries, judgement)
+            self._conclude(trial, judgement)
             return
         look = trial.looks.popleft()
         is_variant = look == self._canonicalizer.canonicalize_without(drop.request.url, [entry])
@@ -440,8 +440,11 @@ class Audit:
         if self.held.has(look):
             self._variants.remember(drop._replace(request=with_url(drop.request, look)))
 
-    def _conclude(self, trial: Trial, entries: tuple[RuleEntry, ...], judgement: Judgement) -> None:
-        """End a trial with a verdict over *entries*."""
+    def _conclude(
+        self, trial: Trial, judgement: Judgement, guilty: RuleEntry | None = None
+    ) -> None:
+        """End a trial with a verdict over the *guilty* entry, or all of those that merged it."""
+        entries = (guilty,) if guilty else trial.merge.entries
         drop, url = trial.drop, trial.drop.request.url
         self._close(trial)
         self._on_audited(AuditedPair(url, drop.first, entries, drop.domain, judgement, trial.page))

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 FIRST = 3
 """How many drops of each entry on each domain are audited whatever the share."""
-_FIRST_SKIPPED = 10
-"""How many URLs that each entry skips: so many prove it. A page that is found takes one fetch, and
-nothing else would bring one that is not."""
+_FIRST_SKIPPED, _MOST_SKIPPED = 10, 60
+"""How many URLs that each entry skips, and how many until it is proved or off: the former prove it
+where all are found. Nothing else would bring a page that is not."""
 _SUSPECTED = 12
 """How many, of an entry that merged another page and is neither suspended nor cleared; twice as
 many where the server does not answer."""
@@ -305,7 +305,12 @@ class AuditSample:
             self._suspected.discard(record)
 
     def _is_open(self, record: EntryRecord) -> bool:
-        """Tell whether nothing is known of an entry, or little but that it merged another page."""
+        """Tell whether nothing is known of an entry, or little but that it merged another page.
+
+        Of one that skips, whether it is not proved.
+        """
+        if record.entry.option == Skip.name:
+            return record.outcome is Outcome.OPEN
         if not record.judged:
             most = _IN_VAIN if self.is_answered else _UNANSWERED
             return not record.under_way and record.cannot_tell < most
@@ -315,13 +320,14 @@ class AuditSample:
         """Return why the next drop by an entry is to be audited whatever the share, if it is."""
         # What held for many pages may be wrong for those that follow.
         chosen = record.chosen - record.settled
-        if chosen - record.refused >= _SUSPECTED or chosen >= 2 * _SUSPECTED:
+        skips = record.entry.option == Skip.name
+        most = _MOST_SKIPPED if skips else _SUSPECTED
+        if chosen - record.refused >= most or chosen >= 2 * most:
             return None
         if record.is_suspect or record.is_excused or (record.unsettled and not record.judged):
             return Need.SUSPECTED if record.outcome is Outcome.OPEN else None
         merges = record.chosen > 0 or record.idle <= _IDLE
-        first = _FIRST_SKIPPED if record.entry.option == Skip.name else FIRST
-        if not merges or record.chosen - record.refused >= first:
+        if not merges or record.chosen - record.refused >= (_FIRST_SKIPPED if skips else FIRST):
             return None
         is_next = not record.judged and not record.under_way
         return Need.UNKNOWN if is_next else Need.LITTLE_KNOWN

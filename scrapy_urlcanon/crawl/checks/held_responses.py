@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
+_PART = 4
 _REFUSALS = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 
 
@@ -21,11 +22,12 @@ class HeldResponses:
     A server may refuse what it has answered once. If such a variant is let through, this is what
     the spider gets, and nothing is fetched.
 
-    :param max_bytes: how many bytes of bodies are kept; then the oldest are forgotten.
+    :param pending_max_bytes: as in ``URLCANON_PENDING_MAX_BYTES``, of which a part is for bodies;
+        beyond, the oldest are forgotten.
     """
 
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
+    def __init__(self, pending_max_bytes: int) -> None:
+        self._max_bytes = pending_max_bytes // _PART
         self._responses: OrderedDict[str, Response] = OrderedDict()
         self._bytes = 0
 
@@ -42,6 +44,10 @@ class HeldResponses:
     def has(self, url: str) -> bool:
         """Tell whether there is a response for *url*."""
         return url in self._responses
+
+    def get(self, url: str) -> Response | None:
+        """Return the response for *url*, if there is one."""
+        return self._responses.get(url)
 
     def take(self, request: Request) -> Response | None:
         """Return and forget what is kept for *request*; None where it has to be fetched."""

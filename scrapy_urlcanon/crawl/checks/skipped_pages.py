@@ -16,7 +16,15 @@ from scrapy_urlcanon.crawl.checks.job_titles import JobTitles
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.pages.same_page import sampled_lines, similarity
 from scrapy_urlcanon.pages.signature import hash64
-from scrapy_urlcanon.pages.verdict import NO_TEXT, RESTLESS, SHARED, Judgement, Verdict, some_of
+from scrapy_urlcanon.pages.verdict import (
+    NO_TEXT,
+    RESTLESS,
+    SHARED,
+    Judgement,
+    Side,
+    Verdict,
+    some_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.checks.trial import Trial
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
@@ -46,6 +55,9 @@ class SkippedPages:
     any two URLs are; where no page has its title it is fetched a second time, as a control.
 
     :param noise_of: returns what is known to be another at each visit on a domain.
+    :param held: keeps what URLs showed whose page is not found yet.
+    :param fetch: fetches one of the two sides of a trial.
+    :param on_found: is called with each trial whose page is found, at the URL that stands for it.
     """
 
     def __init__(
@@ -57,12 +69,18 @@ class SkippedPages:
         requests: PageRequests,
         contents: PageContents,
         noise_of: Callable[[str], Noise],
+        held: HeldResponses,
+        fetch: Callable[[Trial, Side], None],
+        on_found: Callable[[Trial], None],
     ) -> None:
         self._crawler = crawler
         self._fingerprints = fingerprints
         self._requests = requests
         self._contents = contents
         self._noise_of = noise_of
+        self._held = held
+        self._fetch = fetch
+        self._on_found = on_found
         self._urls: BoundedMapping[int, tuple[str, ...]] = BoundedMapping(settings.audit_max_pages)
         # Of more pages some are forgotten.
         self._room = settings.audit_max_pages // 2
@@ -87,18 +105,12 @@ class SkippedPages:
         if self._earlier is not None and self._room >= 0:
             self._titles.end({*self._earlier, *self._keys})
 
-    def note(self, url: str, content: PageDigest) -> list[Trial]:
-        """Note that the spider has *content* of *url*; return the trials that waited for it.
-
-        What was dropped is a variant of *url* from now on.
-        """
+    def note(self, url: str, content: PageDigest) -> None:
+        """Note that the spider has *content* of *url*, and find the trials that waited for it."""
         self._add(url, content)
-        waiting = self._waiting.get(_key(content), ())
-        found = [each for each in waiting if self._are_one(each, self._shown[each], content)]
-        for trial in found:
-            self._forget(trial)
-            trial.drop = trial.drop._replace(first=url)
-        return found
+        for trial in tuple(self._waiting.get(_key(content), ())):
+            if self._are_one(trial, self._shown[trial], content):
+                self._is_at(trial, url)
 
     def _add(self, url: str, content: PageDigest) -> None:
         key = _key(content)
@@ -108,19 +120,18 @@ class SkippedPages:
             self._room -= 1
             self._keys.append(key)
 
-    def _forget(self, trial: Trial) -> None:
+    def ended(self, trial: Trial) -> None:
+        """Note that there is a verdict; where the spider got the page, others may be the same."""
         shown = self._shown.pop(trial, None)
         waiting = self._waiting.get(_key(shown)) if shown else None
         if waiting and trial in waiting:
             waiting.remove(trial)
-
-    def ended(self, trial: Trial) -> None:
-        """Note that there is a verdict; where the spider got the page, others may be the same."""
-        self._forget(trial)
         url = trial.drop.request.url
         if trial.is_got and trial.response:
             content = self._contents.read(trial.response)
-            self._contents.keep(self._fingerprints.fingerprint(Request(url)), content)
+            page = self._fingerprints.fingerprint(Request(url))
+            self._contents.keep(page, content)
+            self._contents.common.belongs(content, page)
             self._add(url, content)
             record_as_seen(self._crawler, Request(url))
 
@@ -132,42 +143,66 @@ class SkippedPages:
         content, noise = shown.digest, self._noise_of(trial.drop.domain)
         if self._contents.common.has_several_pages(content):
             return Judgement(Verdict.CANNOT_TELL, SHARED)
-        place = self._place_of(trial, response, content)
+        place = self._led_to(trial, response) or self._place_of(trial, content)
         if place:
             trial.drop = trial.drop._replace(first=place)
             return Judgement(Verdict.SAME)
         before = self._shown.setdefault(trial, content)
         if before is content:
             self._waiting.setdefault(_key(content), []).append(trial)
+            self._held.hold(trial.drop.request.url, response)
             return None
         trial.response = response
         return self._judge_alone(noise, before, shown)
 
-    def ask_again(self) -> list[Trial]:
-        """Return those that wait, and are to be fetched once more: no other page is to come.
+    def go_on(self) -> None:
+        """Look for the pages of those that wait once more: no other one is to come.
 
-        Each is compared with the page that is most like it from now on, if any has its title.
+        More may be known of what is noise. Of what is not found one on each domain is compared with
+        the page that is most like it, if any has its title: what that tells of noise may be enough
+        for the others.
         """
-        asked = [*chain.from_iterable(self._waiting.values())]
-        self._waiting.clear()
-        for trial in asked:
-            shown = self._shown[trial]
-            like = self._like(shown)
-            if like and self._knows_all(_key(shown)):
-                likeness = [_likeness(shown, content) for _, _, content in like]
-                place, page, content = like[likeness.index(max(likeness))]
-                trial.drop, trial.page = trial.drop._replace(first=place), page
-                noise = self._noise_of(trial.drop.domain)
-                trial.compare_with(content, noise, self._contents.common)
-        return asked
+        asked: dict[str, Trial] = {}
+        for trial in [*chain.from_iterable(self._waiting.values())]:
+            place = self._place_of(trial, self._shown[trial])
+            if place:
+                self._is_at(trial, place)
+            else:
+                asked.setdefault(trial.drop.domain, trial)
+        for trial in asked.values():
+            self._fetch(trial, self._compare(trial))
 
-    def _place_of(self, trial: Trial, response: Response, shown: PageDigest) -> str | None:
+    def _is_at(self, trial: Trial, place: str) -> None:
+        trial.drop = trial.drop._replace(first=place)
+        self._on_found(trial)
+
+    def _compare(self, trial: Trial) -> Side:
+        """Have *trial* compare its page with that which is most like it; return what to fetch."""
+        shown = self._shown[trial]
+        self._waiting[_key(shown)].remove(trial)
+        like = self._like(shown) if self._knows_all(_key(shown)) else []
+        if not like:
+            return Side.VARIANT
+        likeness = [_likeness(shown, content) for _, _, content in like]
+        place, trial.page, content = like[likeness.index(max(likeness))]
+        trial.drop = trial.drop._replace(first=place)
+        noise = self._noise_of(trial.drop.domain)
+        comparison = trial.compare_with(content, noise, self._contents.common)
+        trial.response = self._held.get(trial.drop.request.url)
+        if trial.response is None:
+            return Side.VARIANT
+        following = comparison.add(Side.VARIANT, self._contents.shown(trial.response))
+        return following if isinstance(following, Side) else Side.VARIANT
+
+    def _led_to(self, trial: Trial, response: Response) -> str | None:
+        """Return the URL that answered, as of a short link, if the spider has the page."""
+        if response.url == trial.drop.request.url:
+            return None
+        page = self._fingerprints.page(Request(response.url))
+        return response.url if page is not None and self._requests.is_had(page) else None
+
+    def _place_of(self, trial: Trial, shown: PageDigest) -> str | None:
         """Return under which other URL the spider has the page, if it has."""
-        if response.url != trial.drop.request.url:
-            # As a short link leads to its page.
-            page = self._fingerprints.page(Request(response.url))
-            if page is not None and self._requests.is_had(page):
-                return response.url
         like = self._like(shown)
         return next((url for url, _, content in like if self._are_one(trial, shown, content)), None)
 

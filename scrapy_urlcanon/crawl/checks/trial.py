@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import deque
+from itertools import count
+from pathlib import Path
 from time import time_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import define, field
 
 from scrapy_urlcanon.canonicalizer.rules import Skip
+from scrapy_urlcanon.crawl.recovery.job_files import has_begun
 from scrapy_urlcanon.pages.verdict import Comparison, Judgement, Side, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
 
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.canonicalizer.merge import Merge
@@ -49,6 +53,16 @@ class AuditedPair(NamedTuple):
         return any(entry.option == Skip.name for entry in self.entries)
 
 
+def rounds_of(settings: BaseSettings) -> Iterator[int]:
+    """Return the numbers of the audits of a run, which no run of its job before had.
+
+    Else the duplicate filter would take what is fetched now for what was fetched then. In a first
+    run they begin with 0: a cache knows what another crawl had fetched for its audits.
+    """
+    directory = settings["JOBDIR"]
+    return count(time_ns() if directory and has_begun(Path(directory)) else 0)
+
+
 @define(eq=False)
 class Trial:
     """One dropped variant, from when it is fetched to its verdict."""
@@ -56,8 +70,8 @@ class Trial:
     drop: Drop
     page: bytes
     merge: Merge
-    round: int = field(factory=time_ns)
-    """When it began, in ns: no other audit, of whatever run of a job, has fetched what it does."""
+    round: int
+    """Tells it from all other audits of the crawl."""
     comparison: Comparison | None = None
     """None while the kept page is fetched to have anything to compare with."""
     side: Side = Side.VARIANT
@@ -90,11 +104,14 @@ class Trial:
         """Whether what is compared is no text on one side at least, or too much of it."""
         return self.comparison is not None and self.comparison.is_of_files
 
-    def compare_with(self, reference: PageDigest, noise: Noise, common: CommonContents) -> None:
+    def compare_with(
+        self, reference: PageDigest, noise: Noise, common: CommonContents
+    ) -> Comparison:
         """Compare the variant with what the kept page showed: *reference*."""
         self.comparison = Comparison(
             reference, noise, self.drop.first, self.drop.request.url, page=self.page, common=common
         )
+        return self.comparison
 
     def failed(self) -> Judgement | Side:
         """Take over that a fetch failed; return the verdict, or what is to be fetched next."""
