@@ -133,7 +133,7 @@ class Audit:
                 noise_of=self.noise,
                 held=self.held,
                 fetch=self._fetch_side,
-                on_found=partial(self._conclude, judgement=Judgement(Verdict.SAME)),
+                conclude=self._conclude,
             )
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)

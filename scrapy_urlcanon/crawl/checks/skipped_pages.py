@@ -57,7 +57,7 @@ class SkippedPages:
     :param noise_of: returns what is known to be another at each visit on a domain.
     :param held: keeps what URLs showed whose page is not found yet.
     :param fetch: fetches one of the two sides of a trial.
-    :param on_found: is called with each trial whose page is found, at the URL that stands for it.
+    :param conclude: is called with a trial and its verdict, where nothing has to be fetched for it.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class SkippedPages:
         noise_of: Callable[[str], Noise],
         held: HeldResponses,
         fetch: Callable[[Trial, Side], None],
-        on_found: Callable[[Trial], None],
+        conclude: Callable[[Trial, Judgement], None],
     ) -> None:
         self._crawler = crawler
         self._fingerprints = fingerprints
@@ -80,7 +80,7 @@ class SkippedPages:
         self._noise_of = noise_of
         self._held = held
         self._fetch = fetch
-        self._on_found = on_found
+        self._conclude = conclude
         self._urls: BoundedMapping[int, tuple[str, ...]] = BoundedMapping(settings.audit_max_pages)
         # Of more pages some are forgotten.
         self._room = settings.audit_max_pages // 2
@@ -109,7 +109,8 @@ class SkippedPages:
         """Note that the spider has *content* of *url*, and find the trials that waited for it."""
         self._add(url, content)
         for trial in tuple(self._waiting.get(_key(content), ())):
-            if self._are_one(trial, self._shown[trial], content):
+            shown = self._shown.get(trial)
+            if shown and self._are_one(trial, shown, content):
                 self._is_at(trial, url)
 
     def _add(self, url: str, content: PageDigest) -> None:
@@ -162,25 +163,30 @@ class SkippedPages:
         the page that is most like it, if any has its title: what that tells of noise may be enough
         for the others.
         """
-        asked: dict[str, Trial] = {}
+        asked = set()
         for trial in [*chain.from_iterable(self._waiting.values())]:
-            place = self._place_of(trial, self._shown[trial])
+            shown = self._shown.get(trial)
+            if shown is None:
+                # Its template was turned off meanwhile.
+                continue
+            domain, place = trial.drop.domain, self._place_of(trial, shown)
             if place:
                 self._is_at(trial, place)
-            else:
-                asked.setdefault(trial.drop.domain, trial)
-        for trial in asked.values():
-            self._fetch(trial, self._compare(trial))
+            elif not self._knows_all(_key(shown)):
+                reason = "not all pages are known that it may be"
+                self._conclude(trial, Judgement(Verdict.CANNOT_TELL, reason))
+            elif domain not in asked:
+                asked.add(domain)
+                self._waiting[_key(shown)].remove(trial)
+                self._fetch(trial, self._compare(trial, shown))
 
     def _is_at(self, trial: Trial, place: str) -> None:
         trial.drop = trial.drop._replace(first=place)
-        self._on_found(trial)
+        self._conclude(trial, Judgement(Verdict.SAME))
 
-    def _compare(self, trial: Trial) -> Side:
-        """Have *trial* compare its page with that which is most like it; return what to fetch."""
-        shown = self._shown[trial]
-        self._waiting[_key(shown)].remove(trial)
-        like = self._like(shown) if self._knows_all(_key(shown)) else []
+    def _compare(self, trial: Trial, shown: PageDigest) -> Side:
+        """Have *trial* compare what it showed with the page most like it; return what to fetch."""
+        like = self._like(shown)
         if not like:
             return Side.VARIANT
         likeness = [_likeness(shown, content) for _, _, content in like]
@@ -228,11 +234,8 @@ class SkippedPages:
     def _judge_alone(self, noise: Noise, before: PageDigest, shown: Shown) -> Judgement:
         """Return what is to be said of a page that no other URL shows at the end of the crawl."""
         content = shown.digest
-        key = _key(content)
-        if _key(before) != key:
+        if _key(before) != _key(content):
             return Judgement(Verdict.CANNOT_TELL, RESTLESS)
-        if not self._knows_all(key):
-            return Judgement(Verdict.CANNOT_TELL, "not all pages are known that it may be")
         lines, limit = sampled_lines(before)
         changed = noise.note(lines, shown.lines, limit)
         own = {
