@@ -156,6 +156,21 @@ def test_page_with_nothing_of_its_own_says_nothing(tmp_path):
     assert learn(observations).silent == 1
 
 
+def test_menu_is_boilerplate_beside_any_amount_of_data(tmp_path):
+    """What stands on every page is no content, however many images and feeds a site has."""
+    path = tmp_path / "o.sqlite"
+    with ObservationStore(path) as store:
+        for name in "abcdefghij":
+            add_page(store, f"http://a.example/{name}", f"text number {name}")
+            for number in range(10):
+                data = page(f"http://a.example/{name}/{number}", as_json(name, {}), kind="plain")
+                store.add(data, status=200)
+                store.add(Page(f"{data.url}.png", b"%r" % data.url), status=200)
+        store.add(page("http://a.example/again", "<title>Site</title><p>text number a"), status=200)
+    main = {o.url: o.main_sha1 for o in read_store(path)}
+    assert main["http://a.example/again"] == main["http://a.example/a"]
+
+
 def test_boilerplate_of_a_large_site_is_told_from_a_sample(tmp_path, monkeypatch):
     """What stands on a third of the pages goes, what stands on a tenth stays."""
     monkeypatch.setattr(reader, "SAMPLED_TEXTS", 200)
