@@ -1,4 +1,4 @@
-"""From text to a URL with the normalizations that are always on."""
+"""From text to a URL with the normalizations that are always on, and to the text to be fetched."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.canonicalizer.entries import Cause
 from scrapy_urlcanon.canonicalizer.explanation import Step
 from scrapy_urlcanon.canonicalizer.layers import ALWAYS
+from scrapy_urlcanon.canonicalizer.percent_encoding import as_path, encode_query_text
 from scrapy_urlcanon.canonicalizer.rules import NORMALIZATIONS, TEXT_NORMALIZATIONS
 from scrapy_urlcanon.canonicalizer.url import is_utf8, split
 from scrapy_urlcanon.exceptions import UnparsableUrlError
@@ -43,3 +44,28 @@ def normalize(url: Url, steps: list[Step]) -> Url:
             steps.append(Step(normalization.name, str(url), str(changed), (Cause(ALWAYS),)))
             url = changed
     return url
+
+
+def as_fetched(canonical: str, linked: str) -> str:
+    """Return a canonical URL in which nothing has a ``=`` that has none where it was linked.
+
+    A program that reads its query as a path, such as ``?/topic/12`` or ``?12-title``, does not
+    find ``?%2Ftopic%2F12=``.
+
+    >>> as_fetched("http://a.example/?%2Ftopic%2F12=&b=", "http://a.example/?/topic/12&b=&sid=1")
+    'http://a.example/?/topic/12&b='
+    """
+    url = split(canonical)
+    if not any(piece.endswith("=") for piece in url.query or ()):
+        return canonical
+    pieces = [piece.partition("=") for piece in split(linked).query or ()]
+    with_value = {encode_query_text(name) for name, equals, _ in pieces if equals}
+    as_linked = {encode_query_text(name): name for name, equals, _ in pieces if not equals}
+    query = [
+        piece
+        if piece[-1:] != "=" or (name := piece[:-1]) in with_value
+        # What a template has made is spelled as it spells paths.
+        else as_linked.get(name) or as_path(name)
+        for piece in url.query or ()
+    ]
+    return str(url._replace(query=tuple(query)))

@@ -9,8 +9,8 @@ from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
+from scrapy_urlcanon.canonicalizer.parsing import as_fetched
 from scrapy_urlcanon.canonicalizer.patterns import with_parents
-from scrapy_urlcanon.canonicalizer.percent_encoding import as_path, encode_query_text
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page
@@ -174,7 +174,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             self._stats.inc(Stat.REWRITE_SIGNED)
             return request
         canonical = self._canonical_urls.of(request)
-        url = canonical and _as_fetched(canonical, request.url)
+        url = canonical and as_fetched(canonical, request.url)
         if not url or url == request.url or leads_off_site(request, url, self.crawler.spider):
             return request
         self._stats.inc(Stat.REWRITTEN)
@@ -192,28 +192,3 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             return self._rewrite
         host = urlsplit(url).hostname or ""
         return not self._rewrite.isdisjoint(with_parents(host))
-
-
-def _as_fetched(canonical: str, linked: str) -> str:
-    """Return a canonical URL in which nothing has a ``=`` that has none where it was linked.
-
-    A program that reads its query as a path, such as ``?/topic/12`` or ``?12-title``, does not
-    find ``?%2Ftopic%2F12=``.
-
-    >>> _as_fetched("http://a.example/?%2Ftopic%2F12=&b=", "http://a.example/?/topic/12&b=&sid=1")
-    'http://a.example/?/topic/12&b='
-    """
-    url = split(canonical)
-    if not any(piece.endswith("=") for piece in url.query or ()):
-        return canonical
-    pieces = [piece.partition("=") for piece in split(linked).query or ()]
-    with_value = {encode_query_text(name) for name, equals, _ in pieces if equals}
-    as_linked = {encode_query_text(name): name for name, equals, _ in pieces if not equals}
-    query = [
-        piece
-        if piece[-1:] != "=" or (name := piece[:-1]) in with_value
-        # What a template has made is spelled as it spells paths.
-        else as_linked.get(name) or as_path(name)
-        for piece in url.query or ()
-    ]
-    return str(url._replace(query=tuple(query)))

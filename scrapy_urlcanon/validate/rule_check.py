@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.parsing import as_fetched
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME, Rule, Skip
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, SiteEvidence
+from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.results.in_force import settings_of
 from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.verdict import NO_TEXT, SHARED, Judgement, Verdict
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.values import Setting
     from scrapy_urlcanon.confidence import Outcome
     from scrapy_urlcanon.pages.shown import Shown
+
+
+_NO_EQUALS_SIGN = re.compile(r"[?&][^=&#]+(?:[&#]|\Z)")
 
 
 @define
@@ -194,17 +200,17 @@ def checks_of(
             group = [
                 check for layer in step.layers for check in checks.get((step.option, layer), ())
             ]
-            if len(group) == 1:
-                found[id(group[0])].add((step.before, step.after))
-                continue
             for check in group:
-                after = _alone(check, step, canonicalizer)
+                after = step.after if len(group) == 1 else _alone(check, step, canonicalizer)
                 if after != step.before:
-                    found[id(check)].add((step.before, after))
+                    pair = as_fetched(step.before, url), as_fetched(after, url)
+                    found[id(check)].add(pair)
+    linked = _as_linked(seen) if crawled.skipped else {}
     for skipped in crawled.skipped:
         for check in checks.get((Skip.name, skipped.cause.layer), ()):
             if check.setting == [skipped.cause.entry]:
-                found[id(check)].add((skipped.url, skipped.place))
+                url, place = (linked.get(one, one) for one in (skipped.url, skipped.place))
+                found[id(check)].add((url, place))
     every = [check for group in checks.values() for check in group]
     for check in every:
         # Of URLs that are skipped any sample will do, and all were seen.
@@ -212,6 +218,15 @@ def checks_of(
         pairs = sorted(found[id(check)], key=lambda pair: _order(pair, first))
         check.pairs = pairs[:most][::-1]
     return every
+
+
+def _as_linked(urls: Iterable[str]) -> dict[str, str]:
+    """Return those with a parameter that has no ``=``, by how what is learned spells them.
+
+    >>> _as_linked(["http://a.example/?print", "http://a.example/?p=1"])
+    {'http://a.example/?print=': 'http://a.example/?print'}
+    """
+    return {locate(url).url: url for url in sorted(urls) if _NO_EQUALS_SIGN.search(url)}
 
 
 def _alone(check: RuleCheck, step: Step, canonicalizer: Canonicalizer) -> str:
