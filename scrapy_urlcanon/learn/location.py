@@ -81,6 +81,23 @@ class Location(NamedTuple):
         query = "?" + "&".join(params) if params else ""
         return f"{scheme}://{host}{path}{query}" if scheme else host
 
+    @property
+    def as_linked(self) -> str:
+        """The URL as pages link it, most likely: no name has a ``=`` where none has a value.
+
+        A program that reads its query as words shows something else for ``?(ed)Top=`` than for
+        ``?(ed)Top``. To others both are the same.
+
+        >>> locate("http://a.example/info?(ed)Top").url, locate("http://a.example/?a&b").as_linked
+        ('http://a.example/info?(ed)Top=', 'http://a.example/?a&b')
+        >>> locate("http://a.example/?a=&b=1").as_linked
+        'http://a.example/?a=&b=1'
+        """
+        if any(map(value_of, self.params)):
+            return self.url
+        before, mark, query = self.url.partition("?")
+        return before + mark + "&".join(param.removesuffix("=") for param in query.split("&"))
+
 
 def parts_of(path: str) -> tuple[str, str]:
     """Return what is the path of a URL, and what stands in its query.

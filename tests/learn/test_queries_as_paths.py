@@ -4,6 +4,7 @@ import pytest
 from observed import HOST, pages, rules, see
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.learn import learn
 from scrapy_urlcanon.learn.location import locate
 
 TITLES = ("red-shoe", "old-coat", "long-boots", "warm-scarf")
@@ -111,6 +112,13 @@ def test_several_numbers_of_a_segment_are_told_apart(one, other):
     assert list(found) == ["rewrite_path"]
     assert key(here) == key(there)
     assert key(here) != key(f"{HOST}{one.format(5, 77, 'any-title')}")
+
+
+def test_words_in_a_query_are_shown_as_they_are_linked():
+    """Where somebody is to look whether two URLs are one page: with a ``=`` they show another."""
+    seen = [see(f"/info?({name}){node}", name) for name in ("ed", "bc") for node in ("", "Top")]
+    shown = {url for left in learn(seen).unexplained for url in left.example}
+    assert shown == {f"{HOST}/info?({name}){node}" for name in ("ed", "bc") for node in ("", "Top")}
 
 
 def test_topics_are_not_skipped_for_a_view_that_only_they_link():

@@ -44,7 +44,8 @@ def unexplained(groups: Groups, rules: Iterable[LearnedRule]) -> list[Unexplaine
     for what, count in most:
         one, other = examples[what]
         lost = _lost(groups, one, other)
-        found.append(Unexplained(groups.site.domain, what, count, (one.url, other.url), lost))
+        example = one.as_linked, other.as_linked
+        found.append(Unexplained(groups.site.domain, what, count, example, lost))
     groups.forget_index()
     return found
 
