@@ -159,23 +159,23 @@ class SkippedPages:
     def go_on(self) -> None:
         """Look for the pages of those that wait once more: no other one is to come.
 
-        More may be known of what is noise. Of what is not found one on each domain is compared with
-        the page that is most like it, if any has its title: what that tells of noise may be enough
-        for the others.
+        More may be known of what is noise. The first on each domain that is not found is compared
+        with the page that is most like it, if any has its title: what that tells of noise may be
+        enough for the others.
         """
         asked = set()
         for trial in [*chain.from_iterable(self._waiting.values())]:
-            shown = self._shown.get(trial)
-            if shown is None:
-                # Its template was turned off meanwhile.
+            domain, shown = trial.drop.domain, self._shown.get(trial)
+            if domain in asked or shown is None:
+                # What is asked may tell more of it; or its template was turned off meanwhile.
                 continue
-            domain, place = trial.drop.domain, self._place_of(trial, shown)
+            place = self._place_of(trial, shown)
             if place:
                 self._is_at(trial, place)
             elif not self._knows_all(_key(shown)):
                 reason = "not all pages are known that it may be"
                 self._conclude(trial, Judgement(Verdict.CANNOT_TELL, reason))
-            elif domain not in asked:
+            else:
                 asked.add(domain)
                 self._waiting[_key(shown)].remove(trial)
                 self._fetch(trial, self._compare(trial, shown))
