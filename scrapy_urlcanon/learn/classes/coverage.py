@@ -101,6 +101,25 @@ def together(shares: Iterable[Share]) -> Share:
     return Share(sum(share.seen for share in alike), sum(share.of for share in alike))
 
 
+def confirmed(known: Share | None, other: Share | None) -> Share | None:
+    """Return what one share says, with another one that differs from it by no more than chance.
+
+    Where the other one says something else it is left out, and where it is the only one it is all
+    that is known.
+
+    >>> confirmed(Share(50, 100), Share(28, 50)), confirmed(Share(50, 100), Share(48, 50))
+    (Share(seen=78, of=150), Share(seen=50, of=100))
+    >>> confirmed(None, Share(28, 50))
+    Share(seen=28, of=50)
+    """
+    if known is None or other is None:
+        return known or other
+    differ = abs(known.seen / known.of - other.seen / other.of)
+    if differ > known.error + other.error:
+        return known
+    return Share(known.seen + other.seen, known.of + other.of)
+
+
 def may_have_changed(
     seen: Iterable[tuple[int, int]],
     rate: float,

@@ -17,6 +17,7 @@ from scrapy_urlcanon.learn.classes.coverage import (
     MIN_URLS,
     Alone,
     Share,
+    confirmed,
     largest,
     may_have_changed,
 )
@@ -31,6 +32,7 @@ from scrapy_urlcanon.learn.classes.look import (
     Look,
 )
 from scrapy_urlcanon.learn.classes.members import classes_of
+from scrapy_urlcanon.learn.classes.parts_seen import PartsSeen
 from scrapy_urlcanon.learn.classes.reach import Reach
 from scrapy_urlcanon.learn.classes.refused import Refused, evidence_of, proposed
 from scrapy_urlcanon.learn.classes.shares_seen import SharesSeen
@@ -171,6 +173,11 @@ class _Skips:
     def _shares_seen(self) -> SharesSeen:
         """What the classes tell of how much was seen; few sites have one that it must tell it."""
         return SharesSeen(self._classes, self._groups.site.locations)
+
+    @cached_property
+    def _parts_seen(self) -> PartsSeen:
+        """What the parts of things tell of it; few sites have a class that must tell it."""
+        return PartsSeen(self._groups.site.locations)
 
     @cached_property
     def _reach(self) -> Reach | None:
@@ -384,11 +391,16 @@ class _Skips:
 
     def _is_missed(self, found: SkipClass, look: Look) -> bool:
         """Tell whether so many pages may have been seen nowhere else if all have another URL."""
-        declared = Share(len(look.seen), len(look.seen | look.claimed))
-        share = largest([*self._shares, declared, *self._shares_seen.without(found)])
-        if share is None or share.seen == share.of or len(found.pages) < MIN_URLS:
+        if len(found.pages) < MIN_URLS:
             return False
-        counts = self._urls_outside(found)
+        declared = Share(len(look.seen), len(look.seen | look.claimed))
+        outside = self._urls_outside(found)
+        known = largest([*self._shares, declared, *self._shares_seen.without(found)])
+        of_parts = largest(self._parts_seen.at(outside.values()))
+        share = confirmed(known, of_parts)
+        if share is None or share.seen == share.of:
+            return False
+        counts = {page: len(urls) for page, urls in outside.items()}
         whole, part = found.pages.keys(), found.largest_part
         rate = min(self._groups.rate_of_change.most, USUAL)
         for pages in (whole, part) if len(part) < len(whole) else (whole,):
@@ -401,7 +413,9 @@ class _Skips:
             if not alone.are_few(self._thresholds.lost):
                 look.is_unsure = alone.none > 1.0 - self._thresholds.confidence
                 return False
-        self._shares.append(share)
+        # What is known of the parts of things only is nothing to judge other places by.
+        if known is not None:
+            self._shares.append(known)
         return True
 
     def _displaced(self, found: SkipClass, look: Look) -> int:
@@ -432,19 +446,22 @@ class _Skips:
                 elsewhere += look.others[page] > 0
         return alone if alone > _MAX_CLAIMED * elsewhere else 0
 
-    def _urls_outside(self, found: SkipClass) -> dict[int, int]:
-        """Return of each page of a class how many URLs outside it were seen, before any rule.
+    def _urls_outside(self, found: SkipClass) -> dict[int, list[Location]]:
+        """Return of each page of a class the URLs outside it that were seen, before any rule.
 
         Those of classes of which too little is known are as little a place to look as those that
         are skipped: links to posts may be all that leads to a part of a topic.
         """
         inside = found.members | self._skipped | self._unsure
-        counts = {}
+        outside = {}
         for page, showing in found.pages.items():
             shown = Shown([*showing, *self._led(page, found)])
-            forms = [self._form(location) for location in self._urls[page]]
-            counts[page] = sum(form not in inside and shown.has_better(form) for form in forms)
-        return counts
+            outside[page] = [
+                url
+                for url in self._urls[page]
+                if (form := self._form(url)) not in inside and shown.has_better(form)
+            ]
+        return outside
 
     @cached_property
     def _urls(self) -> dict[int, list[Location]]:
