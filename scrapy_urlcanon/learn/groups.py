@@ -124,6 +124,11 @@ class Groups:
         }
         return len(shapes) < len(forms)
 
+    @property
+    def handles(self) -> Collection[str]:
+        """What it is ready for."""
+        return self._handles.keys()
+
     def index(self, handles: Collection[str]) -> None:
         """Make ready for operations with these handles, in one pass."""
         missing = {handle for handle in handles if handle not in self._handles}

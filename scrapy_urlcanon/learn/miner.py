@@ -23,7 +23,7 @@ from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.rates import ANY_RATE, Pairs, Rates, Seen
-from scrapy_urlcanon.learn.results.accepted import Accepted, inserted
+from scrapy_urlcanon.learn.results.accepted import Accepted, inserted, unsettled
 from scrapy_urlcanon.learn.results.left_out import shows_a_secret
 from scrapy_urlcanon.learn.trials.trial import Trial
 from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_date, is_number
@@ -253,12 +253,24 @@ class Miner:
         )
 
     def _accept_all(self, trial: Trial, thresholds: Thresholds) -> bool:
-        tallies = trial.accepted(thresholds)
+        tallies = [
+            tally for tally in trial.accepted(thresholds) if not self._is_led_back(trial, tally)
+        ]
         if tallies:
             trial.forget_merges()
         for tally in tallies:
             self._accept(trial, tally)
         return bool(tallies)
+
+    def _is_led_back(self, trial: Trial, tally: Tally) -> bool:
+        """Tell whether templates lead back what a trial leads away, and more pages speak for them.
+
+        A rules file says but one of the two.
+        """
+        new = Accepted(tally.scope, trial.candidate, tally.evidence(self.thresholds))
+        return any(
+            old.evidence.pages >= new.evidence.pages for old in unsettled(self.accepted, new)
+        )
 
     def _remember(self, trial: Trial) -> None:
         evidence = trial.whole.evidence(self.thresholds)
@@ -275,6 +287,7 @@ class Miner:
         return likely[:MAX_UNSURE]
 
     def _accept(self, trial: Trial, tally: Tally) -> None:
+        """Accept what a trial shows, in place of the templates that lead it back."""
         evidence = tally.evidence(self.thresholds)
         scope, changes = tally.scope, trial.changes
         if tally is not trial.whole:
@@ -287,9 +300,14 @@ class Miner:
         operations = trial.candidate
         if trial.known <= 0:
             operations = tuple(step.as_seen(changes) for step in operations)
+        new = Accepted(scope, operations, evidence)
+        against = unsettled(self.accepted, new)
         self.shares_seen += self._shares_seen(dict.fromkeys(changes.values()))
-        self.accepted = inserted(self.accepted, Accepted(scope, operations, evidence))
-        self.groups.apply(changes)
+        self.accepted = inserted((old for old in self.accepted if old not in against), new)
+        if against:
+            self._begin_anew()
+        else:
+            self.groups.apply(changes)
 
     def _shares_seen(self, targets: Collection[Location]) -> Iterator[Share]:
         """Yield what share of the URLs that a rule makes of others the crawl has seen.
@@ -325,8 +343,14 @@ class Miner:
     def take_back(self, numbers: Collection[int]) -> None:
         """Take back some of what was accepted."""
         self.accepted = [a for number, a in enumerate(self.accepted) if number not in numbers]
-        self.groups = Groups(self.site, self._promised)
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Apply what is accepted to what was seen."""
+        before, self.groups = self.groups, Groups(self.site, self._promised)
+        self.groups.rate_of_change = before.rate_of_change
         self._apply(self.form)
+        self.groups.index(before.handles)
 
     def _apply(self, form: Callable[[Location], Location]) -> None:
         self.groups.apply({one: to for one in self.groups.pages if (to := form(one)) != one})

@@ -75,3 +75,18 @@ def test_longer_url_is_no_target_though_others_are_led_back_with_it():
         seen += [see(url, f"record {n}") for url in (f"/record=b{n:07}", f"{top}/frames~{n:07}")]
         seen += [see(url, f"marc {n}") for url in (f"/record=b{n:07}~S1/marc", f"{top}/marc")]
     assert rules(seen)["shop.example"]["rewrite_path"][-1][-1] == "/record=b{b}"
+
+
+def test_general_template_is_learned_beside_one_that_leads_the_other_way():
+    """No configuration takes both, since what each makes of a URL the other one takes back.
+
+    One page of the first parts has changed, so that second parts are led to their paths first.
+    """
+    seen = [
+        see(url, f"topic {number} {start}" + f" {url}" * (number == start == 0))
+        for number in range(40)
+        for start in (0, 15)
+        for url in (f"/index.php?topic={number}.{start}", f"/index.php/topic,{number}.{start}.html")
+    ]
+    learned = Canonicalizer(rules(seen))
+    assert len({learned.canonicalize(one.url) for one in seen}) == len(seen) / 2

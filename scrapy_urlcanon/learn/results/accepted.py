@@ -13,7 +13,7 @@ from scrapy_urlcanon.learn.results.rule import LearnedRule, as_rules
 from scrapy_urlcanon.learn.scope import pattern_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from scrapy_urlcanon.learn.candidates import Candidate
     from scrapy_urlcanon.learn.location import Location
@@ -60,6 +60,29 @@ def inserted(accepted: Iterable[Accepted], new: Accepted) -> list[Accepted]:
         if old.scope.contains(new.scope):
             after += (one._replace(scope=new.scope) for one in said)
     return [*before, new, *after]
+
+
+def unsettled(accepted: Sequence[Accepted], new: Accepted) -> list[Accepted]:
+    """Return the templates that never settle beside another one: no configuration takes both.
+
+    >>> from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
+    >>> from scrapy_urlcanon.learn.results.rule import Evidence
+    >>> from scrapy_urlcanon.learn.scope import Scope
+    >>> special, other, general = (
+    ...     Accepted(Scope("a.example"), (RewriteTemplates(source, target),), Evidence())
+    ...     for source, target in (
+    ...         ("/t?n={b:digits}.15", "/t/{b}.15"),
+    ...         ("/u/{b}", "/u?n={b}"),
+    ...         ("/t/{b}", "/t?n={b}"),
+    ...     )
+    ... )
+    >>> unsettled([special, other], general) == [special]
+    True
+    """
+    templates = [one for one in accepted if one.operations[0].is_template]
+    if not new.operations[0].is_template or _is_valid(rules_of("", [*templates, new])):
+        return []
+    return [one for one in templates if not _is_valid(rules_of("", [one, new]))]
 
 
 def rules_of(domain: str, accepted: Iterable[Accepted]) -> Iterator[LearnedRule]:
