@@ -18,7 +18,13 @@ HOST = "http://shop.example"
             ["/show?page={b:digits}&t={c:digits}", "/show-{c}-{b}.html"],
         ),
         ("/wiki?n=Main.{word}", "/Main/{word}", ["/wiki?n=Main.{c}", "/Main/{c}"]),
+        ("/wiki?n=Main/{word}", "/Main/{word}", ["/wiki?n=Main/{c}", "/Main/{c}"]),
         ("/{word}-a-{n}.html", "/text/{n}", ["/{_s}-a-{a:digits}.html", "/text/{a}"]),
+        (
+            "/f?p=5:{part}::NO:{n}",
+            "/f?p=5:0::NO:{n}",
+            ["/f?p=5:{_c:digits}::NO:{e:digits}", "/f?p=5:0::NO:{e}"],
+        ),
     ],
 )
 def test_all_that_is_in_one_url_is_found_in_the_other(one, other, found):

@@ -7,7 +7,7 @@ or several of these with signs between them.
 from __future__ import annotations
 
 import re
-from itertools import islice
+from itertools import islice, product
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from scrapy_urlcanon.learn.vocabulary import NUMBER, is_number
@@ -23,7 +23,9 @@ _NUMBER_LAST = re.compile(r"([-_,.])([0-9]+)((?:\.[a-z]{2,5})?)$")
 _LOCALE = re.compile("[a-z]{2}[-_][A-Za-z]{2,4}")
 _WORD = re.compile("[^0-9.,_-]{3}")
 _WORD_LAST = re.compile(r"(.*[^\W_])([-_,.]+(?:[^\W_]+|[^\W\d_]{1,2}[-_,.]))")
-_SIGNS = ".:,-_"
+_SIGNS = "/.:,-_"
+_BETWEEN_FIELDS = ":,;|"
+_MIN_FIELDS = 4
 _ENDING = re.compile(r"\.[a-z]{2,5}$")
 
 
@@ -128,6 +130,9 @@ def explain(pieces: Sequence[str], wanted: Sequence[str]) -> Explained:
         own = {part for part in parts if isinstance(part, _Span)}
         if not all(_fits(span, spans[span.piece], pieces[span.piece]) for span in own):
             parts, own = (want,), set()
+        if parts == (want,):
+            free = [piece if not spans[n] else "" for n, piece in enumerate(pieces)]
+            parts, own = _field_by_field(free, want)
         for span in own:
             spans[span.piece].add(span)
         if parts == (want,):
@@ -157,6 +162,43 @@ def explain(pieces: Sequence[str], wanted: Sequence[str]) -> Explained:
         for parts in taken
     )
     return found
+
+
+def _field_by_field(pieces: Sequence[str], want: str) -> tuple[tuple[str | _Span, ...], set[_Span]]:
+    """Return what a text has in common with a piece of as many fields, and all fields of that one.
+
+    It has most of them in common: one that differs may be a session, such as in `5:7:1234::3`.
+
+    >>> pieces = ["5:7:1234::3"]
+    >>> parts, fields = _field_by_field(pieces, "5:7:0::3")
+    >>> [part if isinstance(part, str) else pieces[0][part.start : part.end] for part in parts]
+    ['5', ':', '7', ':0::', '3']
+    >>> len(fields)
+    4
+    """
+    for (number, piece), sign in product(enumerate(pieces), _BETWEEN_FIELDS):
+        own, others = piece.split(sign), want.split(sign)
+        same = sum(text == other != "" for text, other in zip(own, others, strict=False))
+        if len(own) == len(others) >= _MIN_FIELDS and 2 * same >= len(own):
+            parts: list[str | _Span] = []
+            fields = set()
+            start = 0
+            for text, other in zip(own, others, strict=True):
+                span = _Span(number, start, start + len(text))
+                parts += [sign, span if text and text == other else other]
+                fields |= {span} if text else set()
+                start = span.end + len(sign)
+            return _joined(parts[1:]), fields
+    return (want,), set()
+
+
+def has_fields(text: str) -> bool:
+    """Tell whether a text has so many fields that it is no number of a part, and no language.
+
+    >>> has_fields("100:5:0::NO"), has_fields("2"), has_fields("en-GB,en")
+    (True, False, False)
+    """
+    return max(map(text.count, _BETWEEN_FIELDS)) >= _MIN_FIELDS - 1
 
 
 def _fits(span: _Span, others: Collection[_Span], piece: str) -> bool:

@@ -22,6 +22,7 @@ from scrapy_urlcanon.learn.candidates.pieces import (
     Token,
     Words,
     explain,
+    has_fields,
     is_code,
     is_token,
     look_of,
@@ -299,9 +300,11 @@ def _is_dropped(
 ) -> bool:
     """Tell whether a parameter goes, and its value comes in no other one.
 
-    Nor into the path, where it numbers a part.
+    Nor into the path, where it numbers a part. One with fields is no number of a part.
     """
     values = {value_of(param) for param in taken if name_of(param) == name}
+    if all(map(has_fields, values)):
+        return False
     if is_paging(name) and any(is_token(v, segment) for v in values for segment in segments):
         return False
     return not any(value in text for value in values for text in put)
