@@ -48,6 +48,8 @@ class SkipClass:
     members: set[Location] = field(default_factory=set)
     pages: dict[int, list[Location]] = field(default_factory=dict)
     """The pages that members show, each with the members."""
+    sections: tuple[SkipClass, ...] = ()
+    """The classes that it consists of, where it is no class of its own."""
 
     @property
     def key(self) -> Key:

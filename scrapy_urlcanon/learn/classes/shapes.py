@@ -116,10 +116,10 @@ def templates_of(location: Location) -> Iterator[str]:
     yield as_template(f"{path}?{query}" if query else path)
     numbered = [n for n, segment in enumerate(segments) if NUMBER.search(segment)]
     last = 0 if query else numbered[-1]
-    if any(map(_is_title, segments[:last])):
+    if any(map(is_title, segments[:last])):
         names = iter(_NAMES)
         parts = [
-            _place(names) if n < last and _is_title(segment) else _masked(segment, names)
+            _place(names) if n < last and is_title(segment) else _masked(segment, names)
             for n, segment in enumerate(segments)
         ]
         yield as_template("/" + "/".join(parts))
@@ -150,7 +150,12 @@ def _may_be_of_a_class(name: str, value: str) -> bool:
     return bool(name) and len(value) <= _MAX_VALUE and not is_of_listing and not is_token
 
 
-def _is_title(segment: str) -> bool:
+def is_title(segment: str) -> bool:
+    """Tell whether a segment of a path is a text for readers, or has a number beside one.
+
+    >>> is_title("some-title"), is_title("cats-7"), is_title("general")
+    (True, True, False)
+    """
     return bool(NUMBERED.search(segment) or _TITLE.search(segment))
 
 

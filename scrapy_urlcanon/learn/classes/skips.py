@@ -35,6 +35,7 @@ from scrapy_urlcanon.learn.classes.members import classes_of
 from scrapy_urlcanon.learn.classes.parts_seen import PartsSeen
 from scrapy_urlcanon.learn.classes.reach import Reach
 from scrapy_urlcanon.learn.classes.refused import Refused, evidence_of, proposed
+from scrapy_urlcanon.learn.classes.sections import said, sections_of
 from scrapy_urlcanon.learn.classes.shares_seen import SharesSeen
 from scrapy_urlcanon.learn.evidence import worth
 from scrapy_urlcanon.learn.rates import USUAL
@@ -155,10 +156,11 @@ class _Skips:
         for location, pages in groups.pages.items() if classes else ():
             if isinstance(pages, int) and pages in self._by_page and self._is_seen(location):
                 self._by_page[pages].append(location)
+        self._skipped: set[Location] = set()
         made = self._made if is_led_last else set()
+        classes = [*classes, *sections_of(classes, self._others)]
         self._classes = sorted(classes, key=lambda found: found.order(made))
         self._is_reordered = self._classes != sorted(classes, key=lambda found: found.order(set()))
-        self._skipped: set[Location] = set()
         self._unsure: set[Location] = set()
         """Members of classes that were refused only since too little is known of them."""
         self._shares = [*shares]
@@ -172,7 +174,8 @@ class _Skips:
     @cached_property
     def _shares_seen(self) -> SharesSeen:
         """What the classes tell of how much was seen; few sites have one that it must tell it."""
-        return SharesSeen(self._classes, self._groups.site.locations)
+        single = [found for found in self._classes if not found.sections]
+        return SharesSeen(single, self._groups.site.locations)
 
     @cached_property
     def _parts_seen(self) -> PartsSeen:
@@ -222,9 +225,11 @@ class _Skips:
                 continue
             evidence = self._judge(found, known)
             if evidence is not None:
+                domain = self._groups.site.domain
+                rules = [*said(found, evidence, self._look, domain, self._thresholds)]
                 self._skipped |= found.members
                 self._missing = None
-                yield found, found.rule(self._groups.site.domain, evidence)
+                yield from rules
 
     def refused(self) -> Iterator[LearnedRule]:
         """Yield what failed by little, as it is beside all that was accepted before and since."""
@@ -296,7 +301,11 @@ class _Skips:
         lost = against.total()
         hidden = sum(1 for page in alone if self._led(page, found))
         # Without the rewrites that lead to these the class may be skipped.
-        if 0 < hidden < pages and self._thresholds.accept_alias(pages, lost - hidden):
+        if (
+            0 < hidden < pages
+            and not found.sections
+            and self._thresholds.accept_alias(pages, lost - hidden)
+        ):
             self.led[found.key] = {
                 url: page not in alone for page in found.pages for url in self._led(page, found)
             }
@@ -315,7 +324,9 @@ class _Skips:
 
     def _refuse(self, found: SkipClass, look: Look, against: Counter[str]) -> None:
         """Keep a class that somebody may want to see."""
-        if self._thresholds.consider(evidence_of(found, look, against, self._thresholds)):
+        if not found.sections and self._thresholds.consider(
+            evidence_of(found, look, against, self._thresholds)
+        ):
             self._refused.append(Refused(found, look, against))
 
     def _led(self, page: int, found: SkipClass) -> list[Location]:
