@@ -32,8 +32,7 @@ _MIN_SECTIONS, _MIN_MEMBERS = 3, 4
 #: worse error to lose a section of other pages among those of which it is one.
 _MAX_UNLIKE = 0.2
 
-# A word before a place in the path.
-_WORD = re.compile(r"(?<=/)[^/?{}.]+(?=/[^?]*\{)")
+_WORD = re.compile(r"(?<=/)[^/?{}.]+(?=/)")
 
 
 def sections_of(
@@ -46,7 +45,9 @@ def sections_of(
     """
     alike: dict[tuple[str, str, str], list[SkipClass]] = {}
     for found in classes:
-        for word in _WORD.finditer(found.template):
+        # What stands before a place in the path.
+        last = found.template.partition("?")[0].rfind("{")
+        for word in _WORD.finditer(found.template, 0, max(last, 0)):
             if not (LANGUAGE.fullmatch(word[0]) or is_title(word[0])):
                 before, after = found.template[: word.start()], found.template[word.end() :]
                 alike.setdefault((found.host, before, after), []).append(found)
