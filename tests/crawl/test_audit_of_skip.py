@@ -81,7 +81,7 @@ async def test_form_that_stands_in_the_place_of_all_is_one_page(crawl):
 @deferred_f_from_coro_f
 async def test_next_run_of_a_job_knows_what_the_last_one_has_got(crawl, tmp_path):
     """A page that an earlier run got is found elsewhere, and one that none did is not."""
-    job = {**SKIP, "JOBDIR": str(tmp_path / "job")}
+    job = {**SKIP, "JOBDIR": str(tmp_path / "right" / "job")}
     own = [f"/article/{n}" for n in NUMBERS]
     right = site(product)
     await crawl(right, {**job, "CLOSESPIDER_PAGECOUNT": 10})
@@ -90,7 +90,7 @@ async def test_next_run_of_a_job_knows_what_the_last_one_has_got(crawl, tmp_path
     assert {*second.pages} <= {*own}
     assert SUSPENDED not in second.figures
 
-    job = {**SKIP, "JOBDIR": str(tmp_path / "another")}
+    job = {**SKIP, "JOBDIR": str(tmp_path / "wrong" / "job")}
     wrong = site(product, articles=[2, 5])
     first = await crawl(wrong, {**job, "CLOSESPIDER_PAGECOUNT": 1})
     second = await crawl(wrong, job)
