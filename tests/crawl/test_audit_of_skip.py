@@ -106,3 +106,14 @@ async def test_report_shows_what_was_found(crawl, tmp_path):
     assert "it is skipped, and no other URL shows it" in text
     assert 'written in <bdi dir="ltr" class="layer">URLCANON_RULES' in text
     assert "&#39;Was it right?&#39; says of some" in text
+
+
+@deferred_f_from_coro_f
+async def test_report_says_nothing_of_what_cannot_be_told(crawl, tmp_path):
+    """That a URL answers with an error is no reason to say that no other one shows its page."""
+    path = tmp_path / "report.html"
+    show = site(lambda _: page("", status=404))
+    await crawl(show, {**SKIP, "URLCANON_REPORT": str(path)})
+    text = path.read_text(encoding="utf-8")
+    assert '<p class="way">it is skipped</p>' in text
+    assert "no other URL shows it" not in text
