@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.configuration import INHERIT
-from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.learn.results.toml_text import Line, tables
 from scrapy_urlcanon.pages.verdict import SHARED
@@ -57,11 +56,10 @@ def show_checks(checks: Sequence[RuleCheck], screen: Screen, *, fetched: int) ->
     screen.table(rows, numbers=0)
     for check in checks:
         if check.example:
-            is_skip = check.option == Skip.name
             what = "not found elsewhere, and this skips it: "
-            what = what if is_skip else "two pages, which this makes one: "
+            what = what if check.is_skip else "two pages, which this makes one: "
             screen.line((what, "bold red"), check.option, " ", check.text)
-            for url in check.example[:1] if is_skip else check.example:
+            for url in check.example[:1] if check.is_skip else check.example:
                 # Not in the table: a whole one can be copied.
                 screen.line(("  " + shown_url(url), "dim"))
     reasons = sum((check.evidence.reasons for check in checks if _is_open(check)), Counter[str]())

@@ -22,9 +22,9 @@ from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.configuration import without_collecting
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
-from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.base import Action, check_output, not_written, shown
 from scrapy_urlcanon.commands.learned_rules import show_learned
 from scrapy_urlcanon.commands.observations import nothing_of, observations_of
@@ -193,7 +193,7 @@ there is no observation in any of them.
         others = [rule for rule in here if domains and rule.domain not in domains]
         learned = merge([learned, learn((), in_force=others)]) if others else learned
         learned, secret = without_secrets(learned)
-        turned_off = () if arguments.skip else (Skip.name,)
+        turned_off = () if arguments.skip else (SKIP,)
         try:
             _write_places(learned, arguments.places)
             left_out = _write(learned, file, arguments.export_discarder, turned_off)

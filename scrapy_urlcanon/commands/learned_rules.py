@@ -8,7 +8,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.joining_options import pair
 from scrapy_urlcanon.learn.results.rule import IN_FORCE
 from scrapy_urlcanon.learn.results.said import evidence_of, figures_of
@@ -85,7 +84,7 @@ def show_learned(
         _show_domains(domains, screen)
     figures = figures_of(learned, turned_off)
     screen.line(figures if output is None else f"{figures}, in {output}")
-    skips = [rule for rule in learned.rules if rule.option == Skip.name and rule.evidence.merges]
+    skips = [rule for rule in learned.rules if rule.is_skip and rule.evidence.merges]
     if skips:
         _show_skips(skips, screen)
     off = [rule.evidence for rule in learned.rules if rule.is_off(turned_off)]
@@ -103,7 +102,7 @@ def show_learned(
         if kinds[kind]:
             screen.line(f"{kind}: {count_of(kinds[kind], 'rule')} {what}")
     for rule in [rule for rule in learned.unsure if rule.doubt][:_REFUSED]:
-        name = rule.setting[0] if rule.option == Skip.name else rule.setting
+        name = rule.setting[0] if rule.is_skip else rule.setting
         screen.line("unsure: ", (f"{rule.pattern} {rule.option} {name}", "cyan"))
         screen.line(f"  {evidence_of(rule)}")
     for left in learned.unexplained[:_UNEXPLAINED]:

@@ -15,8 +15,8 @@ from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
-from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.commands.base import Action, check_output, not_written, shown
 from scrapy_urlcanon.commands.checked_rules import show_checks, those_that_stood
 from scrapy_urlcanon.commands.observations import observations_of
@@ -141,7 +141,7 @@ def _check(
     urls: list[str] = []
     observations = _noting_urls(observations_of(arguments.observations, Counter()), urls)
     crawled = None
-    if configuration.sets(Skip.name):
+    if configuration.sets(SKIP):
         preset = settings.get(name_of("preset"), DEFAULT_PRESET)
         rules = load_configuration(
             preset, rules_files=[arguments.file], setting_names=_SETTING_NAMES

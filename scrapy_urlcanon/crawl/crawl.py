@@ -15,7 +15,7 @@ from scrapy.utils.python import global_object_name
 from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.canonicalizer.rules import Skip
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
 from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
@@ -130,7 +130,7 @@ class Crawl:
             self._take_up(Path(self.settings.take_up))
         # The signals that these two listen to hold their receivers weakly.
         # A receiver of its signal costs every request more than its fingerprint.
-        if self.canonicalizer.configuration.sets(Skip.name):
+        if self.canonicalizer.configuration.sets(SKIP):
             on_skipped = self.audit.dropped if self.audit and self.settings.audit else None
             self._skipped = SkippedRequests(
                 crawler,

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from scrapy import signals
 from w3lib.url import canonicalize_url
 
-from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.canonicalizer.entries import SKIP, RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
-from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page
 from scrapy_urlcanon.crawl.own_requests import REWRITTEN, is_plain, mark_of, with_url
@@ -71,7 +70,7 @@ class Drop(NamedTuple):
     @property
     def is_skipped(self) -> bool:
         """Whether it was skipped, and no duplicate."""
-        return any(entry.option == Skip.name for entry in self.entries)
+        return any(entry.is_skip for entry in self.entries)
 
     @property
     def is_exact(self) -> bool:
@@ -286,7 +285,7 @@ def _as_linked(drop: Drop) -> Drop:
     if mark is None or "skip" not in mark or mark["url"] != drop.request.url:
         return drop
     linked = with_url(drop.request, mark["original"])
-    return drop._replace(request=linked, entries=frozenset((RuleEntry(Skip.name, mark["skip"]),)))
+    return drop._replace(request=linked, entries=frozenset((RuleEntry(SKIP, mark["skip"]),)))
 
 
 def _make_room(counts: Counter[T]) -> None:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
-from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.canonicalizer.entries import SKIP, RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
-from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page, options_of
 from scrapy_urlcanon.crawl.dropped import Drop
 from scrapy_urlcanon.crawl.origins import sources_of
@@ -110,7 +109,7 @@ class SkippedRequests:
         self._places = None
 
     def _drop(self, request: Request, skip: Cause) -> Drop:
-        entries = frozenset((RuleEntry(Skip.name, skip.entry),))
+        entries = frozenset((RuleEntry(SKIP, skip.entry),))
         fingerprint = self._crawler.request_fingerprinter.fingerprint(request)
         return Drop(request, "", fingerprint, entries, domain_of(request.url))
 

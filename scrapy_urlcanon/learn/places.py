@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
-from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.learn.canonicals import declared_canonicals
 from scrapy_urlcanon.learn.classes.elsewhere import Shown
 from scrapy_urlcanon.learn.results.rule import as_rules
@@ -72,7 +71,7 @@ def with_places(
     :param preset: what the rules are to be added to.
     """
     rules = tuple(rules)
-    if not any(rule.option == Skip.name for rule in rules):
+    if not any(rule.is_skip for rule in rules):
         return rules
     canonicalizer = Canonicalizer(as_rules(rules), preset=preset or DEFAULT_PRESET)
     found: dict[tuple[str | None, str], _Found] = {}
@@ -80,9 +79,7 @@ def with_places(
         of_rule = skipped.cause.layer.pattern, skipped.cause.entry
         found.setdefault(of_rule, _Found()).add(skipped)
     return tuple(
-        found.get((rule.pattern, rule.setting[0]), _Found()).beside(rule)
-        if rule.option == Skip.name
-        else rule
+        found.get((rule.pattern, rule.setting[0]), _Found()).beside(rule) if rule.is_skip else rule
         for rule in rules
     )
 

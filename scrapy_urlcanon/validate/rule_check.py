@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.parsing import as_fetched
-from scrapy_urlcanon.canonicalizer.rules import BY_NAME, Rule, Skip
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME, Rule
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, SiteEvidence
 from scrapy_urlcanon.learn.location import locate
@@ -64,6 +65,11 @@ class RuleCheck:
     def __attrs_post_init__(self) -> None:
         """Begin with no evidence."""
         self.evidence = Evidence(self.site)
+
+    @property
+    def is_skip(self) -> bool:
+        """Whether it skips URLs, and makes none one."""
+        return self.option == SKIP
 
     @property
     def right(self) -> int:
@@ -207,14 +213,14 @@ def checks_of(
                     found[id(check)].add(pair)
     linked = _as_linked(seen) if crawled.skipped else {}
     for skipped in crawled.skipped:
-        for check in checks.get((Skip.name, skipped.cause.layer), ()):
+        for check in checks.get((SKIP, skipped.cause.layer), ()):
             if check.setting == [skipped.cause.entry]:
                 url, place = (linked.get(one, one) for one in (skipped.url, skipped.place))
                 found[id(check)].add((url, place))
     every = [check for group in checks.values() for check in group]
     for check in every:
         # Of URLs that are skipped any sample will do, and all were seen.
-        first = set() if check.option == Skip.name else seen
+        first = set() if check.is_skip else seen
         pairs = sorted(found[id(check)], key=lambda pair: _order(pair, first))
         check.pairs = pairs[:most][::-1]
     return every

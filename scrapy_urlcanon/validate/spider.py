@@ -12,7 +12,6 @@ from attrs import define, field
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import IgnoreRequest
 
-from scrapy_urlcanon.canonicalizer.rules import Skip
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.checks.entry_record import parts_dropped
 from scrapy_urlcanon.crawl.reading import page_of
@@ -258,7 +257,7 @@ class ValidationSpider(Spider):
         if page is not None:
             yield from self._go_on_with(_Control(check, page, check.pages.near(page)[::-1]))
             return
-        side = Side.VARIANT if check.option == Skip.name else Side.KEPT
+        side = Side.VARIANT if check.is_skip else Side.KEPT
         while check.pairs and check.outcome is Outcome.OPEN:
             attempt = _Attempt(check, check.pairs.pop())
             if not self._is_silent(attempt.pair[side is Side.KEPT]):

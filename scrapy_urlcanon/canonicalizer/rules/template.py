@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.canonicalizer.entries import Cause
+from scrapy_urlcanon.canonicalizer.entries import SKIP, Cause
 from scrapy_urlcanon.canonicalizer.rules.base import Classical, Example, Option, Rule, distinct
 from scrapy_urlcanon.canonicalizer.values import RewriteList, TemplateList
 
@@ -188,7 +188,7 @@ class Skip(Option):
     ``URLCANON_SKIP_PLACES`` has the other URL, that is fetched.
     """
 
-    name = "skip"
+    name = SKIP
     acts = "It skips"
     values = TemplateList()
     neutral = ()

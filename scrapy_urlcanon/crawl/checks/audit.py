@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from scrapy import Request, signals
 
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.merge import Merge
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
-from scrapy_urlcanon.canonicalizer.rules import Skip
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample, rank
 from scrapy_urlcanon.crawl.checks.audit_verdicts import AuditVerdicts
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
@@ -123,7 +123,7 @@ class Audit:
         self.suspension.orphans |= orphans
         self.verdicts = AuditVerdicts(self._sample, self.suspension, stats)
         self._skipped: SkippedPages | None = None
-        if canonicalizer.configuration.sets(Skip.name):
+        if canonicalizer.configuration.sets(SKIP):
             self._skipped = SkippedPages(
                 crawler,
                 settings,

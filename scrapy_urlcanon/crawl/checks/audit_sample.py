@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.merge import Merge, merge_of
-from scrapy_urlcanon.canonicalizer.rules import BY_NAME, Skip
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, parts_dropped, without_query
@@ -309,7 +309,7 @@ class AuditSample:
 
         Of one that skips, whether it is not proved.
         """
-        if record.entry.option == Skip.name:
+        if record.entry.is_skip:
             return record.outcome is Outcome.OPEN
         if not record.judged:
             most = _IN_VAIN if self.is_answered else _UNANSWERED
@@ -320,7 +320,7 @@ class AuditSample:
         """Return why the next drop by an entry is to be audited whatever the share, if it is."""
         # What held for many pages may be wrong for those that follow.
         chosen = record.chosen - record.settled
-        skips = record.entry.option == Skip.name
+        skips = record.entry.is_skip
         most = _MOST_SKIPPED if skips else _SUSPECTED
         if chosen - record.refused >= most or chosen >= 2 * most:
             return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy import Request
 
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of, registrable_domain
-from scrapy_urlcanon.canonicalizer.rules import BY_NAME, Skip
+from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.crawl.checks.taking_back import taking_back
 from scrapy_urlcanon.crawl.checks.written_rules import without_suspended
 from scrapy_urlcanon.crawl.own_requests import RELEASED, marked, with_url
@@ -92,7 +92,7 @@ class Suspension:
         last = record.others[-1]
         what, found = "audited duplicate", "were other pages"
         example = f"{shown_url(last.first)} and {shown_url(last.url)}"
-        if entry.option == Skip.name:
+        if entry.is_skip:
             what, found = "audited URL", "showed what no other URL does"
             example = shown_url(last.url)
         logger.warning(
@@ -130,7 +130,7 @@ class Suspension:
 
     def _let_through(self, entry: RuleEntry, domain: str, others: list[OtherPage]) -> int:
         """Schedule what an entry had merged, and nothing else; return how many requests."""
-        if entry.option in BY_NAME and entry.option != Skip.name:
+        if entry.option in BY_NAME and not entry.is_skip:
             self._rename_pages(domain, others)
 
         def is_meant(drop: Drop) -> bool:

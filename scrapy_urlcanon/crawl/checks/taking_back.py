@@ -11,7 +11,6 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.configuration import OVERRIDE, RuleSet
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.patterns import Pattern
-from scrapy_urlcanon.canonicalizer.rules import Skip
 from scrapy_urlcanon.crawl.checks.shown_rules import shown_value
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING, name_of
 
@@ -129,6 +128,6 @@ def _key(rule_set: RuleSet) -> tuple[str, Pattern | SitePattern | PlacePattern, 
 
 
 def _changes(canonicalizer: Canonicalizer, entry: RuleEntry, url: str) -> bool:
-    if entry.option == Skip.name:
+    if entry.is_skip:
         return canonicalizer.skips(url) == entry.entry
     return any(entry in step.entries for step in canonicalizer.explain(url).steps)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import define, field
 
-from scrapy_urlcanon.canonicalizer.rules import Skip
 from scrapy_urlcanon.crawl.recovery.job_files import has_begun
 from scrapy_urlcanon.pages.verdict import Comparison, Judgement, Side, Verdict
 
@@ -50,7 +49,7 @@ class AuditedPair(NamedTuple):
     @property
     def is_of_skip(self) -> bool:
         """Whether the first one is skipped, and no rule makes the two one."""
-        return any(entry.option == Skip.name for entry in self.entries)
+        return any(entry.is_skip for entry in self.entries)
 
 
 def rounds_of(settings: BaseSettings) -> Iterator[int]:

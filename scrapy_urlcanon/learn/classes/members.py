@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.templates import parse_template
 from scrapy_urlcanon.exceptions import TemplateError
 from scrapy_urlcanon.learn.classes.coverage import MIN_URLS
@@ -66,7 +67,7 @@ class SkipClass:
     def rule(self, domain: str, evidence: Evidence, doubt: str = "") -> LearnedRule:
         """Return the rule that skips it."""
         template = [self.template]
-        return LearnedRule(domain, self.host, "skip", template, "skip", evidence, doubt)
+        return LearnedRule(domain, self.host, SKIP, template, "skip", evidence, doubt)
 
     def order(self, made: set[Location]) -> tuple[object, ...]:
         """Return what is looked at first: what many URLs of a page are in, and many URLs at all.

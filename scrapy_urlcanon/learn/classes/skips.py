@@ -12,6 +12,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.confidence import at_most, lower_bound
 from scrapy_urlcanon.learn.classes.coverage import (
     MIN_URLS,
@@ -217,7 +218,7 @@ class _Skips:
     def rules(self) -> Iterator[tuple[SkipClass, LearnedRule]]:
         """Yield the classes that are accepted, each with its rule."""
         for found in self._classes:
-            known = worth(self._prior("skip", [found.template])) if self._prior else 0
+            known = worth(self._prior(SKIP, [found.template])) if self._prior else 0
             least = 1 if known > 0 else _MIN_MEMBERS
             if len(found.members) < least or found.members <= self._skipped:
                 continue

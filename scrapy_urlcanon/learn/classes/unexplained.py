@@ -28,7 +28,7 @@ def unexplained(groups: Groups, rules: Iterable[LearnedRule]) -> list[Unexplaine
     :param groups: what the rewrites make of the URLs.
     :param rules: all rules; what a ``skip`` among them is for is explained.
     """
-    skipped = {template for rule in rules if rule.option == "skip" for template in rule.setting}
+    skipped = {template for rule in rules if rule.is_skip for template in rule.setting}
     counts: Counter[str] = Counter()
     examples: dict[str, tuple[Location, Location]] = {}
     for page in filterfalse(groups.site.is_sink, groups.duplicates()):

@@ -9,6 +9,7 @@ from itertools import product
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.results.in_force import entry_of
 
@@ -47,7 +48,7 @@ def in_few_lines(
     said = {
         (rule.pattern, text)
         for rule in in_force
-        if rule.option == "skip"
+        if rule.option == SKIP
         for text in texts_of(entry_of(rule.setting))
     }
     left = list(skips)

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.patterns import Pattern
 from scrapy_urlcanon.learn.scope import pattern_of
 
@@ -74,6 +75,11 @@ class LearnedRule:
     """Whether crawls were made under it, which hides what it merges."""
     places: Mapping[str, str] = field(default_factory=dict, repr=False)
     """For ``skip``, the URLs under which pages are found, by the canonical URL that is skipped."""
+
+    @property
+    def is_skip(self) -> bool:
+        """Whether it skips URLs, or takes back that they are skipped, and makes none one."""
+        return self.option == SKIP
 
     @property
     def key(self) -> Key:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.names import glob_matcher
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.confidence import Outcome, lower_bound
@@ -127,7 +128,7 @@ def _refused(rules: Iterable[LearnedRule]) -> Iterator[LearnedRule]:
     [['v']]
     """
     for rule in rules:
-        if rule.option in {"drop_params", "skip"} and entry_of(rule.setting).startswith("!"):
+        if rule.option in {"drop_params", SKIP} and entry_of(rule.setting).startswith("!"):
             yield replace(rule, setting=[entry_of(rule.setting)[1:]], kind="contradicted")
 
 
@@ -231,7 +232,8 @@ def _does_as_much(general: LearnedRule, special: LearnedRule) -> bool:
 def _is_one_of(special: LearnedRule, general: LearnedRule) -> bool:
     """Tell whether one rule of ``skip`` says a part of what another one does."""
     return (
-        general.option == special.option == "skip"
+        general.is_skip
+        and special.is_skip
         and general.key[0] == special.key[0]
         and texts_of(entry_of(special.setting)) <= texts_of(entry_of(general.setting))
     )

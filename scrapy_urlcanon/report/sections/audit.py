@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from scrapy_urlcanon.canonicalizer.rules import Skip
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.crawl.checks.shown_rules import shown_layer, shown_rule
 from scrapy_urlcanon.crawl.checks.taking_back import TakingBack, taking_back
 from scrapy_urlcanon.crawl.checks.written_rules import as_written
@@ -231,7 +231,7 @@ def figures_of(row: AuditedRule) -> str:
 def _causes(canonicalizer: Canonicalizer, option: str, url: str) -> Iterator[Cause]:
     """Yield what *option* did to *url*: to change it, or to skip it."""
     explanation = canonicalizer.explain(url)
-    skip = canonicalizer.cause_of_skip(explanation.canonical) if option == Skip.name else None
+    skip = canonicalizer.cause_of_skip(explanation.canonical) if option == SKIP else None
     if skip:
         yield skip
     for step in explanation.steps:

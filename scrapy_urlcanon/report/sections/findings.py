@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from scrapy_urlcanon.canonicalizer.rules import Skip
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.report.sampling import COUNTED_URLS
 from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.report.sections.audit import Audit, AuditedRule
@@ -142,7 +142,7 @@ def _skipped(report: Report) -> Iterator[Finding]:
             "nothing can tell whether their pages were found under other URLs; with URLCANON_AUDIT "
             "some of them are fetched to see that"
         )
-        if any(row.rule.startswith(f"{Skip.name}:") for row in rows):
+        if any(row.rule.startswith(f"{SKIP}:") for row in rows):
             told = "'Was it right?' says of some whether their pages were found under other URLs"
         ranked = sorted(by_template, key=lambda template: (-by_template[template], template))
         yield Finding(

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
+from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.layers import ALWAYS, preset_layer
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
-from scrapy_urlcanon.canonicalizer.rules.template import Skip
 from scrapy_urlcanon.crawl.checks.shown_rules import shown_layer
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
 from scrapy_urlcanon.crawl.summary import title_of
@@ -81,7 +81,7 @@ class Options(Section):
         dropped = figures_under(_RULE, self._figures)
         skipped = figures_under("skipped/", self._figures)
         if skipped:
-            dropped[Skip.name] = sum(skipped.values())
+            dropped[SKIP] = sum(skipped.values())
         layers: dict[str, dict[str, None]] = {}
         for name, layer in _turned_on(self._configuration):
             layers.setdefault(name, {})[layer] = None

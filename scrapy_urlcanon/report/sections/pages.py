@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from attrs import evolve, frozen
 
-from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.canonicalizer.rules.template import Skip
+from scrapy_urlcanon.canonicalizer.entries import SKIP, RuleEntry
 from scrapy_urlcanon.crawl.checks.shown_rules import shown_layers
 from scrapy_urlcanon.crawl.checks.written_rules import as_written
 from scrapy_urlcanon.crawl.settings import (
@@ -169,10 +168,10 @@ def _group(group: SampledGroup, canonicalizer: Canonicalizer) -> Group:
 def _variant(
     variant: SampledVariant, on_kept: tuple[Step, ...], canonicalizer: Canonicalizer
 ) -> Variant:
-    skips = tuple(redact(entry.entry) for entry in variant.entries if entry.option == Skip.name)
+    skips = tuple(redact(entry.entry) for entry in variant.entries if entry.is_skip)
     steps: Iterable[StepOnUrl] = (_DECLARATION,)
     if skips:
-        steps = (StepOnUrl(Skip.name, name_of("skip_places"), "dropped", skips),)
+        steps = (StepOnUrl(SKIP, name_of("skip_places"), "dropped", skips),)
     elif not variant.is_declared:
         own = variant.options if isinstance(variant.options, dict) else None
         on_dropped = canonicalizer.explain(variant.url, options=own).steps
