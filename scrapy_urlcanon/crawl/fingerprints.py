@@ -95,6 +95,12 @@ class PageFingerprints:
         """Return the URL that a plain request for *url* has the fingerprint of."""
         return self._canonicalizer.canonicalize(url)
 
+    def of_canonical(self, url: str) -> bytes:
+        """Return the fingerprint of the plain requests whose canonical URL is *url*."""
+        if self._fallback_is_default:
+            return sha1(url.encode()).digest()  # noqa: S324
+        return self._of_url(Request(url), url)
+
     def is_asked_for(self, url: str, *, forget: bool = False) -> bool:
         """Tell whether the fingerprint of a plain request for *url* was asked for of late.
 

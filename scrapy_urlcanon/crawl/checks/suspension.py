@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+from copy import copy
 from typing import TYPE_CHECKING
 
 from scrapy import Request
 
-from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of, registrable_domain
+from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.crawl.checks.taking_back import taking_back
 from scrapy_urlcanon.crawl.checks.written_rules import without_suspended
@@ -84,11 +85,12 @@ class Suspension:
     def suspend(self, record: EntryRecord) -> bool:
         """Turn off the entry of *record*, which is wrong; return whether that was to be done."""
         entry, domain = record.entry, record.domain
+        before = copy(self._canonicalizer)
         is_known = entry.option in BY_NAME or entry.option == DECLARED_CANONICAL
         if not is_known or not self._rule_changes.suspend(entry, domain):
             return False
         self._stats.inc(Stat.AUDIT_SUSPENDED, rule=str(entry))
-        let_through = self._let_through(entry, domain, record.others)
+        let_through = self._let_through(entry, domain, before, record.others)
         last = record.others[-1]
         what, found = "audited duplicate", "were other pages"
         example = f"{shown_url(last.first)} and {shown_url(last.url)}"
@@ -116,8 +118,9 @@ class Suspension:
 
     def elsewhere(self, entry: RuleEntry, domain: str) -> None:
         """Turn *entry* off on *domain*, as another process did, and let through what it dropped."""
+        before = copy(self._canonicalizer)
         if self._rule_changes.suspend(entry, domain):
-            self._let_through(entry, domain, [])
+            self._let_through(entry, domain, before, [])
 
     def _advice(self, record: EntryRecord) -> str:
         """Return what does for good what a suspension does for this crawl; empty for no rule."""
@@ -128,10 +131,15 @@ class Suspension:
         way = taking_back(configuration, record.entry, record.domain, urls)
         return f" {way.advice} {way.line}".rstrip()
 
-    def _let_through(self, entry: RuleEntry, domain: str, others: list[OtherPage]) -> int:
-        """Schedule what an entry had merged, and nothing else; return how many requests."""
+    def _let_through(
+        self, entry: RuleEntry, domain: str, before: Canonicalizer, others: list[OtherPage]
+    ) -> int:
+        """Schedule what an entry had merged, and nothing else; return how many requests.
+
+        :param before: canonicalizes as was done before it was turned off.
+        """
         if entry.option in BY_NAME and not entry.is_skip:
-            self._rename_pages(domain, others)
+            self._rename_pages(domain, before, others)
 
         def is_meant(drop: Drop) -> bool:
             if drop.domain != domain or entry not in drop.entries:
@@ -151,36 +159,38 @@ class Suspension:
             self._crawler.engine.crawl(with_url(drop.request, drop.request.url))
         return len(drops)
 
-    def _rename_pages(self, domain: str, others: list[OtherPage]) -> None:
+    def _rename_pages(self, domain: str, before: Canonicalizer, others: list[OtherPage]) -> None:
         """Know the pages of *domain* by the fingerprints that their URLs have now.
 
         What the spider has is not to be fetched again. And the URL that a wrong entry made of
         others is one that nobody has fetched: under its fingerprint another page is known so far.
         """
         names = {}
+        gone = []
         # Most are of other domains, and to tell of which takes twenty times as long. An address
         # may be written in several ways.
         is_name = registrable_domain(domain) is not None
         for page, url in self._first_urls.items():
             if is_name and domain not in url.lower():
                 continue
-            # An entry is off on all subdomains, and those of a public suffix are domains too.
-            if not domain_of(url).endswith(domain):
+            old, canonical = before.canonicalize(url), self._canonicalizer.canonicalize(url)
+            if canonical == old:
                 continue
-            request = Request(url)
-            new = self._fingerprints.fingerprint(request)
-            if new != page:
-                names[page] = new
-                self._first_urls.forget(page)
-                if not forget_seen(self._crawler, page):
-                    self.orphans.add(page)
+            gone.append(page)
+            self._first_urls.forget(page)
+            if not forget_seen(self._crawler, page):
+                self.orphans.add(page)
+            # That of a request with a body, or with a name for its page, is not made of the URL
+            # alone: nothing tells the one that it has now, and no other request has got its page.
+            if page == self._fingerprints.of_canonical(old):
+                names[page] = new = self._fingerprints.of_canonical(canonical)
                 self._contents.rename(page, new)
-                record_as_seen(self._crawler, request)
+                record_as_seen(self._crawler, Request(url))
         self._requests.rename(names)
         for other in others:
             # The spider got it from the audit.
             record_as_seen(self._crawler, Request(other.url))
-        self._on_orphans(names.keys())
+        self._on_orphans(gone)
 
     def releases(self, drop: Drop) -> bool:
         """Schedule *drop* if it was dropped for another page; return whether it was."""

@@ -241,8 +241,10 @@ class JobRules:
 
     def orphan(self, fingerprints: Iterable[bytes]) -> None:
         """Note that no page has *fingerprints* any more."""
-        self._stored.orphans.update(each.hex() for each in fingerprints)
-        self.save()
+        new = {each.hex() for each in fingerprints} - self._stored.orphans
+        if new:
+            self._stored.orphans |= new
+            self.save()
 
     def recognised(self, profiles: Callable[[], Iterable[Profile]]) -> Iterator[Installation]:
         """Yield what earlier runs recognised, as far as it is among *profiles* still."""
