@@ -1,4 +1,4 @@
-"""The registrable domain of a host, by the Public Suffix List."""
+"""The host of a URL, and its registrable domain by the Public Suffix List."""
 
 from __future__ import annotations
 
@@ -82,18 +82,38 @@ def domain_or_host(host: str) -> str:
 def domain_of(url: str) -> str:
     """Return the registrable domain of *url*, its host where it has none, or ``none``.
 
-    The host is read as the canonicalizer reads it, so that rules for the domain hold there. One
-    that it cannot read is taken as it stands.
+    The host is that of :func:`host_of`, so that rules for the domain hold there.
 
     >>> domain_of("http://www.example.co.uk:80/x"), domain_of("http://0x7f.1"), domain_of("data:,")
     ('example.co.uk', '127.0.0.1', 'none')
     """
+    return _domain_of_authority(_authority_of(url))
+
+
+def host_of(url: str) -> str:
+    """Return the host of *url* as the canonicalizer reads it, or nothing where it has none.
+
+    One that cannot be read is taken as it stands.
+
+    >>> host_of("http://user@WWW.Example.com.:80/x"), host_of("http://[::1/"), host_of("data:,")
+    ('www.example.com', '', '')
+    """
+    return _host_of_authority(_authority_of(url))
+
+
+def _authority_of(url: str) -> str:
     found = _AUTHORITY.search(url)
-    return _domain_of_authority(found[1] if found else "")
+    return found[1] if found else ""
 
 
 @lru_cache(4096)
 def _domain_of_authority(authority: str) -> str:
+    host = _host_of_authority(authority)
+    return domain_or_host(host) if host else "none"
+
+
+@lru_cache(4096)
+def _host_of_authority(authority: str) -> str:
     host = plain_host(f"http://{authority}")
     if host is None:
         host = split(f"http://{authority}").host
@@ -101,6 +121,5 @@ def _domain_of_authority(authority: str) -> str:
             host = strip_root_dot(normalize_host(host))
         except UnparsableUrlError:
             # With brackets that hold no address, a request has it with ``verbatim_url`` only.
-            if host[:1] in {"", "["}:
-                return "none"
-    return domain_or_host(host)
+            return "" if host.startswith("[") else host
+    return host

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import urlsplit
 
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
@@ -11,6 +10,7 @@ from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 
 from scrapy_urlcanon.canonicalizer.parsing import as_fetched
 from scrapy_urlcanon.canonicalizer.patterns import with_parents
+from scrapy_urlcanon.canonicalizer.registrable_domain import host_of
 from scrapy_urlcanon.canonicalizer.rules.signed import is_signed
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page
@@ -190,5 +190,4 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
             return False
         if isinstance(self._rewrite, bool):
             return self._rewrite
-        host = urlsplit(url).hostname or ""
-        return not self._rewrite.isdisjoint(with_parents(host))
+        return not self._rewrite.isdisjoint(with_parents(host_of(url)))

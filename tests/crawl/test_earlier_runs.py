@@ -165,6 +165,8 @@ async def test_what_gave_nothing_in_the_end_is_not_seen(crawl):
         ("1h", ["/b"]),
         ({"*": "1h", "site.example": 0}, []),
         ({"*": "30d", "example": "1h"}, ["/b"]),
+        ({"example": "30d", "site.example": "1h"}, ["/b"]),
+        ({"example": "1h", "site.example": "30d"}, []),
         ('{"*": "30d"}', []),
     ],
 )

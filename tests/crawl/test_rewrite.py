@@ -207,3 +207,22 @@ async def test_canonical_url_is_audited_against_what_was_linked(crawl, url, name
     assert len(result.hits) <= len(pages) + 1 + 10
     assert result.figures.get("audit/suspended/drop_params:id", 0) == ("id" in named)
     assert "audit/suspended/drop_params:sid" not in result.figures
+
+
+@pytest.mark.parametrize("url", ["http://[::1/a", "http://[zz]/a"])
+@deferred_f_from_coro_f
+async def test_url_that_nobody_can_read(crawl, url):
+    """It goes as it is, and what the same callback yields after it comes too."""
+    try:
+        unreadable = Request(url, meta={"verbatim_url": True})
+    except ValueError:
+        pytest.skip("this Scrapy takes no such URL")
+
+    class Verbatim(FollowSpider):
+        def parse(self, response):
+            yield unreadable.replace(dont_filter=True)
+            yield from super().parse(response)
+
+    pages = {"/": links("/b?sid=1"), "/b": page("b")}
+    result = await crawl(site(pages), SETTINGS, spider=Verbatim)
+    assert result.pages == ["/", "/b"]

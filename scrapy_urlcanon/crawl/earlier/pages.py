@@ -8,7 +8,6 @@ import time
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import Request, signals
@@ -17,6 +16,7 @@ from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 
 from scrapy_urlcanon.canonicalizer.patterns import with_parents
+from scrapy_urlcanon.canonicalizer.registrable_domain import host_of
 from scrapy_urlcanon.crawl.earlier.store import SeenPage, SeenPages, key_of_unknown
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
@@ -238,8 +238,11 @@ class EarlierPages:
         return not expires or time.time() - at < expires
 
     def _expiry(self, url: str) -> float:
-        """Return after how many seconds the page of *url* is to be got again; 0 for never."""
-        for host in with_parents(urlsplit(url).hostname or ""):
+        """Return after how many seconds the page of *url* is to be got again; 0 for never.
+
+        What is said of a host is stronger than what is said of a domain that it is in.
+        """
+        for host in reversed(with_parents(host_of(url))):
             if host in self._expires:
                 return self._expires[host]
         return self._expires.get("*", 0)
