@@ -61,7 +61,10 @@ class LeftRequests:
             name.decode("latin-1"): [value.decode("latin-1") for value in values]
             for name, values in data["headers"].items()
         }
-        written = json.dumps(_said(data))
+        try:
+            written = json.dumps(_said(data))
+        except RecursionError as error:
+            raise ValueError("it is nested too deep, and cannot be written as JSON") from error
         with self.path.open(self._mode, encoding="utf-8") as file:
             file.write(f"{written}\n")
         self._mode = "a"

@@ -154,7 +154,13 @@ def test_request_that_is_left_is_taken_up_as_it_was(tmp_path):
     assert (request.cb_kwargs, request.meta, request.headers["X-A"]) == (ODD, ODD, b"b")
 
 
-@pytest.mark.parametrize("value", [object(), {1, 2}, Counter("a"), type("Own", (str,), {})("a")])
+ITSELF = {}
+ITSELF["itself"] = [ITSELF]
+
+
+@pytest.mark.parametrize(
+    "value", [object(), {1, 2}, Counter("a"), type("Own", (str,), {})("a"), ITSELF]
+)
 def test_request_that_could_not_be_taken_up_is_not_left(tmp_path, value):
     """It is fetched: what is missing of it would be missed by the callback."""
     left = LeftRequests(tmp_path / "left.jsonl", FollowSpider())
