@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -19,6 +22,8 @@ class BoundedMapping(Generic[K, V]):
     ...     mapping[key] = key.upper()
     >>> mapping.get("a"), mapping.get("c"), mapping.get("e")
     (None, 'C', 'E')
+    >>> list(mapping)
+    ['c', 'd', 'e']
     """
 
     def __init__(self, limit: int) -> None:
@@ -29,6 +34,11 @@ class BoundedMapping(Generic[K, V]):
     def __len__(self) -> int:
         """Return how many keys are remembered."""
         return len(self._young) + len(self._old)
+
+    def __iter__(self) -> Iterator[K]:
+        """Yield the keys that are remembered, the ones that were set first before the others."""
+        yield from self._old
+        yield from self._young
 
     def __setitem__(self, key: K, value: V) -> None:
         """Remember *value* for *key*."""

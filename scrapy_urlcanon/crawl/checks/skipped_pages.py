@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -82,15 +81,13 @@ class SkippedPages:
         self._fetch = fetch
         self._conclude = conclude
         self._urls: BoundedMapping[int, tuple[str, ...]] = BoundedMapping(settings.audit_max_pages)
-        # Of more pages some are forgotten.
+        # Of more pages some are forgotten, and until then none is.
         self._room = settings.audit_max_pages // 2
         # What was looked for in vain so far, and of that what may yet be found.
         self._shown: dict[Trial, PageDigest] = {}
         self._waiting: dict[int, list[Trial]] = {}
         # What pages of earlier runs have in common with others; None where that is not known.
         self._earlier: frozenset[int] | None = frozenset()
-        # Those of this run, for the next one.
-        self._keys = array("Q")
         is_alone = issubclass(load_object(crawler.settings["SCHEDULER"]), Scheduler)
         if settings.seen or not is_alone:
             self._earlier = None
@@ -103,7 +100,7 @@ class SkippedPages:
     def spider_closed(self) -> None:
         """Keep for the next run of a job what pages this one and those before have got."""
         if self._earlier is not None and self._room >= 0:
-            self._titles.end({*self._earlier, *self._keys})
+            self._titles.end({*self._earlier, *self._urls})
 
     def note(self, url: str, content: PageDigest) -> None:
         """Note that the spider has *content* of *url*, and find the trials that waited for it."""
@@ -119,7 +116,6 @@ class SkippedPages:
         if url not in urls and len(urls) <= _MOST_LIKE:
             self._urls[key] = (*urls, url)
             self._room -= 1
-            self._keys.append(key)
 
     def ended(self, trial: Trial) -> None:
         """Note that there is a verdict; where the spider got the page, others may be the same."""
