@@ -39,7 +39,6 @@ from scrapy_urlcanon.pages.verdict import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -136,7 +135,7 @@ class Audit:
                 conclude=self._conclude,
             )
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
-        crawler.signals.connect(self.spider_closed, signals.spider_closed)
+        crawler.signals.connect(self.verdicts.complete, signals.spider_closed)
 
     def noise(self, domain: str) -> Noise:
         """Return what is known to be another at each visit on *domain*."""
@@ -447,13 +446,14 @@ class Audit:
         entries = (guilty,) if guilty else trial.merge.entries
         drop, url = trial.drop, trial.drop.request.url
         self._close(trial)
-        self._on_audited(AuditedPair(url, drop.first, entries, drop.domain, judgement, trial.page))
+        pair = AuditedPair(url, drop.first, entries, drop.domain, judgement, trial.page)
+        self._on_audited(pair)
         if judgement.verdict is not Verdict.CANNOT_TELL or trial.has_control:
             self._sample.is_answered = True
         trial.is_refused |= judgement.reason == CHANGED
         is_same = judgement.verdict is Verdict.SAME
         self._sample.told(url, is_refused=trial.is_refused and not is_same)
-        self.verdicts.count(trial, entries, judgement)
+        self.verdicts.count(trial, pair)
         self._sample.go_on_with(entries, drop.domain)
         self._go_on_with_the_sample()
         if trial.is_got or (is_same and not self._may_differ_in_little(trial)):
@@ -494,7 +494,3 @@ class Audit:
                     self.held.hold(url, trial.response)
                     drops.append(trial.drop)
         return drops
-
-    def spider_closed(self, spider: Spider) -> None:
-        """Complete the stats and log what was found."""
-        self.verdicts.complete(spider)

@@ -6,20 +6,17 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.checks.audit_figures import AuditFigures
-from scrapy_urlcanon.crawl.checks.entry_record import OtherPage
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.pages.verdict import RESTLESS, SHARED, Verdict
 
 if TYPE_CHECKING:
     from scrapy import Spider
 
-    from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
-    from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord
+    from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
     from scrapy_urlcanon.crawl.checks.suspension import Suspension
     from scrapy_urlcanon.crawl.checks.trial import AuditedPair, Trial
     from scrapy_urlcanon.crawl.stats import CrawlStats
-    from scrapy_urlcanon.pages.verdict import Judgement
 
 
 class AuditVerdicts:
@@ -31,10 +28,10 @@ class AuditVerdicts:
         self._stats = stats
         self._figures = AuditFigures(stats)
 
-    def count(self, trial: Trial, entries: tuple[RuleEntry, ...], judgement: Judgement) -> None:
-        """Count the verdict of *trial* over *entries*."""
-        drop = trial.drop
-        records = self._sample.records_of(entries, drop.domain)
+    def count(self, trial: Trial, pair: AuditedPair) -> None:
+        """Count what *trial* found about *pair*."""
+        judgement = pair.judgement
+        records = self._sample.records_of(pair.entries, pair.domain)
         if judgement.verdict is Verdict.CANNOT_TELL:
             # Another URL may be answered better.
             is_restless = judgement.reason in {RESTLESS, SHARED} and trial.fetches > 1
@@ -46,20 +43,17 @@ class AuditVerdicts:
             self._figures.show(records)
             return
         self._stats.inc(Stat.AUDITED)
-        other = None
-        if judgement.verdict is Verdict.ANOTHER:
+        other = pair.other
+        if other:
             self._stats.inc(Stat.AUDIT_FALSE_MERGE)
-            other = OtherPage(drop.request.url, drop.first, judgement.own)
         self._take_over(records, other)
 
     def heard(self, pair: AuditedPair) -> None:
         """Count what another process of the crawl found about *pair*."""
-        judgement = pair.judgement
-        is_other = judgement.verdict is Verdict.ANOTHER
-        other = OtherPage(pair.url, pair.first, judgement.own) if is_other else None
+        other = pair.other
         # What it shows of its own may be known here for what the site shows in place of pages.
         site = self._sample.sites.of(pair.domain)
-        if other and not site.is_new(pair.page, other, judgement.lacking):
+        if other and not site.is_new(pair.page, other, pair.judgement.lacking):
             return
         records = self._sample.records_of(pair.entries, pair.domain)
         for record in records:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attrs import define, field
 
+from scrapy_urlcanon.crawl.checks.entry_record import OtherPage
 from scrapy_urlcanon.crawl.recovery.job_files import has_begun
 from scrapy_urlcanon.pages.verdict import Comparison, Judgement, Side, Verdict
 
@@ -45,6 +46,12 @@ class AuditedPair(NamedTuple):
     def is_same(self) -> bool:
         """Whether both show one page."""
         return self.judgement.verdict is Verdict.SAME
+
+    @property
+    def other(self) -> OtherPage | None:
+        """The other page that the variant shows, if it shows one."""
+        is_other = self.judgement.verdict is Verdict.ANOTHER
+        return OtherPage(self.url, self.first, self.judgement.own) if is_other else None
 
     @property
     def is_of_skip(self) -> bool:
