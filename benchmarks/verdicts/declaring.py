@@ -27,6 +27,7 @@ WITNESSES = {
     "og:url": "og:url has the page's own URL",
     "next": "the address of the next page goes on from the page's own URL",
     "title": "only the title is another one than that of the links",
+    "nothing": "nothing says so but its text",
 }
 """What disagrees with a lie, by name."""
 HONEST, FEW, BEGINS = "none lies", "one in twenty lies", "it begins to lie"
@@ -149,7 +150,7 @@ class DeclaringSite:
 
     def _lie(self, kind: Kind, path: str, random: Random) -> _Entry:
         lines = tuple(words(f"{line} other", 20) for line in kind.lines)
-        title = words(f"{kind.title} other", 3)
+        title = kind.title if self._case.witness == "nothing" else words(f"{kind.title} other", 3)
         entry = _entry(kind, path, random)
         return entry._replace(page=f"{path} other", kind=Kind(title, lines), is_lie=True)
 

@@ -96,7 +96,12 @@ class Comparison:
     :param kept_url: the URL of the kept page.
     :param variant_url: the other one.
     :param page: by what the page is known to *noise* and *common*; its URL where nothing is given.
+    :param variant_page: by what the variant is known to *noise*, where the spider has it as a page
+        of its own; else it is noted as the page that stands for it.
     :param common: what several pages show, such as a form to log in.
+    :param visits: how often the variant is fetched at most where no more is its own than what
+        comes and goes. Of three of thirty advertisements one stands there at three visits in one
+        comparison of fifty.
     """
 
     def __init__(
@@ -107,15 +112,19 @@ class Comparison:
         variant_url: str,
         *,
         page: Hashable = None,
+        variant_page: Hashable = None,
         common: CommonContents | None = None,
+        visits: int = MOST_FETCHES,
     ) -> None:
         self.reference = reference
         """What the kept page showed first."""
         self._lines, self._limit = sampled_lines(reference)
         self._noise = noise
         self._page = page or kept_url
+        self._variant_page = variant_page or self._page
         self._common = common or CommonContents()
         self._urls = variant_url, kept_url
+        self._visits = visits
         self._kept: list[Shown] = []
         self._variants: list[Shown] = []
         self._failures: Counter[Side] = Counter()
@@ -147,7 +156,8 @@ class Comparison:
         if _are_other_files(before, shown.digest):
             # It is made anew at each visit.
             return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
-        self._noise.saw(self._page, shown.lines)
+        known_as = self._page if side is Side.KEPT else self._variant_page
+        self._noise.saw(known_as, shown.lines)
         if side is Side.KEPT:
             if not self._is_itself(shown):
                 return self.failed(side, CHANGED)
@@ -259,7 +269,7 @@ class Comparison:
             # Some of what comes and goes may have come twice by chance.
             if all(map(self._noise.is_common, own)):
                 return Judgement(Verdict.CANNOT_TELL, "other pages have what it shows of its own")
-            if len(self._variants) < MOST_FETCHES:
+            if len(self._variants) < self._visits:
                 return Side.KEPT if len(self._kept) < len(self._variants) else Side.VARIANT
         return self._judge_two(variant, own)
 

@@ -210,20 +210,23 @@ async def test_more_drops_than_are_remembered(crawl):
 async def test_what_cannot_be_told_of_believed_pages_does_not_gather(query, crawl, monkeypatch):
     """With each page some of it is compared again: all of a thousand, or ways, would take seconds.
 
-    They are of one way, or each of a way of its own.
+    They are of one way, or each of a way of its own. The site shows each page once.
     """
-    right, all_pages, looks = 20, 60, Counter()
+    right, all_pages, looks, asked = 20, 60, Counter(), Counter()
     look_again = DeclaredCanonicalPages._look_again
 
-    def counting(self, each, template):
+    def counting(self, each, template, **cost):
         looks[template.url] += 1
-        look_again(self, each, template)
+        look_again(self, each, template, **cost)
 
     monkeypatch.setattr(DeclaredCanonicalPages, "_look_again", counting)
 
     def respond(request):
         if request.target == "/":
             return links(*(f"/{n}{ref}" for n in range(all_pages) for ref in ("", query.format(n))))
+        asked[request.target] += 1
+        if asked[request.target] > 1:
+            return page("gone", status=410)
         number = int(request.path[1:])
         text = words(request.path if number < right else request.target, 60)
         return page(f'<link rel=canonical href="{SITE}/{number}"><title>{number}</title><p>{text}')

@@ -63,6 +63,28 @@ def test_servers_that_take_turns_show_one_page():
     assert (result.verdict, fetched) == (Verdict.SAME, [Side.VARIANT, Side.KEPT, Side.KEPT])
 
 
+@pytest.mark.parametrize(
+    ("variant_page", "verdict"), [("v", Verdict.ANOTHER), (None, Verdict.CANNOT_TELL)]
+)
+def test_what_the_variant_alone_shows_is_its_own_where_the_spider_has_it(variant_page, verdict):
+    """It was noted as what that page shows: no other page shows it for that."""
+    noise, ads = Noise(), iter("ABCDEFGHIJKL")
+
+    def fetch(text):
+        return shown(f"{text}<p>Advertisement {next(ads)}")
+
+    kept, variant = fetch("A cat"), fetch("A dog")
+    noise.saw("k", kept.lines)
+    noise.saw("v", variant.lines)
+    comparison = Comparison(
+        kept.digest, noise, KEPT, VARIANT, page="k", variant_page=variant_page, visits=4
+    )
+    result = comparison.add(Side.VARIANT, variant)
+    while isinstance(result, Side):
+        result = comparison.add(result, fetch("A cat" if result is Side.KEPT else "A dog"))
+    assert result.verdict is verdict
+
+
 def test_what_other_pages_show_and_comes_and_goes_condemns_nothing():
     """A block that was there twice by chance is no page."""
     noise = Noise()

@@ -30,7 +30,6 @@ from scrapy_urlcanon.pages.verdict import (
     NO_TEXT,
     RESTLESS,
     SHARED,
-    Comparison,
     Judgement,
     Side,
     Verdict,
@@ -206,24 +205,28 @@ class Audit:
         reference: PageDigest,
         shown: Shown | None,
         on_verdict: Callable[[Judgement], None],
+        *,
+        variant_page: bytes,
+        at_any_cost: bool,
     ) -> bool:
         """Compare two pages that the spider has, as those of *drop* would be, if there is room.
 
         :param reference: what the kept one showed.
         :param shown: what the other one showed, where that is not to be fetched for it.
         :param on_verdict: is called with the verdict.
+        :param variant_page: the fingerprint of the other one.
         :return: whether it is under way, or there is a verdict.
         """
         url = drop.request.url
-        if url in self._trials or not self._sample.is_affordable(Need.SUSPECTED, more=1):
+        is_affordable = at_any_cost or self._sample.is_affordable(Need.SUSPECTED, more=1)
+        if url in self._trials or not is_affordable:
             return False
         self._sample.begin(url, [])
-        comparison = Comparison(
-            reference, self.noise(drop.domain), drop.first, url, page=drop.fingerprint
-        )
         trial = self._trials[url] = Trial(
-            drop, drop.fingerprint, _NO_MERGE, next(self._rounds), comparison, on_verdict=on_verdict
+            drop, drop.fingerprint, _NO_MERGE, next(self._rounds), on_verdict=on_verdict
         )
+        noise = self.noise(drop.domain)
+        comparison = trial.compare_with(reference, noise, variant_page=variant_page)
         self._go_on_comparing(trial, comparison.add(Side.VARIANT, shown) if shown else Side.VARIANT)
         return True
 

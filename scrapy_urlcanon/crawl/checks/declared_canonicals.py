@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from scrapy import Request
+from scrapy import Request, signals
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
@@ -120,6 +120,7 @@ class DeclaredCanonicalPages:
         # What a middleware makes of an exception passes the spider's middlewares once more.
         self._raised: WeakSet[Request] = WeakSet()
         requests.on_raised.append(self.raised)
+        crawler.signals.connect(self.spider_idle, signals.spider_idle)
 
     def scheduled(self, request: Request, response: Response) -> None:
         """Record *request* as seen if the spider has its page.
@@ -215,6 +216,20 @@ class DeclaredCanonicalPages:
         if claim and (claim.page, claim.callback) == (page, callback):
             self._release(target_page)
 
+    def spider_idle(self) -> None:
+        """Look at all that is open of the ways by which anything was dropped.
+
+        As long as there was more to fetch that was done as far as it was affordable.
+        """
+        templates = {
+            claim.way: next(iter(requests.values()))
+            for page, requests in self._dropped.items()
+            if (claim := self._seen.get(page))
+        }
+        for way, template in templates.items():
+            for each in self._open.take_of(way):
+                self._look_again(each, template, at_any_cost=True)
+
     def dropped(self, drop: Drop) -> None:
         """Audit or remember *drop*, if a declared canonical URL is the reason for it."""
         page = drop.fingerprint
@@ -277,6 +292,8 @@ class DeclaredCanonicalPages:
         if is_implausible(one, other):
             self._stats.inc(Stat.DECLARED_IMPLAUSIBLE)
             return
+        # What its pages have in common is to be known before any two are compared.
+        self._audit.noise(domain)
         way = Way(domain, way_of(one, other))
         claim = Claim(
             page,
@@ -319,15 +336,17 @@ class DeclaredCanonicalPages:
         elif self._open.is_full or self._belief.is_refuted(claim.way):
             self._count(claim, claim.content, same_page=False)
         else:
-            self._open.add(OpenClaim(claim, content, shown))
+            is_probe = bool(self._probed.get(claim.target_page))
+            self._open.add(OpenClaim(claim, content, shown, is_probe))
 
-    def _look_again(self, each: OpenClaim, template: Request) -> None:
+    def _look_again(self, each: OpenClaim, template: Request, *, at_any_cost: bool = False) -> None:
         """Compare once more what looked different, now that more is known of what is noise.
 
-        Where that is not enough, its two pages are fetched again, as far as that is affordable.
-        Until there is a verdict nothing that declares so is believed.
+        Where that is not enough, its two pages are fetched again, as far as that is affordable:
+        of twenty that are not fetched, since they are believed, one may cost that.
 
         :param template: as what they are requested, one for a page of the same site.
+        :param at_any_cost: whether it is to be told now.
         """
         claim, way = each.claim, each.claim.way
         declaring = self._contents.get(claim.page)
@@ -341,12 +360,19 @@ class DeclaredCanonicalPages:
             entries = frozenset((RuleEntry(DECLARED_CANONICAL),))
             drop = Drop(request, claim.url, claim.page, entries, way.domain)
             on_verdict = partial(self._compared, each)
-            if not self._audit.compare(drop, declaring, each.shown, on_verdict):
+            if not self._audit.compare(
+                drop,
+                declaring,
+                each.shown,
+                on_verdict,
+                variant_page=claim.target_page,
+                at_any_cost=at_any_cost or each.is_probe,
+            ):
                 self._open.put_back(each)
 
     def _compared(self, each: OpenClaim, judgement: Judgement) -> None:
         """Take over the verdict over two pages, one of which declares the other."""
-        self._open.close(each)
+        self._open.close(each, judgement.verdict)
         if judgement.verdict is Verdict.SAME:
             self._count(each.claim, each.content.digest, same_page=True)
         elif judgement.verdict is Verdict.ANOTHER:
@@ -380,7 +406,7 @@ class DeclaredCanonicalPages:
     def _is_believed(self, page: bytes, claim: Claim) -> bool:
         return (
             self._belief.holds(claim.way)
-            and claim.way not in self._open
+            and not self._open.cast_doubt(claim.way)
             and not self._belief.is_contradicted(claim)
             and not self._claims.is_disputed(page, claim)
             and not self._labels.contradict(claim)

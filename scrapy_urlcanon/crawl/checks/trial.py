@@ -12,7 +12,7 @@ from attrs import define, field
 
 from scrapy_urlcanon.crawl.checks.entry_record import OtherPage
 from scrapy_urlcanon.crawl.recovery.job_files import has_begun
-from scrapy_urlcanon.pages.verdict import Comparison, Judgement, Side, Verdict
+from scrapy_urlcanon.pages.verdict import MOST_FETCHES, Comparison, Judgement, Side, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -111,11 +111,27 @@ class Trial:
         return self.comparison is not None and self.comparison.is_of_files
 
     def compare_with(
-        self, reference: PageDigest, noise: Noise, common: CommonContents
+        self,
+        reference: PageDigest,
+        noise: Noise,
+        common: CommonContents | None = None,
+        *,
+        variant_page: bytes | None = None,
     ) -> Comparison:
-        """Compare the variant with what the kept page showed: *reference*."""
+        """Compare the variant with what the kept page showed: *reference*.
+
+        :param variant_page: the fingerprint of the variant, where the spider has both. What is
+            found of these decides alone, and so they are looked at once more where that is chance.
+        """
         self.comparison = Comparison(
-            reference, noise, self.drop.first, self.drop.request.url, page=self.page, common=common
+            reference,
+            noise,
+            self.drop.first,
+            self.drop.request.url,
+            page=self.page,
+            variant_page=variant_page,
+            common=common,
+            visits=MOST_FETCHES + (variant_page is not None),
         )
         return self.comparison
 
