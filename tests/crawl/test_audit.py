@@ -30,6 +30,20 @@ async def test_right_rule_stays_and_costs_its_share(crawl):
 
 
 @deferred_f_from_coro_f
+async def test_variant_that_is_linked_again_while_it_is_audited_counts_once(crawl):
+    """Else there would be no room for the audit of another one."""
+
+    async def audited(times):
+        urls = [f"/p?sid={n}" for n in range(40) for _ in range(times)]
+        pages = {"/": links("/p", "/late"), "/late": links(*urls)}
+        settings = {**RIGHT, **SETTINGS, "CONCURRENT_REQUESTS": 8}
+        result = await crawl(lambda request: pages.get(request.target) or product(1), settings)
+        return result.figures["audited"]
+
+    assert await audited(times=5) == await audited(times=1) == 3
+
+
+@deferred_f_from_coro_f
 async def test_wrong_rule_is_suspended_and_every_page_comes(crawl, caplog):
     """Where a dropped parameter selects content, the spider gets every page once."""
     urls = [f"/p?id={n}" for n in range(100)]

@@ -160,6 +160,10 @@ class Audit:
             # Nearly all drops are of the very same URL: no rule merged anything.
             return
         self._sample.note(drop)
+        trial = self._trials.get(drop.request.url)
+        if trial and trial.drop.fingerprint == drop.fingerprint:
+            # What becomes of it is told when that ends: pages link one URL again and again.
+            return
         if self._is_auditable(drop) and (self._sample.may_repeat(drop) or not self._audit(drop)):
             is_new = self._variants.get(drop.request.url) is None
             self._variants.remember(drop)
@@ -183,21 +187,12 @@ class Audit:
         if page is None or not self._is_had(drop):
             self._sample.have_wait(drop)
             return False
-        merge = self._sample.choose(drop, at_any_cost=at_any_cost)
-        if merge is None:
-            return False
-        self._variants.forget(drop.request.url)
-        self._begin(page, drop, merge)
-        return True
+        return self._begin(page, drop, at_any_cost=at_any_cost)
 
-    def takes(self, drop: Drop, page: bytes) -> bool:
-        """Compare *drop* with *page*, which was fetched, if it is chosen; return whether it is."""
+    def takes(self, drop: Drop, page: bytes) -> None:
+        """Compare *drop* with *page*, which was fetched, if it is chosen."""
         self._sample.note(drop)
-        merge = self._sample.choose(drop)
-        if merge is None:
-            return False
-        self._begin(page, drop, merge)
-        return True
+        self._begin(page, drop)
 
     def compare(
         self,
@@ -284,16 +279,22 @@ class Audit:
 
     # One variant after the other, from fetch to verdict.
 
-    def _begin(self, page: bytes, drop: Drop, merge: Merge) -> None:
+    def _begin(self, page: bytes, drop: Drop, *, at_any_cost: bool = False) -> bool:
+        """Begin to compare *drop* with *page* if it is chosen; return whether it is."""
         url = drop.request.url
-        if url in self._trials:
-            return
+        merge = None
+        if url not in self._trials:
+            merge = self._sample.choose(drop, at_any_cost=at_any_cost)
+        if merge is None:
+            return False
+        self._variants.forget(url)
         trial = self._trials[url] = Trial(drop, page, merge, next(self._rounds))
         reference = self._contents.get(page)
         if reference:
             trial.compare_with(reference, self.noise(drop.domain), self._contents.common)
         # Else it was fetched by an earlier run of the job, or what it showed is forgotten.
         self._fetch_side(trial, Side.VARIANT if reference or drop.is_skipped else Side.KEPT)
+        return True
 
     def _fetch_side(self, trial: Trial, side: Side) -> None:
         trial.side = side
