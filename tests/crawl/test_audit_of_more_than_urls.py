@@ -36,24 +36,27 @@ async def test_suspension_takes_no_request_for_a_plain_one(crawl, own):
     assert [hit for hit in result.hits if "search" in hit] == ["/search?sid=1", "/search"]
 
 
+@pytest.mark.parametrize("method", ["POST", "GET"])
 @deferred_f_from_coro_f
-async def test_form_that_a_wrong_rule_merged_is_sent_once_it_falls(crawl):
-    """Two forms with one body, sent to two pages that the rule makes one, are two."""
-    urls = [f"/p?id={n}" for n in range(9)]
+async def test_forms_that_a_wrong_rule_merged_are_sent_once_it_falls(crawl, method):
+    """Each of several that were sent to one URL, and that to what the rule made of it."""
+    sent = {f"{SITE}/": ("?id=1", "?id=2"), f"{SITE}/later": ("",)}
 
     class Sending(FollowSpider):
         def parse(self, response):
-            for query in {f"{SITE}/": ("?id=1", "?id=2"), f"{SITE}/later": ("",)}.get(
-                response.url, ()
-            ):
-                yield Request(f"{SITE}/form{query}", method="POST", body="q=a")
-            yield from super().parse(response)
+            for query in sent.get(response.url, ()):
+                for body in ("q=a", "q=b"):
+                    yield Request(f"{SITE}/form{query}", method=method, body=body)
+            yield {"url": f"{response.url} {response.request.body.decode()}".strip(), "text": ""}
+            yield from response.follow_all(css="a")
 
+    urls = [f"/p?id={n}" for n in range(9)]
     pages = {"/": links(*urls, "/late"), "/late": links("/later"), "/later": page("later")}
     result = await crawl(
         lambda request: pages.get(request.target) or product(request.query),
         {**RULES, **SETTINGS},
         spider=Sending,
     )
-    forms = [hit for hit in result.hits if "form" in hit]
-    assert forms == ["/form?id=1", "/form?id=2", "/form"]
+    assert result.figures["audit/suspended/drop_params:id"] == 1
+    forms = [f"/form{query} q={body}" for query in ("", "?id=1", "?id=2") for body in "ab"]
+    assert [hit for hit in result.pages if "form" in hit] == forms

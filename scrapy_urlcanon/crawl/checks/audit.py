@@ -165,10 +165,10 @@ class Audit:
             # What becomes of it is told when that ends: pages link one URL again and again.
             return
         if self._is_auditable(drop) and (self._sample.may_repeat(drop) or not self._audit(drop)):
-            is_new = self._variants.get(drop.request.url) is None
+            is_new = not self._variants.has(drop.request)
             self._variants.remember(drop)
             if is_new and self._sample.has(drop):
-                self._variants.postpone(drop.request.url, rank(drop))
+                self._variants.postpone(drop.request, rank(drop))
 
     def _is_auditable(self, drop: Drop) -> bool:
         page = self._fingerprints.page(drop.request)
@@ -246,7 +246,7 @@ class Audit:
             self._skipped.note(request.url, self._contents.read(response))
         if mark_of(request, RESCUE):
             # This one stands for the page now.
-            self._variants.forget(request.url)
+            self._variants.forget(request)
         self._go_on_with_the_sample()
 
     def spider_idle(self) -> None:
@@ -287,7 +287,7 @@ class Audit:
             merge = self._sample.choose(drop, at_any_cost=at_any_cost)
         if merge is None:
             return False
-        self._variants.forget(url)
+        self._variants.forget(drop.request)
         trial = self._trials[url] = Trial(drop, page, merge, next(self._rounds))
         reference = self._contents.get(page)
         if reference:
@@ -493,7 +493,7 @@ class Audit:
             if not trial.on_verdict and is_meant(trial.drop):
                 self._close(trial)
                 if trial.is_got:
-                    record_as_seen(self._crawler, Request(url))
+                    record_as_seen(self._crawler, with_url(trial.drop.request, url))
                 else:
                     self.held.hold(url, trial.response)
                     drops.append(trial.drop)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import OrderedDict
+from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -42,9 +43,10 @@ class DroppedVariants:
 
     def remember(self, drop: Drop) -> None:
         """Keep *drop* in case what merged it is suspended."""
-        if drop.request.url not in self._remembered:
-            self._remembered[drop.request.url] = drop
-            self._by_domain.setdefault(drop.domain, {})[drop.request.url] = drop
+        key = _key(drop.request)
+        if key not in self._remembered:
+            self._remembered[key] = drop
+            self._by_domain.setdefault(drop.domain, {})[key] = drop
             self._held.add(drop.request)
             self._make_room()
 
@@ -53,9 +55,9 @@ class DroppedVariants:
         """Those that are remembered, the oldest first."""
         return (drop.request for drop in self._remembered.values())
 
-    def get(self, url: str) -> Drop | None:
-        """Return the drop of *url* if it is remembered."""
-        return self._remembered.get(url)
+    def has(self, request: Request) -> bool:
+        """Tell whether *request*, or one that asks for the very same, is remembered."""
+        return _key(request) in self._remembered
 
     def find(self, domain: str, is_meant: Callable[[Drop], bool]) -> list[Drop]:
         """Return some drops on *domain* that are remembered and that *is_meant* is true of.
@@ -70,13 +72,14 @@ class DroppedVariants:
         newest = islice(filter(is_meant, reversed(drops)), _FOUND // 2)
         return [*oldest[: _FOUND // 2], *newest]
 
-    def forget(self, url: str) -> None:
-        """Do not remember *url* any more."""
-        drop = self._remembered.pop(url, None)
+    def forget(self, request: Request) -> None:
+        """Do not remember *request* any more."""
+        key = _key(request)
+        drop = self._remembered.pop(key, None)
         if drop:
             self._held.remove(drop.request)
             of_domain = self._by_domain[drop.domain]
-            del of_domain[url]
+            del of_domain[key]
             if not of_domain:
                 del self._by_domain[drop.domain]
 
@@ -84,12 +87,12 @@ class DroppedVariants:
         """Remove and return those on *domain* that *is_meant* is true of."""
         taken = [*filter(is_meant, self._by_domain.get(domain, {}).values())]
         for drop in taken:
-            self.forget(drop.request.url)
+            self.forget(drop.request)
         return taken
 
-    def postpone(self, url: str, rank: int) -> None:
-        """Note that *url* is of the sample, of which more was audited by now than may be."""
-        insort(self._postponed, (rank, url))
+    def postpone(self, request: Request, rank: int) -> None:
+        """Note that *request* is of the sample, of which more was audited by now than may be."""
+        insort(self._postponed, (rank, _key(request)))
         del self._postponed[self._max_count :]
 
     def take_postponed(
@@ -98,7 +101,7 @@ class DroppedVariants:
         """Yield those that were postponed and that *is_meant* is true of, while there is room."""
         index = 0
         while index < len(self._postponed) and is_room():
-            drop = self.get(self._postponed[index][1])
+            drop = self._remembered.get(self._postponed[index][1])
             if drop and not is_meant(drop):
                 index += 1
                 continue
@@ -111,5 +114,12 @@ class DroppedVariants:
         while remembered and (
             len(remembered) > self._max_count or self._held.total > self._max_bytes
         ):
-            self.forget(next(iter(remembered)))
+            self.forget(next(iter(remembered.values())).request)
             self._stats.inc(Stat.AUDIT_FORGOTTEN)
+
+
+def _key(request: Request) -> str:
+    """Return what tells *request* from others: its URL, and what it sends, if anything."""
+    if request.method == "GET" and not request.body:
+        return request.url
+    return f"{request.method} {request.url} {blake2b(request.body, digest_size=8).hexdigest()}"
