@@ -1,9 +1,11 @@
 """A rule that was right for the first pages of a site, and is wrong for those that follow."""
 
-from audited_shop import SETTINGS, WRONG, audits, product, shop
+from audited_shop import RIGHT, SETTINGS, WRONG, audits, product, shop
 from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import links
+
+from scrapy_urlcanon.crawl.checks.audit import Audit
 
 VARIANTS = ("", "?id=1", "?id=2")
 AUDITED = {**WRONG, **SETTINGS, "URLCANON_AUDIT": 0.1}
@@ -42,3 +44,15 @@ async def test_entry_that_held_for_long_is_suspected_anew(crawl):
     )
     assert result.figures["audit/rule/drop_params:id/site.example/until"] < LATER + 50
     assert {*result.pages} >= {*products(LATER, 2 * LATER)}
+
+
+@deferred_f_from_coro_f
+async def test_page_looks_at_the_variants_that_wait_for_it_alone(crawl, monkeypatch):
+    """Not each page at all of them, where a list links all pages and their variants."""
+    asked = []
+    is_had = Audit._is_had
+    monkeypatch.setattr(Audit, "_is_had", lambda self, of: asked.append(of) or is_had(self, of))
+    urls = [f"/p{n}{query}" for query in ("", "?sid=1") for n in range(LATER)]
+    result = await crawl(shop(urls, answer), {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1})
+    assert result.figures["audited"] == LATER
+    assert len(asked) < 10 * LATER

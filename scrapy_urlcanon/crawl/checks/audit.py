@@ -168,7 +168,8 @@ class Audit:
             is_new = not self._variants.has(drop.request)
             self._variants.remember(drop)
             if is_new and self._sample.has(drop):
-                self._variants.postpone(drop.request, rank(drop))
+                page = None if self._is_had(drop) else self._fingerprints.page(drop.request)
+                self._variants.postpone(drop.request, rank(drop), page)
 
     def _is_auditable(self, drop: Drop) -> bool:
         page = self._fingerprints.page(drop.request)
@@ -247,6 +248,7 @@ class Audit:
         if mark_of(request, RESCUE):
             # This one stands for the page now.
             self._variants.forget(request)
+        self._variants.came(page)
         self._go_on_with_the_sample()
 
     def spider_idle(self) -> None:
@@ -254,6 +256,7 @@ class Audit:
         if self._skipped:
             self._skipped.go_on()
         self._sample.wait_no_more()
+        self._variants.all_came()
         self._go_on_with_the_sample(at_any_cost=True)
 
     def _go_on_with_the_sample(self, *, at_any_cost: bool = False) -> None:

@@ -8,6 +8,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.stats import Stat
 
@@ -40,6 +41,9 @@ class DroppedVariants:
         self._held = HeldBytes(parts_of)
         # By their ranks: the oldest first would leave the later pages of a site unaudited.
         self._postponed: list[tuple[int, str]] = []
+        # Those of pages that nobody had got, by the page: each page would look at all of them.
+        self._early: BoundedMapping[bytes, tuple[tuple[int, str], ...]]
+        self._early = BoundedMapping(self._max_count)
 
     def remember(self, drop: Drop) -> None:
         """Keep *drop* in case what merged it is suspended."""
@@ -90,10 +94,27 @@ class DroppedVariants:
             self.forget(drop.request)
         return taken
 
-    def postpone(self, request: Request, rank: int) -> None:
-        """Note that *request* is of the sample, of which more was audited by now than may be."""
-        insort(self._postponed, (rank, _key(request)))
-        del self._postponed[self._max_count :]
+    def postpone(self, request: Request, rank: int, page: bytes | None) -> None:
+        """Note that *request* is of the sample, of which more was audited by now than may be.
+
+        :param page: its page where nobody has got that yet, so that there is nothing to compare.
+        """
+        if page is None:
+            insort(self._postponed, (rank, _key(request)))
+            del self._postponed[self._max_count :]
+        else:
+            self._early[page] = (*(self._early.get(page) or ()), (rank, _key(request)))
+
+    def came(self, page: bytes) -> None:
+        """Note that *page* was fetched, with which those that were postponed may be compared."""
+        for postponed in self._early.pop(page) or ():
+            insort(self._postponed, postponed)
+            del self._postponed[self._max_count :]
+
+    def all_came(self) -> None:
+        """Note that no other page is to come: some may have been got under other names."""
+        for page in tuple(self._early):
+            self.came(page)
 
     def take_postponed(
         self, is_meant: Callable[[Drop], bool], is_room: Callable[[], bool]
