@@ -64,7 +64,8 @@ def write_atomically(path: Path, text: str) -> None:
     """Write *text* to *path* as UTF-8, whole or not at all.
 
     A full disk or a kill leaves the file that was there as it was. The text is on the disk when
-    this returns.
+    this returns. A link stays one: the file that it leads to is written. A device or a pipe, such
+    as ``/dev/null`` or ``/dev/stdout``, stays what it is too, and is written to.
 
     :raises OSError: if it cannot be written; its ``filename`` is *path*.
     """
@@ -75,7 +76,32 @@ def write_atomically(path: Path, text: str) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
+def why_unreadable(error: OSError | ValueError) -> str:
+    """Say in the words of a message why a file of text could not be read.
+
+    >>> why_unreadable(PermissionError(13, "Permission denied"))
+    'Permission denied'
+    """
+    if isinstance(error, FileNotFoundError):
+        return f"there is no such file (a relative path is taken from {Path.cwd()})"
+    if isinstance(error, UnicodeDecodeError):
+        return f"expected text in UTF-8, and it is in another encoding: {error.reason}"
+    return error.strerror or str(error) if isinstance(error, OSError) else str(error)
+
+
+def is_special(path: Path) -> bool:
+    """Whether *path* is a device, a pipe or a socket: what can be written to, and not replaced.
+
+    :raises OSError: if that cannot be found out.
+    """
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
 def _write_atomically(path: Path, text: str) -> None:
+    if is_special(path):
+        path.write_text(text, encoding="utf-8", newline="")
+        return
+    path = Path(os.path.realpath(path))
     # In the same directory: replace() is atomic within one file system only.
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     draft = Path(name)

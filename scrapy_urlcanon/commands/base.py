@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from scrapy.exceptions import UsageError
 from scrapy.spiderloader import get_spider_loader
 
+from scrapy_urlcanon.files import is_special
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
-    from pathlib import Path
 
     from rich.progress import Progress
     from scrapy.settings import Settings
@@ -82,17 +85,29 @@ def check_output(output: Path, inputs: Sequence[Path]) -> None:
 
     :raises UsageError: if *output* is one of the inputs or cannot be a file.
     """
-    if output.is_dir():
-        raise UsageError(f"{output}: expected a file, not a directory", print_help=False)
-    if not output.parent.is_dir():
-        raise UsageError(f"{output.parent}: no such directory", print_help=False)
     try:
-        with tempfile.TemporaryFile(dir=output.parent):
+        if output.is_dir():
+            raise UsageError(f"{output}: expected a file, not a directory", print_help=False)
+        if is_special(output):
+            return
+        # Where it is a link, what that leads to is written.
+        directory = Path(os.path.realpath(output)).parent if output.is_symlink() else output.parent
+        if not directory.is_dir():
+            raise UsageError(f"{directory}: no such directory", print_help=False)
+        with tempfile.TemporaryFile(dir=directory):
             pass
     except OSError as error:
         raise UsageError(not_written(output, error), print_help=False) from error
-    if output.exists() and any(path.exists() and output.samefile(path) for path in inputs):
+    if any(_is_same(output, path) for path in inputs):
         raise UsageError(f"{output} is an input, and would be overwritten", print_help=False)
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    try:
+        return path.samefile(other)
+    except OSError:
+        # One is not there, or cannot be seen, which whoever reads it says.
+        return False
 
 
 def not_written(path: str | Path, error: OSError) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from contextlib import closing
@@ -278,7 +279,7 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
     outputs = [path for path in paths if path]
     for path in outputs:
         check_output(path, arguments.inputs)
-    if len(set(map(Path.resolve, outputs))) < len(outputs):
+    if len(set(map(os.path.realpath, outputs))) < len(outputs):
         raise UsageError(
             "-o, --export-discarder and --places: expected a file of its own for each",
             print_help=False,

@@ -120,18 +120,23 @@ def show_learned(
 def _show_urls(learned: Learned, screen: Screen) -> None:
     """Print how many URLs were seen, and of how many what they show says little or nothing."""
     screen.line(
-        f"{learned.urls:,} URLs on {count_of(learned.domains, 'domain')}; {learned.redundant:,} of "
-        "them show a page that another one shows."
+        f"{count_of(learned.urls, 'URL')} on {count_of(learned.domains, 'domain')}; "
+        f"{learned.redundant:,} of them {_show(learned.redundant)} a page that another one shows."
     )
     if learned.crowded:
+        these = f"{learned.crowded:,} of these {_show(learned.crowded)}"
         screen.line(
-            f"{count_of(learned.crowded, 'URL')} of these show a page that more than {SINK_SIZE} "
-            "show; where it is a form to log in, or an error, that alone proves no rule"
+            f"{these} a page that more than {SINK_SIZE} show; where it is a form to log in, or an "
+            "error, that alone proves no rule"
         )
     if learned.silent:
         screen.line(
             f"{count_of(learned.silent, 'URL')} without evidence: an error, or no text of their own"
         )
+
+
+def _show(urls: int) -> str:
+    return "shows" if urls == 1 else "show"
 
 
 def _show_rule_for(left: Unexplained, configured: Canonicalizer, screen: Screen) -> None:

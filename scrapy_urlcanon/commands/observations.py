@@ -43,7 +43,7 @@ def observations_of(
 
 def nothing_of(domains: Sequence[str] | None, skipped: Counter[str]) -> str:
     """Say that there was no observation, of *domains* if they are given, and what there was."""
-    message = "no observation to learn from"
+    message = "no observation"
     if domains:
         message += f" of {', '.join(domains)}"
     if skipped:

@@ -63,9 +63,11 @@ do; - is the standard input. Removed is what both --domain and --older say.
             raise UsageError("say what to remove: --domain, --older or both")
         if bool(arguments.files) is not (what == "import"):
             raise UsageError("import takes the files to import, and nothing else does")
-        if what != "import" and not path.is_file():
-            raise UsageError(f"{path}: no such file", print_help=False)
         try:
+            if what == "import":
+                return _import(path, arguments.files)
+            if not path.is_file():
+                raise UsageError(f"{path}: no such file", print_help=False)
             with closing(SeenPages(path)) as store:
                 return _run(store, arguments, None if older is None else time.time() - older)
         except BrokenPipeError:
@@ -81,12 +83,24 @@ def _run(store: SeenPages, arguments: argparse.Namespace, before: float | None) 
         for at, url in store.list(domain, before):
             when = datetime.fromtimestamp(at, timezone.utc).isoformat(" ", "seconds")
             print(when.removesuffix("+00:00"), visible(redact(url)))  # noqa: T201
-    elif arguments.what == "prune":
+    else:
         removed = store.prune(domain, before)
         print(f"Removed {count_of(removed, 'page')}.")  # noqa: T201
-    else:
-        added = store.add_urls(_urls(arguments.files))
-        print(f"Imported {count_of(added, 'URL')}; the next crawl looks which pages they are.")  # noqa: T201
+    return 0
+
+
+def _import(path: Path, files: Iterable[str]) -> int:
+    is_new = not path.exists()
+    store = SeenPages(path)
+    added = 0
+    try:
+        added = store.add_urls(_urls(files))
+    finally:
+        store.close()
+        if is_new and not added:
+            # A store in which nothing is would hide that the import brought nothing.
+            path.unlink()
+    print(f"Imported {count_of(added, 'URL')}; the next crawl looks which pages they are.")  # noqa: T201
     return 0
 
 

@@ -19,10 +19,10 @@ from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.commands.base import Action, check_output, not_written, shown
 from scrapy_urlcanon.commands.checked_rules import show_checks, those_that_stood
-from scrapy_urlcanon.commands.observations import observations_of
+from scrapy_urlcanon.commands.observations import nothing_of, observations_of
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.settings import name_of
-from scrapy_urlcanon.exceptions import LearnError
+from scrapy_urlcanon.exceptions import InputError, LearnError
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.redaction import shown_url, visible_json, visible_lines
 from scrapy_urlcanon.report.screen import Screen
@@ -131,7 +131,7 @@ def _check(
 ) -> tuple[list[RuleCheck], str]:
     """Try the rules, print what came of it, and return that, and why the crawl ended.
 
-    :raises LearnError: if the observations cannot be read.
+    :raises LearnError: if the observations cannot be read, or there are none.
     """
     if not any(rule_set.options for origin in configuration.origins for rule_set in origin):
         screen.line((f"{arguments.file} is empty: there is no rule to validate", "yellow"))
@@ -139,7 +139,8 @@ def _check(
     console = Console(stderr=True)
     console.print(f"Reading {count_of(len(arguments.observations), 'input')} ...", highlight=False)
     urls: list[str] = []
-    observations = _noting_urls(observations_of(arguments.observations, Counter()), urls)
+    skipped: Counter[str] = Counter()
+    observations = _noting_urls(observations_of(arguments.observations, skipped), urls)
     crawled = None
     if configuration.sets(SKIP):
         preset = settings.get(name_of("preset"), DEFAULT_PRESET)
@@ -149,6 +150,8 @@ def _check(
         crawled = Crawled.of(Canonicalizer.from_configuration(rules), observations)
     else:
         deque(observations, maxlen=0)
+    if not urls:
+        raise InputError(nothing_of(None, skipped))
     checks = checks_of(configuration, urls, most=arguments.pairs, crawled=crawled)
     tried = [check for check in checks if check.pairs]
     left = sum(len(check.pairs) for check in tried)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
+from scrapy_urlcanon.files import why_unreadable
 from scrapy_urlcanon.profiles.profile import Profile
 
 if TYPE_CHECKING:
@@ -63,7 +64,9 @@ def chosen(choice: Iterable[str | os.PathLike[str]], *, setting: str) -> tuple[P
             one = profile(text)
             found[one.name] = one
         elif not text.endswith(_SUFFIX):
-            message = f"no such profile: {text!r}{did_you_mean(text, names())}"
+            nearest = did_you_mean(text, names())
+            hint = nearest or f"; the path of a file of your own ends in {_SUFFIX}"
+            message = f"no such profile: {text!r}{hint}"
             problems.append(Problem(setting, message))
         else:
             try:
@@ -71,8 +74,8 @@ def chosen(choice: Iterable[str | os.PathLike[str]], *, setting: str) -> tuple[P
             except ConfigurationError as error:
                 problems += error.problems
             except (OSError, ValueError) as error:
-                reason = error.strerror or error if isinstance(error, OSError) else error
-                problems.append(Problem(setting, f"cannot read {text!r}: {reason}"))
+                message = f"cannot read {text!r}: {why_unreadable(error)}"
+                problems.append(Problem(setting, message))
             else:
                 # One of a user takes the place of ours that has its name.
                 found[one.name] = one

@@ -16,8 +16,10 @@ def parse_json(text: str, *, unique_keys: bool = False) -> Any:
 
     :param unique_keys: whether a key that stands twice in one object is an error; else, as with
         any JSON, the last one holds.
-    :raises ValueError: if it is no JSON, or is nested too deep.
+    :raises ValueError: if it is empty or no JSON, or is nested too deep.
     """
+    if not text.strip():
+        raise ValueError("it is empty")
     try:
         return _checked(json.loads(text, object_pairs_hook=_unique if unique_keys else None))
     except RecursionError:

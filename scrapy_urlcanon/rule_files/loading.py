@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
+from scrapy_urlcanon.files import why_unreadable
 
 if TYPE_CHECKING:
     import os
@@ -91,7 +92,7 @@ def _read_rules_files(
             # Editors of Windows begin a file with the byte order mark.
             texts.append((str(path), Path(path).read_text(encoding="utf-8-sig")))
         except (OSError, ValueError) as error:
-            problems.append(Problem(setting, f"cannot read {str(path)!r}: {_reason(error)}"))
+            problems.append(Problem(setting, f"cannot read {str(path)!r}: {why_unreadable(error)}"))
     if not texts:
         return [], problems
     # Most crawls have no rule files, and every crawl would wait for the import.
@@ -152,11 +153,3 @@ def _unquoted(name: str, table: object) -> Iterator[tuple[str, str]]:
             yield from list(_unquoted(whole, inner)) or [(f'["{whole}"]', f"[{whole}]")]
         else:
             yield f'["{key}"]', f'[{name}."{key}"]'
-
-
-def _reason(error: OSError | ValueError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return f"there is no such file (a relative path is taken from {Path.cwd()})"
-    if isinstance(error, UnicodeDecodeError):
-        return f"expected text in UTF-8, and it is in another encoding: {error.reason}"
-    return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -355,7 +355,7 @@ def test_page_that_crowds_a_site_is_told():
     learned = learn([*forms, *pages])
     show_learned(learned, Counter(), Screen(Console(file=shown)), configured=Canonicalizer())
     assert (learned.redundant, learned.crowded) == (32, 29)
-    assert "29 URLs of these show a page that more than 20 show" in shown.getvalue()
+    assert "29 of these show a page that more than 20 show" in shown.getvalue()
 
 
 def test_bad_rows_are_counted(tmp_path, observations):

@@ -84,7 +84,7 @@ def test_files_of_users_are_told_from_names(tmp_path):
     with pytest.raises(ConfigurationError) as error:
         chosen(["mediawki", tmp_path / "mine.toml", "not/there.toml"], setting="PROFILES")
     assert "no such profile: 'mediawki'; did you mean 'mediawiki'?" in str(error.value)
-    assert "'not/there.toml': No such file" in str(error.value)
+    assert "'not/there.toml': there is no such file" in str(error.value)
     assert "['name']: expected a text, got 1" in str(error.value)
 
 

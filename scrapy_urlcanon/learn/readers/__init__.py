@@ -43,9 +43,9 @@ def format_of(path: Path) -> str:
 
     :raises InputError: where there is no such input, or it looks like none of them.
     """
-    if path.is_dir():
-        return "httpcache"
     try:
+        if path.is_dir():
+            return "httpcache"
         with path.open("rb") as file:
             start = file.read(16)
     except OSError as error:
@@ -70,10 +70,10 @@ def format_of(path: Path) -> str:
         or line.count(" ") in range(8, 12)
     ):
         return "cdx"
+    begins = f"it begins with {line[:60]!r}" if line else "it is empty"
     raise InputError(
         f"{path}: expected an observation store, TSV, JSON Lines, CDX, CDXJ, WARC, Parquet or an "
-        f"HTTP cache directory; "
-        f"it begins with {line[:60]!r}"
+        f"HTTP cache directory; {begins}"
     )
 
 

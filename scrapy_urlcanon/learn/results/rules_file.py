@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
-from scrapy_urlcanon.files import write_atomically
+from scrapy_urlcanon.files import why_unreadable, write_atomically
 from scrapy_urlcanon.learn.results.in_force import WHOLE, effective, rules_in_force, subject_of
 from scrapy_urlcanon.learn.results.rule import as_rules
 from scrapy_urlcanon.learn.results.said import HEADER, evidence_of, figures_of
@@ -111,12 +111,14 @@ class LearnedFile:
             return ""
         except (OSError, ValueError) as error:
             raise ConfigurationError(
-                [Problem(str(self.path), f"cannot read it: {error}")]
+                [Problem("-o", f"cannot read {str(self.path)!r}: {why_unreadable(error)}")]
             ) from None
 
     def _rules(self) -> Iterator[RuleInForce]:
         try:
-            configuration = load_configuration("scrapy", rules_files=[self.path])
+            configuration = load_configuration(
+                "scrapy", rules_files=[self.path], setting_names=("preset", "-o")
+            )
         except ConfigurationError as error:
             problems = [*error.problems, Problem(str(self.path), _NOT_OURS)]
             raise ConfigurationError(problems) from None

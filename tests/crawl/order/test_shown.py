@@ -114,4 +114,4 @@ def test_command_says_that_there_is_nothing_in_a_file(tmp_path):
     shown = urlcanon("traps", "items.jsonl", cwd=tmp_path)
     assert shown.returncode == 2
     assert shown.stdout == ""
-    assert "items.jsonl: no observation to learn from; skipped: 3 no URL" in shown.stderr
+    assert "items.jsonl: no observation; skipped: 3 no URL" in shown.stderr
