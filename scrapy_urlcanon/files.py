@@ -44,6 +44,23 @@ def problem_of(template: str) -> str | None:
     return None
 
 
+def problem_of_file(template: str) -> str | None:
+    """Say what is wrong with *template* as the path of a file to be opened, or None.
+
+    >>> problem_of_file("/")
+    'expected the path of a file, got that of a directory'
+    """
+    problem = problem_of(template)
+    if problem:
+        return problem
+    try:
+        is_directory = Path(example(template)).is_dir()
+    except OSError as error:
+        # In a folder that may not be looked into, or of a name that no file can have.
+        return f"cannot be used: {why_unreadable(error)}"
+    return "expected the path of a file, got that of a directory" if is_directory else None
+
+
 def example(template: str) -> str:
     """Return a path that *template*, which has no problem, may stand for."""
     return template % _EXAMPLE

@@ -13,7 +13,7 @@ from scrapy.utils.misc import load_object
 from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
-from scrapy_urlcanon.files import example, problem_of
+from scrapy_urlcanon.files import example, problem_of, problem_of_file
 from scrapy_urlcanon.rule_files.loading import load_configuration as load_rules
 from scrapy_urlcanon.wording import seconds_of
 
@@ -257,9 +257,7 @@ def _path_of_file(name: str, value: Any) -> str:
     if not isinstance(value, (str, os.PathLike)) or value in (*_NO_PATH, "true", "True"):
         raise _expected(name, "a path", value)
     template = _at_home(value)
-    problem = problem_of(template)
-    if not problem and Path(example(template)).is_dir():
-        problem = "expected the path of a file, got that of a directory"
+    problem = problem_of_file(template)
     if problem:
         raise ConfigurationError([Problem(name, problem, template)])
     return template

@@ -358,6 +358,14 @@ def test_page_that_crowds_a_site_is_told():
     assert "29 of these show a page that more than 20 show" in shown.getvalue()
 
 
+def test_one_url_shows_and_two_show():
+    """What is counted agrees with its verb."""
+    pages = [Observation(f"http://a.example/{n}", main_sha1="7" * 40) for n in range(2)]
+    shown = io.StringIO()
+    show_learned(learn(pages), Counter(), Screen(Console(file=shown)), configured=Canonicalizer())
+    assert "2 URLs on 1 domain; 1 of them shows a page that another one shows" in shown.getvalue()
+
+
 def test_bad_rows_are_counted(tmp_path, observations):
     """Rows that are no observations are left out, and the summary says how many and why."""
     with observations.open("a") as file:

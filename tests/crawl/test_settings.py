@@ -190,6 +190,13 @@ def test_what_is_no_path_of_a_file_is_an_error(name, value):
     assert problem.message == f"expected a path, got {value!r}"
 
 
+@pytest.mark.parametrize("name", ["record", "seen", "skip_places", "left", "take_up"])
+def test_path_that_no_file_can_have_is_an_error(name):
+    """So is one in a folder that may not be looked into: the system says what is wrong."""
+    with pytest.raises(ConfigurationError, match="cannot be used: File name too long"):
+        CrawlSettings.load(Settings({name_of(name): "x" * 300}))
+
+
 @pytest.mark.parametrize("value", [value for value in NO_PATHS if value is not None])
 def test_what_is_left_is_written_somewhere(value):
     """What was not fetched would be known to nobody."""
