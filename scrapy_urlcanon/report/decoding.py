@@ -10,12 +10,14 @@ from attrs import NOTHING, fields, has
 from scrapy_urlcanon.exceptions import ReportError, did_you_mean
 
 _NAMES = {int: "a whole number that is not negative", str: "a text"}
+_MAX_COUNT = 2**53 - 1
+"""The largest number that every reader of JSON takes for the same (RFC 8259, section 6)."""
 
 
 def decode(expected: Any, value: object, place: str = "") -> Any:
     """Return *value*, as :func:`json.loads` gives it, as an instance of *expected*.
 
-    :param expected: int (not negative), str, ``tuple[X, ...]``, ``Mapping[str, X]``, or an
+    :param expected: int (a count), str, ``tuple[X, ...]``, ``Mapping[str, X]``, or an
         attrs class with fields of these.
     :param place: where *value* stands, for messages.
     :raises ReportError: if it is none.
@@ -35,6 +37,9 @@ def decode(expected: Any, value: object, place: str = "") -> Any:
         return {name: decode(of, item, f"{place}[{name!r}]") for name, item in value.items()}
     if type(value) is not expected or (expected is int and value < 0):  # type: ignore[operator]
         raise _unexpected(place, _NAMES[expected], value)
+    if expected is int and value > _MAX_COUNT:
+        # Shares of such numbers, and bars as long as they are, cannot be made.
+        raise _unexpected(place, f"no number above {_MAX_COUNT:,}", value)
     return value
 
 

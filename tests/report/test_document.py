@@ -9,6 +9,7 @@ from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.report.json_form import current_version, from_json, read_report, to_json
 from scrapy_urlcanon.report.section import sections
 from scrapy_urlcanon.report.sections.domains import Domain
+from scrapy_urlcanon.report.sections.summary import Funnel
 
 
 def test_report_is_read_as_it_was_written(audited):
@@ -55,6 +56,10 @@ def edit(*path, value):
         (edit("format", value="har"), "is no report"),
         (edit("figures", "dropped", value="many"), "figures['dropped']: expected a whole number"),
         (edit("figures", "dropped", value=-1), "that is not negative, got -1"),
+        (
+            edit("figures", "audited", value=10**30),
+            "expected no number above 9,007,199,254,740,991",
+        ),
         (edit("figures", "dropped", value=41), "are not the 41 dropped"),
         (edit("figures", "requests", value=39), "40 were dropped of 39 requests"),
         (edit("figures", "dropped", value=True), "expected a whole number"),
@@ -83,6 +88,14 @@ def test_edited_report_says_where_it_is_wrong(audited, tmp_path, change, message
         read_report(path)
     assert message in str(error.value)
     assert str(path) in str(error.value)
+
+
+def test_figures_that_contradict_each_other_are_drawn_within_the_page(audited):
+    """More than was dropped cannot be saved, and a bar of that length would fill the memory."""
+    document = json.loads(to_json(audited))
+    document["figures"]["dropped/scrapy_would_keep"] = 2**53 - 1
+    funnel = Funnel.of(from_json(json.dumps(document)))
+    assert (funnel.same_for_scrapy, funnel.saved_by_rules) == (0, 40)
 
 
 def test_report_cut_short_says_so(report, tmp_path):

@@ -43,8 +43,9 @@ class Funnel:
     @classmethod
     def of(cls, report: Report) -> Funnel:
         """Return the funnel of *report*."""
-        saved = report.figure("dropped/scrapy_would_keep")
-        return cls(report.figure("requests"), max(report.figure("dropped") - saved, 0), saved)
+        dropped = report.figure("dropped")
+        saved = min(report.figure("dropped/scrapy_would_keep"), dropped)
+        return cls(report.figure("requests"), dropped - saved, saved)
 
     @property
     def to_fetch(self) -> int:
