@@ -302,6 +302,15 @@ async def test_deltafetch(crawl, caplog):
 
 
 @deferred_f_from_coro_f
+async def test_project_without_a_folder_for_data_is_crawled(crawl, monkeypatch):
+    """As an egg of scrapyd, which has no scrapy.cfg: there the cache is off, and no more."""
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "scrapy.settings.default_settings")
+    settings = {"HTTPCACHE_ENABLED": True, "DELTAFETCH_ENABLED": True}
+    for changed in (OLD, NEW):
+        assert (await crawl(site(PAGES), {**changed, **settings})).hits
+
+
+@deferred_f_from_coro_f
 async def test_wrong_mode_stops_the_crawl(crawl):
     """A value that URLCANON_JOB_RULES cannot have is a problem of the configuration."""
     with pytest.raises(ConfigurationError, match="did you mean 'keep'"):

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import data_path
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
@@ -327,11 +328,18 @@ def guard_stores(
 
 def _stores(settings: BaseSettings) -> Iterator[tuple[str, Path]]:
     """Yield the stores that are keyed by the fingerprint, with their directories."""
+    names = {}
     if settings.getbool(HTTPCACHE):
-        yield "the HTTP cache", Path(data_path(settings["HTTPCACHE_DIR"]))
+        names["the HTTP cache"] = settings["HTTPCACHE_DIR"]
     if settings.getbool(DELTAFETCH):
-        directory = settings.get("DELTAFETCH_DIR", "deltafetch")
-        yield "scrapy-deltafetch", Path(data_path(directory))
+        names["scrapy-deltafetch"] = settings.get("DELTAFETCH_DIR", "deltafetch")
+    for name, directory in names.items():
+        try:
+            yield name, Path(data_path(directory))
+        except NotConfigured:
+            # Without a scrapy.cfg, as in an egg of scrapyd, a project has no folder for data:
+            # these have no store then, and turn themselves off.
+            continue
 
 
 def _stored_fingerprints(path: Path) -> int:
