@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from errno import ENOENT
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,6 +92,33 @@ def write_atomically(path: Path, text: str) -> None:
     except OSError as error:
         # Not that of the draft, nor none at all, as where the disk is full.
         raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a file that a user names, which is in UTF-8.
+
+    It may lie in a zip archive, as a file of a project does that was deployed as an egg: there
+    ``Path(__file__).parent / "urlcanon.toml"`` is the path of the archive, and what is within.
+
+    :raises OSError: if it cannot be read.
+    :raises ValueError: if it is no such text.
+    """
+    # Editors of Windows begin a file with the byte order mark.
+    try:
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        archive = next((folder for folder in Path(path).parents if folder.is_file()), None)
+        if archive is None:
+            raise
+        within = Path(path).relative_to(archive).as_posix()
+    # No crawl but one that was deployed so is to wait for the import.
+    from zipfile import BadZipFile, ZipFile  # noqa: PLC0415
+
+    try:
+        with ZipFile(archive) as opened:
+            return opened.read(within).decode("utf-8-sig")
+    except (BadZipFile, KeyError) as error:
+        raise FileNotFoundError(ENOENT, os.strerror(ENOENT), str(path)) from error
 
 
 def why_unreadable(error: OSError | ValueError) -> str:

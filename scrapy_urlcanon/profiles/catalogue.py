@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
-from scrapy_urlcanon.files import why_unreadable
+from scrapy_urlcanon.files import read_text, why_unreadable
 from scrapy_urlcanon.profiles.profile import Profile
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def chosen(choice: Iterable[str | os.PathLike[str]], *, setting: str) -> tuple[P
             problems.append(Problem(setting, message))
         else:
             try:
-                one = Profile.read(text, Path(text).read_text(encoding="utf-8-sig"))
+                one = Profile.read(text, read_text(text))
             except ConfigurationError as error:
                 problems += error.problems
             except (OSError, ValueError) as error:

@@ -37,7 +37,7 @@ def decode(expected: Any, value: object, place: str = "") -> Any:
         return {name: decode(of, item, f"{place}[{name!r}]") for name, item in value.items()}
     if type(value) is not expected or (expected is int and value < 0):  # type: ignore[operator]
         raise _unexpected(place, _NAMES[expected], value)
-    if expected is int and value > _MAX_COUNT:
+    if isinstance(value, int) and value > _MAX_COUNT:
         # Shares of such numbers, and bars as long as they are, cannot be made.
         raise _unexpected(place, f"no number above {_MAX_COUNT:,}", value)
     return value

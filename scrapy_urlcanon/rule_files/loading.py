@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
-from scrapy_urlcanon.files import why_unreadable
+from scrapy_urlcanon.files import read_text, why_unreadable
 
 if TYPE_CHECKING:
     import os
@@ -89,8 +89,7 @@ def _read_rules_files(
     texts: list[tuple[str, str]] = []
     for path in paths:
         try:
-            # Editors of Windows begin a file with the byte order mark.
-            texts.append((str(path), Path(path).read_text(encoding="utf-8-sig")))
+            texts.append((str(path), read_text(path)))
         except (OSError, ValueError) as error:
             problems.append(Problem(setting, f"cannot read {str(path)!r}: {why_unreadable(error)}"))
     if not texts:

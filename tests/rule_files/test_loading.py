@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from zipfile import ZipFile
+
 import pytest
 from scrapy.settings import Settings
 
@@ -152,3 +154,21 @@ def test_an_absent_file_says_where_it_was_looked_for(tmp_path, monkeypatch):
         "rules_files: cannot read 'rules.toml': there is no such file "
         f"(a relative path is taken from {tmp_path})"
     )
+
+
+def test_a_file_in_an_egg_is_read(tmp_path):
+    """There the path of the settings is that of the archive, and what is within."""
+    egg = tmp_path / "shop.egg"
+    with ZipFile(egg, "w") as archive:
+        archive.writestr("shop/urlcanon.toml", '["a.example"]\ndrop_params = ["sid"]\n')
+    canonicalizer = Canonicalizer(rules_files=[egg / "shop" / "urlcanon.toml"])
+    assert canonicalizer.canonicalize("http://a.example/?sid=1") == "http://a.example/"
+    with pytest.raises(ConfigurationError, match=r"absent\.toml': there is no such file"):
+        load_configuration("safe", rules_files=[egg / "absent.toml"])
+
+
+def test_a_file_below_another_file_is_none(tmp_path):
+    """Nor in what has only the name of an archive."""
+    (tmp_path / "shop.egg").write_text("PK")
+    with pytest.raises(ConfigurationError, match="there is no such file"):
+        load_configuration("safe", rules_files=[tmp_path / "shop.egg" / "urlcanon.toml"])
