@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from attrs import evolve
 from scrapy import signals
 from scrapy.core.scheduler import Scheduler
 from scrapy.utils.misc import build_from_crawler, load_object
@@ -94,8 +95,10 @@ class Crawl:
         log_configuration_errors_plainly()
         self._crawler = crawler
         self._audit_listeners: list[Callable[[AuditedPair], None]] = []
-        self.settings = CrawlSettings.load(crawler.settings)
         self.is_run = is_run(crawler)
+        settings = CrawlSettings.load(crawler.settings)
+        # What shows a page shows that one, and nothing that an audit would bring.
+        self.settings = settings if self.is_run else evolve(settings, audit=0.0)
         # Not for a command or a shell, which have no spider yet.
         self._is_job = bool(crawler.settings["JOBDIR"]) and crawler.spider is not None
         self.stats = CrawlStats(crawler)

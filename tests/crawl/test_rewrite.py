@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from audited_shop import SETTINGS as AUDITED
 from audited_shop import product
-from loopback import Fault, Response, page, redirect
+from command_line import scrapy
+from loopback import Fault, Loopback, Response, page, redirect
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider, RetryingSpider, links, site
@@ -226,3 +227,19 @@ async def test_url_that_nobody_can_read(crawl, url):
     pages = {"/": links("/b?sid=1"), "/b": page("b")}
     result = await crawl(site(pages), SETTINGS, spider=Verbatim)
     assert result.pages == ["/", "/b"]
+
+
+def test_command_that_shows_a_page_shows_it_once(tmp_path):
+    """It is no run: what an audit finds to be another page is none that anybody asked for."""
+    settings = {
+        "ADDONS": '{"scrapy_urlcanon.Addon": 500}',
+        "URLCANON_RULES": '{"site.example": {"drop_params": ["id"]}}',
+        "URLCANON_REWRITE": "True",
+        "URLCANON_AUDIT": "1",
+    }
+    options = [option for name, value in settings.items() for option in ("-s", f"{name}={value}")]
+    with Loopback(lambda request: page(f"This is page {request.query or 'one'}")) as server:
+        done = scrapy("fetch", *options, f"{SITE}/?id=2", cwd=tmp_path, environment=server.proxies)
+        assert server.hits == [f"{SITE}/"]
+    assert done.stdout.count("This is page one") == 1
+    assert "This is page id=2" not in done.stdout
