@@ -224,7 +224,7 @@ class _Translation:
             return
         self._apply(rule, scopes, self.with_host, pattern)
         self._tell_about_hosts(rule, pattern)
-        if not pattern.is_path_on_border():
+        if not pattern.is_path_whole():
             self._leave_out(rule, pattern, _PREFIX.format(path=pattern.literal_path()), partly=True)
 
     def _apply(

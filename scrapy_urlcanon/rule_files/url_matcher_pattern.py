@@ -80,9 +80,7 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
         """Say what of its path is not put in terms of our patterns, or None."""
         if self.path.endswith("|"):
             return "our patterns match a path with all that is below it, never it alone"
-        if "*" in self.literal_path():
-            return "a * in a path is read at its end alone"
-        if not _PLAIN_PATH.fullmatch(self.literal_path()):
+        if not _PLAIN_PATH.fullmatch(self.literal_path().replace("*", "")):
             return "its path has characters that no URL of Scrapy's has"
         return None
 
@@ -90,9 +88,10 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
         """Return the path without the ``*`` at its end, which is there anyway."""
         return self.path.rstrip("*")
 
-    def is_path_on_border(self) -> bool:
-        """Whether its path as text covers no path but those on the border of a segment."""
-        return self.literal_path() == "" or self.literal_path().endswith("/")
+    def is_path_whole(self) -> bool:
+        """Whether a path of ours stands for all that its path as text stands for."""
+        path = self.literal_path()
+        return path == "" or path.endswith("/") or "*" in path
 
     def hosts(self) -> tuple[str, ...]:
         """Return the hosts of ours that stand for no URL but those it stands for.
@@ -122,8 +121,9 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
             raise ValueError(f"more than {_MOST_ALTERNATIVES} combinations of its values")
         path = self.literal_path()
         # What is below a directory is all that begins with it, but for the directory without a
-        # slash.
-        path = f"{path}*" if path.endswith("/") and path != "/" else path.rstrip("/")
+        # slash. With a * in it ours is for whole paths, and theirs for all that begin so.
+        is_whole = "*" in path or (path.endswith("/") and path != "/")
+        path = f"{path}*" if is_whole else path.rstrip("/")
         for host in self.hosts():
             for choice in product(*conditions):
                 query = tuple(sorted(Condition(name, value) for name, value in choice))
