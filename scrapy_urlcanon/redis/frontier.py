@@ -14,7 +14,7 @@ from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.redis import scripts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from scrapy import Request
 
@@ -54,7 +54,7 @@ class Frontier:
         self._number = 0
         self._last_beat = 0.0
         self._untold: deque[tuple[str, Sequence[str], Sequence[Any]]] = deque()
-        self._held: deque[tuple[Any, ...]] = deque()
+        self._held: deque[tuple[Sequence[str], Sequence[Any], Callable[[str], None]]] = deque()
         self.is_down = False
         self._check()
 
@@ -67,15 +67,21 @@ class Frontier:
         *,
         records: bool,
         drops: bool,
+        on_dropped: Callable[[str], None],
     ) -> str | None:
-        """Queue a request; return None, or the first URL of its page, "" a canonical one."""
+        """Queue a request; return None, or the first URL of its page, "" a canonical one.
+
+        Where Redis does not answer it waits here, and what came of it is found out later.
+
+        :param on_dropped: is called with that first URL where the request is refused then.
+        """
         arguments = (fingerprint, int(records), int(drops), self.kind, value, url, half, KEPT)
         keys = (self.seen, self.queue, self._first)
         try:
             taken, *first = self.run(scripts.ENQUEUE, keys, arguments)
         except RedisError as error:
             self.failed(error)
-            self._held.append((keys, arguments))
+            self._held.append((keys, arguments, on_dropped))
             return None
         return None if taken else first[0].decode()
 
@@ -216,9 +222,11 @@ class Frontier:
             self.run(*self._untold[0])
             self._untold.popleft()
         while self._held:
-            keys, arguments = self._held[0]
-            self.run(scripts.ENQUEUE, keys, arguments)
+            keys, arguments, on_dropped = self._held[0]
+            taken, *first = self.run(scripts.ENQUEUE, keys, arguments)
             self._held.popleft()
+            if not taken:
+                on_dropped(first[0].decode())
         # What was taken from the queue by a call whose answer was lost.
         keys = (self.queue, self._flight(self.name))
         self.run(scripts.REQUEUE, keys, (self.kind, self.name, *self._flying))

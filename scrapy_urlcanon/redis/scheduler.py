@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
@@ -120,14 +121,31 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             self._half,
             records=meta.get(RECORD_KEY) is not False,
             drops=meta.get(DROP_KEY) is not False,
+            on_dropped=partial(self._dropped_later, request, fingerprint, canonical),
         )
         if first is None:
             self.stats.inc_value("scheduler/enqueued/redis")
             return True
-        if self._shared.first_urls:
-            self._shared.first_urls.know(fingerprint, first or canonical)
-        self.df.log(request, self.spider)
+        self._dropped(request, fingerprint, first or canonical)
         return False
+
+    def _dropped(self, request: Request, fingerprint: bytes, first: str) -> None:
+        if self._shared.first_urls:
+            self._shared.first_urls.know(fingerprint, first)
+        self.df.log(request, self.spider)
+
+    def _dropped_later(
+        self, request: Request, fingerprint: bytes, canonical: str, first: str
+    ) -> None:
+        """Say of a request that waited for Redis what Scrapy's engine says at once of others.
+
+        Else nobody would fetch it where the one that stands for it fails.
+        """
+        self.stats.inc_value("scheduler/enqueued/redis", -1)
+        self._dropped(request, fingerprint, first or canonical)
+        self._crawler.signals.send_catch_log(
+            signals.request_dropped, request=request, spider=self.spider
+        )
 
     def next_request(self) -> Request | None:
         """Return the next request, None where there is none now or Redis does not answer."""

@@ -239,6 +239,30 @@ async def test_redis_gone_or_full_for_a_while(crawl, redis_server, monkeypatch, 
 
 
 @deferred_f_from_coro_f
+async def test_variant_that_waited_for_redis_is_fetched_where_its_page_fails(
+    crawl, redis_server, monkeypatch
+):
+    """That it is a variant is found out when Redis answers again, and is told then."""
+    monkeypatch.setattr(frontier, "_BEAT", 0.05)
+    pages = {
+        "/": links("/gone?sid=1", "/gone?sid=2"),
+        "/gone?sid=1": page("gone", status=404),
+        "/gone?sid=2": page("here"),
+    }
+
+    def respond(request):
+        if request.target == "/":
+            redis_server.stop()
+            Timer(0.5, redis_server.start).start()
+        return site(pages)(request)
+
+    settings = {**RULES, **OURS, "REDIS_URL": redis_server.url, "CLOSESPIDER_TIMEOUT": 60}
+    result = await crawl(respond, settings)
+    assert "/gone?sid=2" in result.hits
+    assert result.figures["dropped"] == 1
+
+
+@deferred_f_from_coro_f
 async def test_what_one_process_suspends_is_off_in_the_next(crawl, redis_server):
     """What the audit found out holds for all who take part."""
     pages = {"/": links(*(f"/p?id={number}" for number in range(12)))}
