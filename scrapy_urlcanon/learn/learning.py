@@ -283,7 +283,8 @@ def _skips(miner: Miner, thresholds: Thresholds, prior: Prior | None) -> Skips:
             if not way:
                 continue
             before = miner.accepted, miner.groups
-            miner.take_back(way)
+            if not miner.take_back(way):
+                continue
             without = look()
             if without.left < skips.left or keys & skips.accepted & without.accepted:
                 skips = without

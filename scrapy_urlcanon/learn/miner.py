@@ -258,9 +258,8 @@ class Miner:
         ]
         if tallies:
             trial.forget_merges()
-        for tally in tallies:
-            self._accept(trial, tally)
-        return bool(tallies)
+        accepted = [self._accept(trial, tally) for tally in tallies]
+        return any(accepted)
 
     def _is_led_back(self, trial: Trial, tally: Tally) -> bool:
         """Tell whether templates lead back what a trial leads away, and more pages speak for them.
@@ -286,8 +285,11 @@ class Miner:
         likely.sort(key=lambda failed: (-failed.evidence.merges, repr(failed.operations)))
         return likely[:MAX_UNSURE]
 
-    def _accept(self, trial: Trial, tally: Tally) -> None:
-        """Accept what a trial shows, in place of the templates that lead it back."""
+    def _accept(self, trial: Trial, tally: Tally) -> bool:
+        """Accept what a trial shows, in place of the templates that lead it back.
+
+        Return whether it could: not where others were found on what these templates leave.
+        """
         evidence = tally.evidence(self.thresholds)
         scope, changes = tally.scope, trial.changes
         if tally is not trial.whole:
@@ -302,12 +304,15 @@ class Miner:
             operations = tuple(step.as_seen(changes) for step in operations)
         new = Accepted(scope, operations, evidence)
         against = unsettled(self.accepted, new)
-        self.shares_seen += self._shares_seen(dict.fromkeys(changes.values()))
-        self.accepted = inserted((old for old in self.accepted if old not in against), new)
+        accepted = inserted((old for old in self.accepted if old not in against), new)
         if against:
-            self._begin_anew()
+            if not self._begins_anew(accepted, tally.lost + tally.moved):
+                return False
         else:
+            self.accepted = accepted
             self.groups.apply(changes)
+        self.shares_seen += self._shares_seen(dict.fromkeys(changes.values()))
+        return True
 
     def _shares_seen(self, targets: Collection[Location]) -> Iterator[Share]:
         """Yield what share of the URLs that a rule makes of others the crawl has seen.
@@ -340,17 +345,29 @@ class Miner:
                     (found if is_elsewhere else alone)[number] += 1
         return frozenset(n for n in alone if not self.thresholds.accept_alias(found[n], alone[n]))
 
-    def take_back(self, numbers: Collection[int]) -> None:
-        """Take back some of what was accepted."""
-        self.accepted = [a for number, a in enumerate(self.accepted) if number not in numbers]
-        self._begin_anew()
+    def take_back(self, numbers: Collection[int]) -> bool:
+        """Take back some of what was accepted; return whether the rest can do without."""
+        return self._begins_anew(
+            [a for number, a in enumerate(self.accepted) if number not in numbers]
+        )
 
-    def _begin_anew(self) -> None:
-        """Apply what is accepted to what was seen."""
-        before, self.groups = self.groups, Groups(self.site, self._promised)
-        self.groups.rate_of_change = before.rate_of_change
+    def _begins_anew(self, accepted: list[Accepted], lost: int = 0) -> bool:
+        """Apply other rules to what was seen, unless they make one what was told apart before.
+
+        Where ``/a?color=red`` had become ``/a/red``, all that was left said that ``color`` makes
+        no difference. Without the one rule the other one is wrong.
+
+        :param lost: how many pages it is known to cost.
+        """
+        before = self.accepted, self.groups
+        self.accepted, self.groups = accepted, Groups(self.site, self._promised)
+        self.groups.rate_of_change = before[1].rate_of_change
         self._apply(self.form)
-        self.groups.index(before.handles)
+        if self.groups.pages.confused > before[1].pages.confused + lost:
+            self.accepted, self.groups = before
+            return False
+        self.groups.index(before[1].handles)
+        return True
 
     def _apply(self, form: Callable[[Location], Location]) -> None:
         self.groups.apply({one: to for one in self.groups.pages if (to := form(one)) != one})

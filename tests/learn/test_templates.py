@@ -1,5 +1,7 @@
 """What templates say of the numbers and words that stand beside each other in a URL."""
 
+from random import Random
+
 import pytest
 from observed import rules, see
 
@@ -7,6 +9,8 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.learn import Observation
 
 HOST = "http://shop.example"
+
+COLORS = ("red", "green", "blue")
 
 
 @pytest.mark.parametrize(
@@ -96,3 +100,37 @@ def test_general_template_is_learned_beside_one_that_leads_the_other_way():
     ]
     learned = Canonicalizer(rules(seen))
     assert len({learned.canonicalize(one.url) for one in seen}) == len(seen) / 2
+
+
+def listings():
+    """Yield half of what a small shop shows: its things by color and size, and each by itself."""
+    draw = Random(0)
+    for i in range(20):
+        things = [(draw.choice(COLORS), draw.choice("sml")) for _ in range(draw.randrange(1, 8))]
+
+        def shown(*, i=i, things=things, **chosen):
+            numbers = [
+                number
+                for number, thing in enumerate(things)
+                if chosen.items() <= dict(zip(("color", "size"), thing, strict=True)).items()
+            ]
+            return f"list {i} {numbers}"
+
+        urls = {f"/cat-{i}/": shown()}
+        for color in COLORS:
+            urls[f"/cat-{i}/?color={color}"] = urls[f"/cat-{i}/{color}/"] = shown(color=color)
+            for size in "sml":
+                urls[f"/cat-{i}/?color={color}&size={size}"] = shown(color=color, size=size)
+                urls[f"/cat-{i}/?size={size}"] = shown(size=size)
+        for number, (color, _) in enumerate(things):
+            url = f"/thing-{i}-{number}.html"
+            urls[url] = urls[f"{url}?color={color}"] = f"thing {i} {number}"
+        yield from (see(url, page) for url, page in urls.items() if draw.random() < 0.5)
+
+
+def test_template_stays_on_which_other_rules_rest():
+    """Things are what they are beside any color, and lists only where that is in their path."""
+    canonical = Canonicalizer(rules(listings())).canonicalize
+    thing, listing = "http://shop.example/thing-99-1.html", "http://shop.example/cat-99/"
+    assert canonical(f"{thing}?color=red") == thing
+    assert canonical(f"{listing}?color=red") == canonical(f"{listing}red/") != listing

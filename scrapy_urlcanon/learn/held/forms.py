@@ -137,6 +137,11 @@ class Forms:
             self._pages[row] = _SEVERAL
             self._several[row] = pages
 
+    @property
+    def confused(self) -> int:
+        """How many pages are no longer told from others, whose form they have."""
+        return sum(len(pages) - 1 for pages in self._several.values())
+
     def compact(self) -> None:
         """Let go of the room that forms had which are gone; a dict keeps it for others."""
         self._rows_made = dict(self._rows_made)
