@@ -181,3 +181,23 @@ def test_order_that_is_the_default_is_dropped_beside_the_number_that_the_path_sa
     assert rules(seen) == {"shop.example": found}
     finder = [see(f"/find?maker={i}&sort=price", f"found {i}") for i in range(12)]
     assert rules([*seen, *finder]) == {}
+
+
+def test_number_of_the_last_part_is_no_default():
+    """A blog shows the newest comments on a post: the third part of them where there are three."""
+    seen = []
+    for post in range(60):
+        last = max(1, post % 6 - 2)
+        seen.append(see(f"/post-{post}/", f"part {last} of {post}"))
+        seen += [see(f"/post-{post}/?cpage={n}", f"part {n} of {post}") for n in range(1, last + 1)]
+    assert rules(seen) == {}
+
+
+def test_number_that_is_chosen_where_there_are_others_is_a_default():
+    """Of three days or of seven, the changes are the same where little has changed."""
+    seen = []
+    for page in range(60):
+        days = {number: f"{min(number, page % 9)} changes of {page}" for number in (1, 3, 7, 30)}
+        seen.append(see(f"/changes/{page}", days[7]))
+        seen += [see(f"/changes/{page}?days={n}", text) for n, text in days.items() if n + page & 3]
+    assert rules(seen) == {"shop.example": {"default_params": {"days": "7"}}}

@@ -15,14 +15,14 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from scrapy_urlcanon.confidence import MAX_FALSE, lower_bound
+from scrapy_urlcanon.confidence import MAX_FALSE, at_most_drawn, lower_bound
 from scrapy_urlcanon.learn.candidates import common
 from scrapy_urlcanon.learn.evidence import Record
-from scrapy_urlcanon.learn.location import IN_QUERY, host_of, name_of
+from scrapy_urlcanon.learn.location import IN_QUERY, host_of, name_of, value_of
 from scrapy_urlcanon.learn.operations.parameters import DropParam
 from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
-from scrapy_urlcanon.learn.vocabulary import is_number, is_ordering
+from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_number, is_ordering
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -46,6 +46,9 @@ _ENDS_NAME = re.compile("[:=,]")
 
 #: The share of other pages from which on a rule is none that differs at times.
 _OTHER_PAGES = 0.5
+
+#: How probable it must be that a value is missing where others are the default.
+_MAX_CHANCE = 0.05
 
 #: Words in one place that are compared with each other.
 MAX_WORDS = 12
@@ -243,7 +246,8 @@ class Siblings(NamedTuple):
     is_last: bool
     """Whether it leaves out a number behind all that it keeps, and other numbers go as well.
 
-    Each is that of the last part, or version, of other pages.
+    Each is that of the last part, or version, of other pages. So is the default value of a
+    parameter that numbers parts, the last one of which is shown without it.
     """
 
 
@@ -280,6 +284,9 @@ def siblings(
             if _is_number(word) and _leaves_out_behind(*wider):
                 others = [parts[other] for other in alike if other != word and _is_number(other)]
                 is_last = _is_apart(groups, parts[word], others)
+            elif (number := _number_in(word)) and number not in FIRST_PAGE:
+                others = [p for other, p in parts.items() if other != word and _number_in(other)]
+                is_last = _is_absent(groups, parts[word], others)
             yield Siblings(mine, pooled, rivals, is_last)
 
 
@@ -295,12 +302,38 @@ def _is_apart(
     return bool(elsewhere) and len(own & elsewhere) < len(own) / 4
 
 
+def _is_absent(
+    groups: Groups, part: dict[Location, Location], others: list[dict[Location, Location]]
+) -> bool:
+    """Tell whether a value is missing where others are the default, more often than by chance.
+
+    A thing whose second part is the last one has no third. Of a choice, such as the days that a
+    list is about, all values are found where any are (Fisher's exact test, 5 %).
+    """
+    having = {*part.values()}
+    places = {target for changes in others for target in changes.values()}
+    agreeing = {
+        merge.target
+        for changes in others
+        for merge in groups.merges(changes)
+        if merge.pages and not merge.agreement.lost
+    }
+    chance = at_most_drawn(len(agreeing & having), len(agreeing), len(places & having), len(places))
+    return bool(agreeing) and chance <= _MAX_CHANCE
+
+
 def _pages(groups: Groups, changes: dict[Location, Location]) -> set[int]:
     return {page for merge in groups.merges(changes) for page in merge.pages}
 
 
 def _is_number(word: object) -> bool:
     return isinstance(word, str) and is_number(word)
+
+
+def _number_in(word: object) -> str:
+    """Return the number that is the value of a word that is one parameter; empty for no such."""
+    value = value_of(word[0]) if isinstance(word, tuple) and len(word) == 1 else ""
+    return value if is_number(value) else ""
 
 
 def _leaves_out_behind(*wider: Operation) -> bool:
