@@ -134,3 +134,10 @@ def test_template_stays_on_which_other_rules_rest():
     thing, listing = "http://shop.example/thing-99-1.html", "http://shop.example/cat-99/"
     assert canonical(f"{thing}?color=red") == thing
     assert canonical(f"{listing}?color=red") == canonical(f"{listing}red/") != listing
+
+
+def test_language_neither_goes_nor_comes():
+    """That no article is translated yet is no reason to fetch it in one language only."""
+    seen = [see(f"{fr}/news/{i}", f"article {i}") for i in range(12) for fr in ("", "/fr")]
+    seen += [see(f"{fr}/tips/{i}", f"tip {i}{fr}") for i in range(12) for fr in ("", "/fr")]
+    assert rules(seen) == {}

@@ -64,6 +64,7 @@ LITERAL_SHARE = 0.2
 SLUG_SHARE = 0.5
 
 _NAME_OF_NUMBER = re.compile(r"(?<=.)/(id)(?=/(?:[0-9]+|\{\w+:digits\})(?:/|\Z))")
+_BEFORE_ENDING = re.compile(r"[-._]([a-z]{2})(?=\.[a-z]{2,5}\Z)")
 _LONG = re.compile("[0-9]{3,}")
 _SIGNS = re.compile(r"[\W_]")
 _LEFT_OUT = re.compile(r"\{_\w+:digits\}")
@@ -141,6 +142,10 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     False
     >>> _is_plausible(RewriteTemplates("/id/{a:digits}", "/{a}"))
     False
+    >>> _is_plausible(RewriteTemplates("/news/{a}", "/fr/news/{a}"))
+    False
+    >>> _is_plausible(RewriteTemplates("/news/{a}.fr.html", "/news/{a}.html"))
+    False
     >>> _is_plausible(RewriteTemplates("/{_a:digits}/{b}", "/go/{b}/some-title"))
     False
     >>> _is_plausible(RewriteTemplates("/p?size={b:digits}-10", "/p?size={b}-11"))
@@ -202,15 +207,16 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     # has to be shown of it by itself. So has that of another switch: each is on by the same value.
     old, new = (set(params.split("&")) - {""} for params in (query, new_query))
     gone = set(path.split("/")) - set(new_path.split("/")) | set(map(value_of, old - new))
-    # Nor does a language go: what is not translated now may be tomorrow. What names a number within
-    # the path is none.
-    left = {*map(value_of, new), *new_path.split("/"), *_NAME_OF_NUMBER.findall(path)}
-    if any(map(LANGUAGE.fullmatch, gone - left)):
-        return False
-    # A year or a day neither goes nor comes: what is all that there is now will be a part of it.
-    dated = {*path.split("/"), *map(value_of, old)} ^ {*new_path.split("/"), *map(value_of, new)}
-    if any(is_date(text) or YEAR.fullmatch(text) for text in dated):
-        return False
+    # Neither does a language go or come, since what is not translated now may be tomorrow, nor a
+    # year or a day: what is all that there is now will be a part of it. What names a number within
+    # the path is no language.
+    said, now_said = (
+        {*one.split("/"), *_BEFORE_ENDING.findall(one), *map(value_of, params)}
+        for one, params in ((path, old), (new_path, new))
+    )
+    for text in (said ^ now_said).difference(_NAME_OF_NUMBER.findall(path)):
+        if LANGUAGE.fullmatch(text) or is_date(text) or YEAR.fullmatch(text):
+            return False
     switches = set(filter(SWITCHED.fullmatch, map(value_of, old - new))) - set(path.split("/"))
     named = {name_of(param): value_of(param) for param in old - new}
     return all(

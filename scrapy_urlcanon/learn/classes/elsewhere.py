@@ -24,7 +24,8 @@ class Shown:
 
     No better place to look than one of them is a longer form of its path, by a session too, a URL
     with the same parameters and further ones, one that differs in nothing but a choice between
-    words, and one without the language of the path: what is not translated now may be tomorrow.
+    words, and one without the language of the path, or with nothing but a language more: what is
+    not translated now may be tomorrow.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> shown = Shown(map(locate, ["http://a.example/p?id=7&tab=a", "http://a.example/q"]))
@@ -39,16 +40,21 @@ class Shown:
     >>> longer = ["http://a.example/read?7,82,83", "http://a.example/read?7,82,print,page=1"]
     >>> [shown.has_better(locate(url)) for url in longer]
     [False, False]
+    >>> shown = Shown([locate("http://a.example/news/7")])
+    >>> [shown.has_better(locate(f"http://a.example/{path}")) for path in ("fr/news/7", "fr/title")]
+    [False, True]
     """
 
     def __init__(self, urls: Iterable[Location]) -> None:
         self._languages: set[str] = set()
+        self._untranslated: set[str] = set()
         self._paths: set[str] = set()
         # The parameters that have numbers, by place and by the names of all.
         self._by_names: dict[Place, dict[frozenset[str], set[frozenset[str]]]] = {}
         for url in urls:
             params = url.params
             self._languages.update(filter(LANGUAGE.fullmatch, url.path.split("/")))
+            self._untranslated.add(url.path)
             path = _segments(url.path).rstrip("/")
             if path and not params:
                 self._paths.add(path)
@@ -58,7 +64,11 @@ class Shown:
 
     def has_better(self, other: Location) -> bool:
         """Tell whether another URL is a better place to look than each of these."""
-        if self._languages and not self._languages.issubset(other.path.split("/")):
+        segments = other.path.split("/")
+        if self._languages and not self._languages.issubset(segments):
+            return False
+        bare = "/".join(text for text in segments if not LANGUAGE.fullmatch(text))
+        if bare != other.path and bare in self._untranslated:
             return False
         # What has a "=" is no segment of a query that is a path, but may follow one.
         texts = (decode_query_text(param) for param in other.params if "%2C" in param)
