@@ -456,3 +456,13 @@ def test_word_that_stands_for_one_is_that_one_though_texts_stay():
     """An older version that has the same text is no other one, where the newest was not seen."""
     learned = rules(of_versions(lambda i: ("2.3",) * (i % 3 > 0) + ("1.0",) * (i % 4 == 0)))
     assert learned["shop.example"] == {"rewrite_path": [["/{a:digits}/latest", "/{a}/2.3"]]}
+
+
+def test_order_that_goes_with_words_of_a_path_makes_no_difference_anywhere():
+    """Of a day there is one post, which is all of them in any order; of a month there are more."""
+    seen = [see(f"/2026/11/{day}/page/1", f"post {day}") for day in range(10, 30)]
+    seen += [see(f"/2026/11/{day}?order=asc", f"post {day}") for day in range(10, 30)]
+    assert rules(seen) != {}
+    months = [see(f"/2026/{month}", f"posts of {month}") for month in (11, 12)]
+    months += [see(f"/2026/{month}?order=asc", f"{month}, oldest first") for month in (11, 12)]
+    assert rules([*seen, *months]) == {}

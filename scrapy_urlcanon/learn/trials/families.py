@@ -160,10 +160,10 @@ def _places_between(one: Location, other: Location) -> set[int] | None:
 
 
 def _leaves_out_an_order(groups: Groups, changes: Mapping[Location, Location]) -> bool:
-    """Tell whether an order that a path names is replaced, and makes a difference elsewhere.
+    """Tell whether an order goes with words of a path, and makes a difference elsewhere.
 
-    What shows no difference between short listings says nothing of longer ones. Of an order that is
-    a parameter the longer ones are looked at by the candidate itself.
+    What shows no difference between short listings says nothing of longer ones. Of an order that
+    goes by itself the longer ones are looked at by the candidate.
     """
     names: set[str] = set()
     for source, target in changes.items():
@@ -173,18 +173,26 @@ def _leaves_out_an_order(groups: Groups, changes: Mapping[Location, Location]) -
         return False
     shown: dict[object, Location] = {}
     for location in groups.pages:
-        for name, segment in _orders(location):
-            if name in names:
-                context = location._replace(path=location.path.replace(segment, name))
-                if groups.shows_another(shown.setdefault(context, location), location):
+        for name, text in _orders(location):
+            if name not in names:
+                continue
+            if text in location.params:
+                without = tuple(param for param in location.params if param != text)
+                context = location._replace(params=without)
+                if context in groups.pages and groups.shows_another(context, location):
                     return True
+            else:
+                context = location._replace(path=location.path.replace(text, name))
+            if groups.shows_another(shown.setdefault(context, location), location):
+                return True
     return False
 
 
 def _orders(location: Location) -> set[tuple[str, str]]:
-    """Return the orders that a path names: each name, and the segment that has it."""
-    parts = [(_ENDS_NAME.split(part, maxsplit=1), part) for part in location.path.split("/")]
-    return {(name, part) for (name, *value), part in parts if value and is_ordering(name)}
+    """Return the orders that a URL names: each name, and the segment or parameter that has it."""
+    parts = [*location.path.split("/"), *location.params]
+    split = [(_ENDS_NAME.split(part, maxsplit=1), part) for part in parts]
+    return {(name, part) for (name, *value), part in split if value and is_ordering(name)}
 
 
 def _places(candidate: Sequence[Operation]) -> tuple[list[str], list[int]]:
