@@ -1,6 +1,7 @@
 """Parameters that are dropped in one place only, or with one value, and numbers of parts."""
 
 from itertools import product
+from urllib.parse import quote
 
 import pytest
 from observed import pages, rules, see
@@ -135,6 +136,16 @@ def test_values_that_agree_with_each_other_only_are_other_pages():
     assert rules(seen) == {"shop.example": {"default_params": {"by": "date"}}}
     by_name = pages("/list?c={}&by=name", 5)
     assert rules([*seen, *by_name]) == {"shop.example": {"drop_params": ["by"]}}
+
+
+def test_values_that_stand_in_other_folders_are_no_other_pages():
+    """Pages name the list that led there: no list of books leads to an author, nor should it."""
+    lists = product(("book", "author"), range(12), ("", "&sort=name", "&sort=date"))
+    seen = [
+        see(f"/{kind}/edit/?id={i}&back=/{kind}/?all{quote(by)}", f"{kind} {i}")
+        for kind, i, by in lists
+    ]
+    assert rules(seen) == {"shop.example": {"drop_params": ["back"]}}
 
 
 def test_name_of_an_action_is_dropped_where_it_is_the_default_only():

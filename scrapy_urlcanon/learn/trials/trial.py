@@ -209,9 +209,12 @@ class Trial:
             value = only_value(name, self._supporting(tally.scope), self._shows)
             if value is None:
                 merges = self._supporting(tally.scope)
-                urls = (url for url, to in self.changes.items() if tally.scope.holds(to))
-                chance = 1.0 - thresholds.confidence
-                if self.known <= 0 and fall_apart(name, merges, self._shows, urls, chance):
+                changes = [each for each in self.changes.items() if tally.scope.holds(each[1])]
+                if self.known <= 0 and fall_apart(
+                    *(name, merges, self._shows, changes),
+                    is_seen=self._groups.pages.__contains__,
+                    chance=1.0 - thresholds.confidence,
+                ):
                     return True
                 continue
             if self.known <= 0 and is_date(value_of(value)):

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from scrapy_urlcanon.confidence import at_most_drawn
 from scrapy_urlcanon.learn.location import name_of
+from scrapy_urlcanon.learn.vocabulary import NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from scrapy_urlcanon.learn.held.merges import Merge
-    from scrapy_urlcanon.learn.location import Location
+    from scrapy_urlcanon.learn.location import Location, Origin
 
 _Value: TypeAlias = "str | None"  # None where a URL has no such parameter
 
@@ -46,7 +47,9 @@ def fall_apart(
     name: str,
     merges: Iterable[Merge],
     shows: Callable[[Location], bool],
-    changed: Iterable[Location],
+    changes: Collection[tuple[Location, Location]],
+    *,
+    is_seen: Callable[[Location], bool],
     chance: float,
 ) -> bool:
     """Tell whether the values of a parameter are several pages, by which of them agree.
@@ -56,14 +59,18 @@ def fall_apart(
     So values that are one page again and again are put together, from the URLs without the
     parameter on. A set of others that agrees with none of these, or less often than they do with
     each other by more than chance, is something else (Fisher's exact test, once for each set).
+    A set that no folder has beside these is not: ``/book/edit?id=7&back=/books`` and
+    ``/author/edit?id=7&back=/authors`` have no page in common that could be the same.
 
     :param merges: those that are evidence.
     :param shows: tells whether a URL shows anything.
-    :param changed: all URLs that the candidate makes something else of, those of *merges* too.
+    :param changes: all URLs that the candidate makes something else of, those of *merges* too, each
+        with what it makes of it.
+    :param is_seen: tells whether that was seen itself.
     :param chance: how probable it must be that a value agrees as seldom.
     """
     counts = Counter[_Value]()
-    for url in changed:
+    for url, _ in changes:
         if (value := _value_in(url, name)) is not None:
             counts[value] += 1
         if len(counts) > _MAX_VALUES:
@@ -82,7 +89,16 @@ def fall_apart(
     told = sum(beside[value] - 1 for value in first if counts[value] and beside[value])
     known = sum(counts[value] for value in first)
 
+    def folders(values: set[_Value]) -> set[tuple[Origin, str]]:
+        return {
+            _folder(target)
+            for url, target in changes
+            if _value_in(url, name) in values or (None in values and is_seen(target))
+        }
+
     def is_another_page(values: set[_Value]) -> bool:
+        if folders(values).isdisjoint(folders(first)):
+            return False
         agreeing = sum(beside[value] for value in values)
         urls = sum(counts[value] for value in values)
         seldom = at_most_drawn(agreeing, urls, told + agreeing, known + urls)
@@ -117,6 +133,16 @@ def _pages_beside(some: set[_Value], together: Counter[frozenset[_Value]]) -> Co
             if not some.isdisjoint(values - {value}):
                 pages[value] += count
     return pages
+
+
+def _folder(url: Location) -> tuple[Origin, str]:
+    """Return where a URL stands: whichever of the things there it is of.
+
+    >>> from scrapy_urlcanon.learn.location import locate
+    >>> _folder(locate("http://a.example/book/7/edit/?id=1"))[1]
+    '/book/0'
+    """
+    return url.origin, NUMBER.sub("0", url.path.rstrip("/").rpartition("/")[0])
 
 
 def _value_in(url: Location, name: str) -> _Value:
