@@ -11,10 +11,10 @@ from collections import deque
 from contextlib import suppress
 
 from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import HtmlResponse
-from scrapy.utils.test import get_crawler
 
 from scrapy_urlcanon import (
     RequestFingerprinter,
@@ -40,7 +40,7 @@ class Simulation:
         self._lifo = lifo
         self.hits = []
         self.pages = []
-        self.crawler = get_crawler(
+        self.crawler = Crawler(
             Spider,
             {
                 "REQUEST_FINGERPRINTER_CLASS": RequestFingerprinter,
@@ -48,7 +48,9 @@ class Simulation:
                 **settings,
             },
         )
+        # As a process does: without a spider nothing is a run, and nothing is audited.
         self.crawler.spider = self.crawler._create_spider("simulated")
+        self.crawler._apply_settings()
         self.crawler.engine = self.scraper = self.slot = self
         self.active = set()
         self._dupefilter = RFPDupeFilter.from_crawler(self.crawler)

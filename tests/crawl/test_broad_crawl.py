@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from counting import counting
 from loopback import page
 from scrapy import Request, Spider
+from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
@@ -158,6 +159,14 @@ def test_room_is_found_without_a_look_at_all_that_merged_another_page(monkeypatc
     assert not sample.is_affordable(Need.UNKNOWN)
 
 
+def crawler_of_a_run(settings):
+    """Return a crawler with a spider that is to crawl, as a process has it."""
+    crawler = Crawler(Spider, settings)
+    crawler.spider = Spider("broad")
+    crawler._apply_settings()
+    return crawler
+
+
 def test_suspension_looks_at_the_pages_of_its_domain(monkeypatch):
     """Not at what those of all others become."""
     asked = []
@@ -169,7 +178,7 @@ def test_suspension_looks_at_the_pages_of_its_domain(monkeypatch):
     )
     settings = {"ADDONS": {"scrapy_urlcanon.Addon": 500}, "URLCANON_AUDIT": 0.01}
     rules = {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
-    crawler = get_crawler(Spider, settings | rules)
+    crawler = crawler_of_a_run(settings | rules)
     crawler.engine = SimpleNamespace()
     crawl = Crawl.of(crawler)
     hosts = ("www.a.example", "b.example", "A.Example", "0x7f.1", "127.0.0.1")
@@ -210,7 +219,7 @@ def test_sites_of_which_an_audit_waits_are_looked_at_once():
     """When the crawl is idle, not all of them again for each."""
     settings = {"ADDONS": {"scrapy_urlcanon.Addon": 500}, "URLCANON_AUDIT": 0.01}
     rules = {"URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
-    audit = Crawl.of(get_crawler(Spider, settings | rules)).audit
+    audit = Crawl.of(crawler_of_a_run(settings | rules)).audit
     entries = frozenset({RuleEntry("drop_params", "sid")})
     cost = []
     for count in (50, 100):

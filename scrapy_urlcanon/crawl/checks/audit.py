@@ -161,7 +161,7 @@ class Audit:
             return
         self._sample.note(drop)
         trial = self._trials.get(drop.request.url)
-        if trial and trial.drop.fingerprint == drop.fingerprint:
+        if trial and not trial.on_verdict and trial.drop.fingerprint == drop.fingerprint:
             # What becomes of it is told when that ends: pages link one URL again and again.
             return
         if self._is_auditable(drop) and (self._sample.may_repeat(drop) or not self._audit(drop)):
@@ -198,19 +198,18 @@ class Audit:
     def compare(
         self,
         drop: Drop,
+        page: bytes,
         reference: PageDigest,
         shown: Shown | None,
         on_verdict: Callable[[Judgement], None],
         *,
-        variant_page: bytes,
         at_any_cost: bool,
     ) -> bool:
-        """Compare two pages that the spider has, as those of *drop* would be, if there is room.
+        """Compare *page* and that of *drop*, both of which the spider has, if there is room.
 
-        :param reference: what the kept one showed.
+        :param reference: what *page* showed.
         :param shown: what the other one showed, where that is not to be fetched for it.
         :param on_verdict: is called with the verdict.
-        :param variant_page: the fingerprint of the other one.
         :return: whether it is under way, or there is a verdict.
         """
         url = drop.request.url
@@ -218,11 +217,9 @@ class Audit:
         if url in self._trials or not is_affordable:
             return False
         self._sample.begin(url, [])
-        trial = self._trials[url] = Trial(
-            drop, drop.fingerprint, _NO_MERGE, next(self._rounds), on_verdict=on_verdict
-        )
-        noise = self.noise(drop.domain)
-        comparison = trial.compare_with(reference, noise, variant_page=variant_page)
+        trial = Trial(drop, page, _NO_MERGE, next(self._rounds), on_verdict=on_verdict)
+        self._trials[url] = trial
+        comparison = trial.compare_with(reference, self.noise(drop.domain))
         self._go_on_comparing(trial, comparison.add(Side.VARIANT, shown) if shown else Side.VARIANT)
         return True
 
@@ -285,9 +282,8 @@ class Audit:
     def _begin(self, page: bytes, drop: Drop, *, at_any_cost: bool = False) -> bool:
         """Begin to compare *drop* with *page* if it is chosen; return whether it is."""
         url = drop.request.url
-        merge = None
-        if url not in self._trials:
-            merge = self._sample.choose(drop, at_any_cost=at_any_cost)
+        is_free = url not in self._trials
+        merge = self._sample.choose(drop, at_any_cost=at_any_cost) if is_free else None
         if merge is None:
             return False
         self._variants.forget(drop.request)

@@ -358,16 +358,15 @@ class DeclaredCanonicalPages:
         else:
             request = with_url(template, claim.target)
             entries = frozenset((RuleEntry(DECLARED_CANONICAL),))
-            drop = Drop(request, claim.url, claim.page, entries, way.domain)
-            on_verdict = partial(self._compared, each)
-            if not self._audit.compare(
-                drop,
+            is_begun = self._audit.compare(
+                Drop(request, claim.url, claim.target_page, entries, way.domain),
+                claim.page,
                 declaring,
                 each.shown,
-                on_verdict,
-                variant_page=claim.target_page,
+                partial(self._compared, each),
                 at_any_cost=at_any_cost or each.is_probe,
-            ):
+            )
+            if not is_begun:
                 self._open.put_back(each)
 
     def _compared(self, each: OpenClaim, judgement: Judgement) -> None:

@@ -98,7 +98,7 @@ class Trial:
     is_refused: bool = False
     """Whether the server sent something else than the page, or nothing."""
     on_verdict: Callable[[Judgement], None] | None = None
-    """Is called with the verdict, where the variant was not dropped, and its page is known."""
+    """Is called with the verdict, where the variant was not dropped: the spider has both pages."""
 
     @property
     def has_control(self) -> bool:
@@ -111,27 +111,20 @@ class Trial:
         return self.comparison is not None and self.comparison.is_of_files
 
     def compare_with(
-        self,
-        reference: PageDigest,
-        noise: Noise,
-        common: CommonContents | None = None,
-        *,
-        variant_page: bytes | None = None,
+        self, reference: PageDigest, noise: Noise, common: CommonContents | None = None
     ) -> Comparison:
-        """Compare the variant with what the kept page showed: *reference*.
-
-        :param variant_page: the fingerprint of the variant, where the spider has both. What is
-            found of these decides alone, and so they are looked at once more where that is chance.
-        """
+        """Compare the variant with what the kept page showed: *reference*."""
+        has_both = self.on_verdict is not None
         self.comparison = Comparison(
             reference,
             noise,
             self.drop.first,
             self.drop.request.url,
             page=self.page,
-            variant_page=variant_page,
+            variant_page=self.drop.fingerprint if has_both else None,
             common=common,
-            visits=MOST_FETCHES + (variant_page is not None),
+            # What is found of two pages that the spider has decides alone.
+            visits=MOST_FETCHES + has_both,
         )
         return self.comparison
 

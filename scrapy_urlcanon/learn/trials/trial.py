@@ -211,7 +211,10 @@ class Trial:
                 merges = self._supporting(tally.scope)
                 changes = [each for each in self.changes.items() if tally.scope.holds(each[1])]
                 if self.known <= 0 and fall_apart(
-                    *(name, merges, self._shows, changes),
+                    name,
+                    merges,
+                    self._shows,
+                    changes,
                     is_seen=self._groups.pages.__contains__,
                     chance=1.0 - thresholds.confidence,
                 ):
