@@ -8,7 +8,6 @@ from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.stats import Stat
 
@@ -42,8 +41,8 @@ class DroppedVariants:
         # By their ranks: the oldest first would leave the later pages of a site unaudited.
         self._postponed: list[tuple[int, str]] = []
         # Those of pages that nobody had got, by the page: each page would look at all of them.
-        self._early: BoundedMapping[bytes, tuple[tuple[int, str], ...]]
-        self._early = BoundedMapping(self._max_count)
+        self._early: dict[bytes, list[tuple[int, str]]] = {}
+        self._early_count = 0
 
     def remember(self, drop: Drop) -> None:
         """Keep *drop* in case what merged it is suspended."""
@@ -103,13 +102,18 @@ class DroppedVariants:
             insort(self._postponed, (rank, _key(request)))
             del self._postponed[self._max_count :]
         else:
-            self._early[page] = (*(self._early.get(page) or ()), (rank, _key(request)))
+            self._early.setdefault(page, []).append((rank, _key(request)))
+            self._early_count += 1
+            while self._early_count > self._max_count:
+                self._early_count -= len(self._early.pop(next(iter(self._early))))
 
     def came(self, page: bytes) -> None:
         """Note that *page* was fetched, with which those that were postponed may be compared."""
-        for postponed in self._early.pop(page) or ():
-            insort(self._postponed, postponed)
-            del self._postponed[self._max_count :]
+        postponed = self._early.pop(page, [])
+        self._early_count -= len(postponed)
+        for each in postponed:
+            insort(self._postponed, each)
+        del self._postponed[self._max_count :]
 
     def all_came(self) -> None:
         """Note that no other page is to come: some may have been got under other names."""
