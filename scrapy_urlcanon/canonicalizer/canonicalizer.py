@@ -76,9 +76,9 @@ class Canonicalizer:
         self._setup(configuration)
         return self
 
-    def _setup(self, configuration: Configuration) -> None:
+    def _setup(self, configuration: Configuration, policies: Policies | None = None) -> None:
         self.configuration = configuration
-        self._policies = Policies(configuration)
+        self._policies = policies or Policies(configuration)
         self.fast_path = FastPath(self._policies)
         """Answers for the common URLs, as :meth:`canonical_or_none` would, and faster."""
         self._overrides_of = lru_cache(_REMEMBERED_OPTIONS)(self._unpacked)
@@ -92,6 +92,22 @@ class Canonicalizer:
         self._setup(configuration)
         for host, rule_sets in declared.items():
             self.declare(host, rule_sets)
+
+    def __copy__(self) -> Self:
+        """Return one that goes on as this one does now, whatever is suspended here.
+
+        >>> from copy import copy
+        >>> canonicalizer = Canonicalizer({"*": {"drop_params": ["id"]}})
+        >>> before = copy(canonicalizer)
+        >>> canonicalizer.suspend(RuleEntry("drop_params", "id"), "example.com")
+        >>> before.canonicalize("http://example.com/?id=1")
+        'http://example.com/'
+
+        Nothing is compiled anew. What is declared later holds for both.
+        """
+        copied = self.__class__.__new__(self.__class__)
+        copied._setup(self.configuration, self._policies)  # noqa: SLF001
+        return copied
 
     def suspend(self, entry: RuleEntry, domain: str) -> None:
         """Make *entry* do nothing on *domain*, whatever the rules say.

@@ -85,12 +85,11 @@ class Suspension:
     def suspend(self, record: EntryRecord) -> bool:
         """Turn off the entry of *record*, which is wrong; return whether that was to be done."""
         entry, domain = record.entry, record.domain
-        before = copy(self._canonicalizer)
         is_known = entry.option in BY_NAME or entry.option == DECLARED_CANONICAL
-        if not is_known or not self._rule_changes.suspend(entry, domain):
+        if not is_known or self._rule_changes.is_suspended(entry, domain):
             return False
         self._stats.inc(Stat.AUDIT_SUSPENDED, rule=str(entry))
-        let_through = self._let_through(entry, domain, before, record.others)
+        let_through = self._turn_off(entry, domain, record.others)
         last = record.others[-1]
         what, found = "audited duplicate", "were other pages"
         example = f"{shown_url(last.first)} and {shown_url(last.url)}"
@@ -118,9 +117,8 @@ class Suspension:
 
     def elsewhere(self, entry: RuleEntry, domain: str) -> None:
         """Turn *entry* off on *domain*, as another process did, and let through what it dropped."""
-        before = copy(self._canonicalizer)
-        if self._rule_changes.suspend(entry, domain):
-            self._let_through(entry, domain, before, [])
+        if not self._rule_changes.is_suspended(entry, domain):
+            self._turn_off(entry, domain, [])
 
     def _advice(self, record: EntryRecord) -> str:
         """Return what does for good what a suspension does for this crawl; empty for no rule."""
@@ -131,13 +129,13 @@ class Suspension:
         way = taking_back(configuration, record.entry, record.domain, urls)
         return f" {way.advice} {way.line}".rstrip()
 
-    def _let_through(
-        self, entry: RuleEntry, domain: str, before: Canonicalizer, others: list[OtherPage]
-    ) -> int:
-        """Schedule what an entry had merged, and nothing else; return how many requests.
+    def _turn_off(self, entry: RuleEntry, domain: str, others: list[OtherPage]) -> int:
+        """Turn *entry* off on *domain*, and schedule what it had merged, and nothing else.
 
-        :param before: canonicalizes as was done before it was turned off.
+        Return how many requests that are.
         """
+        before = copy(self._canonicalizer)
+        self._rule_changes.suspend(entry, domain)
         if entry.option in BY_NAME and not entry.is_skip:
             self._rename_pages(domain, before, others)
 
