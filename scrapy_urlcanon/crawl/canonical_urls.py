@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from scrapy_urlcanon.crawl.settings import META_KEY, PAGE_KEY
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+OWN_RULES: Final = frozenset({META_KEY, PAGE_KEY, "verbatim_url"})
+"""Keys of the meta of a request that no rule is to touch, or that has rules of its own."""
 _REMEMBERED_UNPARSABLE = 100_000
 _MOST_REPORTED = 20
 

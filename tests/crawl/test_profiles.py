@@ -154,6 +154,19 @@ async def test_what_was_fetched_before_is_not_fetched_again(crawl, board):
     assert result.hits == ["/", "/forum/plain.php?sid=1", "/forum/index.php"]
 
 
+@pytest.mark.parametrize(
+    "own", [{"meta": {"urlcanon": False}}, {"meta": {"urlcanon_key": "k"}}, {"body": "q=a"}]
+)
+@deferred_f_from_coro_f
+async def test_request_that_no_rule_is_to_touch_stands_for_no_other(crawl, board, own):
+    """Nor where the program was recognised when it was on its way already."""
+    own_request = Request(f"{SITE}/forum/a.php?sid=1", priority=1, **own)
+    respond = site({START[0]: shown("/forum/a.php")}, missing=200)
+    settings = {**board, "URLCANON_RESCUE": False}
+    result = await crawl(respond, settings, start=(own_request, *START))
+    assert sorted(result.hits) == ["/forum/a.php", "/forum/a.php?sid=1", "/forum/index.php"]
+
+
 @deferred_f_from_coro_f
 async def test_user_wins(crawl, board):
     """What a rule of the user takes back stays."""

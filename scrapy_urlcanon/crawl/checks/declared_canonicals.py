@@ -15,6 +15,7 @@ from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.canonical_urls import OWN_RULES
 from scrapy_urlcanon.crawl.checks.claims import Belief, Claim, Claims, Way
 from scrapy_urlcanon.crawl.checks.link_labels import LinkLabels
 from scrapy_urlcanon.crawl.checks.open_claims import OpenClaim, OpenClaims
@@ -33,8 +34,6 @@ from scrapy_urlcanon.crawl.seen import record_as_seen, warn_of_no_filter
 from scrapy_urlcanon.crawl.settings import (
     DECLARED_CANONICAL,
     DECLARED_CANONICAL_SETTING,
-    META_KEY,
-    PAGE_KEY,
 )
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.learn.canonicals import is_implausible, way_of
@@ -63,8 +62,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _URLS_OF_A_PAGE = 10
-# Of one request alone: no rule is to touch it, or rules of its own.
-_OWN_RULES = frozenset({META_KEY, PAGE_KEY, "verbatim_url"})
 
 
 class DeclaredCanonicalPages:
@@ -127,7 +124,7 @@ class DeclaredCanonicalPages:
 
         :param response: what the callback had that made it.
         """
-        is_of_our_rules = _OWN_RULES.isdisjoint(request.meta) and not is_unfiltered(request)
+        is_of_our_rules = OWN_RULES.isdisjoint(request.meta) and not is_unfiltered(request)
         if not is_of_our_rules or not self._has_dupefilter:
             return
         is_label_due = self._labels.is_due(request.url)
@@ -174,7 +171,7 @@ class DeclaredCanonicalPages:
             or response.status != HTTPStatus.OK
             or is_cut_short(response)
             or request.method != "GET"
-            or not _OWN_RULES.isdisjoint(request.meta)
+            or not OWN_RULES.isdisjoint(request.meta)
             or self._requests.of_audit(request)
         ):
             return

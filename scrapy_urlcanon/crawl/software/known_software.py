@@ -9,6 +9,7 @@ from scrapy import Request
 
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
+from scrapy_urlcanon.crawl.canonical_urls import OWN_RULES
 from scrapy_urlcanon.crawl.own_requests import MARK_KEY
 from scrapy_urlcanon.crawl.reading import tree_of
 from scrapy_urlcanon.crawl.seen import record_as_seen
@@ -43,6 +44,7 @@ _REMEMBERED_HOSTS = 100_000
 _MOST_INSTALLATIONS = 8
 """Programs on one host; one that shows more of them tells nothing."""
 _MOST_URLS = 1_000
+_NOT_PLAIN = OWN_RULES | {MARK_KEY}
 _WORKS = range(200, 400)
 
 
@@ -122,8 +124,9 @@ class KnownSoftware:
             return
         if host is None:
             host = self._hosts[authority] = _Host()
-        is_of_the_spider = request.method == "GET" and MARK_KEY not in request.meta
-        if is_of_the_spider and len(host.urls) < _MOST_URLS:
+        # What is asked for with more than its URL is another page than that of its URL.
+        is_plain = request.method == "GET" and not request.body
+        if is_plain and _NOT_PLAIN.isdisjoint(request.meta) and len(host.urls) < _MOST_URLS:
             is_recorded = not request.dont_filter or self._records_start
             host.urls[request.url] = host.urls.get(request.url, False) or is_recorded
 
