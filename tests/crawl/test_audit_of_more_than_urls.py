@@ -60,3 +60,24 @@ async def test_forms_that_a_wrong_rule_merged_are_sent_once_it_falls(crawl, meth
     assert result.figures["audit/suspended/drop_params:id"] == 1
     forms = [f"/form{query} q={body}" for query in ("", "?id=1", "?id=2") for body in "ab"]
     assert [hit for hit in result.pages if "form" in hit] == forms
+
+
+@deferred_f_from_coro_f
+async def test_form_of_which_another_one_fails_is_sent_once_a_wrong_rule_falls(crawl):
+    """What the spider got of the page that the rule made of both says nothing of either."""
+    sent = {f"{SITE}/": ("?id=1&sid=1", "?sid=2", "?sid=3")}
+
+    class Sending(FollowSpider):
+        def parse(self, response):
+            for query in sent.get(response.url, ()):
+                yield Request(f"{SITE}/form{query}", method="POST", body="q=a")
+            yield from super().parse(response)
+
+    pages = {"/": links(*(f"/p?id={n}" for n in range(9))), "/form?sid=2": page("", status=404)}
+    result = await crawl(
+        lambda request: pages.get(request.target) or product(request.query),
+        {**RULES, **SETTINGS},
+        spider=Sending,
+    )
+    assert result.figures["audit/suspended/drop_params:id"] == 1
+    assert "/form?sid=3" in result.pages

@@ -178,12 +178,14 @@ class Suspension:
             self._first_urls.forget(page)
             if not forget_seen(self._crawler, page):
                 self.orphans.add(page)
-            # That of a request with a body, or with a name for its page, is not made of the URL
-            # alone: nothing tells the one that it has now, and no other request has got its page.
             if page == self._fingerprints.of_canonical(old):
-                names[page] = new = self._fingerprints.of_canonical(canonical)
-                self._contents.rename(page, new)
+                names[page] = self._fingerprints.of_canonical(canonical)
                 record_as_seen(self._crawler, Request(url))
+            else:
+                # That of a request with a body, or with a name for its page, is not made of the URL
+                # alone: nothing tells the one that it has now, and no other request has its page.
+                names[page] = page[::-1]
+            self._contents.rename(page, names[page])
         self._requests.rename(names)
         for other in others:
             # The spider got it from the audit.
