@@ -103,3 +103,21 @@ async def test_third_page_that_is_answered_once_is_not_lost(crawl):
     settings = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "v", "sid"]}}}
     result = await crawl(shop(urls, answer), {**settings, **SETTINGS})
     assert any("numberbees is" in item["text"] for item in result.items)
+
+
+@deferred_f_from_coro_f
+async def test_page_that_failed_comes_once_the_rule_falls_that_had_another_one_fetched(crawl):
+    """What came in its place is another page, and so is what waited for it."""
+    # So that nothing is left to be told of what drops the other parameter.
+    proved = [f"/b{query}" for query in ("", "?sid=1", "?sid=2", "?sid=3")]
+    failing = ["/a?sid=1", "/a?sid=2&id=7", "/a?sid=3"]
+    urls = [*proved, *failing, *(f"/p?id={n}" for n in range(9))]
+    rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}}}
+
+    def answer(request, _):
+        told = [part for part in request.query.split("&") if part.startswith("id")]
+        return page("", status=404) if request.target == "/a?sid=1" else product("".join(told))
+
+    result = await crawl(shop(urls, answer), {**rules, **SETTINGS})
+    assert result.figures["audit/suspended/drop_params:id"] == 1
+    assert "/a?sid=3" in result.pages

@@ -95,6 +95,7 @@ class Audit:
         self._crawler = crawler
         self._canonicalizer = canonicalizer
         self._fingerprints = fingerprints
+        self._first_urls = first_urls
         self._requests = requests
         self._contents = contents
         self._on_audited = on_audited
@@ -245,6 +246,7 @@ class Audit:
         if mark_of(request, RESCUE):
             # This one stands for the page now.
             self._variants.forget(request)
+            self._first_urls.know(page, request.url)
         self._variants.came(page)
         self._go_on_with_the_sample()
 
@@ -345,8 +347,7 @@ class Audit:
         if trial.comparison is None:
             if self._contents.common.is_elsewhere(shown.digest, trial.page):
                 return Judgement(Verdict.CANNOT_TELL, SHARED)
-            noise = self.noise(trial.drop.domain)
-            trial.compare_with(shown.digest, noise, self._contents.common)
+            trial.compare_with(shown.digest, self.noise(trial.drop.domain), self._contents.common)
             return Side.VARIANT
         judgement = trial.comparison.add(trial.side, shown)
         if self._contents.common.is_elsewhere(shown.digest, trial.page):
@@ -390,8 +391,7 @@ class Audit:
         """
         if not trial.suspects:
             reason = "another page, and no entry is to blame for it alone"
-            judgement = found._replace(verdict=Verdict.CANNOT_TELL, reason=reason)
-            self._conclude(trial, judgement)
+            self._conclude(trial, found._replace(verdict=Verdict.CANNOT_TELL, reason=reason))
             return
         without = self._canonicalizer.canonicalize_without
         drop = trial.drop
@@ -422,8 +422,7 @@ class Audit:
                 self._look(trial, found)
                 return
             reason = "another page, and what tells the entries apart failed"
-            judgement = found._replace(verdict=Verdict.CANNOT_TELL, reason=reason)
-            self._conclude(trial, judgement)
+            self._conclude(trial, found._replace(verdict=Verdict.CANNOT_TELL, reason=reason))
             return
         look = trial.looks.popleft()
         is_variant = look == self._canonicalizer.canonicalize_without(drop.request.url, [entry])

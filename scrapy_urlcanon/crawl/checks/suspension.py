@@ -136,16 +136,19 @@ class Suspension:
         """
         before = copy(self._canonicalizer)
         self._rule_changes.suspend(entry, domain)
+        stood: dict[bytes, str] = {}
         if entry.option in BY_NAME and not entry.is_skip:
-            self._rename_pages(domain, before, others)
+            stood = self._rename_pages(domain, before, others)
 
         def is_meant(drop: Drop) -> bool:
-            if drop.domain != domain or entry not in drop.entries:
+            # Another URL may stand for its page now than when it was dropped.
+            first = stood.get(drop.fingerprint)
+            if drop.domain != domain or not (first or entry in drop.entries):
                 return False
             if entry.option not in BY_NAME or drop.is_skipped:
                 return True
             canonicalize = self._canonicalizer.canonicalize
-            return canonicalize(drop.request.url) != canonicalize(drop.first)
+            return canonicalize(drop.request.url) != canonicalize(first or drop.first)
 
         # The first URL of a page stands for it. The server may not answer again what it has
         # answered, or is about to.
@@ -157,14 +160,18 @@ class Suspension:
             self._crawler.engine.crawl(with_url(drop.request, drop.request.url))
         return len(drops)
 
-    def _rename_pages(self, domain: str, before: Canonicalizer, others: list[OtherPage]) -> None:
+    def _rename_pages(
+        self, domain: str, before: Canonicalizer, others: list[OtherPage]
+    ) -> dict[bytes, str]:
         """Know the pages of *domain* by the fingerprints that their URLs have now.
 
         What the spider has is not to be fetched again. And the URL that a wrong entry made of
         others is one that nobody has fetched: under its fingerprint another page is known so far.
+
+        Return the fingerprints that they had, each with the URL that stood for the page.
         """
         names = {}
-        gone = []
+        stood = {}
         # Most are of other domains, and to tell of which takes twenty times as long. An address
         # may be written in several ways.
         is_name = registrable_domain(domain) is not None
@@ -174,7 +181,7 @@ class Suspension:
             old, canonical = before.canonicalize(url), self._canonicalizer.canonicalize(url)
             if canonical == old:
                 continue
-            gone.append(page)
+            stood[page] = url
             self._first_urls.forget(page)
             if not forget_seen(self._crawler, page):
                 self.orphans.add(page)
@@ -190,7 +197,8 @@ class Suspension:
         for other in others:
             # The spider got it from the audit.
             record_as_seen(self._crawler, Request(other.url))
-        self._on_orphans(gone)
+        self._on_orphans(stood)
+        return stood
 
     def releases(self, drop: Drop) -> bool:
         """Schedule *drop* if it was dropped for another page; return whether it was."""
