@@ -39,7 +39,8 @@ _ADVICE = {
 }
 """What to make of a reason why pairs are not comparable, by what that begins with."""
 _OFF = "# Not shown to be right:\n"
-_SUMMARY = (*(word for word, _ in _OUTCOMES.values()), "no pair")
+_SUMMARY = {"holds": "hold", "fails": "fail", "open": "open", "no pair": "no pair"}
+"""What is said of one rule, in this order, and of several."""
 
 
 def show_checks(checks: Sequence[RuleCheck], screen: Screen, *, fetched: int) -> None:
@@ -71,7 +72,9 @@ def show_checks(checks: Sequence[RuleCheck], screen: Screen, *, fetched: int) ->
             f": {advice}" if advice else "",
         )
     counts = Counter(map(_outcome, checks))
-    summary = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in _SUMMARY if counts[outcome])
+    summary = ", ".join(
+        count_of(counts[one], one, several) for one, several in _SUMMARY.items() if counts[one]
+    )
     screen.line(f"{count_of(len(checks), 'rule')}: {summary}; {count_of(fetched, 'page')} fetched")
 
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.commands.checked_rules import show_checks
+from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.validate.rule_check import RuleCheck
 
@@ -189,6 +190,20 @@ def test_url_that_refutes_a_rule_is_shown_whole():
     console = Console(file=shown, width=40, force_terminal=True, color_system=None)
     show_checks([check], Screen(console), fetched=4)
     assert f"  {url}?id=1\n  {url}\n" in shown.getvalue()
+
+
+def test_one_rule_holds_and_two_hold():
+    """What is counted agrees with its verb."""
+
+    class Right(RuleCheck):
+        right = 10
+        outcome = Outcome.HOLDS
+
+    for count, words in ((1, "1 rule: 1 holds;"), (2, "2 rules: 2 hold;")):
+        shown = io.StringIO()
+        check = Right("drop_params", Layer("x.toml", "site.example"), ["id"])
+        show_checks([check] * count, Screen(Console(file=shown)), fetched=40)
+        assert words in shown.getvalue()
 
 
 def test_rules_that_stood_are_written(validate, tmp_path):

@@ -67,6 +67,11 @@ def test_entries_stand_below_their_option(report):
     assert "\n 2    sid" in text
 
 
+def test_heading_has_something_below_it(changed):
+    """Where no option dropped anything, nothing is said of options."""
+    assert "By option" not in shown(show_report, changed(options=()))
+
+
 def test_domains_that_are_not_listed_are_summed_up(changed):
     """Their figure is not followed by another one."""
     domains = tuple(Domain(f"{number}.example", 2, 1, 1, {}) for number in range(29))

@@ -105,9 +105,12 @@ class Options(Section):
 
     @classmethod
     def show(cls, report: Report, screen: Screen) -> None:
+        options = report.rows(Option)
+        if not options:
+            return
         screen.heading("By option")
         rows: list[tuple[Cell, Cell, Cell]] = []
-        for option in report.rows(Option):
+        for option in options:
             style = "" if option.dropped else "dim"
             cells = f"{option.dropped:,}", title_of(option.name)
             rows.append(((cells[0], style), (option.name, style or "cyan"), (cells[1], style)))
