@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 #: Version of the schema and of the digests. Those before are read, and not written to.
 VERSION = 5
@@ -101,7 +99,7 @@ def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
     if not writable and not path.exists():
         raise InputError(f"{path}: no such file")
     try:
-        connection = sqlite3.connect(path, check_same_thread=False)
+        connection = _connect(path, writable=writable)
         try:
             _prepare(connection, path, writable=writable)
         except BaseException:
@@ -115,6 +113,20 @@ def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise InputError(f"{path}: expected an observation store: {error}") from None
     return connection
+
+
+def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
+    """Open the database at *path*, which whoever learns may neither own nor write to.
+
+    SQLite makes files beside one that is in WAL mode, even to read it, and cannot where nothing
+    can be made. Where there are none of them, nobody writes to it, and all of it is in the file.
+    """
+    wal, shared = Path(f"{path}-wal"), Path(f"{path}-shm")
+    is_alone = not shared.exists() and not (wal.exists() and wal.stat().st_size)
+    if not writable and is_alone and not os.access(path.parent, os.W_OK):
+        uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+        return sqlite3.connect(uri, uri=True, check_same_thread=False)
+    return sqlite3.connect(path, check_same_thread=False)
 
 
 def columns_of(connection: sqlite3.Connection, table: str) -> set[str]:

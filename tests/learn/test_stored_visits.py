@@ -7,6 +7,7 @@ from contextlib import closing
 
 from scrapy_urlcanon.learn.readers.store import read_store
 from scrapy_urlcanon.learn.store import ObservationStore
+from scrapy_urlcanon.learn.store_file import open_store
 from scrapy_urlcanon.pages.visits import Visits, compare_visits
 
 from .test_store import WORDS, page, quotations
@@ -120,3 +121,15 @@ def test_second_visit_is_told_by_what_the_others_know(tmp_path):
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE visits SET url = NULL")
     assert [one.is_steady for one in read_store(path)] == [None] * 5
+
+
+def test_store_is_read_where_nothing_can_be_written(tmp_path, monkeypatch):
+    """SQLite wants to make files beside it, which another user may not, nor anybody on a CD."""
+    path = tmp_path / "store.sqlite"
+    with ObservationStore(path) as store:
+        store.add(page("http://a.example/", "<p>A page"), status=200)
+    monkeypatch.setattr("os.access", lambda *_: False)
+    connection = open_store(path, writable=False)
+    assert connection.execute("SELECT count(*) FROM responses").fetchone() == (1,)
+    assert [*tmp_path.iterdir()] == [path]
+    connection.close()
