@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, ClassVar
 from scrapy.exceptions import UsageError
 from scrapy.spiderloader import get_spider_loader
 
+from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
+from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
+from scrapy_urlcanon.exceptions import UnparsableUrlError
 from scrapy_urlcanon.files import is_special
 
 if TYPE_CHECKING:
@@ -58,6 +61,26 @@ def add_spider_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--spider", metavar="NAME", help="use the rules of this spider too (its custom_settings)"
     )
+
+
+def domain_of_argument(host: str) -> str:
+    """Return the registrable domain of what stands behind ``--domain``, its host where it has none.
+
+    >>> domain_of_argument("www.Shop.example")
+    'shop.example'
+
+    :raises UsageError: if *host* is none.
+    """
+    text = f"http://{host}/"
+    try:
+        url = normalize(parse(text, []), [])
+    except UnparsableUrlError:
+        url = None
+    if url is None or (url.path, url.query, url.userinfo, url.fragment) != ("/", None, None, None):
+        raise UsageError(
+            f"--domain: expected a host, such as shop.example, got {host!r}", print_help=False
+        )
+    return domain_of(text)
 
 
 def settings_of_spider(settings: Settings, name: str) -> Settings:

@@ -25,8 +25,13 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.configuration import without_collecting
 from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
-from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
-from scrapy_urlcanon.commands.base import Action, check_output, not_written, shown
+from scrapy_urlcanon.commands.base import (
+    Action,
+    check_output,
+    domain_of_argument,
+    not_written,
+    shown,
+)
 from scrapy_urlcanon.commands.learned_rules import show_learned
 from scrapy_urlcanon.commands.observations import nothing_of, observations_of
 from scrapy_urlcanon.confidence import lower_bound
@@ -164,7 +169,7 @@ there is no observation in any of them.
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
         thresholds = _thresholds(arguments)
         jobs = _jobs(arguments)
-        domains = arguments.domains and [domain_of(f"http://{name}/") for name in arguments.domains]
+        domains = arguments.domains and [*map(domain_of_argument, arguments.domains)]
         preset = settings.get(name_of("preset"), DEFAULT_PRESET)
         output: Path | None = arguments.output
         _check_outputs(arguments)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
-from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.commands.base import Action, domain_of_argument
 from scrapy_urlcanon.crawl.earlier.store import SeenPages
 from scrapy_urlcanon.redaction import redact, visible
 from scrapy_urlcanon.wording import count_of, seconds_of
@@ -78,7 +77,7 @@ do; - is the standard input. Removed is what both --domain and --older say.
 
 
 def _run(store: SeenPages, arguments: argparse.Namespace, before: float | None) -> int:
-    domain = arguments.domain and domain_of(f"http://{arguments.domain}/")
+    domain = None if arguments.domain is None else domain_of_argument(arguments.domain)
     if arguments.what == "list":
         for at, url in store.list(domain, before):
             when = datetime.fromtimestamp(at, timezone.utc).isoformat(" ", "seconds")

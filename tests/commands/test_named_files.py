@@ -1,4 +1,4 @@
-"""Files that a user names on the command line, whatever there is in that place."""
+"""Files and hosts that a user names on the command line, whatever they are."""
 
 import os
 import threading
@@ -140,3 +140,15 @@ def test_import_makes_a_store_of_what_it_has(tmp_path, text, code, is_made):
     SeenPages(tmp_path / "seen.db").close()
     assert urlcanon("seen", "import", "seen.db", "urls", cwd=tmp_path).returncode == code
     assert (tmp_path / "seen.db").exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", "http://a.example/", "a.example/x", "a b", "me@a.example"]
+)
+def test_domain_that_is_no_host_is_an_error(tmp_path, rows, text):
+    """Else nothing would be found of "http", which is the host of a URL that was pasted."""
+    SeenPages(tmp_path / "seen.db").close()
+    for arguments in (["learn", rows], ["seen", "prune", "seen.db"], ["seen", "list", "seen.db"]):
+        done = urlcanon(*arguments, "--domain", text, cwd=tmp_path)
+        assert done.returncode == 2
+        assert f"--domain: expected a host, such as shop.example, got {text!r}" in done.stderr
