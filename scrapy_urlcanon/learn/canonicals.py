@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
+from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
 from scrapy_urlcanon.learn.classes.shapes import shape_of, templates_of
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 from scrapy_urlcanon.learn.location import Location, name_of, value_of
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.site import Site
 
+_ADDRESSES = ("/", "http://", "https://")
 _PAGE_SEGMENT = re.compile(r"(?:comment-)?(?:page|p|pg|seite|pagina)[-_]?\d+|\d+", re.IGNORECASE)
 
 
@@ -124,11 +127,19 @@ class DeclaredCanonicals:
 
 
 def promised_pages(site: Site, canonicals: DeclaredCanonicals) -> dict[Location, int]:
-    """Return the page that redirects and trusted canonicals say of URLs that were not seen."""
+    """Return the page that redirects and trusted canonicals say of URLs that were not seen.
+
+    A form to log in names what redirects to it, and may be the same for all of these.
+    """
     found: dict[Location, int] = {}
     for row in sorted(site.redirects):
-        if site.pages[row] != NO_EVIDENCE and site.redirects[row] not in site.row_of:
-            found.setdefault(site.redirects[row], site.pages[row])
+        source, target = site.locations[row], site.redirects[row]
+        if (
+            site.pages[row] != NO_EVIDENCE
+            and target not in site.row_of
+            and not leads_back(source, target)
+        ):
+            found.setdefault(target, site.pages[row])
     for row in sorted(site.declared):
         source, target = site.locations[row], site.declared[row]
         if (
@@ -138,6 +149,20 @@ def promised_pages(site: Site, canonicals: DeclaredCanonicals) -> dict[Location,
         ):
             found.setdefault(target, site.pages[row])
     return found
+
+
+def leads_back(source: Location, target: Location) -> bool:
+    """Tell whether a URL has the address in a parameter that redirects to it.
+
+    >>> from scrapy_urlcanon.learn.location import locate
+    >>> source = locate("http://a.example/write/7")
+    >>> targets = ["/in?next=%2Fwrite%2F7%3Fdraft", "/in?to=http://a.example/write/7", "/?p=7"]
+    >>> [leads_back(source, locate("http://a.example" + target)) for target in targets]
+    [True, True, False]
+    """
+    path = unquote(source.path)
+    values = (decode_query_text(value_of(param)) for param in target.params)
+    return any(path in value for value in values if value.startswith(_ADDRESSES))
 
 
 def declared_canonicals(

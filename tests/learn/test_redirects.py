@@ -29,6 +29,16 @@ def test_what_a_redirect_leads_to_and_was_not_seen_is_no_counter_example(to):
     assert "answer" in rules([*posts, *ping, *answer])["shop.example"]["drop_params"]
 
 
+def test_form_to_log_in_that_was_not_seen_is_not_what_it_leads_back_to():
+    """It names what redirects to it, and may be the same for all of these."""
+    names = [f"{one}{other}ing" for one in "bdfk" for other in "aeiou"]
+    hops = [
+        Observation(f"{HOST}/{name}/edit/", 302, redirect=f"{HOST}/login/?next=/{name}/edit/")
+        for name in names
+    ]
+    assert rules([*hops, *(see(f"/{name}/", name) for name in names)]) == {}
+
+
 def test_redirect_back_to_where_a_visitor_came_from_is_no_evidence():
     """To add a tag leads to the list or to the cloud, whichever page it was linked from."""
     tags = [f"{one}{other}ing" for one in "bdfklm" for other in "aeiou"]
