@@ -57,7 +57,8 @@ before brings nothing new either, and would be fetched no more.
             raise UsageError(str(error), print_help=False) from error
         for trap in traps:
             print(f"{trap.fetches:10,}  {visible(trap.kind)}")  # noqa: T201
-            print(f"{'':12}{visible(trap.setting)}")  # noqa: T201
+            if trap.setting:
+                print(f"{'':12}{visible(trap.setting)}")  # noqa: T201
         if not traps:
             print("No kind of URLs took 20 fetches or more and brought next to nothing")  # noqa: T201
         return 0

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 _SEPARATOR = re.compile(r"[&;]")
 _WORD = re.compile(r"[a-zA-Z][a-zA-Z_-]*(?:\.[a-zA-Z]{2,5})?")
 _PORT = re.compile(r":\d*$", re.ASCII)
+_PLACE = re.compile(r"\{\d+\}", re.ASCII)
+# What a template takes as it is.
+_PLAIN = re.compile(r"[a-zA-Z0-9._~@-]+")
 MAX_KINDS: Final = 5_000
 _MAX_SEGMENTS, _MAX_NAMES, _MAX_TEXT = 6, 12, 40
 OTHER: Final = "other"
@@ -53,6 +56,8 @@ class Tally:
     words: int = 0
     new: int = 0
     with_news: int = 0
+    texts: tuple[str, ...] = ()
+    """What all of its URLs have in each segment of the path; empty where they differ."""
 
     @property
     def is_trap(self) -> bool:
@@ -68,20 +73,24 @@ class Trap:
     fetches: int
     new: int
     setting: str
-    """A line of configuration that would end it."""
+    """A line of configuration that would end it; empty where that would end what brings much."""
 
 
 def kind_of(url: str) -> Kind:
     """Return the kind of *url*."""
+    return _kind_and_segments(url)[0]
+
+
+def _kind_and_segments(url: str) -> tuple[Kind, tuple[str, ...]]:
     rest = url.partition("#")[0].partition("://")[2]
     rest, _, query = rest.partition("?")
     authority, _, path = rest.partition("/")
     # Who logs in is nobody's to see.
     host = authority.rpartition("@")[2]
-    segments = path.split("/")[:_MAX_SEGMENTS]
+    segments = tuple(path.split("/")[:_MAX_SEGMENTS])
     shape = "/".join(_shape(number, segment) for number, segment in enumerate(segments))
     names = {unquote_plus(piece.partition("=")[0]) for piece in _SEPARATOR.split(query) if piece}
-    return Kind(host[:100], f"/{shape}", tuple(sorted(names)[:_MAX_NAMES]))
+    return Kind(host[:100], f"/{shape}", tuple(sorted(names)[:_MAX_NAMES])), segments
 
 
 def _shape(number: int, segment: str) -> str:
@@ -106,12 +115,15 @@ class Kinds:
 
         :param url: as it is canonical: that is what rules are held against.
         """
-        kind = kind_of(url)
+        kind, segments = _kind_and_segments(url)
         tally = self.tallies.get(kind)
         if tally is None:
             if len(self.tallies) >= MAX_KINDS:
-                kind = Kind(OTHER, "", ())
-            tally = self.tallies.setdefault(kind, Tally())
+                kind, segments = Kind(OTHER, "", ()), ()
+            tally = self.tallies.setdefault(kind, Tally(texts=segments))
+        if tally.texts != segments:
+            pairs = zip(tally.texts, segments, strict=True)
+            tally.texts = tuple([one if one == other else "" for one, other in pairs])
         tally.fetches += 1
         tally.words += words
         tally.new += new
@@ -125,26 +137,60 @@ class Kinds:
             for kind, tally in self.tallies.items()
             if tally.fetches >= least_fetches and tally.is_trap and kind.host != OTHER
         ]
-        good: set[tuple[str, str]] = set()
+        good: dict[tuple[str, tuple[str, ...]], set[str]] = {}
+        of_place: set[tuple[str, str]] = set()
         # Of a listing a few parts may be all there are, and bring nothing but their links.
         kept: dict[tuple[str, str], set[str]] = {}
         for kind, tally in self.tallies.items() if found else ():
             if not tally.is_trap:
                 kept.setdefault((kind.host, kind.path), set()).update(kind.names)
             if tally.with_news > tally.fetches * _MUCH:
-                good.add((kind.host, kind.path))
+                good.setdefault((kind.host, kind.names), set()).add(kind.path)
+                of_place.add((kind.host, kind.path))
         for kind, tally in sorted(found, key=lambda item: (-item[1].fetches, item[0].text)):
             place = kind.host, kind.path
-            setting = _setting(kind, kept[place] if place in good else None)
+            path = _with_texts(kind.path, tally.texts)
+            others = good.get((kind.host, kind.names), ())
+            setting = (
+                ""
+                if _PLACE.search(path) and any(_fits(path, other) for other in others)
+                else _setting(kind, path, kept[place] if place in of_place else None)
+            )
             yield Trap(kind.text, tally.fetches, tally.new, setting)
 
 
-def _setting(kind: Kind, kept: set[str] | None) -> str:
+def _with_texts(path: str, texts: tuple[str, ...]) -> str:
+    """Return the path of a kind with what all of its URLs have in the places for texts.
+
+    >>> _with_texts("/{0}/{1}/", ("_accounts", "", ""))
+    '/_accounts/{1}/'
+    """
+    parts = zip(path[1:].split("/"), texts, strict=True)
+    return "/" + "/".join(
+        text if _PLACE.fullmatch(part) and _PLAIN.fullmatch(text) else part for part, text in parts
+    )
+
+
+def _fits(path: str, other: str) -> bool:
+    """Tell whether a path with places for texts takes what is of the kind of another.
+
+    >>> _fits("/{0}/{1}/", "/articles/{1:digits}/"), _fits("/{0}/{1}/", "/articles/")
+    (True, False)
+    """
+    parts, others = path.split("/"), other.split("/")
+    return len(parts) == len(others) and all(
+        part == its or (its and _PLACE.fullmatch(part))
+        for part, its in zip(parts, others, strict=True)
+    )
+
+
+def _setting(kind: Kind, path: str, kept: set[str] | None) -> str:
     """Return a line for ``URLCANON_RULES`` that would end *kind*.
 
     Where URLs of the same path bring much, the parameters are kept of all that are not known to
     bring next to nothing, and no others; else the kind is not fetched at all.
 
+    :param path: that of the kind, with the texts that all of its URLs have.
     :param kept: the names of these parameters; None where none of the URLs bring much.
     """
     # A pattern is for all ports.
@@ -153,7 +199,7 @@ def _setting(kind: Kind, kept: set[str] | None) -> str:
         names = _list(sorted(kept))
         return f"{_quoted(host + kind.path)}: {{{_quoted('keep_params')}: {names}}},"
     query = "&".join(f"{name}={{q{n}}}" for n, name in enumerate(kind.names))
-    path = re.sub(r"\{(\d)", r"{p\1", kind.path)
+    path = re.sub(r"\{(\d)", r"{p\1", path)
     template = f"{path}{'?' if query else ''}{query}"
     return f"{_quoted(host)}: {{{_quoted('skip')}: {_list([template])}}},"
 

@@ -39,6 +39,31 @@ def test_trap_has_a_line_that_ends_it(trap, content, expected):
         assert canonicalizer.canonicalize(url) == "http://a.example/find"
 
 
+def test_line_names_what_all_urls_of_a_trap_have():
+    """A place takes any text, and would end what is in another folder too."""
+    kinds = Kinds()
+    for number in range(60):
+        kinds.note(f"http://a.example/_in/login/?to={number}", 10, 0, has_news=False)
+        kinds.note(f"http://a.example/blog/post-{number}/?to=", 10, 9, has_news=True)
+    (found,) = kinds.traps()
+    assert found.kind == "a.example/{0}/{1}/?to="
+    assert found.setting == '"a.example": {"skip": ["/_in/login/?to={q0}"]},'
+
+
+@pytest.mark.parametrize("other", ["/blog/post-{}/", "/blog/{}/"])
+def test_no_line_ends_what_brings_much(other):
+    """Where the folders of a trap differ, its line would end those of articles too."""
+    kinds = Kinds()
+    for number in range(60):
+        kinds.note(f"http://a.example/@user{number}/likes-{number}/", 10, 0, has_news=False)
+    (found,) = kinds.traps()
+    assert found.setting == '"a.example": {"skip": ["/{p0}/{p1}/"]},'
+    for number in range(60):
+        kinds.note(f"http://a.example{other.format(number)}", 10, 9, has_news=True)
+    (found,) = kinds.traps()
+    assert (found.fetches, found.setting) == (60, "")
+
+
 def test_line_keeps_what_few_urls_had():
     """The parts of a listing may be four, and say nothing themselves: they lead to the rest."""
     kinds = Kinds()

@@ -47,6 +47,14 @@ _SAVE_SECONDS: Final = 30.0
 _SAVE_COST: Final = 200
 """To save takes one of so many parts of the time at most."""
 _STAT_TRAPS: Final = 20
+_TRAP: Final = (
+    "%(fetches)s of %(all)d for URLs like %(kind)s brought next to nothing new. They come last "
+    "from now on."
+)
+_TRAP_AND_LINE: Final = (
+    f"{_TRAP} If none of them is a page that you want (an article that a list had in full before "
+    "brings nothing new either), this in %(setting)s would end them: %(line)s"
+)
 
 
 @frozen
@@ -262,10 +270,7 @@ class OrderedCrawl:
             if trap.kind not in self._warned:
                 self._warned.add(trap.kind)
                 logger.warning(
-                    "%(fetches)s of %(all)d for URLs like %(kind)s brought next to nothing new. "
-                    "They come last from now on. If none of them is a page that you want (an "
-                    "article that a list had in full before brings nothing new either), this in "
-                    "%(setting)s would end them: %(line)s",
+                    _TRAP_AND_LINE if trap.setting else _TRAP,
                     {
                         "fetches": count_of(trap.fetches, "fetch", "fetches"),
                         "all": fetches,

@@ -27,7 +27,7 @@ class TrapRow:
     words: int
     """Of news."""
     setting: str
-    """A line for ``URLCANON_RULES`` that would end it."""
+    """A line for ``URLCANON_RULES`` that would end it; empty where that would end more."""
 
 
 class Traps(Section):
@@ -66,4 +66,5 @@ class Traps(Section):
         screen.heading(cls.label)
         for trap in traps:
             screen.line(f"{trap.fetches:10,}  ", (trap.kind, "cyan"), f"  {trap.words:,} new words")
-            screen.line((trap.setting, "dim"), indent=12)
+            if trap.setting:
+                screen.line((trap.setting, "dim"), indent=12)

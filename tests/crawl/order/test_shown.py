@@ -50,6 +50,30 @@ async def test_report_and_command_name_the_trap_and_the_line_that_ends_it(crawl,
     assert "Traps" in urlcanon("report", "report.json", cwd=tmp_path).stdout
 
 
+@deferred_f_from_coro_f
+async def test_trap_that_looks_as_articles_do_has_no_line(crawl, caplog, tmp_path):
+    """Whatever ends ``/@user7/likes/`` with a place for each segment ends the articles too."""
+    words = [f"{one}{other}um" for one in "bcdfghjkl" for other in "aeiou"]
+    likes = [f"/@{word}{end}/likes-{word}{end}/" for word in words for end in ("", "er")]
+    links = [*(f"/blog/{word}/" for word in words), *likes]
+
+    def answer(request):
+        if request.path == "/":
+            return page("".join(f'<a href="{to}">more</a>' for to in links))
+        word = request.path.split("/")[2]
+        return page("Nobody likes it" if "@" in request.path else f"<p>{word} {word}ly {word}s")
+
+    settings = {"URLCANON_ORDER": "novelty", "URLCANON_REPORT": "report.json,report.html"}
+    await crawl(answer, settings)
+    (trap,) = read_report(tmp_path / "report.json").rows(TrapRow)
+    assert (trap.kind, trap.setting) == ("site.example/{0}/{1}/", "")
+    (said,) = [each.getMessage() for each in caplog.records if trap.kind in each.getMessage()]
+    assert said.endswith("They come last from now on.")
+    assert "URLs that bring much look the same." in (tmp_path / "report.html").read_text()
+    shown = urlcanon("traps", "report.json", cwd=tmp_path)
+    assert shown.stdout.splitlines() == [f"{trap.fetches:10,}  {trap.kind}"]
+
+
 @pytest.mark.parametrize(
     ("settings", "is_said"),
     [
