@@ -36,6 +36,29 @@ options = {{rewrite_path = [["/print/{{page}}", "/{{page}}"]]}}
 """,
 )
 
+SHOP = Profile.read(
+    "shop.toml",
+    f"""
+name = "Shop"
+kind = "shop"
+signs = [{{generator = "Shop", certain = true}}]
+
+[[rules]]
+merges = "where visitors came from"
+{TOLD}
+proved_by = "documentation"
+where = ["list", "item"]
+options = {{drop_params = ["ref"]}}
+
+[[rules]]
+merges = "orders and views of lists"
+{TOLD}
+proved_by = "documentation"
+where = ["list"]
+options = {{drop_params = ["order", "view"]}}
+""",
+)
+
 
 @pytest.mark.parametrize(
     ("version", "name", "certain"),
@@ -55,8 +78,18 @@ def test_suspicion_of_a_program_on_a_port_is_a_rule_that_can_be_pasted():
     section.note_software(Installation(WIKI, "a.example", "8080", "/w/", (2,)))
     (software,) = section.rows()
     (line,) = software.suspicions
-    rules: dict[str, object] = {}
-    exec(line, {}, rules)
-    canonicalizer = Canonicalizer(rules["URLCANON_RULES"])
+    canonicalizer = Canonicalizer(eval(f"{{{line}}}"))
     url = "http://a.example:8080/w/print/home"
     assert canonicalizer.canonicalize(url) == "http://a.example:8080/w/home"
+
+
+def test_suspicions_can_be_pasted_together():
+    """Of several lines for one pattern, as of several assignments, only the last one would hold."""
+    section = KnownSoftware(Canonicalizer())
+    section.note_software(Installation(SHOP, "a.example", None, "/"))
+    (software,) = section.rows()
+    canonicalizer = Canonicalizer(eval(f"{{{''.join(software.suspicions)}}}"))
+    assert canonicalizer.canonicalize("http://a.example/list?order=1&ref=2&view=3") == (
+        "http://a.example/list"
+    )
+    assert canonicalizer.canonicalize("http://a.example/item?ref=2") == "http://a.example/item"

@@ -36,7 +36,7 @@ class Software:
     certain: tuple[str, ...]
     """What its rules that are in force merge."""
     suspicions: tuple[str, ...]
-    """Rules that are not, as lines of the settings: the first that would do it."""
+    """Rules that are not, as lines of ``URLCANON_RULES``."""
 
 
 class KnownSoftware(Section):
@@ -63,7 +63,7 @@ class KnownSoftware(Section):
                 redact(installation.url),
                 tuple(map(redact, installation.signs)),
                 tuple(told.merges for told in in_force),
-                tuple(dict.fromkeys(_suspicions(installation))),
+                tuple(_suspicions(installation)),
             )
         )
 
@@ -89,9 +89,28 @@ class KnownSoftware(Section):
 
 
 def _suspicions(installation: Installation) -> Iterator[str]:
-    """Yield the other rules as lines of the settings, whose patterns are for all ports."""
+    """Yield the other rules as lines of ``URLCANON_RULES``, one for each pattern.
+
+    Patterns are for all ports.
+    """
     place = installation.place
+    found: dict[str, dict[str, Any]] = {}
     for rule in installation.rules(certain=False):
         for where in rule.where:
-            pattern = f"{installation.host}{place}{where}"
-            yield f"URLCANON_RULES = {{{pattern!r}: {options_at(place, rule.options)!r}}}"
+            options = found.setdefault(f"{installation.host}{place}{where}", {})
+            for name, value in options_at(place, rule.options).items():
+                options[name] = _united(options.get(name), value)
+    yield from (f"{pattern!r}: {options!r}," for pattern, options in found.items())
+
+
+def _united(known: Any, value: Any) -> Any:
+    """Return what two rules say of one option, as rules with one pattern do.
+
+    >>> _united(["sid"], ["sid", "ref"]), _united(None, {"page": "1"}), _united("keep", "strip")
+    (['sid', 'ref'], {'page': '1'}, 'strip')
+    """
+    if isinstance(known, list) and isinstance(value, list):
+        return [*known, *(each for each in value if each not in known)]
+    if isinstance(known, dict) and isinstance(value, dict):
+        return {**known, **value}
+    return value
