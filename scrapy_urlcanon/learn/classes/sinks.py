@@ -54,6 +54,13 @@ _ADDRESSES = ("http://", "https://", "/", "http%3A", "https%3A")
 _PART_OF_TOKEN = re.compile("[.:]")
 _URL_SAFE = str.maketrans("-_", "+/")
 
+# What a URL or a path is made of, and one of which it has.
+_IN_URL = re.compile(rb"[!-~]+")
+_SIGNS_OF_URL = frozenset(b"/?")
+
+#: Fewer bytes in base64 are no URL.
+_MIN_ENCODED = 6
+
 #: What share of the URLs of a class may show another page where it is listed as unsure.
 _MAX_OTHERS = 0.01
 
@@ -305,12 +312,16 @@ def _encodes_a_url(text: str) -> bool:
 
     >>> _encodes_a_url("aHR0cDovL2EuZXhhbXBsZS8"), _encodes_a_url("eyJuZXh0IjoiL2EifQ")
     (True, True)
+    >>> _encodes_a_url("L2E_aWQ9MQ"), _encodes_a_url("aW5kZXgucGhwP2lkPTE"), _encodes_a_url("L2Zv")
+    (True, True, False)
     """
     try:
         told = b64decode(text.translate(_URL_SAFE) + "=" * (-len(text) % 4), validate=True)
-        if told.startswith((b"http://", b"https://")):
-            return True
-        claims = json.loads(told) if told.startswith(b"{") else {}
+        if not told.startswith(b"{"):
+            # Short texts are made of the signs of a URL by chance.
+            is_text = len(told) >= _MIN_ENCODED and _IN_URL.fullmatch(told) is not None
+            return is_text and not _SIGNS_OF_URL.isdisjoint(told)
+        claims = json.loads(told)
     except (Base64Error, ValueError, RecursionError):
         return False
     return any(isinstance(claim, str) and claim.startswith(_ADDRESSES) for claim in claims.values())
