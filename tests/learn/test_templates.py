@@ -23,6 +23,7 @@ COLORS = ("red", "green", "blue")
         ),
         ("/wiki?n=Main.{word}", "/Main/{word}", ["/wiki?n=Main.{c}", "/Main/{c}"]),
         ("/wiki?n=Main/{word}", "/Main/{word}", ["/wiki?n=Main/{c}", "/Main/{c}"]),
+        ("/index?r=/Main/{word}", "/Main/{word}", ["/index?r=/Main/{c}", "/Main/{c}"]),
         ("/{word}-a-{n}.html", "/text/{n}", ["/{_s}-a-{a:digits}.html", "/text/{a}"]),
         (
             "/f?p=5:{part}::NO:{n}",

@@ -204,12 +204,13 @@ def has_fields(text: str) -> bool:
 def _fits(span: _Span, others: Collection[_Span], piece: str) -> bool:
     """Tell whether a part of a piece may be a token beside others.
 
-    Several are numbers, or all that a piece has between signs of one kind.
+    Several are numbers, or all that a piece has between signs of one kind, and within slashes, as
+    a path has that is the value of a parameter: ``/topic/title``.
     """
     several = {span, *others}
     texts = [piece[one.start : one.end] for one in sorted(several)]
     return len(several) == 1 or (
-        (all(map(is_number, texts)) or any(sign.join(texts) == piece for sign in _SIGNS))
+        (all(map(is_number, texts)) or any(sign.join(texts) == piece.strip("/") for sign in _SIGNS))
         and not any(span != one and span.start < one.end and one.start < span.end for one in others)
     )
 
