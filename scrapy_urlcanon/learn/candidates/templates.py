@@ -146,6 +146,8 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     False
     >>> _is_plausible(RewriteTemplates("/news/{a}.fr.html", "/news/{a}.html"))
     False
+    >>> _is_plausible(RewriteTemplates("/detail?r={b:digits}", "/eg/record/{b}"))
+    True
     >>> _is_plausible(RewriteTemplates("/{_a:digits}/{b}", "/go/{b}/some-title"))
     False
     >>> _is_plausible(RewriteTemplates("/p?size={b:digits}-10", "/p?size={b}-11"))
@@ -207,15 +209,17 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     # has to be shown of it by itself. So has that of another switch: each is on by the same value.
     old, new = (set(params.split("&")) - {""} for params in (query, new_query))
     gone = set(path.split("/")) - set(new_path.split("/")) | set(map(value_of, old - new))
-    # Neither does a language go or come, since what is not translated now may be tomorrow, nor a
-    # year or a day: what is all that there is now will be a part of it. What names a number within
-    # the path is no language.
+    # Nor does a language go, or come where nothing goes, since what is not translated now may be
+    # tomorrow; nor does a year or a day, as what is all that there is now will be a part of it.
+    # What names a number within the path is no language.
     said, now_said = (
         {*one.split("/"), *_BEFORE_ENDING.findall(one), *map(value_of, params)}
         for one, params in ((path, old), (new_path, new))
     )
+    is_more = all("{" in text and "{_" not in text for text in said - now_said)
     for text in (said ^ now_said).difference(_NAME_OF_NUMBER.findall(path)):
-        if LANGUAGE.fullmatch(text) or is_date(text) or YEAR.fullmatch(text):
+        is_language = LANGUAGE.fullmatch(text) and (text in said or is_more)
+        if is_language or is_date(text) or YEAR.fullmatch(text):
             return False
     switches = set(filter(SWITCHED.fullmatch, map(value_of, old - new))) - set(path.split("/"))
     named = {name_of(param): value_of(param) for param in old - new}
