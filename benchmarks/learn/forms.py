@@ -15,7 +15,7 @@ import json
 import re
 import sys
 from argparse import ArgumentParser
-from base64 import b32encode
+from base64 import b32encode, urlsafe_b64encode
 from collections import Counter
 from dataclasses import dataclass
 from hashlib import sha1
@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 from benchmarks.learn import (
     forms_of_collections,
     forms_of_communities,
+    forms_of_frameworks,
     forms_of_programs,
     forms_of_publishers,
     forms_of_records,
@@ -48,6 +49,7 @@ FORMS = {
     **forms_of_services.FORMS,
     **forms_of_records.FORMS,
     **forms_of_communities.FORMS,
+    **forms_of_frameworks.FORMS,
 }
 
 HOST = "www.site.example"
@@ -119,6 +121,7 @@ class Thing:
             "s": [sha1(f"{self.number} {part} {i}".encode()).hexdigest()[:32] for i in range(2)],
             "tail": [draw.randrange(10**6)],
             "short": [b32encode(str(self.number).encode()).decode().rstrip("=").lower()],
+            "encoded": [urlsafe_b64encode(f"/item/{self.number}".encode()).decode().rstrip("=")],
             "last": [self.parts],
             "revision": [self.number * 10_000 + part],
             "newest": [self.number * 10_000 + self.parts],
