@@ -58,8 +58,8 @@ class Validate(Action):
 Fetch URLs of a crawl and what each rule of FILE makes of them, and compare the pages: ten
 pairs that are one page prove a rule, two that are not refute it. A rule is one entry of a list
 or mapping. The settings of the project
-hold (ROBOTSTXT_OBEY, DOWNLOAD_DELAY ...). The exit status is 1 if a rule fails, and 130 after
-Ctrl-C, which ends it with what is known by then.
+hold (ROBOTSTXT_OBEY, DOWNLOAD_DELAY ...). The exit status is 1 if a rule fails or there is no
+observation, and 130 after Ctrl-C, which ends it with what is known by then.
 
   scrapy urlcanon validate urlcanon.toml --observations observations.sqlite
 
