@@ -38,6 +38,5 @@ ABSENT = {
     "Magento, WooCommerce, PrestaShop, OpenCart, Shopify, osCommerce": _NOT_PACKAGED,
     "Bugzilla, Mailman 2": _NOT_PACKAGED,
     "Discourse": "needs its own image of a machine",
-    "Redmine": "Debian's package asks Ruby's registry for gems, which is not reached",
     "FlaskBB": "its release asks for versions that do not build with a current Python",
 }

@@ -1,10 +1,12 @@
-"""Trackers of issues: Trac and Roundup."""
+"""Trackers of issues: Trac, Roundup and Redmine."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.programs.content import Writer
 from benchmarks.programs.program import Environment, Program
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ _ROUNDUP = Environment(
         "roundup>=2.6,<2.7",
     ),
 )
+
+_REDMINE = Path("/usr/share/redmine")
+_ISSUES = (90, 45, 20)
 
 
 def _fill_trac(place: Place) -> None:
@@ -55,10 +60,55 @@ def _serve_roundup(place: Place) -> None:
     )
 
 
+def _fill_redmine(place: Place) -> None:
+    writer = Writer(81)
+    content = {
+        "people": list(dict.fromkeys(writer.people)),
+        "words": writer.names(60),
+        "titles": list(dict.fromkeys(writer.title() for _ in range(150))),
+        "texts": [writer.paragraph() for _ in range(600)],
+        "projects": [
+            {
+                "name": writer.title(),
+                "text": writer.paragraph(),
+                "issues": [writer.sentence() for _ in range(count)],
+            }
+            for count in _ISSUES
+        ],
+    }
+    given = place.write("content.json", json.dumps(content))
+    variables = {**_redmine(place), "CONTENT": str(given)}
+    place.run("rake", f"--rakefile={_REDMINE}/Rakefile", "db:migrate", env=variables)
+    fill = _INSIDE / "redmine_fill.rb"
+    place.run(_REDMINE / "bin/rails", "runner", fill, env=variables)
+
+
+def _serve_redmine(place: Place) -> None:
+    place.start(
+        *("puma", f"--bind=tcp://127.0.0.1:{place.port}", "--threads=4:4", f"--dir={_REDMINE}"),
+        env=_redmine(place),
+    )
+
+
+def _redmine(place: Place) -> dict[str, str]:
+    """Return what has Debian's Redmine keep in the folder of a place what it is filled with."""
+    return {
+        "RAILS_ENV": "production",
+        "REDMINE_INSTANCE": "default",
+        "DATABASE_URL": f"sqlite3:{place.folder / 'redmine.sqlite'}",
+        "SCHEMA": str(place.folder / "schema.rb"),
+    }
+
+
 PROGRAMS = (
     Program("trac", "Trac", "tracker", _fill_trac, _serve_trac, environment=_TRAC),
     Program(
         *("roundup", "Roundup", "tracker", _fill_roundup, _serve_roundup),
         environment=_ROUNDUP,
+    ),
+    Program(
+        *("redmine", "Redmine", "tracker", _fill_redmine, _serve_redmine),
+        *((str(_REDMINE), "puma"), "redmine redmine-sqlite puma"),
+        path="/projects",
     ),
 )
