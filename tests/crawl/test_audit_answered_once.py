@@ -121,3 +121,20 @@ async def test_page_that_failed_comes_once_the_rule_falls_that_had_another_one_f
     result = await crawl(shop(urls, answer), {**rules, **SETTINGS})
     assert result.figures["audit/suspended/drop_params:id"] == 1
     assert "/a?sid=3" in result.pages
+
+
+@deferred_f_from_coro_f
+async def test_variant_is_compared_with_what_came_in_place_of_a_page_that_failed(crawl):
+    """The URL that stood for the page when it was dropped fails again, and tells nothing."""
+    urls = ["/a?id=1", "/a?id=1&sid=2", "/a?id=3", "/a?id=3&sid=4"]
+    rules = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "sid"]}}}
+
+    def answer(request, _):
+        if request.target == "/a?id=1":
+            return page("", status=404)
+        return product(request.query.partition("&")[0])
+
+    result = await crawl(shop(urls, answer), {**rules, **SETTINGS, "URLCANON_AUDIT": 1})
+    texts = " ".join(item["text"] for item in result.items)
+    assert "numberid=1 is" in texts
+    assert "numberid=3 is" in texts

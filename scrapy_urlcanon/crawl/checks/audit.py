@@ -284,8 +284,10 @@ class Audit:
     def _begin(self, page: bytes, drop: Drop, *, at_any_cost: bool = False) -> bool:
         """Begin to compare *drop* with *page* if it is chosen; return whether it is."""
         url = drop.request.url
-        is_free = url not in self._trials
-        merge = self._sample.choose(drop, at_any_cost=at_any_cost) if is_free else None
+        if drop.fingerprint == page and not drop.is_skipped:
+            # Another URL may stand for the page than when it was dropped: that one failed.
+            drop = drop._replace(first=self._first_urls.of(page) or drop.first)
+        merge = None if url in self._trials else self._sample.choose(drop, at_any_cost=at_any_cost)
         if merge is None:
             return False
         self._variants.forget(drop.request)
