@@ -148,6 +148,8 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     False
     >>> _is_plausible(RewriteTemplates("/detail?r={b:digits}", "/eg/record/{b}"))
     True
+    >>> _is_plausible(RewriteTemplates("/wiki/{b}_(fr)", "/wiki/{b}/fr"))
+    True
     >>> _is_plausible(RewriteTemplates("/{_a:digits}/{b}", "/go/{b}/some-title"))
     False
     >>> _is_plausible(RewriteTemplates("/p?size={b:digits}-10", "/p?size={b}-11"))
@@ -217,7 +219,8 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
         for one, params in ((path, old), (new_path, new))
     )
     is_more = all("{" in text and "{_" not in text for text in said - now_said)
-    for text in (said ^ now_said).difference(_NAME_OF_NUMBER.findall(path)):
+    moved = now_said.intersection(_SIGNS.split(rewrite.source))
+    for text in (said ^ now_said).difference(_NAME_OF_NUMBER.findall(path), moved - said):
         is_language = LANGUAGE.fullmatch(text) and (text in said or is_more)
         if is_language or is_date(text) or YEAR.fullmatch(text):
             return False
