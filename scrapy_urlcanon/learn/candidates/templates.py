@@ -150,6 +150,8 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     True
     >>> _is_plausible(RewriteTemplates("/wiki/{b}_(fr)", "/wiki/{b}/fr"))
     True
+    >>> _is_plausible(RewriteTemplates("/{a:digits}/", "/id/eprint/{a}"))
+    True
     >>> _is_plausible(RewriteTemplates("/{_a:digits}/{b}", "/go/{b}/some-title"))
     False
     >>> _is_plausible(RewriteTemplates("/p?size={b:digits}-10", "/p?size={b}-11"))
@@ -211,14 +213,16 @@ def _is_plausible(rewrite: RewriteTemplates) -> bool:
     # has to be shown of it by itself. So has that of another switch: each is on by the same value.
     old, new = (set(params.split("&")) - {""} for params in (query, new_query))
     gone = set(path.split("/")) - set(new_path.split("/")) | set(map(value_of, old - new))
-    # Nor does a language go, or come where nothing goes, since what is not translated now may be
-    # tomorrow; nor does a year or a day, as what is all that there is now will be a part of it.
+    # Nor does a language go, or come where nothing else does, since what is not translated now may
+    # be tomorrow; nor does a year or a day, as what is all that there is now will be a part of it.
     # What names a number within the path is no language.
     said, now_said = (
         {*one.split("/"), *_BEFORE_ENDING.findall(one), *map(value_of, params)}
         for one, params in ((path, old), (new_path, new))
     )
-    is_more = all("{" in text and "{_" not in text for text in said - now_said)
+    is_more = all("{" in text and "{_" not in text for text in said - now_said) and all(
+        "{" in text or LANGUAGE.fullmatch(text) for text in now_said - said
+    )
     moved = now_said.intersection(_SIGNS.split(rewrite.source))
     for text in (said ^ now_said).difference(_NAME_OF_NUMBER.findall(path), moved - said):
         is_language = LANGUAGE.fullmatch(text) and (text in said or is_more)
