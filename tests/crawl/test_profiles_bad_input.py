@@ -152,6 +152,6 @@ async def test_all_faults_of_all_files_are_one_error_before_the_first_request(cr
         "one.toml['rules[0].merges']: it is missing, or empty",
         "no such option; did you mean 'drop_params'?",
         "other.toml: cannot be read",
-        "cannot read 'not/there.toml': No such file",
+        "cannot read 'not/there.toml': there is no such file",
     ):
         assert expected in str(error.value)
