@@ -108,6 +108,11 @@ def is_plain(request: Request) -> bool:
     return _NOT_PLAIN.isdisjoint(request.meta)
 
 
+def asks_by_url(request: Request) -> bool:
+    """Tell whether *request* asks for its URL and sends nothing: a GET without a body."""
+    return request.method == "GET" and not request.body
+
+
 def is_unfiltered(request: Request) -> bool:
     """Tell whether *request* is not both dropped and recorded, as any other, by its fingerprint."""
     meta = request.meta

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
+from scrapy_urlcanon.crawl.own_requests import asks_by_url
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
@@ -145,6 +146,6 @@ class DroppedVariants:
 
 def _key(request: Request) -> str:
     """Return what tells *request* from others: its URL, and what it sends, if anything."""
-    if request.method == "GET" and not request.body:
+    if asks_by_url(request):
         return request.url
     return f"{request.method} {request.url} {blake2b(request.body, digest_size=8).hexdigest()}"

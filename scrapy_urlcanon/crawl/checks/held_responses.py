@@ -6,7 +6,7 @@ from collections import OrderedDict
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
+from scrapy_urlcanon.crawl.own_requests import AUDIT, asks_by_url, mark_of
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -51,8 +51,7 @@ class HeldResponses:
 
     def take(self, request: Request) -> Response | None:
         """Return and forget what is kept for *request*; None where it has to be fetched."""
-        is_plain = request.method == "GET" and not request.body
-        if not self._responses or not is_plain or mark_of(request, AUDIT):
+        if not self._responses or not asks_by_url(request) or mark_of(request, AUDIT):
             return None
         response = self._responses.pop(request.url, None)
         if response is None:

@@ -10,7 +10,7 @@ from scrapy import Request
 from scrapy_urlcanon.canonicalizer.parsing import normalize, parse
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.canonical_urls import OWN_RULES
-from scrapy_urlcanon.crawl.own_requests import MARK_KEY
+from scrapy_urlcanon.crawl.own_requests import MARK_KEY, asks_by_url
 from scrapy_urlcanon.crawl.reading import tree_of
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.software.authority import authority_of
@@ -125,8 +125,8 @@ class KnownSoftware:
         if host is None:
             host = self._hosts[authority] = _Host()
         # What is asked for with more than its URL is another page than that of its URL.
-        is_plain = request.method == "GET" and not request.body
-        if is_plain and _NOT_PLAIN.isdisjoint(request.meta) and len(host.urls) < _MOST_URLS:
+        is_plain = asks_by_url(request) and _NOT_PLAIN.isdisjoint(request.meta)
+        if is_plain and len(host.urls) < _MOST_URLS:
             is_recorded = not request.dont_filter or self._records_start
             host.urls[request.url] = host.urls.get(request.url, False) or is_recorded
 
