@@ -4,7 +4,7 @@ import logging
 
 import pytest
 from loopback import page
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.dupefilters import BaseDupeFilter
 from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
@@ -115,6 +115,13 @@ def test_settings_of_a_later_addon_hold(monkeypatch, tmp_path):
     assert settings["SCHEDULER_PRIORITY_QUEUE"] == ORDER
     assert settings["DUPEFILTER_CLASS"] is SeenSetDupeFilter
     assert ReportWriter in settings["EXTENSIONS"]
+
+
+def test_spider_whose_class_has_no_name():
+    """It may get one when it is made; a test of a user's component has a crawler and no spider."""
+    crawler = get_crawler(Spider, {"ADDONS": ADDONS, "URLCANON_ORDER": "novelty"})
+    assert crawler.spider is None
+    assert type(crawler.request_fingerprinter) is RequestFingerprinter
 
 
 def test_filter_of_a_shell_stays():

@@ -92,7 +92,7 @@ class OrderedCrawl:
         self._has_warned_of_use = False
         self._job = Path(crawler.settings["JOBDIR"], FILE) if is_job else None
         self._saved = (monotonic(), 0.0)
-        name = (crawler.spider or crawler.spidercls).name
+        name = getattr(crawler.spider or crawler.spidercls, "name", "")
         left = Path(fill(settings.left, name=name, time=datetime.now(timezone.utc)))
         self._left = LeftRequests(left, crawler.spider, adds=is_job)
         # Their variants are left with them.
