@@ -81,3 +81,25 @@ async def test_form_of_which_another_one_fails_is_sent_once_a_wrong_rule_falls(c
     )
     assert result.figures["audit/suspended/drop_params:id"] == 1
     assert "/form?sid=3" in result.pages
+
+
+@deferred_f_from_coro_f
+async def test_what_is_sent_to_a_url_is_not_taken_for_its_page(crawl):
+    """What an audit would find of a GET with a body is no word on the plain one."""
+    targets = [f"/p?id={n}" for n in range(9)]
+
+    class Sending(FollowSpider):
+        def parse(self, response):
+            if response.url == f"{SITE}/":
+                for target in targets:
+                    yield Request(SITE + target, body="q=a")
+                    yield Request(SITE + target)
+            yield {"url": f"{response.url} {response.request.body.decode()}".strip(), "text": ""}
+
+    result = await crawl(
+        lambda request: product(f"{request.query} {request.body.decode()}"),
+        {**RULES, **SETTINGS},
+        spider=Sending,
+    )
+    assert result.figures["audit/suspended/drop_params:id"] == 1
+    assert {*targets} < {*result.pages}

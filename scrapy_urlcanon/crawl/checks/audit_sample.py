@@ -15,7 +15,7 @@ from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, parts_dropped
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
 from scrapy_urlcanon.crawl.checks.sites import Sites
 from scrapy_urlcanon.crawl.checks.waiting_entries import WaitingEntries
-from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of
+from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, asks_by_url, mark_of
 from scrapy_urlcanon.crawl.settings import ACTING_META, DECLARED_CANONICAL, META_KEY
 
 if TYPE_CHECKING:
@@ -349,7 +349,8 @@ def _is_auditable(drop: Drop) -> bool:
     return (
         not drop.is_exact
         and bool(drop.entries)
-        and request.method == "GET"
+        # What is found of a URL is no word on what else is sent to it.
+        and asks_by_url(request)
         # The options are its own: no rule of the configuration is to blame.
         and not isinstance(request.meta.get(META_KEY), dict)
         # To fetch it may do more than to fetch it.
