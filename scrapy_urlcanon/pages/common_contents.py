@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Container, Hashable
 
     from scrapy_urlcanon.pages.same_page import PageDigest
 
@@ -61,6 +61,10 @@ class CommonContents:
     def belongs(self, content: PageDigest, page: Hashable) -> None:
         """Note that *content* is that of *page*, whatever it was fetched to be compared with."""
         self._owners[content.digest] = page
+
+    def forget(self, pages: Container[Hashable]) -> None:
+        """Forget what was fetched to be compared with *pages*: some of it is of others now."""
+        self._owners = {digest: page for digest, page in self._owners.items() if page not in pages}
 
     def has_several_pages(self, content: PageDigest) -> bool:
         """Tell whether several pages have *content*."""

@@ -9,6 +9,7 @@ from scrapy_urlcanon.pages.same_page import PageDigest, same_page, sampled_lines
 
 if TYPE_CHECKING:
     from collections.abc import Container, Hashable, Mapping
+    from collections.abc import Set as AbstractSet
 
 _CHANGED_PAGES, _CHANGED_SHARE = 2, 0.2
 """A line is noise on a whole site if it changed on so many pages, and on that share of those that
@@ -55,6 +56,12 @@ class Noise:
                 self._uses[shape] += is_new
                 if self._pages.setdefault(shape, page) != page:
                     self._common.add(shape)
+
+    def forget(self, pages: AbstractSet[Hashable]) -> None:
+        """Forget what *pages* showed: some of that is of others now."""
+        if not self._known.isdisjoint(pages):
+            self._known -= pages
+            self._pages = {line: page for line, page in self._pages.items() if page not in pages}
 
     @property
     def size(self) -> int:

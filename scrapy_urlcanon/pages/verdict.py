@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.noise import UNBOUNDED, Noise, hide_what_differs
@@ -172,6 +172,11 @@ class Comparison:
                 self._note(self._variants[-1].lines, shown)
             self._variants.append(shown)
         return self._judge()
+
+    def rename(self, names: Mapping[Any, Hashable]) -> None:
+        """Know pages by their new *names*."""
+        self._page = names.get(self._page, self._page)
+        self._variant_page = names.get(self._variant_page, self._variant_page)
 
     def failed(self, side: Side, reason: str) -> Judgement | Side:
         """Take over that a fetch brought nothing to compare; it is tried again a few times.

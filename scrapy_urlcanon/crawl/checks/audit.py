@@ -36,7 +36,7 @@ from scrapy_urlcanon.pages.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -134,6 +134,7 @@ class Audit:
                 fetch=self._fetch_side,
                 conclude=self._conclude,
             )
+        contents.on_renamed.append(self.renamed)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.verdicts.complete, signals.spider_closed)
 
@@ -147,6 +148,12 @@ class Audit:
         for trial in self._trials.values():
             if not trial.is_got and not trial.on_verdict:
                 yield trial.drop.request
+
+    def renamed(self, names: Mapping[bytes, bytes]) -> None:
+        """Take over that pages are known by other *names*: the rules changed."""
+        self._sample.sites.forget_pages(names.keys())
+        for trial in self._trials.values():
+            trial.rename(names)
 
     # Which variants are fetched.
 
@@ -460,7 +467,7 @@ class Audit:
         self.verdicts.count(trial, pair)
         self._sample.go_on_with(entries, drop.domain)
         self._go_on_with_the_sample()
-        if trial.is_got or (is_same and not self._may_differ_in_little(trial)):
+        if trial.is_got or (is_same and not trial.may_differ_in_little(self._contents)):
             return
         if not is_same:
             self.held.hold(url, trial.response)
@@ -478,13 +485,6 @@ class Audit:
         self._sample.ended(trial.drop.request.url, trial.fetches - trial.is_got)
         if self._skipped and trial.drop.is_skipped:
             self._skipped.ended(trial)
-
-    def _may_differ_in_little(self, trial: Trial) -> bool:
-        """Tell whether a variant that is the same page by a verdict is not so line by line."""
-        if DECLARED_CANONICAL in trial.drop.rules or not (trial.response and trial.comparison):
-            return False
-        shown = self._contents.read(trial.response)
-        return shown.digest != trial.comparison.reference.digest
 
     def _take_under_way(self, is_meant: Callable[[Drop], bool]) -> list[Drop]:
         """End the trials that need no verdict any more; return what the spider lacks of them."""

@@ -11,6 +11,7 @@ from scrapy_urlcanon.pages.noise import Noise
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Set as AbstractSet
 
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 
@@ -111,6 +112,11 @@ class SiteEvidence:
             owner = self._owners.get(line)
             if owner is None or not may_be_views(owner[1], dropped):
                 self._shared.add(line)
+
+    def forget(self, pages: AbstractSet[Hashable]) -> None:
+        """Forget what was shown in the place of *pages*: some of that is of others now."""
+        self.noise.forget(pages)
+        self._owners = {line: of for line, of in self._owners.items() if of[0] not in pages}
 
     def is_evidence(self, other: OtherPage) -> bool:
         """Tell whether *other* still has a line of its own, for what is known by now."""

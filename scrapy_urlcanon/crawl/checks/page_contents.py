@@ -12,7 +12,7 @@ from scrapy_urlcanon.pages.same_page import PageDigest
 from scrapy_urlcanon.pages.shown import Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from scrapy import Request
     from scrapy.http import Response
@@ -43,6 +43,8 @@ class PageContents:
         self._contents = make_contents(max_pages)
         self.common = CommonContents(max_pages)
         """Which contents several pages have in common."""
+        self.on_renamed: list[Callable[[Mapping[bytes, bytes]], None]] = []
+        """Are called with the names that pages had, each with its new one."""
 
     def get(self, page: bytes) -> PageDigest | None:
         """Return what *page* showed; None where it was not fetched, or is forgotten."""
@@ -52,11 +54,15 @@ class PageContents:
         """Remember *content* for *page*, which nobody else notes."""
         self._contents[page] = content
 
-    def rename(self, page: bytes, new: bytes) -> None:
-        """Remember for *new* what *page* showed: the rules changed, and that is its name now."""
-        content = self._contents.pop(page)
-        if content:
-            self._contents[new] = content
+    def rename(self, names: Mapping[bytes, bytes]) -> None:
+        """Know pages by their new *names*: the rules changed, and with them the fingerprints."""
+        contents = {new: self._contents.pop(page) for page, new in names.items()}
+        for new, content in contents.items():
+            if content:
+                self._contents[new] = content
+        self.common.forget(names)
+        for heard in self.on_renamed:
+            heard(names)
 
     def read(self, response: Response) -> PageDigest:
         """Return what there is to compare of *response*."""

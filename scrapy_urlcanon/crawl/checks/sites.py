@@ -8,6 +8,7 @@ from scrapy_urlcanon.crawl.checks.entry_record import SiteEvidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from collections.abc import Set as AbstractSet
 
 _REMEMBERED_LINES = 500_000
 """Lines of the pages of all sites, and pages, of some 100 bytes each."""
@@ -75,6 +76,11 @@ class Sites:
             oldest = next(iter(self._sizes))
             self._total -= self._sizes.pop(oldest)
             self._sites[oldest].noise.forget_pages()
+
+    def forget_pages(self, pages: AbstractSet[bytes]) -> None:
+        """Forget what was shown in the place of *pages*: some of that is of others now."""
+        for site in self._sites.values():
+            site.forget(pages)
 
     def _forget(self, domain: str) -> None:
         del self._sites[domain]

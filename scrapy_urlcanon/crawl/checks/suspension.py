@@ -192,7 +192,7 @@ class Suspension:
                 # That of a request with a body, or with a name for its page, is not made of the URL
                 # alone: nothing tells the one that it has now, and no other request has its page.
                 names[page] = page[::-1]
-            self._contents.rename(page, names[page])
+        self._contents.rename(names)
         self._requests.rename(names)
         for other in others:
             # The spider got it from the audit.

@@ -12,6 +12,7 @@ from attrs import define, field
 
 from scrapy_urlcanon.crawl.checks.entry_record import OtherPage
 from scrapy_urlcanon.crawl.recovery.job_files import has_begun
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 from scrapy_urlcanon.pages.verdict import MOST_FETCHES, Comparison, Judgement, Side, Verdict
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.canonicalizer.merge import Merge
+    from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.pages.common_contents import CommonContents
     from scrapy_urlcanon.pages.noise import Noise
@@ -128,6 +130,15 @@ class Trial:
         )
         return self.comparison
 
+    def may_differ_in_little(self, contents: PageContents) -> bool:
+        """Tell whether a variant that is the same page by a verdict is not so line by line.
+
+        :param contents: reads what it showed.
+        """
+        if DECLARED_CANONICAL in self.drop.rules or not (self.response and self.comparison):
+            return False
+        return contents.read(self.response).digest != self.comparison.reference.digest
+
     def failed(self) -> Judgement | Side:
         """Take over that a fetch failed; return the verdict, or what is to be fetched next."""
         which = "it" if self.side is Side.VARIANT else "the kept page"
@@ -135,6 +146,12 @@ class Trial:
         if self.comparison is None:
             return Judgement(Verdict.CANNOT_TELL, reason)
         return self.comparison.failed(self.side, reason)
+
+    def rename(self, names: Mapping[bytes, bytes]) -> None:
+        """Know pages by their new *names*."""
+        self.page = names.get(self.page, self.page)
+        if self.comparison:
+            self.comparison.rename(names)
 
     def is_waiting_for(self, mark: Mapping[str, Any]) -> bool:
         """Tell whether the request with this *mark* is what it waits for."""

@@ -208,10 +208,10 @@ class KnownSoftware:
             if new == page:
                 continue
             names.setdefault(page, new)
-            if self._contents:
-                self._contents.rename(page, new)
             if urls[url]:
                 record_as_seen(self._crawler, request)
+        if self._contents:
+            self._contents.rename(names)
         if self._requests:
             self._requests.rename(names)
 
