@@ -222,7 +222,10 @@ class Comparison:
         """
         if shown.has(other.own):
             return Side.VARIANT
-        return Side.KEPT if self._is_itself(shown) else None
+        # A third page may differ from the kept one in numbers alone, as those of products do.
+        steady = {line for line in other.lacking if line[1] in self._lines.get(line[0], ())}
+        is_kept = shown.has(frozenset(steady)) if steady else self._is_itself(shown)
+        return Side.KEPT if is_kept else None
 
     def _note(self, lines: Mapping[int, set[int]], shown: Shown, limit: int = UNBOUNDED) -> None:
         changed = self._noise.note(lines, shown.lines, limit)

@@ -1,8 +1,29 @@
 """Of several wrong entries each is found, whatever was found of the others before."""
 
+import pytest
+from audited_shop import SETTINGS, product, shop
+from scrapy.utils.defer import deferred_f_from_coro_f
+
 from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, SiteEvidence
 from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.same_page import PageDigest
+
+RULES = {"URLCANON_RULES": {"site.example": {"drop_params": ["id", "size"]}}}
+
+
+def answer(request, count):
+    """Return the product that the whole query tells; its pages differ in numbers alone."""
+    return product(request.query, seed=count)
+
+
+@pytest.mark.parametrize("sizes", [2, 6])
+@deferred_f_from_coro_f
+async def test_entries_that_merged_pages_together_are_told_by_what_each_merged_alone(crawl, sizes):
+    """What both merged looks like a third page where one of them is not applied."""
+    sized = [f"&size={n}" for n in range(1, sizes + 1)]
+    urls = ["/p?id=0", *(f"/p?id={n}{size}" for size in ("", *sized) for n in (1, 2))]
+    result = await crawl(shop(urls, answer), {**RULES, **SETTINGS})
+    assert {*result.pages} == {"/", *urls}
 
 
 def test_what_stood_in_the_place_of_a_page_that_was_split_is_no_form_to_log_in():
