@@ -167,7 +167,7 @@ class Comparison:
             self._kept.append(shown)
         else:
             if self._variants:
-                if _share(self._variants[0].lines, shown.lines) < _RECOGNISED:
+                if not self._is_again(self._variants[0].lines, shown):
                     return self.failed(side, RESTLESS)
                 self._note(self._variants[-1].lines, shown)
             self._variants.append(shown)
@@ -355,7 +355,22 @@ class Comparison:
             return True
         if self.reference.title != kept.digest.title and not self._has_title_of(kept):
             return False
-        return _share(self._lines, kept.lines, self._limit) >= _RECOGNISED
+        return self._is_again(self._lines, kept, self._limit)
+
+    def _is_again(
+        self, lines: Mapping[int, set[int]], shown: Shown, limit: int = UNBOUNDED
+    ) -> bool:
+        """Tell whether a page that had *lines* is what is *shown*.
+
+        It is if that has most of what no other page has. All around it may be others, as on a site
+        with several layouts, or with a new one.
+        """
+        if _share(lines, shown.lines, limit) >= _RECOGNISED:
+            return True
+        plain = ((shape, shape) for shape, exact in lines.items() if exact == {shape})
+        known = (line for line in plain if line[0] < limit and not self._is_noise(line[0]))
+        own = frozenset(self._alone(known))
+        return bool(own) and shown.has(own)
 
     def _has_title_of(self, kept: Shown) -> bool:
         return kept.digest.title_shape == self.reference.title_shape

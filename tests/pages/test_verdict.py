@@ -299,3 +299,26 @@ def test_little_that_says_how_a_page_was_reached_tells_no_two(name):
         lambda _, side=side: shown(f"{FRAME}<h1>Shoes</h1>{side}") for side in OF_ITS_WAY[name]
     ]
     assert verdict_of(*fetch)[0].verdict is Verdict.SAME
+
+
+@pytest.mark.parametrize("shows", ["its page", "a form to log in"])
+def test_page_is_itself_in_another_layout(shows):
+    """It is known again by what no other page has, which what stands in its place has not."""
+    noise = Noise()
+    layouts = ["".join(f"<li>{name} {word}" for word in "abcdefghij") for name in ("old", "new")]
+
+    def visit(number, text):
+        page = Page(KEPT, b"", f"<title>T</title>{layouts[number % 2]}<p>{text}<p>{text} again")
+        return Shown(page, page.digest)
+
+    for page in ("one", "another"):
+        for number in range(2):
+            noise.saw(page, visit(number, f"This is {page} page").lines)
+    again = {"its page": "A cat", "a form to log in": "Please log in"}[shows]
+    result, _ = verdict_of(
+        lambda number: visit(number > 1, "A cat" if number == 1 else again),
+        lambda number: visit(number, "A dog"),
+        noise,
+    )
+    is_itself = shows == "its page"
+    assert result.verdict is (Verdict.ANOTHER if is_itself else Verdict.CANNOT_TELL)
