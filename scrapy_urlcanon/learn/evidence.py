@@ -208,6 +208,11 @@ class Tally:
     merges: int = 0
     examples: list[tuple[str, str]] = field(default_factory=list)
 
+    @property
+    def against(self) -> int:
+        """Pages that show something else, whether they have changed or not."""
+        return self.lost + self.moved
+
     def support(self, thresholds: Thresholds) -> int:
         """Return how many pages the evidence is worth."""
         sharp = len(self.pages) - len(self.blurred)

@@ -18,10 +18,11 @@ from scrapy_urlcanon.learn.candidates.templates import pairs_of_templates
 from scrapy_urlcanon.learn.canonicals import declared_canonicals, promised_pages
 from scrapy_urlcanon.learn.classes.coverage import Share
 from scrapy_urlcanon.learn.classes.shapes import templates_of
-from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds, worth
+from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Record, Thresholds, worth
 from scrapy_urlcanon.learn.groups import Groups
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.location import locate
+from scrapy_urlcanon.learn.operations.base import apply_all
 from scrapy_urlcanon.learn.rates import ANY_RATE, Pairs, Rates, Seen
 from scrapy_urlcanon.learn.results.accepted import Accepted, inserted, unsettled
 from scrapy_urlcanon.learn.results.left_out import shows_a_secret
@@ -83,6 +84,8 @@ class Miner:
         """What share of the URLs that lead to its pages the crawl has seen at least, by those that
         rules make of others."""
         self._failed: dict[Candidate, Accepted] = {}
+        # Of the failed templates that some pages speak against.
+        self._refused: dict[Candidate, Record] = {}
         self._rates = Rates(thresholds.confidence)
         self._start: Callable[[Location], Location] = _as_it_is
 
@@ -167,6 +170,7 @@ class Miner:
             if not any(self._is_one_of_many(s) or self._is_case_of_few(s) for s in candidate)
         ]
         self._failed.clear()
+        self._refused.clear()
         # First those without any counter-example: what they explain is no longer there for a more
         # general one that explains it at a loss.
         accepted = False
@@ -195,7 +199,8 @@ class Miner:
             self.groups.rate_of_change = self._rates.beside(candidate)
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
             is_choice = self.groups.rate_of_change.is_alone and self._has_default(candidate)
-            if not is_choice and self._accept_all(trial, self.thresholds):
+            is_luck = self._is_part_of_refused(trial)
+            if not (is_choice or is_luck) and self._accept_all(trial, self.thresholds):
                 accepted = True
             else:
                 self._remember(trial)
@@ -252,6 +257,21 @@ class Miner:
             for step in accepted.operations
         )
 
+    def _is_part_of_refused(self, trial: Trial) -> bool:
+        """Tell whether it may but be the luckiest part of what a refused template does.
+
+        Where ``/{rest:path}/groups`` is another page than ``/{rest}`` for some, what speaks against
+        ``/{a}/groups`` is no change of a page, unless it is too little for chance.
+        """
+        lost, own = trial.whole.against, trial.whole.support(self.thresholds)
+        if not lost or trial.known > 0:
+            return False
+        return any(
+            not self.thresholds.special(own, lost, max(own, pages), max(lost, of_lost), 1)
+            for candidate, (pages, of_lost) in self._refused.items()
+            if all(apply_all(candidate, url) == to for url, to in trial.changes.items())
+        )
+
     def _accept_all(self, trial: Trial, thresholds: Thresholds) -> bool:
         tallies = [
             tally for tally in trial.accepted(thresholds) if not self._is_led_back(trial, tally)
@@ -272,8 +292,11 @@ class Miner:
         )
 
     def _remember(self, trial: Trial) -> None:
-        evidence = trial.whole.evidence(self.thresholds)
-        self._failed[trial.candidate] = Accepted(trial.whole.scope, trial.candidate, evidence)
+        whole = trial.whole
+        evidence = whole.evidence(self.thresholds)
+        if whole.against and trial.candidate[0].is_template:
+            self._refused[trial.candidate] = Record(len(whole.pages), whole.against)
+        self._failed[trial.candidate] = Accepted(whole.scope, trial.candidate, evidence)
 
     def unsure(self) -> list[Accepted]:
         """Return what failed by so little that somebody who knows the site may want to see it."""
