@@ -466,3 +466,24 @@ def test_order_that_goes_with_words_of_a_path_makes_no_difference_anywhere():
     months = [see(f"/2026/{month}", f"posts of {month}") for month in (11, 12)]
     months += [see(f"/2026/{month}?order=asc", f"{month}, oldest first") for month in (11, 12)]
     assert rules([*seen, *months]) == {}
+
+
+def listings(long, order):
+    """Yield the articles of tags, without an order and in two: of most tags there is one."""
+    for tag in "abcdefghijklmnopqrstuvwxyz":
+        for path in (f"/blog/{tag}/", f"/blog/old/{tag}/"):
+            yield see(path, path)
+            yield see(f"{path}{order}new/", path)
+            by_title = f"{path} by title" if tag in long else path
+            yield see(f"{path}{order}title/", by_title)
+
+
+def test_order_in_a_path_is_left_out_where_it_is_that_of_listings_without_one():
+    """However it is written; it takes listings enough that another order would have shown."""
+    for order in ("sort-", "order:"):
+        learned = rules(listings("abc", order))
+        assert learned["shop.example"] == {
+            "rewrite_path": [[f"/{{rest:path}}/{order}new/", "/{rest}/"]]
+        }
+        assert rules(listings("a", order)) == {}
+        assert rules(listings("", order)) != {}

@@ -160,39 +160,86 @@ def _places_between(one: Location, other: Location) -> set[int] | None:
 
 
 def _leaves_out_an_order(groups: Groups, changes: Mapping[Location, Location]) -> bool:
-    """Tell whether an order goes with words of a path, and makes a difference elsewhere.
+    """Tell whether an order goes or comes with words of a path, and makes a difference elsewhere.
 
     What shows no difference between short listings says nothing of longer ones. Of an order that
     goes by itself the longer ones are looked at by the candidate.
     """
-    names: set[str] = set()
+    orders: dict[str, set[str]] = {}
     for source, target in changes.items():
         if source.path != target.path:
-            names.update(name for name, _ in _orders(source) - _orders(target))
-    if not names:
+            one, other = _orders(source), _orders(target)
+            # One that moves into a parameter stays.
+            for order in one.keys() ^ other.keys():
+                orders.setdefault(order[0], set()).add({**one, **other}[order])
+    if not orders:
         return False
-    shown: dict[object, Location] = {}
+    listings: dict[tuple[str, Location], dict[str, Location]] = {}
     for location in groups.pages:
-        for name, text in _orders(location):
-            if name not in names:
+        for (name, _), text in _orders(location).items():
+            if name not in orders:
                 continue
-            if text in location.params:
-                without = tuple(param for param in location.params if param != text)
-                context = location._replace(params=without)
-                if context in groups.pages and groups.shows_another(context, location):
-                    return True
-            else:
-                context = location._replace(path=location.path.replace(text, name))
-            if groups.shows_another(shown.setdefault(context, location), location):
+            without = _without(location, text)
+            is_param = text in location.params
+            if is_param and without in groups.pages and groups.shows_another(without, location):
                 return True
-    return False
+            listings.setdefault((name, without), {})[text] = location
+    return any(
+        not _is_default_order(groups, texts, [one for one in listings.items() if one[0][0] == name])
+        for name, texts in orders.items()
+    )
 
 
-def _orders(location: Location) -> set[tuple[str, str]]:
-    """Return the orders that a URL names: each name, and the segment or parameter that has it."""
-    parts = [*location.path.split("/"), *location.params]
-    split = [(_ENDS_NAME.split(part, maxsplit=1), part) for part in parts]
-    return {(name, part) for (name, *value), part in split if value and is_ordering(name)}
+def _is_default_order(
+    groups: Groups,
+    texts: Collection[str],
+    listings: Collection[tuple[tuple[str, Location], Mapping[str, Location]]],
+) -> bool:
+    """Tell whether some orders are that of listings without one, or no order makes a difference.
+
+    Two things are in the same order by chance every other time, so that it takes five listings
+    that are another page in some other order, and none that has no order and is another page.
+
+    :param texts: the orders: the segments or parameters that name them.
+    :param listings: what was seen of each listing, by its order.
+    """
+    matter = agree = 0
+    for (_, without), seen in listings:
+        known = {"": without, **seen} if without in groups.pages else seen
+        first, *others = known.values()
+        if not any(groups.shows_another(first, other) for other in others):
+            continue
+        matter += 1
+        own = [seen[text] for text in texts if text in seen]
+        if own and without in groups.pages:
+            if any(groups.shows_another(without, one) for one in own):
+                return False
+            agree += 1
+    return not matter or (len(texts) == 1 and 0.5**agree <= _MAX_CHANCE)
+
+
+def _without(location: Location, text: str) -> Location:
+    """Return a URL without one segment or parameter."""
+    if text in location.params:
+        return location._replace(params=tuple(param for param in location.params if param != text))
+    segments = location.path.split("/")
+    segments.remove(text)
+    return location._replace(path="/".join(segments))
+
+
+def _orders(location: Location) -> dict[tuple[str, str], str]:
+    """Return the orders that a URL names, each with the segment or parameter that says it.
+
+    >>> from scrapy_urlcanon.learn.location import locate
+    >>> _orders(locate("http://a.example/sort:age/order-by-votes/order-12/?dir=up"))
+    {('sort', 'age'): 'sort:age', ('dir', 'up'): 'dir=up', ('order', 'by-votes'): 'order-by-votes'}
+    """
+    segments = location.path.split("/")
+    split = [(_ENDS_NAME.split(part, maxsplit=1), part) for part in (*segments, *location.params)]
+    # A hyphen ends it before words only: `order-12` is one of many orders, and no order.
+    worded = (segment for segment in segments if not any(map(str.isdigit, segment)))
+    split += [(segment.split("-", maxsplit=1), segment) for segment in worded]
+    return {(name, value[0]): part for (name, *value), part in split if value and is_ordering(name)}
 
 
 def _places(candidate: Sequence[Operation]) -> tuple[list[str], list[int]]:
