@@ -13,7 +13,10 @@ from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS, Candidate, Duplicate
 from scrapy_urlcanon.learn.candidates.allow_lists import allow_lists
 from scrapy_urlcanon.learn.candidates.differences import differing_options
 from scrapy_urlcanon.learn.candidates.hosts import other_hosts
-from scrapy_urlcanon.learn.candidates.substitutions import substitutions_of_paths
+from scrapy_urlcanon.learn.candidates.substitutions import (
+    paths_in_parameters,
+    substitutions_of_paths,
+)
 from scrapy_urlcanon.learn.candidates.templates import pairs_of_templates
 from scrapy_urlcanon.learn.canonicals import declared_canonicals, promised_pages
 from scrapy_urlcanon.learn.classes.coverage import Share
@@ -64,7 +67,7 @@ _PLACE = re.compile(r"\{\w+\}")
 
 # What there is to propose: single options first, then pairs of templates for what they leave.
 _OPTIONS = (differing_options, other_hosts)
-_TEMPLATES = (pairs_of_templates, substitutions_of_paths)
+_TEMPLATES = (pairs_of_templates, substitutions_of_paths, paths_in_parameters)
 
 
 class Miner:

@@ -142,3 +142,21 @@ def test_language_neither_goes_nor_comes():
     seen = [see(f"{fr}/news/{i}", f"article {i}") for i in range(12) for fr in ("", "/fr")]
     seen += [see(f"{fr}/tips/{i}", f"tip {i}{fr}") for i in range(12) for fr in ("", "/fr")]
     assert rules(seen) == {}
+
+
+def test_parameter_whose_value_is_a_whole_path_is_that_path():
+    """However deep it is, and its slashes escaped or not; but for a form to log in."""
+    paths = [f"/{'abcdefg'[i % 7]}/{i}/t-{i}" + "/more" * (i % 2) for i in range(40)]
+    pages = [see(path, f"page {path}") for path in paths]
+    for url, template in (
+        ("/?_escaped_fragment_={}", "/?_escaped_fragment_=/{rest:path}"),
+        ("/go?to={}", "/go?to=/{rest:path}"),
+    ):
+        for escaped in ("/", "%2F"):
+            seen = [see(url.format(p.replace("/", escaped)), f"page {p}") for p in paths]
+            (found,) = rules([*pages, *seen]).values()
+            assert [template, "/{rest}"] in found["rewrite_path"]
+    forms = [
+        see(f"/login?to={p}", f"page {p}" if i % 8 else f"log in: {p}") for i, p in enumerate(paths)
+    ]
+    assert rules([*pages, *forms]) == {}

@@ -4,7 +4,8 @@ The substring substitutions of DustBuster (Bar-Yossef, Keidar and Schonfeld 2007
 of segments and words: ``/print/{rest:path} -> /{rest}``, ``/{rest:path}.html.htm ->
 /{rest}.html``. Where all pairs are equally deep, a template that says so is narrower, and enough;
 but there is none for a word more before the ending of a name, as in ``x.print.html`` for
-``x.html``.
+``x.html``. So is a parameter replaced whose value is the whole path: ``/go?to=/{rest:path} ->
+/{rest}``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import re
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.candidates import common
+from scrapy_urlcanon.learn.location import readable
 from scrapy_urlcanon.learn.operations.templates import RewriteTemplates
 from scrapy_urlcanon.learn.vocabulary import LANGUAGE
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy_urlcanon.learn.candidates import Candidate, Duplicates
+    from scrapy_urlcanon.learn.location import Location
 
 #: Characters of a beginning or an end that may be replaced.
 _MAX_LENGTH = 60
@@ -45,6 +48,38 @@ def substitutions_of_paths(duplicates: Duplicates) -> Iterator[tuple[Candidate, 
     for candidate, pages in found.items():
         if len(depths[candidate]) > 1 or candidate in alone:
             yield from ((candidate, page) for page in pages)
+
+
+def paths_in_parameters(duplicates: Duplicates) -> Iterator[tuple[Candidate, int]]:
+    """Yield what makes the value of a parameter the path that it is, each with the page."""
+    for page, one, other in duplicates.pairs(lambda location: location.path):
+        for source, target in ((one, other), (other, one)):
+            rewrite = path_in_parameter(source, target)
+            if rewrite is not None:
+                yield (rewrite,), page
+
+
+def path_in_parameter(source: Location, target: Location) -> RewriteTemplates | None:
+    """Return what makes a URL another one whose path is the value of a parameter that goes.
+
+    It has two segments or more: a word may be many things.
+
+    >>> from scrapy_urlcanon.learn.location import locate
+    >>> path_in_parameter(
+    ...     locate("http://a.example/go?from=x&to=/shoes/7/red"),
+    ...     locate("http://a.example/shoes/7/red?from=x"),
+    ... )
+    RewriteTemplates(source='/go?to=/{rest:path}', target='/{rest}')
+    """
+    taken = {*source.params} - {*target.params}
+    if len(taken) > 1 or source.origin != target.origin or not {*target.params} < {*source.params}:
+        return None
+    for name, mark, value in (readable(param).partition("=") for param in taken):
+        rest = value.removeprefix("/")
+        if mark and target.path == f"/{rest}" and len(list(filter(None, rest.split("/")))) > 1:
+            start = value.removesuffix(rest)
+            return RewriteTemplates(f"{source.path}?{name}={start}{{rest:path}}", "/{rest}")
+    return None
 
 
 def substitutions(source: str, target: str) -> Iterator[RewriteTemplates]:
