@@ -89,6 +89,62 @@ FORMS: dict[str, Form] = {
         "i {n}": ["item/{n}-{now}", "item/{n}-{now}?state={s}"],
         "log in": ["login?return={encoded}"],
     },
+    "an application with escaped fragments": {
+        "a {n}": [
+            "{section}/{n}/{now}",
+            "?_escaped_fragment_=/{section}/{n}/{now}",
+            "app?_escaped_fragment_=/{section}/{n} @0.5",
+            "{section}/{n}?_escaped_fragment_= @0.5",
+        ],
+        "a {n} data": ["_data/{hex}/{section}/{n}.json", "_data/77b2c1/{section}/{n}.json"],
+    },
+    "tokens of clicks": {
+        "p {n}": [
+            "products/{now}",
+            "products/{now}?srsltid=Afm{s}",
+            "products/{now}?_pos={c}&_sid={short}&_ss=r @0.5",
+            "collections/{any}/products/{now}",
+            "products/{now}?variant={padded} @0.5",
+        ],
+        "p {n} {k} of its kinds": [
+            "products/{now}?variant={revision}",
+            "products/{now}?variant={revision}&srsltid=Afm{s}",
+        ],
+        "c {section} {k}": [
+            "collections/{section}?page={k}",
+            "collections/{section}?page={k}&sort_by=manual",
+        ],
+        "c {section} {k} by price": ["collections/{section}?page={k}&sort_by=price"],
+    },
+    "sessions in the path": {
+        "d {n}": ["doc/{n}/{now}", "(S({s}))/doc/{n}/{now}", "s/{s}/doc/{n}/{now} @0.5"],
+        "b {n} {s} of a visitor": ["(S({s}))/basket/{n}"],
+        "b {n}": ["basket/{n}"],
+    },
+    "partners": {
+        "h {n}": [
+            "hotel/{n}-{now}",
+            "aff/{section}/hotel/{n}-{now}",
+            "hotel/{n}-{now}?partner={section}",
+            "http://{section}.site.example/hotel/{n}-{now} @0.5",
+            "hotel/{n}-{now}/~{tail} @0.5",
+        ],
+        "h {n} of one partner": ["aff/own/hotel/{n}-{now}", "hotel/{n}-{now}?partner=own"],
+    },
+    "orders in the path": {
+        "l {section} {c} {k}": [
+            "list/{section}/{c}/page-{k}/",
+            "list/{section}/{c}/sort-new/page-{k}/",
+            "list/{section}/{c}/page-{k}/?view=grid @0.5",
+        ],
+        "l {section} {c} {k} by price": ["list/{section}/{c}/sort-price/page-{k}/"],
+        "i {n}": ["item/{n}/{now}", "item/{n} @0.5"],
+        "t {n}": [
+            "tag/{short}/",
+            "tag/{short}/sort-new/",
+            "tag/{short}/sort-price/ @0.8",
+        ],
+    },
     "pages without a translation (trap)": {
         "n {n}": ["{section}/{now}", "fr/{section}/{now} @0.8"],
         "n {n} fr": ["fr/{section}/{now}", "fr/{section}/{now}?share=x"],

@@ -177,15 +177,12 @@ def _leaves_out_an_order(groups: Groups, changes: Mapping[Location, Location]) -
     listings: dict[tuple[str, Location], dict[str, Location]] = {}
     for location in groups.pages:
         for (name, _), text in _orders(location).items():
-            if name not in orders:
-                continue
-            without = _without(location, text)
-            is_param = text in location.params
-            if is_param and without in groups.pages and groups.shows_another(without, location):
-                return True
-            listings.setdefault((name, without), {})[text] = location
+            if name in orders and groups.pages[location] != NO_EVIDENCE:
+                listings.setdefault((name, _without(location, text)), {})[text] = location
     return any(
-        not _is_default_order(groups, texts, [one for one in listings.items() if one[0][0] == name])
+        not _is_default_order(
+            groups, texts, {one[1]: listings[one] for one in listings if one[0] == name}
+        )
         for name, texts in orders.items()
     )
 
@@ -193,29 +190,28 @@ def _leaves_out_an_order(groups: Groups, changes: Mapping[Location, Location]) -
 def _is_default_order(
     groups: Groups,
     texts: Collection[str],
-    listings: Collection[tuple[tuple[str, Location], Mapping[str, Location]]],
+    listings: Mapping[Location, Mapping[str, Location]],
 ) -> bool:
-    """Tell whether some orders are that of listings without one, or no order makes a difference.
+    """Tell whether an order is that of listings without one, or no order makes a difference.
 
-    Two things are in the same order by chance every other time, so that it takes five listings
-    that are another page in some other order, and none that has no order and is another page.
+    Of short listings all orders are. This one is never another page than without an order, and
+    others are so often that it is no chance (Fisher's exact test, 5 %).
 
-    :param texts: the orders: the segments or parameters that name them.
+    :param texts: the segments or parameters that name it, or several orders.
     :param listings: what was seen of each listing, by its order.
     """
-    matter = agree = 0
-    for (_, without), seen in listings:
-        known = {"": without, **seen} if without in groups.pages else seen
-        first, *others = known.values()
-        if not any(groups.shows_another(first, other) for other in others):
-            continue
-        matter += 1
-        own = [seen[text] for text in texts if text in seen]
-        if own and without in groups.pages:
-            if any(groups.shows_another(without, one) for one in own):
-                return False
-            agree += 1
-    return not matter or (len(texts) == 1 and 0.5**agree <= _MAX_CHANCE)
+    matters = False
+    own: Counter[bool] = Counter()
+    others: Counter[bool] = Counter()
+    for without, seen in listings.items():
+        pairs = combinations(seen.values(), 2)
+        matters = matters or any(groups.shows_another(*pair) for pair in pairs)
+        for text, location in seen.items() if without in groups.pages else ():
+            (own if text in texts else others)[groups.shows_another(without, location)] += 1
+    if not (matters or own[True] or others[True]):
+        return True
+    chance = at_most_drawn(0, own.total(), others[True], own.total() + others.total())
+    return len(texts) == 1 and not own[True] and chance <= _MAX_CHANCE
 
 
 def _without(location: Location, text: str) -> Location:
