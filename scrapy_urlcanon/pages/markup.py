@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import threading
+from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import unquote_plus
 
 from lxml import etree  # type: ignore[import-untyped]
 
@@ -21,15 +23,40 @@ _BLOCKS = (
     *("li", "main", "nav", "ol", "option", "p", "pre", "section", "table", "td", "th"),
     *("title", "tr", "ul"),
 )
+# Types of ``input`` in which no text is written (HTML Standard, section 4.10.5.1), but for what is
+# searched for.
+_NOT_WRITTEN_IN = (
+    *("hidden", "password", "search", "checkbox", "radio", "range", "color", "file"),
+    *("submit", "image", "reset", "button"),
+)
 # A stylesheet, because libxslt visits the elements without coming back to Python for each.
-_TEXT = """
+_STYLESHEET = """
 <xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
 <xsl:output method="text"/>
-<xsl:template match="{unseen}|comment()|processing-instruction()"/>
-<xsl:template match="{blocks}">
-<xsl:text>&#10;</xsl:text><xsl:apply-templates/><xsl:text>&#10;</xsl:text>
-</xsl:template>
+<xsl:param name="asked"/>{templates}
 </xsl:stylesheet>
+"""
+_TEXT = """
+<xsl:template match="{unseen}|comment()|processing-instruction()"{mode}/>
+<xsl:template match="{blocks}"{mode}>
+<xsl:text>&#10;</xsl:text><xsl:apply-templates{mode}/><xsl:text>&#10;</xsl:text>
+</xsl:template>
+"""
+# What stands in the fields of a form that changes something is text as well: two forms to edit an
+# entry may differ in nothing else. It is not where it repeats the query of the URL, as fields of a
+# form that searches (``get``) do, and the place that a form to log in leads back to.
+_FIELDS = """
+<xsl:template match="form[translate(@method, 'POST', 'post') = 'post']" priority="1">
+<xsl:text>&#10;</xsl:text><xsl:apply-templates mode="fields"/><xsl:text>&#10;</xsl:text>
+</xsl:template>
+<xsl:template match="input[normalize-space(@value)]" mode="fields">
+<xsl:variable name="type" select="concat(' ', translate(@type, '{upper}', '{lower}'), ' ')"/>
+<xsl:if test="not(contains('{not_written_in}', $type))
+    and not(contains(translate(@style, ' ', ''), 'display:none'))
+    and not(contains($asked, concat('&#10;', @value, '&#10;')))">
+<xsl:text>&#10;</xsl:text><xsl:value-of select="@value"/><xsl:text>&#10;</xsl:text>
+</xsl:if>
+</xsl:template>
 """
 _of_thread = threading.local()
 # The end too: the last member has no comma, and may be another one at each visit.
@@ -104,21 +131,47 @@ def scripts_of(document: etree._Element) -> str:
     return "\n".join(filter(None, (element.text for element in document.iter("script"))))
 
 
-def text_of(document: etree._Element, kind: Literal["html", "xml"] = "html") -> str:
+def text_of(document: etree._Element, kind: Literal["html", "xml"] = "html", url: str = "") -> str:
     """Return the text of *document* that a reader sees, with line breaks where blocks end.
 
     In XML, of which a reader sees what some program makes of it, each element is one.
+
+    >>> form = parse("<form method=post>City <input value=Rome><input value=/news></form>")
+    >>> text_of(form, url="http://a.example/edit?id=7&back=%2Fnews").split()
+    ['City', 'Rome']
+
+    :param url: that was answered. A field of a form that repeats a value of its query is no text.
     """
     stylesheet = getattr(_of_thread, kind, None)
     if stylesheet is None:
-        blocks = "*" if kind == "xml" else "|".join(_BLOCKS)
         # lxml copies one of another thread at each use.
-        stylesheet = etree.XSLT(etree.XML(_TEXT.format(unseen="|".join(_UNSEEN), blocks=blocks)))
+        stylesheet = etree.XSLT(etree.XML(_STYLESHEET.format(templates=_templates(kind))))
         setattr(_of_thread, kind, stylesheet)
     try:
-        return str(stylesheet(document))
+        asked = "\n".join(("", *_values_of_query(url), ""))
+        return str(stylesheet(document, asked=etree.XSLT.strparam(asked)))
     except etree.XSLTApplyError:
         return "\n".join(_texts_of_deep(document))
+
+
+def _values_of_query(url: str) -> list[str]:
+    query = url.partition("#")[0].partition("?")[2]
+    values = (piece.partition("=")[2] for piece in query.replace(";", "&").split("&"))
+    return [text for value in values if (text := unquote_plus(value)).isprintable()]
+
+
+def _templates(kind: Literal["html", "xml"]) -> str:
+    unseen = "|".join(_UNSEEN)
+    if kind == "xml":
+        return _TEXT.format(unseen=unseen, blocks="*", mode="")
+    blocks = "|".join(_BLOCKS)
+    modes = ("", ' mode="fields"')
+    texts = (_TEXT.format(unseen=unseen, blocks=blocks, mode=mode) for mode in modes)
+    not_written_in = " ".join(("", *_NOT_WRITTEN_IN, ""))
+    fields = _FIELDS.format(
+        not_written_in=not_written_in, upper=ascii_uppercase, lower=ascii_lowercase
+    )
+    return "".join([*texts, fields])
 
 
 def _texts_of_deep(document: etree._Element) -> Iterator[str]:

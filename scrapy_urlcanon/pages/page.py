@@ -185,7 +185,8 @@ class Page:
         if document is None:
             return _NOTHING
         title = steady(title_of(document).encode("utf-8", "surrogatepass"), self._date)
-        text = without_marks(steady(folded_lines(text_of(document, self._kind)), self._date))
+        text = folded_lines(text_of(document, self._kind, self.url))
+        text = without_marks(steady(text, self._date))
         if self._kind == "xml":
             text = without_address(text, self.url)
         media = tuple(source.encode("utf-8", "surrogatepass") for source in media_of(document))

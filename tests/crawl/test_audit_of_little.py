@@ -78,6 +78,23 @@ async def test_wrong_rule_over_pages_that_embed_something_else(crawl, medium, mo
 
 @pytest.mark.parametrize("moves", MOVES)
 @deferred_f_from_coro_f
+async def test_wrong_rule_over_forms_in_whose_fields_something_else_stands(crawl, moves):
+    """Of an entry that is to be edited the form may show nothing but what stands in its fields."""
+    urls = [f"/p?id={n}" for n in range(60)]
+
+    def answer(request, count):
+        name = NAMES[int(request.query[3:])]
+        fields = f'<p>Title <input name=title value="Boots of {name}"><input type=submit>'
+        form = f"<form method=post>{frame(5)}{fields}</form>"
+        return page(f"<title>Edit</title>{form}{MOVES[moves](count)}")
+
+    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS})
+    assert result.pages == sorted(["/", *urls])
+    assert len(result.hits) <= 61 + 9
+
+
+@pytest.mark.parametrize("moves", MOVES)
+@deferred_f_from_coro_f
 async def test_right_rule_over_pages_that_embed_something_of_their_own(crawl, moves):
     """What is embedded by every fetch of both URLs tells no two pages."""
     urls = [f"/p{n}?sid={m}" for n in range(30) for m in range(3)]

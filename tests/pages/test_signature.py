@@ -37,6 +37,23 @@ def test_lines_are_those_that_a_reader_sees():
     ]
 
 
+def test_what_stands_in_the_fields_of_a_form_is_read():
+    """Not what is hidden, sent by a button, searched for, or what the URL says itself."""
+    fields = """<p>City <input> and: <input value="New York">
+    <input TYPE=Email value=mayor@a.example>
+    <input type=hidden value=token><input type=submit value=Save><input type=search value=found>
+    <input style="display: none" value=unshown>
+    <script><input value=unseen></script><input value="/news?id=7"><input value=12>"""
+    url = "http://a.example/edit?back=%2Fnews%3Fid%3D7&id=12"
+
+    def text(method):
+        document = parse(f"<form {method}>{fields}</form><input value=outside>")
+        return folded_lines(text_of(document, url=url)).decode().split("\n")
+
+    assert text("method=POST") == ["City and:", "New York", "mayor@a.example"]
+    assert text("") == text("method=get") == ["City and:"]
+
+
 def test_column_that_a_table_is_ordered_by_is_no_content():
     """A table with one row is the same in any order, wherever the arrow is that says so."""
 
