@@ -27,10 +27,11 @@ PAGE_SIZE = re.compile(
     r"limit|(?:(?:items|results|rows|posts)_?)?per_?page|page_?(?:size|limit)|max[-_]?results|rpp",
     re.IGNORECASE,
 )
-# Names that say so of one of several listings: `comments_page`, `b_start`. With a hyphen, as in
-# `photo-page`, they say as often from which part of a listing somebody came.
+# Names that say so of one of several listings: `comments_page`, `b_start`, `page_users`. With a
+# hyphen, as in `photo-page`, they say as often from which part of a listing somebody came.
 _OF_ONE_LISTING = re.compile(
-    r"(?<![^_])(?:page|paged|page_?(?:num|no|number|index)|current_?page|start|offset)\Z",
+    r"(?<![^_])(?:page|paged|page_?(?:num|no|number|index)|current_?page|start|offset)\Z"
+    r"|\Apage_(?!id\Z|size|limit)",
     re.IGNORECASE,
 )
 # Of which type a value is, which Zope reads off the name.
@@ -92,8 +93,10 @@ def is_protected(name: str, worded: frozenset[str] = frozenset()) -> bool:
 
     :param worded: names that say nothing on the site, as :func:`worded_names` returns them.
 
-    >>> [is_protected(name) for name in ("start", "b_start:int", "page[size]", "page_id")]
-    [True, True, True, False]
+    >>> [is_protected(name) for name in ("start", "b_start:int", "page[size]", "page_users")]
+    [True, True, True, True]
+    >>> is_protected("page_id")
+    False
     """
     return name not in worded and (
         _numbers_parts(name)
@@ -128,8 +131,8 @@ def is_paging(name: str, worded: frozenset[str] = frozenset()) -> bool:
 
     :param worded: as for :func:`is_protected`.
 
-    >>> is_paging("pagenum"), is_paging("limit"), is_paging("p")
-    (True, False, False)
+    >>> is_paging("pagenum"), is_paging("limit"), is_paging("page_size"), is_paging("p")
+    (True, False, False, False)
     """
     return name != "p" and name not in worded and _numbers_parts(name)
 

@@ -157,6 +157,7 @@ def test_parameter_is_dropped_where_it_is_noise_only():
     [
         *("page", "start", "offset", "limit", "per_page", "lang", "hl"),
         *("b_start:int", "comments_page", "page[number]", "page%5Bsize%5D", "news[currentPage]"),
+        *("page_UserView", "page_n12"),
     ],
 )
 def test_pagination_and_language_survive(name):
@@ -166,9 +167,10 @@ def test_pagination_and_language_survive(name):
 
 def test_page_to_go_back_to_is_no_number_of_one():
     """A parameter that is called after a page is noise where its values are not numbers."""
-    assert rules([*pages("/a/{}"), *pages("/a/{0}?ref_page=/news/{0}")]) == {
-        "shop.example": {"drop_params": ["ref_page"]}
-    }
+    for name in ("ref_page", "page_from"):
+        assert rules([*pages("/a/{}"), *pages("/a/{0}?" + name + "=/news/{0}")]) == {
+            "shop.example": {"drop_params": [name]}
+        }
 
 
 def test_first_page_is_a_default():
