@@ -219,10 +219,15 @@ class Miner:
     def _is_one_of_many(self, step: Operation) -> bool:
         """Tell whether a default value is the number of one of many things, such as a user.
 
-        Or a date: where no day is given it is today, and another one in the next crawl.
+        Or a date: where no day is given it is today, and another one in the next crawl. Or that of
+        the second part of a listing, beside a part 0.
         """
-        if step.default is None or step.default in FIRST_PAGE:
+        if step.default is None:
             return False
+        if step.default in FIRST_PAGE:
+            return step.default == "1" and not step.drops.isdisjoint(
+                self.groups.site.counted_from_zero
+            )
         if is_date(step.default):
             return True
         if not is_number(step.default):

@@ -11,7 +11,7 @@ from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.classes.wavering import wavering
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.location import locate
-from scrapy_urlcanon.learn.vocabulary import worded_names
+from scrapy_urlcanon.learn.vocabulary import numbers_of_first_parts, worded_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -139,6 +139,18 @@ class Site:
     def worded(self) -> frozenset[str]:
         """The names of parameters that number parts elsewhere, and here do not."""
         return worded_names(param for params in self.locations.params for param in params)
+
+    @cached_property
+    def counted_from_zero(self) -> frozenset[str]:
+        """The names of parameters that number the parts of some listing from 0 on."""
+        numbers = [numbers_of_first_parts(params) for params in self.locations.params]
+        seen: dict[tuple[int, str], set[str]] = {}
+        columns = (self.locations.path_of, self.locations.params_of, self.pages)
+        for path, params, page in zip(*columns, strict=True):
+            if page != NO_EVIDENCE:
+                for name, number in numbers[params]:
+                    seen.setdefault((path, name), set()).add(number)
+        return frozenset(name for (_, name), found in seen.items() if len(found) > 1)
 
     @cached_property
     def wavering(self) -> frozenset[Location]:

@@ -137,6 +137,16 @@ def is_paging(name: str, worded: frozenset[str] = frozenset()) -> bool:
     return name != "p" and name not in worded and _numbers_parts(name)
 
 
+def numbers_of_first_parts(params: Iterable[str]) -> list[tuple[str, str]]:
+    """Return which of some parameters number a part of a listing that may be the first one.
+
+    >>> numbers_of_first_parts(["comments_page=0", "page=1", "page=2", "id=1"])
+    [('comments_page', '0'), ('page', '1')]
+    """
+    split = (param.partition("=") for param in params)
+    return [(name, value) for name, _, value in split if value in {"0", "1"} and is_paging(name)]
+
+
 def worded_names(params: Iterable[str]) -> frozenset[str]:
     """Return the names that number parts elsewhere, and say other things with most values here.
 

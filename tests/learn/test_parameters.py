@@ -84,6 +84,12 @@ def test_second_page_of_short_listings_is_no_default():
     assert rules(seen) == {}
 
 
+def test_part_one_is_the_second_where_there_is_a_part_zero():
+    """Of a listing whose parts differ in nothing but words that all pages have no part is lost."""
+    seen = [*pages("/a/{}"), *pages("/a/{}?page=0"), *pages("/a/{}?page=1")]
+    assert rules(seen) == {"shop.example": {"default_params": {"page": "0"}}}
+
+
 @pytest.mark.parametrize(
     "view",
     [
