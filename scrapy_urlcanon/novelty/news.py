@@ -40,6 +40,11 @@ class News(NamedTuple):
         """The share of the page that is new, from 0 to 1."""
         return self.worth / self.words if self.words else 0.0
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether it has no text, and no other had its bytes: nobody knows what is in it."""
+        return not self.new and self.worth > 0
+
 
 class SeenLines:
     r"""Remembers the lines of all pages, in memory that does not grow.

@@ -255,7 +255,8 @@ class OrderedCrawl:
         self._curve.add(news.new)
         self._deciles.add(outcome.expected, outcome.came)
         url = self._canonical(outcome.url)
-        self._kinds.note(url, news.words, news.new, has_news=has_news)
+        # Files that differ are no trap, though their order is the last.
+        self._kinds.note(url, news.words, news.new, has_news=has_news or news.is_unread)
         if self._ending:
             self._ending.note(outcome.slot, has_news=has_news)
         if self._curve.fetches % _EVERY == 0:

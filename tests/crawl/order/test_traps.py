@@ -3,10 +3,11 @@
 import json
 from collections import Counter
 from pathlib import Path
+from random import Random
 from urllib.parse import urlsplit
 
 import pytest
-from loopback import page
+from loopback import Response, page
 from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import ONE_BY_ONE, SITE, FollowSpider
@@ -66,6 +67,26 @@ async def test_content_comes_before_the_trap(crawl, name, fetches):
     reached = await found(crawl, site, NOVELTY, fetches)
     assert reached >= 0.75 * len(site.content)
     assert reached > await found(crawl, site, BREADTH_FIRST, fetches)
+
+
+@pytest.mark.parametrize(("count", "is_trap"), [(1000, False), (1, True)])
+@deferred_f_from_coro_f
+async def test_files_that_differ_are_no_trap(crawl, caplog, count, is_trap):
+    """Nobody knows what is in them; one file under many names brings nothing new."""
+
+    def respond(request):
+        kind, _, number = request.path[1:].partition("/")
+        if not kind:
+            return page("".join(f'<a href="/read/{n}">x</a>' for n in range(40)))
+        if kind == "read":
+            links = (f'<a href="/files/{number}{n}">x</a>' for n in range(4))
+            return page(f"{words(number, 100)}{''.join(links)}")
+        body = Random(int(number) % count).randbytes(500)
+        return Response(200, (("Content-Type", "application/zip"),), body)
+
+    result = await crawl(respond, NOVELTY)
+    assert len(result.hits) == 201
+    assert ("brought next to nothing new" in caplog.text) == is_trap
 
 
 @deferred_f_from_coro_f
