@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from array import array
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from zlib import crc32
+
+from scrapy_urlcanon.novelty.inner_loops import split_url
+from scrapy_urlcanon.novelty.packing import packed, unpacked
 
 _Path: TypeAlias = "tuple[str, ...]"
 _Query: TypeAlias = "tuple[tuple[str, str], ...]"
 _Parts: TypeAlias = "tuple[str, _Path, _Query]"
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 BITS: Final = 18
 """Features are numbers below ``2 ** BITS``; what falls on one number is learned together."""
@@ -32,7 +34,6 @@ had its four texts after a million URLs, and no text would be rare."""
 _MAX_SEGMENTS, _MAX_PARAMETERS, _MAX_TOKEN = 6, 12, 60
 _LEAST_HASH = 7
 _KEPT: Final = 1 << 12
-_NUMBER: Final = "I"
 
 _FOLDED = re.compile(
     r"(?P<u>[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})"
@@ -55,20 +56,6 @@ class Features(NamedTuple):
     all: bytes
     """These and finer ones, and last that of all together; requests with the same ones wait in one
     queue."""
-
-
-def packed(numbers: Iterable[int]) -> bytes:
-    """Return *numbers* as bytes.
-
-    >>> list(unpacked(packed([1, 70_000])))
-    [1, 70000]
-    """
-    return array(_NUMBER, numbers).tobytes()
-
-
-def unpacked(features: bytes) -> array[int]:
-    """Return the numbers in what :func:`packed` returned."""
-    return array(_NUMBER, features)
 
 
 def feature_of(text: str) -> int:
@@ -116,27 +103,27 @@ class Standing:
     :param page: the URL of the page.
     """
 
-    __slots__ = ("_below", "_folder", "_path", "_query")
+    __slots__ = ("_below", "_folder", "_leaf", "_path", "_query")
 
     def __init__(self, page: str) -> None:
-        self._path, _, query = page.partition("#")[0].partition("?")
+        self._folder, self._leaf, query = split_url(page)
+        self._path = self._folder + self._leaf
         self._query = {*_SEPARATOR.split(query)} if query else set()
-        self._folder = self._path.rpartition("/")[0]
         self._below = f"{self._path.rstrip('/')}/"
 
     def of(self, url: str) -> str:
         """Return how *url* stands to the page."""
-        path, _, query = url.partition("#")[0].partition("?")
-        if path == self._path:
+        folder, leaf, query = split_url(url)
+        is_of_folder = folder == self._folder
+        if is_of_folder and leaf == self._leaf:
             is_more = self._query <= {*_SEPARATOR.split(query)}
             return "stands for more of it" if is_more else "stands at its path"
-        if path.startswith(self._below):
+        if folder.startswith(self._below):
             return "stands below it"
-        if self._path.startswith(f"{path.rstrip('/')}/"):
-            return "stands above it"
-        if path.rpartition("/")[0] == self._folder:
+        if is_of_folder and leaf:
             return "stands beside it"
-        return "stands elsewhere"
+        is_above = self._path.startswith(f"{(folder + leaf).rstrip('/')}/")
+        return "stands above it" if is_above else "stands elsewhere"
 
 
 class KnownNumbers:
@@ -147,7 +134,7 @@ class KnownNumbers:
 
     >>> numbers = KnownNumbers()
     >>> for query in ("id=7&back=/list?page=1", "id=8&back=/list?page=1", "id=7&back=/all"):
-    ...     print(numbers.of(f"http://a.example/show?{query}"))
+    ...     print(numbers.of("http://a.example/show", query))
     ()
     ('known back',)
     ('known id',)
@@ -158,9 +145,11 @@ class KnownNumbers:
         """Of what was met last at each place, by its hash: another part of that. Never more: what
         is taken for new though it was met long ago is expected as if nothing was known of it."""
 
-    def of(self, url: str) -> tuple[str, ...]:
-        """Return a feature for each of these parameters of *url*, which are known from now on."""
-        path, _, query = url.partition("#")[0].partition("?")
+    def of(self, path: str, query: str) -> tuple[str, ...]:
+        """Return a feature for each of these parameters of *query*, which are known from now on.
+
+        :param path: all that stands before the query.
+        """
         if not _DIGIT.search(query):
             return ()
         known = []
@@ -205,8 +194,10 @@ class UrlFeatures:
         :param context: further ones, of the link or of the page with the link.
         :param linked_by: the coarse features of the page with the link.
         """
-        parts = _parts(url)
-        context += self.numbers.of(url)
+        folder, leaf, query = split_url(url)
+        parts = _parts(folder, leaf, query)
+        if query:
+            context += self.numbers.of(folder + leaf, query)
         asked = (parts, context, linked_by)
         known = self._known.get(asked)
         if known:
@@ -263,7 +254,7 @@ class UrlFeatures:
         >>> features.renewed(urls[-1], last)
         b''
         """
-        host, path, query = _parts(url)
+        host, path, query = _parts(*split_url(url))
         of_host = _of_host(host)
         numbers = unpacked(features.all)
         words = _words(path, query)
@@ -274,11 +265,11 @@ class UrlFeatures:
             return b""
         is_other = False
         for at, (number, place) in enumerate(texts):
-            own = array(_NUMBER, (number & _MASK, place))
-            both = slice(begin + 2 * at, begin + 2 * at + 2)
+            first = begin + 2 * at
+            own = number & _MASK, place
             # It was met once for this URL itself.
-            if self.counts[place] > _RARE and numbers[both] != own:
-                numbers[both] = own
+            if self.counts[place] > _RARE and (numbers[first], numbers[first + 1]) != own:
+                numbers[first], numbers[first + 1] = own
                 is_other = True
         return _with_kind(numbers[:-1]) if is_other else b""
 
@@ -333,13 +324,15 @@ class _Shape(NamedTuple):
     """The same, packed."""
 
 
-def _parts(url: str) -> _Parts:
-    """Return host, segments of the path and names and values of the parameters of *url*."""
-    rest = url.partition("#")[0].partition("://")[2]
-    rest, _, query = rest.partition("?")
-    folder, slash, leaf = rest.rpartition("/")
-    host, above = _folder(folder) if slash else (leaf, ())
-    path = (*above, fold(leaf) if slash else "")
+def _parts(folder: str, leaf: str, query: str) -> _Parts:
+    """Return host, segments of the path and names and values of the parameters of a URL.
+
+    :param folder: up to its last slash, and with that.
+    """
+    host, above = _folder(folder)
+    path = (*above, fold(leaf)) if host else ("",)
+    # Without a path its last slash is that of the scheme.
+    host = host or leaf
     if not query:
         return host, path, ()
     if "=" not in query:
@@ -357,7 +350,7 @@ def _parts(url: str) -> _Parts:
 @lru_cache(_KEPT)
 def _folder(text: str) -> tuple[str, _Path]:
     """Return the host, and the segments above the last one, of a URL up to its last slash."""
-    host, *segments = text.split("/")
+    host, *segments = text.partition("://")[2].split("/")[:-1] or [""]
     return host, tuple(map(fold, segments[: _MAX_SEGMENTS - 1]))
 
 

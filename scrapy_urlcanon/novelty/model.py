@@ -24,7 +24,7 @@ class OnlineModel:
     its features say. Two kinds that have most features in common would else rise and fall
     together, whichever of them was fetched.
 
-    >>> from scrapy_urlcanon.novelty.features import packed
+    >>> from scrapy_urlcanon.novelty.packing import packed
     >>> model = OnlineModel(prior=0.5)
     >>> for _ in range(20):
     ...     model.learn(packed([1, 2]), 1.0)

@@ -2,7 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_urlcanon.novelty import features as module
-from scrapy_urlcanon.novelty.features import BITS, Features, UrlFeatures, fold, unpacked
+from scrapy_urlcanon.novelty.features import BITS, Features, UrlFeatures, fold
+from scrapy_urlcanon.novelty.packing import unpacked
 
 
 def of(*urls):

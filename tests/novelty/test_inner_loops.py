@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from without_compiled import printed_without
 
-from scrapy_urlcanon.novelty.features import packed
 from scrapy_urlcanon.novelty.inner_loops import in_python
 from scrapy_urlcanon.novelty.model import OnlineModel
+from scrapy_urlcanon.novelty.packing import packed
 
 compiled = pytest.importorskip(
     "scrapy_urlcanon.novelty.inner_loops.compiled",
@@ -23,6 +23,12 @@ features = st.lists(st.integers(0, SIZE - 1), min_size=1, max_size=40).map(packe
 examples = st.tuples(features, st.floats(0, 1), st.booleans())
 hashes = st.integers(0, 12) | st.integers(0, (1 << 64) - 1)
 lines = st.lists(st.tuples(hashes, hashes, st.integers(1, 9)), max_size=30)
+
+
+@given(st.text() | st.text("/?#:ab\u0101\U00010100", max_size=12))
+def test_urls_are_split_as_in_python(url):
+    """Whatever the text, of one byte, two or four for each character."""
+    assert compiled.split_url(url) == in_python.split_url(url)
 
 
 @given(st.lists(examples, max_size=30), features)
@@ -98,7 +104,7 @@ def test_nothing_else_is_needed():
     """Where it could not be built, the same is expected."""
     program = (
         "from scrapy_urlcanon.novelty import model\n"
-        "from scrapy_urlcanon.novelty.features import packed\n"
+        "from scrapy_urlcanon.novelty.packing import packed\n"
         "assert model.learn.__module__.endswith('.in_python')\n"
         "found = model.OnlineModel(0.5)\n"
         "found.learn(packed([1, 2]), 1.0)\n"

@@ -1,8 +1,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrapy_urlcanon.novelty.features import packed
 from scrapy_urlcanon.novelty.model import OnlineModel
+from scrapy_urlcanon.novelty.packing import packed
 
 FEATURES = st.lists(st.integers(0, 99), min_size=1, max_size=40).map(packed)
 

@@ -1,6 +1,7 @@
 from scrapy_urlcanon.novelty import rehearsal
-from scrapy_urlcanon.novelty.features import Features, UrlFeatures, packed
+from scrapy_urlcanon.novelty.features import Features, UrlFeatures
 from scrapy_urlcanon.novelty.model import OnlineModel
+from scrapy_urlcanon.novelty.packing import packed
 from scrapy_urlcanon.novelty.rehearsal import Rehearsal
 
 COMMON = tuple(range(10))

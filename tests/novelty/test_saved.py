@@ -1,8 +1,9 @@
 from zlib import crc32
 
-from scrapy_urlcanon.novelty.features import UrlFeatures, unpacked
+from scrapy_urlcanon.novelty.features import UrlFeatures
 from scrapy_urlcanon.novelty.model import OnlineModel
 from scrapy_urlcanon.novelty.news import Usual
+from scrapy_urlcanon.novelty.packing import unpacked
 from scrapy_urlcanon.novelty.saved import pack
 
 URLS = (

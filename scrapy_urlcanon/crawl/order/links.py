@@ -96,7 +96,8 @@ def _path(url: str) -> str:
 
 
 def _tail(url: str) -> str:
-    return url.partition("#")[0].rpartition("/")[2]
+    bare = url.partition("#")[0] if "#" in url else url
+    return bare.rpartition("/")[2]
 
 
 def _names(elements: list[etree._Element | None]) -> list[str]:

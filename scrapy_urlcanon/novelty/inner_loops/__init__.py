@@ -1,4 +1,4 @@
-"""What is asked of each feature of a request and of each line of a page: compiled, or in Python."""
+"""What is asked of each URL, feature of a request and line of a page: compiled, or in Python."""
 
 try:
     from scrapy_urlcanon.novelty.inner_loops.compiled import (
@@ -7,6 +7,7 @@ try:
         expect,
         learn,
         note_lines,
+        split_url,
     )
 except ImportError:  # It was not built: there was no C compiler.
     from scrapy_urlcanon.novelty.inner_loops.in_python import (
@@ -15,6 +16,7 @@ except ImportError:  # It was not built: there was no C compiler.
         expect,
         learn,
         note_lines,
+        split_url,
     )
 
-__all__ = ["count_on", "doubt", "expect", "learn", "note_lines"]
+__all__ = ["count_on", "doubt", "expect", "learn", "note_lines", "split_url"]

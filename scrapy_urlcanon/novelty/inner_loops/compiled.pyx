@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, embedsignature=True
-"""What is asked of each feature and of each line, compiled.
+"""What is asked of each URL, feature and line, compiled.
 
 Each function gives what the one of its name in :mod:`.in_python` gives, which is used where there
 was no C compiler to build this with.
@@ -10,6 +10,12 @@ from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.math cimport exp
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
+
+cdef extern from "Python.h":
+    Py_ssize_t PyUnicode_FindChar(
+        object text, Py_UCS4 letter, Py_ssize_t begin, Py_ssize_t end, int direction
+    ) except -2
+    str PyUnicode_Substring(object text, Py_ssize_t begin, Py_ssize_t end)
 
 from scrapy_urlcanon.novelty.inner_loops import in_python
 
@@ -22,6 +28,22 @@ cdef double CAUTION = in_python.CAUTION
 cdef double OTHER_NUMBERS = in_python.OTHER_NUMBERS
 cdef int CLOCK = in_python.CLOCK
 cdef Py_ssize_t MAX_LINES = in_python.MAX_LINES
+
+
+def split_url(str url not None):
+    cdef Py_ssize_t end = PyUnicode_FindChar(url, u"#", 0, len(url), 1)
+    if end < 0:
+        end = len(url)
+    cdef Py_ssize_t mark = PyUnicode_FindChar(url, u"?", 0, end, 1)
+    cdef str query = "" if mark < 0 else PyUnicode_Substring(url, mark + 1, end)
+    if mark < 0:
+        mark = end
+    cdef Py_ssize_t slash = PyUnicode_FindChar(url, u"/", 0, mark, -1)
+    return (
+        PyUnicode_Substring(url, 0, slash + 1),
+        PyUnicode_Substring(url, slash + 1, mark),
+        query,
+    )
 
 
 cdef inline uint32_t _feature(bytes features, Py_ssize_t number) noexcept:

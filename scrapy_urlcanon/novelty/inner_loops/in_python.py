@@ -1,4 +1,4 @@
-"""What is asked of each feature and of each line, in Python: the reference of what is compiled."""
+"""What is asked of each URL, feature and line, in Python: the reference of what is compiled."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import islice
 from math import exp
 from typing import TYPE_CHECKING, Final
 
-from scrapy_urlcanon.novelty.features import unpacked
+from scrapy_urlcanon.novelty.packing import unpacked
 
 if TYPE_CHECKING:
     from array import array
@@ -29,6 +29,17 @@ OTHER_NUMBERS: Final = 0.2
 CLOCK: Final = 32
 """A line that had so many other numbers is a clock, or a counter: more are worth nothing."""
 MAX_LINES: Final = 5000
+
+
+def split_url(url: str) -> tuple[str, str, str]:
+    """Return *url* up to the last slash of its path, the rest of that, and the query.
+
+    >>> split_url("http://a.example/post/7?lang=en#top")
+    ('http://a.example/post/', '7', 'lang=en')
+    """
+    path, _, query = url.partition("#")[0].partition("?")
+    folder, slash, leaf = path.rpartition("/")
+    return folder + slash, leaf, query
 
 
 def expect(weights: array[float], features: bytes, prior: float) -> float:

@@ -6,8 +6,9 @@ import pytest
 
 from scrapy_urlcanon.crawl.order import lane as lanes
 from scrapy_urlcanon.crawl.order.lane import Lane, Room, Turn
-from scrapy_urlcanon.novelty.features import Features, packed, unpacked
+from scrapy_urlcanon.novelty.features import Features
 from scrapy_urlcanon.novelty.model import OnlineModel
+from scrapy_urlcanon.novelty.packing import packed, unpacked
 
 
 def lane(room=None):
