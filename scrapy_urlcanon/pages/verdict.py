@@ -129,6 +129,10 @@ class Comparison:
         self._variants: list[Shown] = []
         self._failures: Counter[Side] = Counter()
         self._changed: set[int] = set()
+        self._instead: Shown | None = None
+        """What the kept page showed last when it was fetched again and was not itself."""
+        self._is_changed = False
+        """Whether it showed that twice, and so is that now."""
         self._is_near = False
         """Whether the variant is nearly what the kept page is, but may embed something else."""
         self._came = 0
@@ -159,9 +163,15 @@ class Comparison:
         known_as = self._page if side is Side.KEPT else self._variant_page
         self._noise.saw(known_as, shown.lines)
         if side is Side.KEPT:
-            if not self._is_itself(shown):
-                return self.failed(side, CHANGED)
-            self._note(self._lines, shown, self._limit)
+            if self._is_changed or not self._is_itself(shown):
+                instead, self._instead = self._instead, shown
+                if instead is None or not self._is_again(instead.lines, shown):
+                    return self.failed(side, CHANGED)
+                # What the spider got was no page, as a captcha, or what it would get now is none.
+                self._is_changed = True
+                self._kept.append(instead)
+            else:
+                self._note(self._lines, shown, self._limit)
             if self._kept:
                 self._note(self._kept[-1].lines, shown)
             self._kept.append(shown)
@@ -213,7 +223,7 @@ class Comparison:
     @property
     def has_control(self) -> bool:
         """Whether the kept page was fetched a second time, and was itself."""
-        return bool(self._kept)
+        return bool(self._kept) and not self._is_changed
 
     def side_of(self, shown: Shown, other: Judgement) -> Side | None:
         """Return which of the two pages *shown* is; None where it is neither.
@@ -223,7 +233,8 @@ class Comparison:
         if shown.has(other.own):
             return Side.VARIANT
         # A third page may differ from the kept one in numbers alone, as those of products do.
-        steady = {line for line in other.lacking if line[1] in self._lines.get(line[0], ())}
+        before = self._kept[-2].lines if self._is_changed else self._lines
+        steady = {line for line in other.lacking if line[1] in before.get(line[0], ())}
         is_kept = shown.has(frozenset(steady)) if steady else self._is_itself(shown)
         return Side.KEPT if is_kept else None
 
@@ -235,6 +246,8 @@ class Comparison:
 
     def _judge(self) -> Judgement | Side:
         variant = self._variants[-1]
+        if self._is_changed:
+            return self._judge_changed(variant)
         is_same = same_page(self.reference, variant.digest)
         if is_same or self._noise.explains(self.reference, variant.digest, self._changed):
             self._is_near = self._may_embed_others(variant)
@@ -243,6 +256,16 @@ class Comparison:
         if is_same is None and not self.is_of_files:
             return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
         return self._judge_with_control(variant) if self._kept else Side.KEPT
+
+    def _judge_changed(self, variant: Shown) -> Judgement | Side:
+        """Return what is to be said where the kept page is not what the spider got.
+
+        That the variant is as either says nothing: all may be a form to log in by now.
+        """
+        judgement = None if self._is_itself(variant) else self._judge_with_control(variant)
+        if isinstance(judgement, Side) or (judgement and judgement.verdict is Verdict.ANOTHER):
+            return judgement
+        return Judgement(Verdict.CANNOT_TELL, CHANGED)
 
     def _may_embed_others(self, variant: Shown) -> bool:
         """Tell whether it may embed what no other page does, in the place of what the kept one has.

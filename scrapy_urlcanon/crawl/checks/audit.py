@@ -462,14 +462,14 @@ class Audit:
         if judgement.verdict is not Verdict.CANNOT_TELL or trial.has_control:
             self._sample.is_answered = True
         trial.is_refused |= judgement.reason == CHANGED
-        is_same = judgement.verdict is Verdict.SAME
-        self._sample.told(url, is_refused=trial.is_refused and not is_same)
+        self._sample.told(url, is_refused=trial.is_refused and not pair.is_same)
         self.verdicts.count(trial, pair)
         self._sample.go_on_with(entries, drop.domain)
         self._go_on_with_the_sample()
-        if trial.is_got or (is_same and not trial.may_differ_in_little(self._contents)):
+        is_told = pair.is_same and not trial.may_differ_in_little(self._contents)
+        if trial.is_got or (is_told and not self._sample.may_doubt(entries, drop.domain)):
             return
-        if not is_same:
+        if not pair.is_same:
             self.held.hold(url, trial.response)
             is_file = trial.is_of_files and judgement.reason != SHARED
             if (trial.is_refused or is_file) and trial.response:

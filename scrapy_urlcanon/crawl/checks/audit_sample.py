@@ -132,6 +132,7 @@ class AuditSample:
         for record in records:
             record.chosen += 1
             record.under_way += 1
+            record.is_doubted = False
         self.budget.begin()
 
     def ended(self, url: str, fetches: int) -> None:
@@ -207,8 +208,10 @@ class AuditSample:
                     return
 
     def wait_no_more(self) -> None:
-        """Have what waits for some more pages wait for nothing."""
+        """Have what waits for some more pages wait for nothing: there will be none."""
         self._waiting.go_on()
+        for record in filter(EntryRecord.doubt, self.records):
+            self._waiting.add(record)
 
     def put_off(self, record: EntryRecord) -> None:
         """Have *record* wait until there are some more pages: there was nothing to audit."""
@@ -276,6 +279,10 @@ class AuditSample:
         # What no option does is audited too; there is nothing to suspend.
         return merge if merge.entries else Merge(tuple(sorted(drop.entries)), is_joint=True)
 
+    def may_doubt(self, entries: Iterable[RuleEntry], domain: str) -> bool:
+        """Tell whether what speaks for any of *entries* is so little that it may be of no page."""
+        return any(record.may_be_doubted for record in self.records_of(entries, domain))
+
     def records_of(self, entries: Iterable[RuleEntry], domain: str) -> list[EntryRecord]:
         """Return the records of *entries*, each once."""
         return list(dict.fromkeys(self.record(entry, domain) for entry in entries))
@@ -318,6 +325,8 @@ class AuditSample:
 
     def need(self, record: EntryRecord) -> Need | None:
         """Return why the next drop by an entry is to be audited whatever the share, if it is."""
+        if record.is_doubted:
+            return Need.UNKNOWN
         # What held for many pages may be wrong for those that follow.
         chosen = record.chosen - record.settled
         skips = record.entry.is_skip

@@ -46,7 +46,8 @@ class AuditVerdicts:
         other = pair.other
         if other:
             self._stats.inc(Stat.AUDIT_FALSE_MERGE)
-        self._take_over(records, other)
+        reference = trial.comparison.reference if trial.comparison else None
+        self._take_over(records, other, reference.digest if reference else b"")
 
     def heard(self, pair: AuditedPair) -> None:
         """Count what another process of the crawl found about *pair*."""
@@ -60,10 +61,12 @@ class AuditVerdicts:
             record.chosen += 1
         self._take_over(records, other)
 
-    def _take_over(self, records: list[EntryRecord], other: OtherPage | None) -> None:
-        """Count *other*, or the same page, for *records*."""
+    def _take_over(
+        self, records: list[EntryRecord], other: OtherPage | None, content: bytes = b""
+    ) -> None:
+        """Count *other*, or the same page as one that showed *content*, for *records*."""
         for record in records:
-            record.add(other)
+            record.add(other, content)
             if other:
                 self._sample.suspect(record)
             if record.outcome is Outcome.FAILS and self._suspension.suspend(record):

@@ -146,6 +146,11 @@ class EntryRecord:
         """How many were chosen when the verdicts last spoke for the entry."""
         self.refused = 0
         """Of how many since then there was no answer: it asked to slow down, or who is there."""
+        self.is_doubted = False
+        """Whether one more is to be chosen, now that there is nothing else to fetch."""
+        # The digest of what stood for the first page that was the same.
+        self._proof = b""
+        self._is_believed = False
         self.until: int | None = None
         """How many pages the spider had when it was turned off; None while it is on."""
         self._site = site
@@ -180,13 +185,36 @@ class EntryRecord:
         return self._site.noise.count
 
     @property
+    def may_be_doubted(self) -> bool:
+        """Whether all that speaks for it is one content.
+
+        At the beginning of a crawl that may be a captcha, which all URLs show until they show their
+        pages. What is skipped is looked for when the crawl ends.
+        """
+        return bool(self._proof) and not self._is_believed and not self.entry.is_skip
+
+    @property
     def outcome(self) -> Outcome:
         """What is known of the entry so far."""
         return outcome_of(self._test, self._evidence())
 
-    def add(self, other: OtherPage | None) -> None:
-        """Take over a verdict: another page, or None for the same one."""
+    def doubt(self) -> bool:
+        """Tell whether one more is to be chosen now, since so little speaks for it."""
+        if not self.may_be_doubted or self.others:
+            return False
+        # Once is enough.
+        self.is_doubted = self._is_believed = True
+        return True
+
+    def add(self, other: OtherPage | None, content: bytes = b"") -> None:
+        """Take over a verdict: another page, or None for the same one.
+
+        :param content: the digest of what the page that stood for it showed.
+        """
         self.same += other is None
+        if other is None and content:
+            self._is_believed |= self._proof not in {b"", content}
+            self._proof = self._proof or content
         self._verdicts.append(other)
         del self._verdicts[:-_REMEMBERED_VERDICTS]
         if other is None and self.outcome is Outcome.HOLDS:
