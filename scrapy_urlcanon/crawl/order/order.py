@@ -36,7 +36,11 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.settings import CrawlSettings
 
 _COLD: Final = 16
-"""So many requests of a site are taken in breadth-first order before any is taken out of turn."""
+"""So many requests of a site are taken in breadth-first order before any is taken for its worth."""
+_TRIED_WHILE_COLD: Final = 8
+"""But each of so many of these has the shape that was fetched least often. What a site links first
+may be pages of one kind: a blog's articles, which its lists have in full, and the next of these
+lists is what the first one links last."""
 _FLOOR, _LOWEST_FLOOR, _LESS = 16, 64, 4
 """One of so many requests is taken out of turn in each of the two ways, whatever is expected: the
 first, while such ones bring as much as others; else less by that many each time, down to the
@@ -123,7 +127,7 @@ class _Slot:
     def turn(self) -> Turn:
         """Which request comes next."""
         if self.taken < _COLD:
-            return Turn.OLDEST
+            return Turn.OLDEST if (self.taken + 1) % _TRIED_WHILE_COLD else _TRIED
         return next((way.turn for way in self.ways if self.taken >= way.next), Turn.BEST)
 
     def take(self, turn: Turn) -> None:

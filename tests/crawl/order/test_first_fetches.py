@@ -1,0 +1,35 @@
+"""What is fetched first of a site, of which nothing is known yet."""
+
+from loopback import page
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import ONE_BY_ONE
+from trap_sites import words
+
+NOVELTY = {"URLCANON_ORDER": "novelty", **ONE_BY_ONE}
+ARTICLES, OF_A_LIST = 60, 10
+LISTS = ARTICLES // OF_A_LIST
+
+
+def blog(request):
+    """Answer as a blog that links all of its articles, and last of all the next of its lists.
+
+    A list has its articles in full.
+    """
+    kind, _, name = request.target.removeprefix("/").partition("/")
+    if kind == "post":
+        return page(words(name, 40))
+    number = int(name or 0)
+    listed = range(OF_A_LIST * number, OF_A_LIST * (number + 1))
+    told = "".join(f"<p>{words(each, 40)}" for each in listed)
+    named = "".join(f"<li><a href=/post/{each}>{each}</a>" for each in range(ARTICLES))
+    further = f"<p><a href=/list/{number + 1}>Older</a>" if number + 1 < LISTS else ""
+    return page(told + named + further)
+
+
+@deferred_f_from_coro_f
+async def test_lists_that_are_linked_last_are_found_while_little_is_known(crawl):
+    """And the others of them then, each of which says as much as ten articles."""
+    hits = (await crawl(blog, NOVELTY)).hits
+    assert len(hits) == ARTICLES + LISTS
+    assert next(hit for hit in hits if hit.startswith("/list/")) in hits[:10]
+    assert sum(hit.startswith("/list/") for hit in hits[:25]) == LISTS - 1
