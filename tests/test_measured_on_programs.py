@@ -65,13 +65,14 @@ def test_trap_and_common_shape_of_one_name_are_two_sites():
 
 
 @pytest.mark.parametrize(
-    ("order", "kind"), [("breadth first", "manual"), ("novelty", "wiki"), ("novelty", "forum")]
+    ("order", "kind"),
+    [("breadth first", "manual"), *(("novelty", kind) for kind in ("manual", "wiki", "forum"))],
 )
 def test_crawl_without_the_engine_goes_as_one_with_it(order, kind):
     """What is compared in minutes is what Scrapy would do.
 
-    Where it reads the next pages before all links of those before them wait, as once on a manual,
-    what can be counted on differs by a hair, and with it which of two equals comes first.
+    Where it reads fewer pages at a time than are on their way, as of a reference, what can be
+    counted on differs by a hair, and with it which of two equals comes first.
     """
     cases, crawling, measuring, offline = (
         importlib.import_module(f"benchmarks.novelty.{name}")

@@ -2,8 +2,9 @@
 
 The sites are those of common shapes. The order is the plugin's own, and is told of each page when
 Scrapy would tell it: what is on its way is read, the next requests are taken, and then the links of
-what was read begin to wait. A crawl goes the same way each time, so that two states of the code can
-be compared: on the seeds that a change was made by, and on others.
+what was read begin to wait; of a page with very many links the others do once the next pages are
+read. A crawl goes the same way each time, so that two states of the code can be compared: on the
+seeds that a change was made by, and on others.
 """
 
 from __future__ import annotations
@@ -33,11 +34,15 @@ from scrapy_urlcanon.crawl.order.queue import SiteQueue
 from scrapy_urlcanon.crawl.order.stores import MemoryStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from scrapy_urlcanon.crawl.order.order import Order
 
 _ALLOWED = (0.85, 0.95, 0.95, 0.95)
+_TOGETHER = 200
+"""So many items of a callback Scrapy takes before it comes to anything else, for the default of
+``CONCURRENT_ITEMS`` (scrapy/utils/asyncio.py)."""
+_END = object()
 
 
 class _Spider(Spider):
@@ -125,7 +130,8 @@ class Crawling:
         """Crawl, as Scrapy does where all answers come at once."""
         self._wait(Request(self._pages.start, meta={"depth": 0}))
         on_their_way = self._taken()
-        while on_their_way:
+        following: list[Iterator[None]] = []
+        while on_their_way or following:
             reading = on_their_way
             for request in reading:
                 response, _ = self._pages.at(request.url)
@@ -133,9 +139,9 @@ class Crawling:
                 if order := self._frontier.order:
                     order.fetched(request, response)
                 self.words.append(self._news.of(response.body, "text/html"))
+            following = _going_on(following)
             on_their_way = self._taken()
-            for request in reading:
-                self._follow(request)
+            following += _going_on(map(self._follow, reading))
             on_their_way = on_their_way or self._taken()
 
     def _taken(self) -> list[Request]:
@@ -144,11 +150,14 @@ class Crawling:
         self._left -= len(found)
         return found
 
-    def _follow(self, request: Request) -> None:
+    def _follow(self, request: Request) -> Iterator[None]:
+        """Have what a page links wait, and yield after each part of that."""
         response, links = self._pages.at(request.url)
         order = self._frontier.order
         output = order.output_of(response) if order else None
-        for url in links:
+        for number, url in enumerate(links):
+            if number and not number % _TOGETHER:
+                yield
             linked = Request(url, meta={"depth": request.meta["depth"] + 1})
             if output:
                 output.add(linked)
@@ -163,6 +172,11 @@ class Crawling:
             self._frontier.push(request)
         elif self._frontier.order:
             self._frontier.order.request_dropped(request)
+
+
+def _going_on(following: Iterable[Iterator[None]]) -> list[Iterator[None]]:
+    """Have each page's next part of links wait, one after the other; return what has more."""
+    return [each for each in following if next(each, _END) is not _END]
 
 
 def curve(pages: Pages, frontier: Frontier) -> list[int]:
