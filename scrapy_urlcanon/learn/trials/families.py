@@ -174,16 +174,14 @@ def _leaves_out_an_order(groups: Groups, changes: Mapping[Location, Location]) -
                 orders.setdefault(order[0], set()).add({**one, **other}[order])
     if not orders:
         return False
-    listings: dict[tuple[str, Location], dict[str, Location]] = {}
+    # By name, and by what is left of the URL without its order.
+    listings: dict[str, dict[Location, dict[str, Location]]] = {name: {} for name in orders}
     for location in groups.pages:
         for (name, _), text in _orders(location).items():
             if name in orders and groups.pages[location] != NO_EVIDENCE:
-                listings.setdefault((name, _without(location, text)), {})[text] = location
+                listings[name].setdefault(_without(location, text), {})[text] = location
     return any(
-        not _is_default_order(
-            groups, texts, {one[1]: listings[one] for one in listings if one[0] == name}
-        )
-        for name, texts in orders.items()
+        not _is_default_order(groups, texts, listings[name]) for name, texts in orders.items()
     )
 
 
