@@ -5,21 +5,29 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from scrapy import signals
+from pydispatch.dispatcher import getAllReceivers, liveReceivers  # type: ignore[import-untyped]
+from scrapy import Request, signals
+from scrapy.core.engine import ExecutionEngine
 from scrapy.core.scheduler import Scheduler
+from scrapy.downloadermiddlewares.offsite import OffsiteMiddleware
 from scrapy.dupefilters import RFPDupeFilter
+from scrapy.utils.misc import load_object
 
 from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
-    from scrapy import Request, Spider
+    from scrapy import Spider
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
 
 FILTER_KEYS = frozenset({DROP_KEY, RECORD_KEY})
+_DROPPED_AT_ONCE = 200
+"""So many of one response, since nothing else happens meanwhile: as many items as Scrapy's scraper
+has wait before it gives way to the event loop."""
 
 
 def record_as_seen(crawler: Crawler, request: Request) -> bool | None:
@@ -76,9 +84,8 @@ def hear_of_drops(crawler: Crawler, receiver: Callable[[Request], None]) -> None
     ten requests are such: the links that all pages have. So it is listened to only where another
     scheduler may drop without a word to its filter.
     """
-    scheduler, dupefilter = scheduler_of(crawler), dupefilter_of(crawler)
-    enqueue = getattr(type(scheduler), "enqueue_request", None)
-    if dupefilter is None or enqueue is not Scheduler.enqueue_request:
+    dupefilter = dupefilter_of(crawler)
+    if dupefilter is None or not _asks_filter_alone(type(scheduler_of(crawler))):
 
         def request_dropped(request: Request, **_: object) -> None:
             receiver(request)
@@ -100,6 +107,88 @@ def hear_of_drops(crawler: Crawler, receiver: Callable[[Request], None]) -> None
             )
 
     dupefilter.log = log_and_tell
+
+
+class RepeatedRequests:
+    """Drops what the duplicate filter has seen where a callback yields it.
+
+    The scheduler would drop it all the same, and log and count it so. But on its way there each
+    request passes the scraper's queue, a worker and two signals (Scrapy 2.19,
+    ``core/scraper.py``, ``handle_spider_output_async``; ``core/engine.py``, ``_schedule_request``),
+    which takes several times longer than to look whether it was seen; and nine of ten links of a
+    crawl were. Where anybody on that way may do anything else with a request, it goes there.
+
+    :param outermost: the spider middleware that drops: none may come between it and the engine.
+    """
+
+    def __init__(self, crawler: Crawler, outermost: object) -> None:
+        self._crawler = crawler
+        self._outermost = outermost
+
+    @staticmethod
+    def are_dropped(settings: BaseSettings) -> bool:
+        """Tell whether any may be in a crawl with *settings*."""
+        return _asks_filter_alone(load_object(settings["SCHEDULER"]))
+
+    def of_response(self) -> Callable[[object], bool]:
+        """Return what drops a repeated request that is yielded for one response, and tells so."""
+        dupefilter = dupefilter_of(self._crawler)
+        seen = seen_fingerprints(dupefilter)
+        fingerprinter = getattr(dupefilter, "fingerprinter", None)
+        if seen is None or fingerprinter is None or not self._is_way_clear():
+            return _drops_none
+        left = _DROPPED_AT_ONCE
+
+        def drop(each: Any) -> bool:
+            nonlocal left
+            if not left or not isinstance(each, Request):
+                return False
+            is_filtered = not each.dont_filter and FILTER_KEYS.isdisjoint(each.meta)
+            try:
+                is_seen = is_filtered and fingerprinter.fingerprint(each) in seen
+            except Exception:  # noqa: BLE001 - it is raised again, and logged, by the scheduler
+                is_seen = False
+            if is_seen:
+                left -= 1
+                dupefilter.log(each, self._crawler.spider)
+            else:
+                # What comes after it is to be dropped after it.
+                left = 0
+            return is_seen
+
+        return drop
+
+    def _is_way_clear(self) -> bool:
+        """Tell whether nobody on the way to the duplicate filter takes note of a request."""
+        engine, scheduler = self._crawler.engine, scheduler_of(self._crawler)
+        return (
+            type(engine) is ExecutionEngine
+            and engine.scraper.spidermw.middlewares[0] is self._outermost
+            and _asks_filter_alone(type(scheduler))
+            and not self._receivers(signals.request_dropped)
+            and all(map(_is_of_offsite, self._receivers(signals.request_scheduled)))
+        )
+
+    def _receivers(self, signal: object) -> list[Any]:
+        return [*liveReceivers(getAllReceivers(self._crawler.signals.sender, signal))]
+
+
+def _drops_none(each: object) -> bool:
+    del each
+    return False
+
+
+def _asks_filter_alone(scheduler: type) -> bool:
+    """Tell whether nothing but the duplicate filter keeps a request from *scheduler*."""
+    return getattr(scheduler, "enqueue_request", None) is Scheduler.enqueue_request
+
+
+def _is_of_offsite(receiver: Any) -> bool:
+    """Tell whether it is Scrapy's that refuses what is off site, as no request is that was seen."""
+    return (
+        type(getattr(receiver, "__self__", None)) is OffsiteMiddleware
+        and receiver.__func__ is OffsiteMiddleware.request_scheduled
+    )
 
 
 def dupefilter_of(crawler: Crawler) -> Any:

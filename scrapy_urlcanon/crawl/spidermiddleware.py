@@ -16,7 +16,7 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.own_requests import RESCUE, leads_off_site, mark_of, rewritten
-from scrapy_urlcanon.crawl.seen import record_as_seen, warn_of_no_filter
+from scrapy_urlcanon.crawl.seen import RepeatedRequests, record_as_seen, warn_of_no_filter
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
 
@@ -41,6 +41,8 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     Everywhere else, and by default, the canonical URL is only a key, and the linked URL is
     fetched. If a canonical URL fails, the linked one is fetched too.
 
+    It drops what the scheduler would drop for having been seen (:class:`.RepeatedRequests`).
+
     It also records start requests as seen (``URLCANON_RECORD_START``), and tells which responses
     the spider has (``URLCANON_DECLARED_CANONICAL``), when its output is scheduled (jobs) and which
     page a request comes from (``URLCANON_REPORT``, ``URLCANON_RECORD``). None of this drops a start
@@ -63,8 +65,10 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         self._linking_pages = crawl.linking_pages
         self._order = crawl.ordered.order if crawl.ordered else None
         self._recorded_links = crawl.recorder.links if crawl.recorder else None
+        self._repeated = RepeatedRequests(crawler, self)
         has_output = (
-            self._rewrite
+            RepeatedRequests.are_dropped(crawler.settings)
+            or self._rewrite
             or self._records_start
             or self._job
             or self._declared_canonicals
@@ -90,10 +94,10 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     ) -> Iterable[Any]:
         """Yield *result*; once all requests of it are scheduled, *response* is done."""
         del spider
-        outputs = self._begin(response)
+        outputs, is_dropped = self._begin(response), self._repeated.of_response()
         for each in result:
             processed = self._processed(each, response, outputs)
-            if processed is not None:
+            if processed is not None and not is_dropped(processed):
                 yield processed
         for output in outputs:
             output.end()
@@ -103,10 +107,10 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
     ) -> AsyncIterator[Any]:
         """Yield *result*; once all requests of it are scheduled, *response* is done."""
         del spider
-        outputs = self._begin(response)
+        outputs, is_dropped = self._begin(response), self._repeated.of_response()
         async for each in result:
             processed = self._processed(each, response, outputs)
-            if processed is not None:
+            if processed is not None and not is_dropped(processed):
                 yield processed
         for output in outputs:
             output.end()

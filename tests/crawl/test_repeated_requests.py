@@ -1,0 +1,167 @@
+"""What was seen is dropped where it is yielded, unless somebody on the way would miss it."""
+
+import pytest
+from loopback import page
+from scrapy import Request, signals
+from scrapy.core.scheduler import Scheduler
+from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.request import RequestFingerprinter
+from sites import SITE, FollowSpider
+
+MENU = "".join(f"<a href=/{n}>{n}</a>" for n in range(20))
+SEEN = 20 * 20
+"""How many links of the site lead to what was seen: all but those of the first page."""
+SETTINGS = {"CONCURRENT_REQUESTS": 1}
+
+
+@pytest.fixture
+def enqueued(monkeypatch):
+    """Return the URLs that come to the scheduler, as they come."""
+    urls = []
+    enqueue = Scheduler.enqueue_request
+
+    def enqueue_request(self, request):
+        urls.append(request.url.removeprefix(SITE))
+        return enqueue(self, request)
+
+    monkeypatch.setattr(Scheduler, "enqueue_request", enqueue_request)
+    return urls
+
+
+def menu(request):
+    """Answer with links to all pages."""
+    del request
+    return page(MENU)
+
+
+@pytest.mark.parametrize("plugin", [True, False])
+@deferred_f_from_coro_f
+async def test_what_was_seen_does_not_come_to_the_scheduler(crawl, enqueued, plugin):
+    """It counts as dropped nevertheless, as often as without the plugin."""
+    result = await crawl(menu, {**SETTINGS, "URLCANON_ENABLED": plugin})
+    assert result.stats["dupefilter/filtered"] == SEEN
+    assert len(enqueued) == (21 if plugin else 21 + SEEN)
+    assert sorted(result.hits) == sorted(["/", *(f"/{n}" for n in range(20))])
+
+
+@deferred_f_from_coro_f
+async def test_what_was_seen_is_attributed(crawl, enqueued):
+    """Variants to the rule that makes them such."""
+    rules = {"site.example": {"drop_params": ["sid"]}}
+    variants = "".join(f"<a href=/{n}?sid={n % 3}>{n}</a>" for n in range(20))
+    settings = {**SETTINGS, "URLCANON_RULES": rules, "URLCANON_DECLARED_CANONICAL": True}
+    result = await crawl(lambda request: page(MENU if request.path == "/" else variants), settings)
+    assert len(enqueued) == 21
+    assert result.figures["dropped/entry/drop_params:sid"] == result.figures["dropped"] == SEEN
+
+
+class Listening(FollowSpider):
+    """Counts the requests that a signal tells of."""
+
+    signal = None
+
+    @classmethod
+    def from_crawler(cls, crawler, *args, **kwargs):
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.heard = []
+        crawler.signals.connect(spider.hear, cls.signal)
+        return spider
+
+    def hear(self, request):
+        self.heard.append(request.url)
+
+
+@pytest.mark.parametrize(
+    ("signal", "count"), [("request_scheduled", 21 + SEEN), ("request_dropped", SEEN)]
+)
+@deferred_f_from_coro_f
+async def test_who_listens_hears_of_all(crawl, signal, count):
+    """An extension may go by the signals of the engine, which are sent for each request."""
+    spider = type("Heard", (Listening,), {"signal": getattr(signals, signal)})
+    result = await crawl(menu, SETTINGS, spider=spider)
+    assert len(result.crawler.spider.heard) == count
+    assert result.stats["dupefilter/filtered"] == SEEN
+
+
+class Renaming:
+    """Makes other requests of those for the second page, nearer to the engine than we are."""
+
+    def process_spider_output(self, response, result):
+        for each in result:
+            yield self._renamed(each, response)
+
+    async def process_spider_output_async(self, response, result):
+        async for each in result:
+            yield self._renamed(each, response)
+
+    def _renamed(self, each, response):
+        page = response.url.rpartition("/")[2]
+        if isinstance(each, Request) and each.url == f"{SITE}/2" and page.isdigit():
+            return each.replace(url=f"{each.url}-from-{page}")
+        return each
+
+
+@deferred_f_from_coro_f
+async def test_middleware_that_comes_later_gets_all(crawl):
+    """What it makes of what was seen was not."""
+    result = await crawl(menu, {**SETTINGS, "SPIDER_MIDDLEWARES": {Renaming: 1}})
+    assert {f"/2-from-{n}" for n in range(20)} <= set(result.hits)
+
+
+class Again(FollowSpider):
+    """Asks for a page again, in ways in which that is no duplicate, before all else."""
+
+    def parse(self, response):
+        url = response.urljoin("/0")
+        yield Request(url, self.parse_again, dont_filter=True)
+        yield Request(url, self.parse_again, meta={"urlcanon_drop": False})
+        yield from super().parse(response)
+
+    def parse_again(self, response):
+        yield {"again": response.url}
+
+
+@deferred_f_from_coro_f
+async def test_what_is_not_to_be_dropped_is_fetched(crawl):
+    """The spider may have its reasons."""
+    result = await crawl(menu, SETTINGS, spider=Again)
+    # From the first page and from nineteen that it links; what asks for it in passing is dropped.
+    assert result.hits.count("/0") == 2 * 20
+    assert result.stats["dupefilter/filtered"] == 1 + 19 * 20
+
+
+class Failing(RequestFingerprinter):
+    """Has no fingerprint of one page."""
+
+    def fingerprint(self, request, **kwargs):
+        if request.url == f"{SITE}/0":
+            raise ValueError(request.url)
+        return super().fingerprint(request, **kwargs)
+
+
+@deferred_f_from_coro_f
+async def test_fingerprint_that_fails_ends_no_callback(crawl):
+    """As in the scheduler, where only that request is lost."""
+    setting = "URLCANON_FALLBACK_REQUEST_FINGERPRINTER_CLASS"
+    result = await crawl(menu, {**SETTINGS, setting: Failing})
+    assert sorted(result.hits) == sorted(["/", *(f"/{n}" for n in range(1, 20))])
+
+
+@deferred_f_from_coro_f
+async def test_others_have_their_turn_while_many_are_dropped(crawl, enqueued):
+    """Past 200 of one page they take the way that gives way to all else."""
+    await crawl(lambda _: page(MENU * 15), SETTINGS, start=[f"{SITE}/0"])
+    # Of the page that begins all but the link to itself, and a third of those of all others.
+    assert len(enqueued) == 1 + 299 + 19 * 100
+
+
+@deferred_f_from_coro_f
+async def test_order_of_drops_is_that_of_the_links(crawl, enqueued):
+    """What comes after a link to what is new is dropped by the scheduler, after that."""
+    new = f"{MENU}<a href=/new>new</a>{MENU}"
+    result = await crawl(
+        lambda request: page(new if request.path == "/7" else MENU), SETTINGS, start=[f"{SITE}/0"]
+    )
+    after = enqueued.index("/new") + 1
+    assert enqueued[after:] == [f"/{n}" for n in range(20)]
+    assert result.stats["dupefilter/filtered"] == 1 + 20 * 20 + 20
