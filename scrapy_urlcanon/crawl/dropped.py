@@ -147,7 +147,7 @@ class DroppedDuplicates:
     def request_dropped(self, request: Request) -> None:
         """Count *request*, which the scheduler did not accept."""
         if self._first_urls.question:
-            self._first_urls.question.look_back()
+            self._first_urls.question.look_back(is_dropped=True)
         fingerprint = self._fingerprints.fingerprint(request)
         is_repeat = self._is_repeat(request, fingerprint)
         if is_repeat and not self.reporters:

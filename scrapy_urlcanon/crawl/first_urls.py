@@ -29,6 +29,8 @@ class AskedFingerprinter(Protocol):
 
 _REMEMBERED = 1_000_000
 _UNASKED = 3
+"""What a duplicate filter drops without a question, before it is said that it asks none. The first
+of it a scheduler may have dropped itself."""
 
 
 class FirstUrls:
@@ -70,6 +72,7 @@ class FirstUrls:
 
         # Every request pays for this signal, more than for its fingerprint.
         crawler.signals.connect(request_scheduled, signals.request_scheduled, weak=False)
+        crawler.signals.connect(question.spider_closed, signals.spider_closed)
 
     def note(self, fingerprint: bytes, url: str, canonical: str) -> None:
         """Note that a request for *url* has *fingerprint*: it may be the first one.
@@ -105,7 +108,11 @@ class FirstUrls:
 
 
 class DoesItAsk:
-    """Finds out from the first requests whether the duplicate filter asks for our fingerprints."""
+    """Finds out whether the duplicate filter asks for our fingerprints.
+
+    What it lets pass without a question says nothing: it may do so with all pages of a kind, such
+    as listings. But it does not ask if it drops anything so, or has not asked when the crawl ends.
+    """
 
     def __init__(self, fingerprints: AskedFingerprinter, on_foreign: Callable[[], None]) -> None:
         self._fingerprints = fingerprints
@@ -113,7 +120,8 @@ class DoesItAsk:
         self.asks: bool | None = None
         """Whether it asks; None where that is not known yet."""
         self._last = ""
-        self._unasked = 0
+        self._passed = self._dropped = 0
+        """How many requests it let pass or dropped without a question."""
 
     def scheduled(self, request: Request) -> None:
         """Take note that *request* goes to the scheduler now, and look back at the last one."""
@@ -124,18 +132,30 @@ class DoesItAsk:
         is_known = self._fingerprints.is_asked_for(request.url, forget=True)
         self._last = request.url if is_known else ""
 
-    def look_back(self) -> None:
-        """Look whether the fingerprint of the last request was asked for since."""
+    def look_back(self, *, is_dropped: bool = False) -> None:
+        """Look whether the fingerprint of the last request was asked for since.
+
+        :param is_dropped: whether that request was dropped.
+        """
         if self.asks is not None or not self._last:
             return
         if self._fingerprints.is_asked_for(self._last):
             self.asks = True
             return
         self._last = ""
-        self._unasked += 1
-        if self._unasked == _UNASKED:
-            self.asks = False
-            self._on_foreign()
+        self._passed += not is_dropped
+        self._dropped += is_dropped
+        if self._dropped == _UNASKED:
+            self._is_foreign()
+
+    def spider_closed(self) -> None:
+        """Say what was not known until now."""
+        if self.asks is None and self._passed + self._dropped >= _UNASKED:
+            self._is_foreign()
+
+    def _is_foreign(self) -> None:
+        self.asks = False
+        self._on_foreign()
 
 
 class _Scheduled:

@@ -7,7 +7,6 @@ import pytest
 from loopback import Response, page, redirect
 from scrapy import Request
 from scrapy.downloadermiddlewares.retry import get_retry_request
-from scrapy.dupefilters import BaseDupeFilter
 from scrapy.linkextractors import LinkExtractor
 from scrapy.pipelines.files import FilesPipeline
 from scrapy.spiders import CrawlSpider, Rule
@@ -386,35 +385,6 @@ async def test_failure_is_cached_for_its_own_url_only(crawl):
             result = await crawl(site(pages), settings, start=start)
             assert "/a?sid=2" in result.pages
         assert result.hits == []
-
-
-class Foreign(BaseDupeFilter):
-    """A duplicate filter that goes by the URL as it is."""
-
-    def __init__(self):
-        self._seen = set()
-
-    def request_seen(self, request):
-        if request.url in self._seen:
-            return True
-        self._seen.add(request.url)
-        return False
-
-    def log(self, request, spider):
-        """Say nothing."""
-
-
-@deferred_f_from_coro_f
-async def test_duplicate_filter_that_does_not_ask_is_told(crawl, caplog):
-    """Nothing is merged then, and what it drops is not counted as ours."""
-    urls = [f"/a?sid={n}" for n in range(5)]
-    pages = {"/": links(*urls, *urls, *urls), **{url: page("a") for url in urls}}
-    with caplog.at_level("WARNING", "scrapy_urlcanon"):
-        result = await crawl(site(pages), {**RULES, "DUPEFILTER_CLASS": Foreign})
-    assert result.pages == ["/", *urls]
-    assert result.figures["dropped"] == 0
-    (warning,) = [record.getMessage() for record in caplog.records]
-    assert "Foreign does not ask" in warning
 
 
 @deferred_f_from_coro_f
