@@ -84,6 +84,9 @@ class Stat(Enum):
     """Domains for which an entry, or an option of one value, was turned off during the crawl."""
     AUDIT_LET_THROUGH = "audit/let_through"
     """Dropped variants that were fetched because their option was turned off."""
+    AUDIT_ASKED_AGAIN = "audit/asked_again"
+    """Dropped variants that were fetched because their page, as several others, had shown what may
+    have been a captcha."""
     AUDIT_FORGOTTEN = "audit/forgotten"
     """Dropped variants that could not be fetched then: more were dropped than
     `URLCANON_AUDIT_MAX_PENDING`, or they took more than `URLCANON_PENDING_MAX_BYTES`."""

@@ -37,3 +37,55 @@ async def test_right_entry_stands_where_all_is_a_wall_from_some_page_on(crawl, w
 
     result = await crawl(shop(urls, answer), {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1})
     assert not [name for name in result.figures if "suspended" in name]
+
+
+URLS = [f"/p{n}{query}" for query in ("", "?sid=1", "?sid=2") for n in range(12)]
+
+
+@pytest.mark.parametrize("wall", WALLS)
+@pytest.mark.parametrize("length", [2, 5])
+@deferred_f_from_coro_f
+async def test_pages_behind_a_wall_for_a_while_are_fetched_by_another_url(crawl, wall, length):
+    """One is asked for when there is nothing else to fetch; it shows that the others may be too."""
+    got = []
+
+    def answer(request, count):
+        if 6 <= count < 6 + length:
+            return WALLS[wall](count)
+        got.append(request.path)
+        return product(request.path, seed=count)
+
+    result = await crawl(shop(URLS, answer), {**RIGHT, **SETTINGS})
+    assert set(got) == {f"/p{n}" for n in range(12)}
+    assert result.figures["audit/asked_again"] == length
+    assert not [name for name in result.figures if "suspended" in name]
+
+
+@deferred_f_from_coro_f
+async def test_form_that_stands_there_for_good_is_fetched_once_more(crawl):
+    """It shows the same at the other URL: nothing was missed."""
+
+    def answer(request, count):
+        is_form = int(request.path[2:]) % 3 == 0
+        return page("<title>Log in</title>Name") if is_form else product(request.path, seed=count)
+
+    result = await crawl(shop(URLS, answer), {**RIGHT, **SETTINGS})
+    assert len(result.hits) == 1 + 12 + 3 + 1
+    assert result.figures["audit/asked_again"] == 1
+
+
+@deferred_f_from_coro_f
+async def test_wall_that_gives_way_to_a_form_tells_nothing_of_the_pages_behind_it(crawl):
+    """The next of them is asked for."""
+
+    def answer(request, count):
+        if 2 <= count < 7:
+            return page(WALL)
+        is_form = int(request.path[2:]) in {2, 8, 9}
+        return page("<title>Log in</title>Name") if is_form else product(request.path, seed=count)
+
+    result = await crawl(shop(URLS, answer), {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 0.2})
+    shown = {item["url"] for item in result.items if "material" in item["text"]}
+    assert {url.partition("?")[0].rpartition("/")[2] for url in shown} == {
+        f"p{n}" for n in range(12) if n not in {2, 8, 9}
+    }

@@ -21,6 +21,7 @@ from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
 from scrapy_urlcanon.crawl.checks.suspension import Suspension
 from scrapy_urlcanon.crawl.checks.trial import AuditedPair, Trial, rounds_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, RESCUE, mark_of, marked, with_url
+from scrapy_urlcanon.crawl.recovery.walls import Walls
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 from scrapy_urlcanon.pages.same_page import sampled_lines
@@ -56,8 +57,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.same_page import PageDigest
     from scrapy_urlcanon.pages.shown import Shown
 
-_MOST_FETCHES = 8
-"""After so many fetches one variant is not worth more."""
 _NO_MERGE = Merge((), is_joint=False)
 
 
@@ -134,6 +133,7 @@ class Audit:
                 fetch=self._fetch_side,
                 conclude=self._conclude,
             )
+        self._walls = Walls(crawler, self._variants, contents, self._sample.budget, stats)
         contents.on_renamed.append(self.renamed)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.verdicts.complete, signals.spider_closed)
@@ -144,7 +144,7 @@ class Audit:
 
     def merged(self) -> Iterator[Request]:
         """Yield what was dropped and is to be let through if what merged it proves wrong."""
-        yield from self._variants.requests
+        yield from (drop.request for drop in self._variants.drops)
         for trial in self._trials.values():
             if not trial.is_got and not trial.on_verdict:
                 yield trial.drop.request
@@ -362,7 +362,7 @@ class Audit:
         if self._contents.common.is_elsewhere(shown.digest, trial.page):
             dropped = parts_dropped(trial.drop.request.url, trial.drop.first)
             self._sample.sites.of(trial.drop.domain).note_shared(shown.texts, dropped)
-        if isinstance(judgement, Side) and trial.fetches >= _MOST_FETCHES:
+        if isinstance(judgement, Side) and trial.is_exhausted:
             return Judgement(Verdict.CANNOT_TELL, RESTLESS)
         return judgement
 

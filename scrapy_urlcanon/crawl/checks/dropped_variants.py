@@ -55,9 +55,9 @@ class DroppedVariants:
             self._make_room()
 
     @property
-    def requests(self) -> Iterator[Request]:
+    def drops(self) -> Iterator[Drop]:
         """Those that are remembered, the oldest first."""
-        return (drop.request for drop in self._remembered.values())
+        return iter(self._remembered.values())
 
     def has(self, request: Request) -> bool:
         """Tell whether *request*, or one that asks for the very same, is remembered."""

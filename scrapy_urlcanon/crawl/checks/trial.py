@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.pages.same_page import PageDigest
 
 
+_MOST_FETCHES = 8
+
+
 class AuditedPair(NamedTuple):
     """What the audit found about one dropped variant."""
 
@@ -106,6 +109,11 @@ class Trial:
     def has_control(self) -> bool:
         """Whether the kept page was fetched a second time, and was itself."""
         return self.comparison is not None and self.comparison.has_control
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether it took so many fetches that one variant is not worth more."""
+        return self.fetches >= _MOST_FETCHES
 
     @property
     def is_of_files(self) -> bool:
