@@ -3,7 +3,12 @@
 import pytest
 from audited_shop import RIGHT, SETTINGS, WRONG, product, shop
 from loopback import page
+from scrapy import Request, signals
+from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import SITE, FollowSpider
+
+from scrapy_urlcanon.crawl.recovery.walls import Walls
 
 WALL = "<title>Are you a robot?</title><p>Please say that you are none"
 WALLS = {
@@ -89,3 +94,33 @@ async def test_wall_that_gives_way_to_a_form_tells_nothing_of_the_pages_behind_i
     assert {url.partition("?")[0].rpartition("/")[2] for url in shown} == {
         f"p{n}" for n in range(12) if n not in {2, 8, 9}
     }
+
+
+class FedSpider(FollowSpider):
+    """Asks for one page more each time that it idles."""
+
+    @classmethod
+    def from_crawler(cls, crawler, *args, **kwargs):
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.left = [f"{SITE}/p{n}{query}" for n in range(60) for query in ("", "?sid=1")]
+        crawler.signals.connect(spider.feed, signals.spider_idle)
+        return spider
+
+    def feed(self):
+        if self.left:
+            self.crawler.engine.crawl(Request(self.left.pop()))
+            raise DontCloseSpider
+
+
+@deferred_f_from_coro_f
+async def test_what_was_dropped_is_not_gone_through_each_time_that_a_spider_idles(
+    crawl, monkeypatch
+):
+    """But each time that it has a tenth more pages."""
+    looks = []
+    groups = Walls._groups
+    monkeypatch.setattr(Walls, "_groups", lambda self: looks.append(1) or groups(self))
+    respond = shop([], lambda request, _: product(request.path))
+    result = await crawl(respond, {**RIGHT, **SETTINGS}, spider=FedSpider)
+    assert len(result.pages) == 61
+    assert len(looks) < 30

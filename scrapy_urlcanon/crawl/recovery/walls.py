@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 _SEVERAL = 2
 """So many pages, which the rules keep apart, show the same where it stands in their place."""
+_MORE_PAGES = 1.1
+"""After so many times as many pages it is looked at again, where a spider is fed as it idles."""
 
 
 class Walls:
@@ -61,15 +63,18 @@ class Walls:
         self._stats = stats
         # By what several pages show: the page of which another URL was let through.
         self._asked: dict[int, bytes] = {}
-        self._pages = -1
-        """How many the spider had when it was last looked at."""
+        self._next = 1
+        """With how many pages it is looked at again."""
+        self._is_told_soon = False
+        """Whether anything was let through since it was last looked at."""
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
 
     def spider_idle(self) -> None:
         """Let through what may show its page by now, and had nothing but a wall in its place."""
-        if self._budget.pages == self._pages:
+        if self._budget.pages < self._next and not self._is_told_soon:
             return
-        self._pages = self._budget.pages
+        self._next = int(self._budget.pages * _MORE_PAGES) + 1
+        self._is_told_soon = False
         groups = self._groups()
         for look, drops in groups.items():
             is_over = self._is_over(look, groups)
@@ -114,6 +119,7 @@ class Walls:
         return not self._asked or self._budget.has_room(Need.LITTLE_KNOWN)
 
     def _let_through(self, drop: Drop) -> None:
+        self._is_told_soon = True
         self._variants.forget(drop.request)
         self._stats.inc(Stat.AUDIT_ASKED_AGAIN)
         self._crawler.engine.crawl(marked(drop.request, RELEASED))
