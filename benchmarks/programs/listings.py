@@ -1,13 +1,14 @@
-"""Listings of folders, by Apache, nginx and lighttpd."""
+"""Listings of folders, by Apache, nginx, with its fancyindex too, and lighttpd."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.programs import servers
 from benchmarks.programs.content import DAY, EPOCH, Writer
-from benchmarks.programs.program import Program
+from benchmarks.programs.program import Program, Unavailable
 
 if TYPE_CHECKING:
     from benchmarks.programs.program import Place
@@ -33,7 +34,9 @@ DocumentRoot "{folder}/files"
   Require all granted
 </Directory>
 """
+_FANCYINDEX = Path("/usr/lib/nginx/modules/ngx_http_fancyindex_module.so")
 _NGINX = """\
+{module}
 daemon off;
 pid {folder}/nginx.pid;
 error_log {folder}/nginx.log;
@@ -44,7 +47,7 @@ http {{
   access_log off;
   client_body_temp_path {folder}/tmp; proxy_temp_path {folder}/tmp; fastcgi_temp_path {folder}/tmp;
   uwsgi_temp_path {folder}/tmp; scgi_temp_path {folder}/tmp;
-  server {{ listen 127.0.0.1:{port}; root {folder}/files; autoindex on; }}
+  server {{ listen 127.0.0.1:{port}; root {folder}/files; {listing} on; }}
 }}
 """
 
@@ -77,11 +80,21 @@ def _serve_apache(place: Place) -> None:
     place.start("/usr/sbin/apache2", "-D", "FOREGROUND", "-f", place.write("apache.conf", text))
 
 
-def _serve_nginx(place: Place) -> None:
+def _serve_nginx(place: Place, listing: str = "autoindex", module: str = "") -> None:
     text = _NGINX.format(
-        folder=place.folder, port=place.port, user="user root;" if _is_root() else ""
+        folder=place.folder,
+        port=place.port,
+        user="user root;" if _is_root() else "",
+        listing=listing,
+        module=module,
     )
     place.start("/usr/sbin/nginx", "-c", place.write("nginx.conf", text))
+
+
+def _serve_fancyindex(place: Place) -> None:
+    if not _FANCYINDEX.exists():
+        raise Unavailable(f"{_FANCYINDEX} is missing")
+    _serve_nginx(place, "fancyindex", f"load_module {_FANCYINDEX};")
 
 
 def _serve_lighttpd(place: Place) -> None:
@@ -106,6 +119,15 @@ PROGRAMS = (
         _serve_nginx,
         ("nginx",),
         "nginx-light",
+    ),
+    Program(
+        "fancyindex",
+        "nginx' fancyindex listings",
+        "listing",
+        lambda place: fill_with_files(place, 24),
+        _serve_fancyindex,
+        ("nginx",),
+        "libnginx-mod-http-fancyindex",
     ),
     Program(
         "lighttpd",

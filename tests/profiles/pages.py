@@ -227,6 +227,12 @@ KNOWN = [
         place="/pub/",
     ),
     Shown(
+        "fancyindex_listing",
+        "http://a.example/pub/",
+        head("<title>Index of /pub/</title>", shows='<a href="?C=N&amp;O=A">File Name</a>'),
+        place="/pub/",
+    ),
+    Shown(
         "lighttpd_listing",
         "http://a.example/pub/",
         head("<title>Index of /pub/</title>", shows='<table summary="Directory Listing"></table>'),
