@@ -70,6 +70,12 @@ class Installation:
             == (other.profile.name, other.host, other.port)
         ) and other.place.startswith(self.place)
 
+    def belongs_to(self, other: Installation) -> bool:
+        """Tell whether one of both runs on the other, so that they stand in one place."""
+        return (
+            other.profile.name in self.profile.runs_on or self.profile.name in other.profile.runs_on
+        )
+
     def rules(self, *, certain: bool) -> Iterator[ProfileRule]:
         """Yield the rules that hold here: those that are certain for its version, or the rest."""
         for rule in self.profile.rules:

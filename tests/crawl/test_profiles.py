@@ -85,6 +85,12 @@ def forum(*urls):
     }
 
 
+def listing(path, links):
+    """Return what a server writes of the folder at *path*."""
+    head = f"<head><title>Index of {path}</title></head>"
+    return page(f"<html>{head}<body>{links}</body></html>")
+
+
 START = (f"{SITE}/forum/index.php",)
 
 
@@ -100,6 +106,28 @@ async def test_rules_hold_from_the_first_page_on(crawl, board, caplog):
     assert len(on.hits) == 2
     assert on.figures["profile/recognised/Board"] == 1
     assert "Recognised Board 2.1 at site.example/forum/, by generator Board" in caplog.text
+
+
+@deferred_f_from_coro_f
+async def test_what_a_program_runs_on_is_no_other_program_below_it(crawl):
+    """Listings by fancyindex look like nginx' own below the top, and are in one order there too."""
+    orders = "".join(f'<a href="?C={by}&amp;O={way}">{by}</a>' for by in "NS" for way in "AD")
+    listings = {
+        "/": listing("/", f'{orders}<a href="a/">a</a>'),
+        "/a/": listing("/a/", f'{orders}<a href="../">Parent directory/</a><a href="b/">b</a>'),
+        "/a/b/": listing("/a/b/", f'{orders}<a href="../">Parent directory/</a>'),
+    }
+    respond = site(
+        {
+            f"{SITE}{path}{query}": shows
+            for path, shows in listings.items()
+            for query in ("", *(f"?C={by}&O={way}" for by in "NS" for way in "AD"))
+        }
+    )
+    off = await crawl(respond, {"URLCANON_PROFILES": False}, start=(f"{SITE}/",))
+    on = await crawl(respond, {}, start=(f"{SITE}/",))
+    assert len(off.hits) == 15
+    assert len(on.hits) == 3
 
 
 @deferred_f_from_coro_f

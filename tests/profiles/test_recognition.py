@@ -50,6 +50,13 @@ def test_program_that_runs_on_another_one_is_recognised_with_it():
     assert found == {"WordPress": (6, 1, 9), "WooCommerce": (7, 1, 0)}
 
 
+def test_listing_that_has_the_signs_of_another_one_is_recognised_below_the_top_too():
+    """Only there does fancyindex link the folder above, as nginx' own listings do."""
+    shows = '<a href="?C=N&amp;O=A">File Name</a><a href="../">Parent directory/</a>'
+    found = recognised(head("<title>Index of /pub/a/</title>", shows=shows))
+    assert {one.profile.name for one in found} == {"nginx listing", "nginx fancyindex listing"}
+
+
 @pytest.mark.parametrize("name", OTHERS)
 def test_nothing_is_recognised_on_pages_of_others(name):
     """Neither on those of other programs, nor where somebody writes about one."""

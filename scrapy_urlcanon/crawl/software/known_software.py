@@ -189,7 +189,11 @@ class KnownSoftware:
                 for one in found
                 for rule_set in one.rule_sets(
                     certain=True,
-                    others=tuple(other.place for other in found if other.port == one.port),
+                    others=tuple(
+                        other.place
+                        for other in found
+                        if other.port == one.port and not one.belongs_to(other)
+                    ),
                 )
             ),
         )
