@@ -10,6 +10,7 @@ from scrapy_urlcanon.report.json_form import to_json
 from scrapy_urlcanon.report.page import to_html
 from scrapy_urlcanon.report.sampling import COUNTED_URLS
 from scrapy_urlcanon.report.sections.domains import OTHER
+from scrapy_urlcanon.report.sections.findings import findings_of
 from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl
 
 
@@ -127,6 +128,23 @@ def test_largest_groups_are_always_there(make_drop, collector):
     assert group.dropped == 300
     assert group.urls == COUNTED_URLS
     assert 1 <= len(group.variants) <= 10
+
+
+def test_sections_of_a_long_page_are_no_trap(make_drop, collector, changed):
+    """Scrapy alone drops them too, which no rule has to answer for."""
+    manual = "http://example.com/manual"
+    for number in range(300):
+        collector.add(make_drop(f"{manual}#{number}", manual, rules=("fragment",)))
+    found = findings_of(changed(groups=collector.groups()))
+    assert not any("very many" in one.title for one in found)
+    first = f"{manual}?sid=0"
+    for number in range(60):
+        drop = make_drop(
+            f"{manual}?sid={number + 1}#a", first, rules=("drop_params:sid", "fragment")
+        )
+        collector.add(drop)
+    found = findings_of(changed(groups=collector.groups()))
+    assert any("very many" in one.title for one in found)
 
 
 def test_variants_of_each_combination_of_rules_are_shown(make_drop, collector):

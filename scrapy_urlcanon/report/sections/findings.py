@@ -97,7 +97,11 @@ def _false_merges(report: Report) -> Iterator[Finding]:
 
 def _large_groups(report: Report) -> Iterator[Finding]:
     large = sorted(
-        (group for group in report.rows(Group) if group.urls >= _LARGE_GROUP),
+        (
+            group
+            for group in report.rows(Group)
+            if group.urls >= _LARGE_GROUP and not group.is_of_sections
+        ),
         key=lambda group: -group.urls,
     )
     if large:

@@ -98,6 +98,20 @@ class Group:
             f"{'at least ' if self.urls >= COUNTED_URLS else ''}{count_of(self.urls, 'other URL')}"
         )
 
+    @property
+    def is_of_sections(self) -> bool:
+        """Whether the variants that are shown lead to sections of the page that was kept.
+
+        A fragment is not sent: Scrapy alone would have dropped these too.
+        """
+        kept = self.kept.partition("#")[0]
+        # What an entry took away may be hidden in both.
+        return bool(self.variants) and all(
+            variant.url.partition("#")[0] == kept
+            and not any(step.entries for step in variant.steps)
+            for variant in self.variants
+        )
+
 
 _DECLARATION = StepOnUrl(DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING, "kept")
 
