@@ -1,4 +1,4 @@
-"""What writes the documentation of a program: Sphinx, Javadoc, Doxygen, pydoc, MkDocs, Docutils."""
+"""What documents a program: Sphinx, Javadoc, Doxygen, pydoc, MkDocs, Docutils, godoc."""
 
 from __future__ import annotations
 
@@ -128,6 +128,27 @@ def _fill_docutils(place: Place) -> None:
     place.write("html/index.html", f"<title>Example</title><ul>{links}</ul>")
 
 
+def _fill_godoc(place: Place) -> None:
+    for number, (name, methods) in enumerate(_classes(77).items()):
+        package = name.lower()
+        body = "\n".join(
+            f"// {method.title()}Of is this: {said}\nfunc (it {name}) {method.title()}Of() {{}}\n"
+            for method, said in methods
+        )
+        place.write(
+            f"root/src/part{number % 4}/{package}/{package}.go",
+            f"// Package {package} is for {name}.\npackage {package}\n\n"
+            f"// A {name} is one.\ntype {name} struct{{}}\n\n{body}",
+        )
+
+
+def _serve_godoc(place: Place) -> None:
+    place.start(
+        *("godoc", f"-http=127.0.0.1:{place.port}", f"-goroot={place.folder / 'root'}"),
+        env={"GO111MODULE": "off", "GOPATH": str(place.folder / "none")},
+    )
+
+
 _WEB = ("lighttpd",)
 PROGRAMS = (
     Program(
@@ -152,5 +173,10 @@ PROGRAMS = (
     Program(
         *("docutils", "Docutils", "documentation", _fill_docutils, serve_html, _WEB, "lighttpd"),
         environment=TEXTS,
+    ),
+    Program(
+        *("godoc", "godoc", "documentation", _fill_godoc, _serve_godoc, ("godoc",)),
+        "golang-golang-x-tools",
+        path="/pkg/",
     ),
 )

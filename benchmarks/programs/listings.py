@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.programs import servers
 from benchmarks.programs.content import DAY, EPOCH, Writer
-from benchmarks.programs.program import Program, Unavailable
+from benchmarks.programs.program import Program
 
 if TYPE_CHECKING:
     from benchmarks.programs.program import Place
@@ -34,7 +33,7 @@ DocumentRoot "{folder}/files"
   Require all granted
 </Directory>
 """
-_FANCYINDEX = Path("/usr/lib/nginx/modules/ngx_http_fancyindex_module.so")
+_FANCYINDEX = "/usr/lib/nginx/modules/ngx_http_fancyindex_module.so"
 _NGINX = """\
 {module}
 daemon off;
@@ -92,8 +91,6 @@ def _serve_nginx(place: Place, listing: str = "autoindex", module: str = "") -> 
 
 
 def _serve_fancyindex(place: Place) -> None:
-    if not _FANCYINDEX.exists():
-        raise Unavailable(f"{_FANCYINDEX} is missing")
     _serve_nginx(place, "fancyindex", f"load_module {_FANCYINDEX};")
 
 
@@ -126,8 +123,8 @@ PROGRAMS = (
         "listing",
         lambda place: fill_with_files(place, 24),
         _serve_fancyindex,
-        ("nginx",),
-        "libnginx-mod-http-fancyindex",
+        ("nginx", _FANCYINDEX),
+        "nginx-light libnginx-mod-http-fancyindex",
     ),
     Program(
         "lighttpd",

@@ -239,6 +239,12 @@ KNOWN = [
         place="/pub/",
     ),
     Shown(
+        "godoc",
+        "http://a.example/go/pkg/fmt/",
+        head("<title>fmt - Go Documentation Server</title>", css("/go/lib/godoc/style.css")),
+        place="/go/",
+    ),
+    Shown(
         "gitweb",
         "http://a.example/gitweb.cgi?p=a.git",
         head(generator("gitweb/2.39.5 git/2.39.5"), css("static/gitweb.css")),
