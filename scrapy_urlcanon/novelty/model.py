@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from array import array
 from math import log
+from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.novelty.features import BITS
 from scrapy_urlcanon.novelty.inner_loops import count_on, doubt, expect, learn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class OnlineModel:
@@ -46,13 +50,14 @@ class OnlineModel:
         """Return the share that is expected of packed *features*."""
         return expect(self.weights, features, self._prior)
 
-    def count_on(self, features: bytes) -> float:
-        """Return the share that can be counted on of packed *features*: less is known, less.
+    def count_on(self, kinds: Iterable[bytes]) -> list[float]:
+        """Return the share that can be counted on of each of *kinds*, which are packed features.
 
-        Where nothing is known the mean of all is expected, so of many kinds that were never tried
-        some are always expected to be better than the best that is known.
+        The less is known of one, the less. Where nothing is known the mean of all is expected, so
+        of many kinds that were never tried some are always expected to be better than the best that
+        is known.
         """
-        return count_on(self.weights, self.known, features, self._prior)
+        return count_on(self.weights, self.known, kinds, self._prior)
 
     def doubt(self, features: bytes) -> float:
         """Return how little is known of packed *features*, from 0 to 1.

@@ -45,8 +45,9 @@ def test_model_learns_as_in_python(learned, asked):
     doubt = in_python.doubt(there[1], asked)
     assert compiled.doubt(here[1], asked) == pytest.approx(doubt)
     assert 0 <= doubt <= 1
-    counted = in_python.count_on(*there, asked, PRIOR)
-    assert compiled.count_on(*here, asked, PRIOR) == pytest.approx(counted)
+    kinds = [asked, *(numbers for numbers, _, _ in learned)]
+    counted = in_python.count_on(*there, kinds, PRIOR)
+    assert compiled.count_on(*here, kinds, PRIOR) == pytest.approx(counted)
 
 
 @given(st.integers(1, 40), st.lists(lines, max_size=10))
@@ -93,7 +94,7 @@ def test_features_of_other_sizes_are_an_error(module):
         with pytest.raises(IndexError):
             module.expect(weights[0], numbers, PRIOR)
         with pytest.raises(IndexError):
-            module.count_on(*weights, numbers, PRIOR)
+            module.count_on(*weights, [numbers], PRIOR)
         with pytest.raises(IndexError):
             module.learn(*weights, numbers, PRIOR, 0.5, again=False)
     with pytest.raises((IndexError, ZeroDivisionError)):

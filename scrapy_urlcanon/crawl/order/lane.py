@@ -13,7 +13,7 @@ from attrs import define
 from scrapy_urlcanon.novelty.features import Features
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 State: TypeAlias = "dict[bytes, tuple[bytes, list[int]]]"
 """By features of requests that wait: the shape of their URLs, and their numbers."""
@@ -57,25 +57,23 @@ class Turn(Enum):
 class _Class:
     """The requests with the same features."""
 
-    requests: deque[int] | int
-    """Their numbers. Most classes of a broad crawl have one, and a deque takes much memory."""
+    first: int
+    """The number of the one that waits longest."""
     shape: bytes
     """The coarse features of all of them."""
+    others: deque[int] | None = None
+    """The numbers of the others. Most classes of a broad crawl have none, and a deque takes much
+    memory."""
     level: int = 0
     """How good the next one is, in steps."""
 
     def __len__(self) -> int:
-        return 1 if isinstance(self.requests, int) else len(self.requests)
-
-    @property
-    def first(self) -> int:
-        """The number of the one that waits longest."""
-        return self.requests if isinstance(self.requests, int) else self.requests[0]
+        return 1 + len(self.others) if self.others else 1
 
     @property
     def last(self) -> int:
         """The number of the one that began to wait last."""
-        return self.requests if isinstance(self.requests, int) else self.requests[-1]
+        return self.others[-1] if self.others else self.first
 
 
 class Room:
@@ -95,15 +93,15 @@ class Lane:
     What a page leads to counts the more the less is left that is worth anything itself: a crawl
     that has only pages of content to fetch will soon have none.
 
-    :param count_on: returns what can be counted on of requests with these features, which is more
-        than 0, and of what they lead to.
+    :param count_on: returns for the features of each of some classes what can be counted on of
+        these requests, which is more than 0, and of what they lead to.
     :param doubt: returns how little is known of these features.
     :param room: is shared by all lanes.
     """
 
     def __init__(
         self,
-        count_on: Callable[[bytes], tuple[float, float]],
+        count_on: Callable[[Sequence[bytes]], Sequence[tuple[float, float]]],
         doubt: Callable[[bytes], float],
         room: Room,
     ) -> None:
@@ -137,14 +135,14 @@ class Lane:
         if found is None:
             found = self._classes[key] = _Class(number, shape)
             self._room.taken += 1
-            news, lead = self._count_on(key)
+            ((news, lead),) = self._count_on((key,))
             found.level = _level(news + self._discount * lead)
             heappush(self._best, (-found.level, number, key))
             heappush(self._oldest, (number, key))
-        elif isinstance(found.requests, int):
-            found.requests = deque((found.requests, number))
+        elif found.others is None:
+            found.others = deque((number,))
         else:
-            found.requests.append(number)
+            found.others.append(number)
         self._size += 1
 
     def take(self, turn: Turn) -> tuple[int, Features]:
@@ -162,9 +160,8 @@ class Lane:
         if len(self._tried) > _MAX_CLASSES:
             self._tried.clear()
         self._tried[found.shape] += 1
-        if len(found) > 1:
-            assert isinstance(found.requests, deque)  # noqa: S101 - a number is one request
-            found.requests.popleft()
+        if found.others:
+            found.first = found.others.popleft()
             heappush(self._oldest, (found.first, key))
         else:
             del self._classes[key]
@@ -178,18 +175,15 @@ class Lane:
     def state(self) -> State:
         """Return what waits."""
         return {
-            key: (
-                each.shape,
-                [each.requests] if isinstance(each.requests, int) else list(each.requests),
-            )
+            key: (each.shape, [each.first, *(each.others or ())])
             for key, each in self._classes.items()
         }
 
     def restore(self, state: State) -> list[int]:
         """Have wait what waited when :meth:`state` was called; return the numbers."""
         self._classes = {
-            key: _Class(deque(numbers) if len(numbers) > 1 else numbers[0], shape)
-            for key, (shape, numbers) in state.items()
+            key: _Class(first, shape, deque(others) if others else None)
+            for key, (shape, (first, *others)) in state.items()
         }
         self._room.taken += len(state)
         self._order_by_age()
@@ -230,14 +224,16 @@ class Lane:
         if len(self._oldest) > 2 * len(classes):
             # Most are out of date: as many would gather as requests are taken.
             self._order_by_age()
-        expected = {key: self._count_on(key) for key in classes}
-        wealth = sum(expected[key][0] * len(each) for key, each in classes.items())
+        # All at once: one by one that took half of the time.
+        expected = self._count_on([*classes])
+        kinds = classes.values()
+        wealth = sum([news * len(each) for (news, _), each in zip(expected, kinds, strict=True)])
         # In pages like the best there is, here or behind these: the scale of what is expected is
         # that of the site, and where all bring little, a list of more of it is not worth more.
-        wealth /= max(map(max, expected.values()), default=1.0)
+        wealth /= max(map(max, expected), default=1.0)
         discount = self._discount = _DISCOUNT + (1 - _DISCOUNT) / (1 + wealth / _WEALTH)
-        for key, (news, lead) in expected.items():
-            classes[key].level = _level(news + discount * lead)
+        for (news, lead), each in zip(expected, kinds, strict=True):
+            each.level = _level(news + discount * lead)
         self._best = [(-each.level, each.first, key) for key, each in classes.items()]
         heapify(self._best)
 

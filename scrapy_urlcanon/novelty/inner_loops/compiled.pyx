@@ -91,13 +91,21 @@ def doubt(double[::1] known not None, bytes features not None):
 def count_on(
     double[::1] weights not None,
     double[::1] known not None,
-    bytes features not None,
+    kinds,
     double prior,
 ):
-    cdef Py_ssize_t count = _count(features, min(weights.shape[0], known.shape[0]))
-    return _expect(weights, features, count, prior) * (
-        1.0 - CAUTION * _doubt(known, features, count)
-    )
+    cdef Py_ssize_t size = min(weights.shape[0], known.shape[0]), count
+    cdef bytes features
+    cdef list found = []
+    for features in kinds:
+        if features is None:
+            raise TypeError("expected bytes")
+        count = _count(features, size)
+        found.append(
+            _expect(weights, features, count, prior)
+            * (1.0 - CAUTION * _doubt(known, features, count))
+        )
+    return found
 
 
 def learn(

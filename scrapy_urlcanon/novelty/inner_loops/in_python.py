@@ -10,7 +10,7 @@ from scrapy_urlcanon.novelty.packing import unpacked
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 UNSURE: Final = 8.0
 """The variance, in logits, of what is expected where all features are new."""
@@ -54,9 +54,17 @@ def doubt(known: array[float], features: bytes) -> float:
     return sum(1.0 - known[number] for number in numbers) / max(1, len(numbers))
 
 
-def count_on(weights: array[float], known: array[float], features: bytes, prior: float) -> float:
-    """Return the share that can be counted on of packed *features*; *prior* is a logit."""
-    return expect(weights, features, prior) * (1.0 - CAUTION * doubt(known, features))
+def count_on(
+    weights: array[float], known: array[float], kinds: Iterable[bytes], prior: float
+) -> list[float]:
+    """Return the share that can be counted on of each of *kinds*, which are packed features.
+
+    :param prior: a logit.
+    """
+    return [
+        expect(weights, features, prior) * (1.0 - CAUTION * doubt(known, features))
+        for features in kinds
+    ]
 
 
 def learn(

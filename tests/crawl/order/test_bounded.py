@@ -11,11 +11,13 @@ from scrapy_urlcanon.novelty.model import OnlineModel
 from scrapy_urlcanon.novelty.packing import packed, unpacked
 
 
-def lane(room=None):
-    """Return a lane where the features say what is expected."""
-    return Lane(
-        lambda features: (1 / (1 + max(unpacked(features))), 0.0), lambda _: 1.0, room or Room()
-    )
+def lane(room=None, worth=lambda last: 1 / (1 + last), doubt=lambda _: 1.0):
+    """Return a lane where the last of the features says what is expected."""
+
+    def count_on(kinds):
+        return [(worth(max(unpacked(features))), 0.0) for features in kinds]
+
+    return Lane(count_on, doubt, room or Room())
 
 
 def features(number):
@@ -102,7 +104,7 @@ def test_kind_that_was_found_last_comes_first_in_its_turn():
 def test_that_of_which_least_is_known_comes_first_in_its_turn():
     """Of two of which as little is known, and within one kind, that which waits longest."""
     known = OnlineModel(prior=0.5)
-    waiting = Lane(lambda _: (0.5, 0.0), known.doubt, Room())
+    waiting = lane(worth=lambda _: 0.5, doubt=known.doubt)
     kinds = [Features(packed([kind]), packed([kind, 100 + kind])) for kind in range(3)]
     for number in range(9):
         waiting.push(number, kinds[number // 3])
@@ -117,7 +119,7 @@ def test_that_of_which_least_is_known_comes_first_in_its_turn():
 def test_what_was_learned_counts_soon_where_very_many_kinds_wait():
     """Of 1,600 kinds one turns out to be worth much: it does not wait for hundreds of others."""
     worth = {}
-    waiting = Lane(lambda key: (worth.get(max(unpacked(key)), 0.5), 0.0), lambda _: 1.0, Room())
+    waiting = lane(worth=lambda last: worth.get(last, 0.5))
     for number in range(1_600):
         waiting.push(number, features(number))
     worth[100 + 1_500] = 0.9
@@ -127,7 +129,7 @@ def test_what_was_learned_counts_soon_where_very_many_kinds_wait():
 def test_of_two_that_are_about_as_good_that_which_waits_longest_comes_first():
     """A few per cent more are no reason to leave the order of the links, twice as much is one."""
     worth = {101: 0.2, 102: 0.21, 103: 0.42}
-    waiting = Lane(lambda key: (worth[max(unpacked(key))], 0.0), lambda _: 1.0, Room())
+    waiting = lane(worth=worth.get)
     for number in (1, 2, 3):
         waiting.push(number, features(number))
     assert [waiting.take(Turn.BEST)[0] for _ in worth] == [3, 1, 2]
