@@ -93,7 +93,7 @@ class Standing:
 
     >>> standing = Standing("http://a.example/post/7?lang=en")
     >>> for path in ("7?lang=en&print=1", "7?view=2", "7/edit", "8", ""):
-    ...     print(standing.of(f"http://a.example/post/{path}"))
+    ...     print(standing.of(*split_url(f"http://a.example/post/{path}")))
     stands for more of it
     stands at its path
     stands below it
@@ -111,9 +111,8 @@ class Standing:
         self._query = {*_SEPARATOR.split(query)} if query else set()
         self._below = f"{self._path.rstrip('/')}/"
 
-    def of(self, url: str) -> str:
-        """Return how *url* stands to the page."""
-        folder, leaf, query = split_url(url)
+    def of(self, folder: str, leaf: str, query: str) -> str:
+        """Return how a URL stands to the page, by what :func:`split_url` returns of it."""
         is_of_folder = folder == self._folder
         if is_of_folder and leaf == self._leaf:
             is_more = self._query <= {*_SEPARATOR.split(query)}
@@ -194,15 +193,24 @@ class UrlFeatures:
         :param context: further ones, of the link or of the page with the link.
         :param linked_by: the coarse features of the page with the link.
         """
-        folder, leaf, query = split_url(url)
-        parts = _parts(folder, leaf, query)
+        return self.of_split(*split_url(url), context, linked_by)
+
+    def of_split(
+        self, folder: str, leaf: str, query: str, context: tuple[str, ...], linked_by: bytes
+    ) -> Features:
+        """Return the features of a URL as :func:`split_url` returns it; see :meth:`of`."""
+        above = _folder(folder)
+        # Without a path its last slash is that of the scheme.
+        last = fold(leaf) if above[0] else leaf
+        pairs: _Query = ()
         if query:
+            pairs = _pairs(query)
             context += self.numbers.of(folder + leaf, query)
-        asked = (parts, context, linked_by)
+        asked = (above, last, pairs, context, linked_by)
         known = self._known.get(asked)
         if known:
             return known
-        features, least = self._made(parts, context, linked_by)
+        features, least = self._made(_parts(above, last, pairs), context, linked_by)
         # Twice as often: they are known until all counts are halved.
         if least >= 2 * _RARE:
             if len(self._known) >= _KEPT:
@@ -254,10 +262,12 @@ class UrlFeatures:
         >>> features.renewed(urls[-1], last)
         b''
         """
-        host, path, query = _parts(*split_url(url))
+        folder, leaf, query = split_url(url)
+        above = _folder(folder)
+        host, path, pairs = _parts(above, fold(leaf) if above[0] else leaf, _pairs(query))
         of_host = _of_host(host)
         numbers = unpacked(features.all)
-        words = _words(path, query)
+        words = _words(path, pairs)
         texts = [_of_text(_word(name)[0], text, of_host) for name, text in words]
         begin = len(numbers) - 1 - 2 * len(texts)
         if begin * numbers.itemsize < len(features.coarse):
@@ -324,27 +334,30 @@ class _Shape(NamedTuple):
     """The same, packed."""
 
 
-def _parts(folder: str, leaf: str, query: str) -> _Parts:
+def _parts(above: tuple[str, _Path], last: str, pairs: _Query) -> _Parts:
     """Return host, segments of the path and names and values of the parameters of a URL.
 
-    :param folder: up to its last slash, and with that.
+    :param above: what :func:`_folder` returns of it.
+    :param last: its last segment, or its host where there is no path.
     """
-    host, above = _folder(folder)
-    path = (*above, fold(leaf)) if host else ("",)
-    # Without a path its last slash is that of the scheme.
-    host = host or leaf
+    host, path = above
+    return (host, (*path, last), pairs) if host else (last, ("",), pairs)
+
+
+def _pairs(query: str) -> _Query:
+    """Return names and values of the parameters of *query*."""
     if not query:
-        return host, path, ()
+        return ()
     if "=" not in query:
         # Words that are searched for (RFC 3875, section 4.4): each may be of one page alone, and as
         # a name each would make a shape of its own.
         words = filter(None, _NO_WORD.split(query))
-        return host, path, tuple(("", fold(word)) for word in islice(words, _MAX_PARAMETERS))
+        return tuple(("", fold(word)) for word in islice(words, _MAX_PARAMETERS))
     pairs = []
     for piece in _SEPARATOR.split(query)[:_MAX_PARAMETERS]:
         name, _, value = piece.partition("=")
         pairs.append((fold(name), fold(value)))
-    return host, path, tuple(pairs)
+    return tuple(pairs)
 
 
 @lru_cache(_KEPT)

@@ -60,12 +60,17 @@ class Links:
         links = links_of(response)
         parents = [link.getparent() for link, _ in links]
         above = [None if parent is None else parent.getparent() for parent in parents]
-        places = list(zip(_names(parents), _names(above), strict=True))
-        counts = Counter(places)
-        rels = ["nofollow" if "nofollow" in link.get("rel", "") else "follow" for link, _ in links]
-        kinds = list(zip(places, rels, strict=True))
+        rels = [link.get("rel") for link, _ in links]
+        kinds = list(zip(_names(parents), _names(above), rels, strict=True))
         # Few: those of one kind have the same object.
-        contexts = {(place, rel): _context(place, counts[place], rel) for place, rel in {*kinds}}
+        of_kind = Counter(kinds)
+        counts: Counter[tuple[str, str]] = Counter()
+        for (parent, outer, _), count in of_kind.items():
+            counts[parent, outer] += count
+        contexts = {
+            (parent, outer, rel): _context((parent, outer), counts[parent, outer], rel)
+            for parent, outer, rel in of_kind
+        }
         tails = [_tail(address) for _, address in links]
         # Of two that end alike the first one counts.
         kinds.reverse()
@@ -104,7 +109,8 @@ def _names(elements: list[etree._Element | None]) -> list[str]:
     return ["" if element is None else element.tag for element in elements]
 
 
-def _context(place: tuple[str, str], count: int, rel: str) -> tuple[str, ...]:
+def _context(place: tuple[str, str], count: int, rel: str | None) -> tuple[str, ...]:
     """Return the features of links within these two elements, of which the page has *count*."""
     alike = sum(count > bound for bound in _MANY)
-    return f"place {place[0]} in {place[1]}", f"alike {alike}", rel
+    follows = "nofollow" if rel and "nofollow" in rel else "follow"
+    return f"place {place[0]} in {place[1]}", f"alike {alike}", follows

@@ -6,7 +6,7 @@ from array import array
 from collections import Counter, deque
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from attrs import define, field
 from scrapy.exceptions import IgnoreRequest
@@ -22,6 +22,7 @@ from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.novelty.echoes import without_echoes
 from scrapy_urlcanon.novelty.features import Features, Standing, UrlFeatures, feature_of
+from scrapy_urlcanon.novelty.inner_loops import split_url
 from scrapy_urlcanon.novelty.model import OnlineModel
 from scrapy_urlcanon.novelty.news import News, SeenLines, Usual
 from scrapy_urlcanon.novelty.rehearsal import Rehearsal
@@ -220,7 +221,9 @@ class Order:
         # Under the URL: a redirect and a retry are other objects.
         self._in_flight: BoundedMapping[str, _Taken] = BoundedMapping(_MAX_IN_FLIGHT)
         self._fetched: WeakKeyDictionary[Request, Fetched] = WeakKeyDictionary()
-        self._linked_by: WeakKeyDictionary[Request, Fetched] = WeakKeyDictionary()
+        # Of each link: a WeakKeyDictionary takes several times as long, most of it in Python.
+        self._linked_by: dict[ref[Request], Fetched] = {}
+        self._forget = self._linked_by.pop
         self._young: deque[Fetched] = deque()
         # The share of pages that were new altogether, of late.
         self._all_new = 0.0
@@ -232,19 +235,23 @@ class Order:
 
     def features(self, request: Request) -> Features:
         """Return the features of *request*, which begins to wait."""
-        page = self._linked_by.pop(request, None)
+        page = self._linked_by.pop(ref(request), None)
         url = request.url
         suspected = self.suspicions.of(url)
         if page is None or page.links is None:
             return self._url_features.of(url, ("no link", *suspected))
-        context = (*page.links.context(url), page.standing.of(url), page.quality, *suspected)
-        features = self._url_features.of(url, context, page.taken.features.coarse)
+        split = split_url(url)
+        context = (*page.links.context(url), page.standing.of(*split), page.quality, *suspected)
+        features = self._url_features.of_split(*split, context, page.taken.features.coarse)
         page.leads[features.all] += 1
         return features
 
-    def count_on(self, features: bytes) -> tuple[float, float]:
-        """Return what can be counted on of a request with *features*, and of what it leads to."""
-        return self._news.count_on(features), self._leads.count_on(features)
+    def count_on(self, kinds: Sequence[bytes]) -> list[tuple[float, float]]:
+        """Return what can be counted on of a request of each of *kinds*, and of what it leads to.
+
+        A kind is the features of requests.
+        """
+        return list(zip(self._news.count_on(kinds), self._leads.count_on(kinds), strict=True))
 
     def doubt(self, features: bytes) -> float:
         """Return how little is known of what a request with *features* brings, from 0 to 1."""
@@ -302,11 +309,11 @@ class Order:
         if page is None or response.request is None:
             return None
         value = self._value
+        page.links = Links(response)
+        linked_by, forget = self._linked_by, self._forget
 
         def linked(request: Request) -> None:
-            if page.links is None:
-                page.links = Links(response)
-            self._linked_by[request] = page
+            linked_by[ref(request, forget)] = page
 
         def done(items: Sequence[Any]) -> None:
             if value:
