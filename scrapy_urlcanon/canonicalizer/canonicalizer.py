@@ -278,7 +278,8 @@ class Canonicalizer:
                 continue
             steps += written
             written = []
-            other = _apply([rule for rule in policy.rules if rule.as_written], url, steps)
+            as_written = [rule for rule in policy.rules if rule.as_written]
+            other = _apply(as_written, url, steps)
             if other != url:
                 url, text = other, str(other)
                 continue
@@ -293,11 +294,15 @@ class Canonicalizer:
             passes[before] = len(steps)
             more = []
             url = _apply([rule for rule in policy.rules if not rule.as_written], normalized, more)
+            if url != normalized:
+                steps += more
+            else:
+                # What one rule did, if anything, another one undid. What is for the URL as it was
+                # written may show only now: `/%68ttp://` is `/http://`.
+                url = _apply(as_written, normalized, steps)
+                if url == normalized:
+                    return before
             text = str(url)
-            if url == normalized:
-                # What one rule did, if anything, another one undid.
-                return text
-            steps += more
         raise UnparsableUrlError(f"its rules do not settle within {_MAX_PASSES} passes")
 
 

@@ -114,6 +114,11 @@ def test_laws_hold_for_any_text(url) -> None:
     preset="scrapy",
     urls=["http://example.com/a/index.php/index.html/"],
 )
+@example(  # What begins the inner URL shows when the path is decoded, or its dots are gone.
+    rules={"*": {"nested_url": "unwrap"}},
+    preset="safe",
+    urls=["http://example.com/a/%68ttp://b.com/", "http://example.com/http:/.//b.com/"],
+)
 @given(
     rules=rules,
     preset=st.sampled_from(list(PRESETS)),
