@@ -34,6 +34,7 @@ FORMAT = "removeparam"
 
 _HEADER = re.compile(r"\[(?:adblock|adguard|ublock)[^\]]*\]\s*\Z", re.IGNORECASE)
 _MODIFIERS = re.compile(r"\$(?=(?:[^$]*,)?(?:removeparam|queryprune)(?:[=,]|\Z))")
+_ALLOWS_PAGES = re.compile(r"@@.*\$(?:[^$]*,)?(?:document|doc|urlblock)(?:,|\Z)")
 _ELSEWHERE = re.compile(r"!\+.*(?<!NOT_)PLATFORM\(")
 """A hint: the next rule is for programs that have a name, and for no other one."""
 _UNESCAPED_COMMA = re.compile(r"(?<!\\),")
@@ -53,7 +54,7 @@ _TOO_MUCH = "it is left out wherever it would be removed, since this exception c
 
 @frozen
 class FilterRule:
-    """One line of a list that has a ``removeparam`` modifier."""
+    """One line of a list that removes parameters, or keeps them."""
 
     where: str
     text: str
@@ -63,17 +64,24 @@ class FilterRule:
 
     @classmethod
     def parse(cls, where: str, line: str) -> FilterRule | None:
-        """Return the rule in *line*, or None where it has no such modifier.
+        """Return the rule in *line*, or None where it is none about parameters.
 
         >>> FilterRule.parse("line 1", "||example.com^$removeparam=ref").modifiers
         ('removeparam=ref',)
+        >>> FilterRule.parse("line 1", "@@||example.com^$document").value() is None
+        True
         """
         found = _MODIFIERS.search(line)
-        if not found:
+        if found:
+            start, end = found.span()
+        elif _ALLOWS_PAGES.match(line):
+            start = line.rindex("$")
+            end = start + 1
+        else:
             return None
         is_exception = line.startswith("@@")
-        url_pattern = line[2 * is_exception : found.start()]
-        modifiers = tuple(part.strip() for part in _UNESCAPED_COMMA.split(line[found.end() :]))
+        url_pattern = line[2 * is_exception : start]
+        modifiers = tuple(part.strip() for part in _UNESCAPED_COMMA.split(line[end:]))
         return cls(where, line, is_exception, url_pattern, modifiers)
 
     def without_badfilter(self) -> tuple[bool, str, frozenset[str]]:
@@ -93,7 +101,7 @@ class FilterRule:
 def is_format(text: str) -> bool:
     """Tell whether *text* is meant as a filter list."""
     lines = (line.strip() for line in text.splitlines())
-    return any(_HEADER.match(line) or FilterRule.parse("", line) for line in lines)
+    return any(_HEADER.match(line) or _MODIFIERS.search(line) for line in lines)
 
 
 def read(text: str) -> Imported:

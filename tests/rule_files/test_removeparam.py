@@ -95,6 +95,16 @@ def test_an_exception_takes_back():
     assert imported.left_out == ()
 
 
+@pytest.mark.parametrize("modifiers", ["document", "doc,~third-party", "elemhide,urlblock"])
+def test_a_page_that_is_allowed_keeps_its_parameters(modifiers):
+    """An exception for the whole page is one for all its parameters; a plain one is not."""
+    imported = _read("$removeparam=x", f"@@||a.example^${modifiers}", "@@||b.example^", "@@c$image")
+    canonicalize = Canonicalizer(imported.rules).canonicalize
+    assert canonicalize("http://www.a.example/?x=1") == "http://www.a.example/?x=1"
+    assert canonicalize("http://b.example/?x=1") == "http://b.example/"
+    assert [left_out.rule for left_out in imported.left_out] == ["2 rules without removeparam"]
+
+
 def test_an_exception_beats_a_rule_for_a_path_below_it():
     """There the more specific pattern would win, so the exception overrides it."""
     imported = _read(
