@@ -59,6 +59,8 @@ def scopes_around(expression: str) -> tuple[list[Pattern], bool]:
 
     >>> scopes_around(r"^https?:\/\/(?:[a-z0-9-]+\.)*?a\.com\/b\/c.*?x=")
     ([Pattern(host='a.com', path='/b', conditions=())], False)
+    >>> [str(scope) for scope in scopes_around(r"^https?:\/\/a\.com")[0]]
+    ['a.com', 'a.com.*']
 
     :raises NotFiniteError: if there are none but the one for all URLs.
     """
@@ -73,7 +75,11 @@ def scopes_around(expression: str) -> tuple[list[Pattern], bool]:
         raise NotFiniteError("it may match anywhere in a URL")
     with_subdomains, hosts, rest = _hosts(expression)
     path = _literal_path(rest)
-    return [Pattern(host, path) for host in hosts], with_subdomains and not rest
+    scopes = [Pattern(host, path) for host in hosts]
+    if not rest:
+        # It may be the beginning of a longer name, such as `a.com.au`.
+        scopes += [Pattern(f"{host}.*") for host in hosts]
+    return scopes, with_subdomains and not rest
 
 
 def _literal_path(rest: str) -> str:

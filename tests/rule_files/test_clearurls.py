@@ -108,6 +108,15 @@ def test_an_exception_is_taken_back():
     assert [out.where for out in _missing(imported)] == ["providers.a.exceptions[1]"]
 
 
+def test_an_exception_for_the_beginning_of_a_host_holds_for_longer_ones():
+    """Nothing ends the expression, so that ``a.com.au`` keeps its parameter too."""
+    imported = _read(g=_provider(".*", "x", exceptions=[ANY + r"a\.com"]))
+    canonicalize = Canonicalizer(imported.rules).canonicalize
+    for kept in ("http://a.com/?x=1", "http://b.a.com/?x=1", "http://a.com.au/?x=1"):
+        assert canonicalize(kept) == kept
+    assert canonicalize("http://b.com/?x=1") == "http://b.com/"
+
+
 def test_an_exception_that_cannot_be_expressed_leaves_its_provider_out():
     """Without its exception the provider would merge what ClearURLs keeps apart."""
     imported = _read(g=_provider(".*", "ref", exceptions=[r"^https?:\/\/git\.[^/]*\/"]))
