@@ -11,17 +11,23 @@ of the foreign format.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from attrs import Factory, define
 
 from scrapy_urlcanon.canonicalizer.names import glob_matcher
-from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern, is_host_glob, with_parents
+from scrapy_urlcanon.canonicalizer.patterns import (
+    ANY_HOST,
+    Pattern,
+    is_host_glob,
+    with_parents,
+)
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 @define
@@ -115,56 +121,56 @@ class _TakingBack:
         self.options: dict[Pattern, dict[str, None]] = {}
         self.overriding: set[Pattern] = set()
         """Those that rules on more specific patterns would win over."""
-        self._groups: dict[Pattern, list[RuleGroup]] = {}
-        for group in groups:
-            for scope in {**group.drops, **group.options}:
-                self._groups.setdefault(scope, []).append(group)
-        self._index = PatternIndex(self._groups)
+        self._drops = _Whose((group, group.drops) for group in groups)
+        self._options = _Whose((group, group.options) for group in groups)
         self._exceptions = {id(group): PatternIndex(group.exceptions) for group in groups}
         for group in groups:
+            index = PatternIndex([*group.drops, *group.options])
+            dropped = {scope: _Dropped(names) for scope, names in group.drops.items()}
             for scope, names in group.exceptions.items():
-                self._add(group, scope, names)
+                self._add(group, index, dropped, scope, names)
 
-    def _add(self, group: RuleGroup, scope: Pattern, names: list[str] | None) -> None:
-        related = [other for other in self._index.related(scope) if other.overlaps(scope)]
-        names_of_others, options_of_others = self._of_others(group, scope, related)
+    def _add(
+        self,
+        group: RuleGroup,
+        index: PatternIndex,
+        dropped: Mapping[Pattern, _Dropped],
+        scope: Pattern,
+        names: list[str] | None,
+    ) -> None:
         taken_names = self.names.setdefault(scope, {})
         taken_options = self.options.setdefault(scope, {})
         if group.holds_for_tracking:
             if names is None:
                 taken_options["tracking_params"] = None
-            else:
-                listed = (n for n in names if any(_concerns([n], t) for t in TRACKING_PARAMS))
-                taken_names.update(dict.fromkeys(listed))
-        for other_scope in related:
+            taken_names.update(dict.fromkeys(_tracking(names or ())))
+        all_names = _plain(names)
+        for other_scope in index.related(scope):
+            concerned = dropped[other_scope].concerned(names) if other_scope in dropped else []
+            options = group.options.get(other_scope, {}) if names is None else {}
+            if not (concerned or options) or not other_scope.overlaps(scope):
+                continue
+            taken = [name for name in concerned if self._is_alone(group, scope, name)]
+            for name in taken:
+                taken_names.update(dict.fromkeys(_taken_back(names, name)))
+            taken_options.update((o, None) for o in options if self._is_alone_with(group, scope, o))
             # There the rule would win, or is on the same pattern.
             wins = other_scope.specificity >= scope.specificity or scope.covers(other_scope)
-            for name in group.drops.get(other_scope, ()):
-                if name not in names_of_others and _concerns(names, name):
-                    taken_names.update(dict.fromkeys(_taken_back(names, name)))
-                    if wins:
-                        self.overriding.add(scope)
-            options = group.options.get(other_scope, {}) if names is None else {}
-            taken_options.update(dict.fromkeys(o for o in options if o not in options_of_others))
-            if options and wins:
+            if wins and (taken or options):
                 self.overriding.add(scope)
+                if all_names is not None and all_names <= taken_names.keys():
+                    # Nothing is left to take back.
+                    break
 
-    def _of_others(
-        self, group: RuleGroup, scope: Pattern, related: Iterable[Pattern]
-    ) -> tuple[set[str], set[str]]:
-        """Return the names and options that other groups than *group* set in all of *scope*."""
-        names: set[str] = set()
-        options: set[str] = set()
-        for other_scope in related:
-            if not other_scope.covers(scope):
-                continue
-            for other in self._groups[other_scope]:
-                if other is not group:
-                    dropped = other.drops.get(other_scope, ())
-                    names.update(name for name in dropped if not self._excepts(other, scope, name))
-                    if not self._excepts(other, scope, None):
-                        options.update(other.options.get(other_scope, ()))
-        return names, options
+    def _is_alone(self, group: RuleGroup, scope: Pattern, name: str) -> bool:
+        """Tell whether no other group than *group* drops the parameter *name* in all of *scope*."""
+        others = self._drops.others(group, scope, name)
+        return all(self._excepts(other, scope, name) for other in others)
+
+    def _is_alone_with(self, group: RuleGroup, scope: Pattern, option: str) -> bool:
+        """Tell whether no other group than *group* sets *option* in all of *scope*."""
+        others = self._options.others(group, scope, option)
+        return all(self._excepts(other, scope, None) for other in others)
 
     def _excepts(self, group: RuleGroup, scope: Pattern, name: str | None) -> bool:
         """Tell whether *group* keeps the parameter *name*, or any option, somewhere in *scope*."""
@@ -174,6 +180,53 @@ class _TakingBack:
             if concerns and excepted.overlaps(scope):
                 return True
         return False
+
+
+class _Whose:
+    """Which groups have a name, of a parameter or an option, in which scopes."""
+
+    def __init__(self, named: Iterable[tuple[RuleGroup, Mapping[Pattern, Iterable[str]]]]) -> None:
+        self._groups: dict[Pattern, dict[str, list[RuleGroup]]] = {}
+        for group, names_by_scope in named:
+            for scope, names in names_by_scope.items():
+                groups = self._groups.setdefault(scope, {})
+                for name in names:
+                    groups.setdefault(name, []).append(group)
+        self._index = PatternIndex(self._groups)
+
+    def others(self, group: RuleGroup, scope: Pattern, name: str) -> Iterator[RuleGroup]:
+        """Return those but *group* that have *name* in all of *scope*."""
+        for covering in self._index.covering(scope):
+            for other in self._groups[covering].get(name, ()):
+                if other is not group:
+                    yield other
+
+
+class _Dropped:
+    """What a group drops in a scope."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._places = {name: place for place, name in enumerate(names)}
+        self._globs = [name for name in self._places if "*" in name]
+
+    def concerned(self, names: list[str] | None) -> list[str]:
+        """Return what of it *names*, of which None is all, stand for too, in its order."""
+        plain = _plain(names)
+        if names is None or plain is None:
+            return [name for name in self._places if _concerns(names, name)]
+        found = {name for name in plain if name in self._places}
+        found.update(glob for glob in self._globs if _concerns(names, glob))
+        return sorted(found, key=self._places.__getitem__)
+
+
+def _tracking(names: Iterable[str]) -> Iterator[str]:
+    """Yield those of *names* that stand for a tracking parameter."""
+    return (name for name in names if any(_overlap(name, listed) for listed in TRACKING_PARAMS))
+
+
+def _plain(names: list[str] | None) -> frozenset[str] | None:
+    """Return *names* where they are names alone, and None where they stand for more."""
+    return None if names is None or any("*" in name for name in names) else frozenset(names)
 
 
 class PatternIndex:
@@ -204,6 +257,14 @@ class PatternIndex:
         yield from self._below_host.get(pattern.host, ())
         for host in _hosts_above(pattern):
             yield from self._of_host.get(host, ())
+
+    def covering(self, pattern: Pattern) -> Iterator[Pattern]:
+        """Return the patterns that are for all URLs that *pattern* is for; some perhaps twice."""
+        above = (self._of_host.get(host, ()) for host in _hosts_above(pattern))
+        others = self._globs if pattern.host != ANY_HOST else ()
+        for other in chain(self._of_host.get(pattern.host, ()), others, *above):
+            if other.covers(pattern):
+                yield other
 
 
 def _hosts_above(pattern: Pattern) -> list[str]:

@@ -15,7 +15,7 @@ from attrs import Factory, define, frozen
 
 from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
 from scrapy_urlcanon.rule_files.approximation import includes_no_subdomain
-from scrapy_urlcanon.rule_files.composition import RuleGroup, compose
+from scrapy_urlcanon.rule_files.composition import PatternIndex, RuleGroup, compose
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
 from scrapy_urlcanon.rule_files.url_matcher_pattern import (
     EVERYWHERE,
@@ -166,24 +166,34 @@ class _Translation:
             self._add_pattern(rule, pattern)
 
     def rules(self) -> dict[str, dict[str, Any]]:
+        index = PatternIndex(self.kept)
         for scope in self.kept:
-            self._set_keep_params(scope)
+            self._set_keep_params(scope, self._kept_above(scope, index))
         for scope, dropped in self.with_host.drops.items():
             if scope not in self.kept:
-                self._take_from_keep_params(scope, dropped)
+                self._take_from_keep_params(scope, dropped, self._kept_above(scope, index))
         if self.universal.drops or self.universal.options:
             for rule, pattern, scope in self.wide:
                 self._leave_out(rule, pattern, _UNIVERSAL.format(scope=scope), partly=True)
         return compose([self.universal, self.with_host])
 
-    def _set_keep_params(self, scope: Pattern) -> None:
+    def _kept_above(self, scope: Pattern, index: PatternIndex) -> list[set[str]]:
+        """Return what is kept on other patterns with a host that are for all of *scope*."""
+        above = dict.fromkeys(index.covering(scope))
+        return [
+            names
+            for other in above
+            if other not in (scope, EVERYWHERE)
+            for names in self.kept[other]
+        ]
+
+    def _set_keep_params(self, scope: Pattern, above: Sequence[set[str]]) -> None:
         """Set what all rules for *scope* keep.
 
         One after the other they keep what each of them keeps, and a queryRemoval takes
         from that. Here the keep_params of all layers unite, and win over drop_params.
         """
         group = self.universal if scope == EVERYWHERE else self.with_host
-        above = [names for other in self.kept if _holds(other, scope) for names in self.kept[other]]
         kept = set.intersection(*self.kept[scope], *above)
         for other, dropped in group.drops.items():
             if other.covers(scope):
@@ -192,8 +202,9 @@ class _Translation:
         taken_back = sorted(f"!{name}" for name in inherited - kept)
         group.set_option(scope, "keep_params", [*taken_back, *sorted(kept)])
 
-    def _take_from_keep_params(self, scope: Pattern, dropped: list[str]) -> None:
-        above = [names for other in self.kept if _holds(other, scope) for names in self.kept[other]]
+    def _take_from_keep_params(
+        self, scope: Pattern, dropped: list[str], above: Sequence[set[str]]
+    ) -> None:
         taken_back = [name for name in dropped if any(name in names for names in above)]
         if taken_back:
             self.with_host.set_option(scope, "keep_params", [f"!{name}" for name in taken_back])
@@ -302,10 +313,6 @@ class _Translation:
         if what:
             text = f"{what} in {text}"
         self.left_out.append(LeftOut(rule.where, text, reason, partly=partly or bool(what)))
-
-
-def _holds(other: Pattern, scope: Pattern) -> bool:
-    return other not in (scope, EVERYWHERE) and other.covers(scope)
 
 
 def _templates(path: str, removed: set[int]) -> list[list[str]] | None:

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import json
+
+import pytest
+from counting import counting
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.patterns import Condition, Pattern
 from scrapy_urlcanon.rule_files.composition import RuleGroup, compose
+from scrapy_urlcanon.rule_files.foreign import read_foreign
 
 _HOSTS = ["*", "a.example", "b.a.example", "c.example"]
 _PATHS = ["", "/x", "/x/y"]
@@ -76,3 +81,45 @@ def test_a_rule_without_exceptions_is_composed_as_it_is():
     group.drop(Pattern("a.example"), ["p"])
     group.set_option(Pattern("a.example"), "www", "strip")
     assert compose([group]) == {"a.example": {"drop_params": ["p"], "www": "strip"}}
+
+
+def _filters(number):
+    return [f"||h{number}.example^$removeparam=p\n@@/x{number}/$removeparam=p"]
+
+
+def _names(number):
+    return [f"$removeparam=p{number}\n@@||h{number}.example^$removeparam=p{number}"]
+
+
+def _any_host_of_brave(number):
+    exclude = [f"*://*.h{number}.example/*"]
+    return [{"include": ["*://*/*"], "exclude": exclude, "params": [f"p{number}"]}]
+
+
+def _provider(number):
+    start = r"^https?:\/\/(?:[a-z0-9-]+\.)*?"
+    exceptions = [rf"{start}b{number}\.example"]
+    pattern = rf"{start}a{number}\.example"
+    return [(f"p{number}", {"urlPattern": pattern, "rules": ["p"], "exceptions": exceptions})]
+
+
+def _kept(number):
+    pattern = {"include": [f"www.a{number}.example/x"]}
+    rule = {"args": ["p"], "order": 1, "processor": "queryRemovalExcept", "urlPattern": pattern}
+    return [rule]
+
+
+@pytest.mark.parametrize("entries", [_filters, _names, _any_host_of_brave, _provider, _kept])
+def test_a_list_four_times_as_long_takes_four_times_as_long(entries):
+    """However many exceptions it has, each is held against few of the rules."""
+    calls = []
+    for length in (100, 400):
+        listed = [entry for number in range(length) for entry in entries(number)]
+        if entries is _provider:
+            text = json.dumps({"providers": dict(listed)})
+        else:
+            text = "\n".join(listed) if isinstance(listed[0], str) else json.dumps(listed)
+        with counting() as counter:
+            read_foreign(text, name="list.txt")
+        calls.append(counter.calls)
+    assert calls[1] < 6 * calls[0]
