@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.percent_encoding import lower_letters
+from scrapy_urlcanon.canonicalizer.url import is_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.layers import Layer
 
 
-NOT_WRITABLE = "no entry of our lists is empty, begins with ! or has a literal * in it"
+NOT_WRITABLE = (
+    "no entry of our lists is empty, begins with ! or has a literal * or half a character in it"
+)
 
 
 class Entry(NamedTuple):
@@ -143,9 +146,10 @@ def is_path(text: str) -> bool:
 def is_writable(name: str) -> bool:
     """Tell whether a list of names can hold *name*, a decoded one, and mean just that.
 
-    In our lists ``*`` is a glob, ``!`` before a name takes it back, and no name is empty.
+    In our lists ``*`` is a glob, ``!`` before a name takes it back, and no name is empty or holds
+    half of a surrogate pair, as JSON may.
 
     >>> is_writable("piid[0]"), is_writable("a*"), is_writable("")
     (True, False, False)
     """
-    return bool(name) and "*" not in name and not name.startswith("!")
+    return bool(name) and "*" not in name and not name.startswith("!") and is_utf8(name)

@@ -2,6 +2,20 @@
 
 from __future__ import annotations
 
+from scrapy_urlcanon.canonicalizer.patterns import Pattern, parse_pattern
+
+
+def is_host(text: str) -> bool:
+    """Tell whether *text* can be the host of a pattern: a host as it stands in URLs.
+
+    >>> is_host("xn--bcher-kva.example"), is_host("a.0x1"), is_host("B\u00fccher.example")
+    (True, False, False)
+    """
+    try:
+        return parse_pattern(text) == Pattern(text)
+    except ValueError:
+        return False
+
 
 def includes_no_subdomain(host: str) -> bool:
     """Tell whether *host* as a pattern stands for itself alone.
@@ -20,7 +34,7 @@ def path_at_border(prefix: str) -> str:
 
     *prefix* is one as text: ``/dp`` is one of ``/dpa`` too.
 
-    >>> path_at_border("/a/dp"), path_at_border("/a/dp/"), path_at_border("/dp")
+    >>> path_at_border("/a/dp"), path_at_border("/a/dp/"), path_at_border("//dp")
     ('/a', '/a/dp', '')
     """
-    return prefix.rpartition("/")[0]
+    return prefix.rpartition("/")[0].rstrip("/")

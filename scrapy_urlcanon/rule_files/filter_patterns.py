@@ -11,6 +11,7 @@ import re
 
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Condition, Pattern
 from scrapy_urlcanon.rule_files import url_regex
+from scrapy_urlcanon.rule_files.approximation import is_host
 from scrapy_urlcanon.rule_files.finite_regex import NotFiniteError
 
 _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
@@ -33,7 +34,8 @@ def host_pattern(host: str) -> str | None:
     ('example.com', 'google.*', None)
     """
     host = host.lower()
-    return host if _HOST.fullmatch(host.removesuffix(".*")) else None
+    name = host.removesuffix(".*")
+    return host if _HOST.fullmatch(name) and is_host(name) else None
 
 
 def scopes_inside(pattern: str) -> list[Pattern]:
@@ -131,8 +133,8 @@ def _around_text(text: str) -> list[Pattern] | None:
     if end in {"", "*"}:
         # The separator may be the last one of `://`, and this the beginning of a host.
         return None
-    is_host = "." in word and _HOST.fullmatch(word.lower())
-    hosts = [Pattern(word.lower())] if is_host else []
+    host = host_pattern(word) if "." in word else None
+    hosts = [Pattern(host)] if host else []
     return hosts + _with_word(ANY_HOST, text)
 
 

@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from scrapy_urlcanon.canonicalizer.names import NOT_WRITABLE, is_writable
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
-from scrapy_urlcanon.rule_files.approximation import includes_no_subdomain, path_at_border
+from scrapy_urlcanon.rule_files.approximation import (
+    includes_no_subdomain,
+    is_host,
+    path_at_border,
+)
 from scrapy_urlcanon.rule_files.composition import RuleGroup, compose
 from scrapy_urlcanon.rule_files.imported import Imported, LeftOut
 
@@ -97,6 +101,8 @@ def _inside(pattern: str) -> Pattern | None:
     path = "" if found[3] == "/*" else found[3]
     if host == "*":
         return Pattern(ANY_HOST, path)
+    if not is_host(host.removeprefix("*.")):
+        return None
     if host.startswith("*."):
         return Pattern(host[2:], path)
     return Pattern(host, path) if includes_no_subdomain(host) else None
@@ -111,7 +117,8 @@ def _host_alone_within(pattern: str, scopes: Iterable[Pattern | None]) -> Patter
 def _superset(pattern: str) -> Pattern:
     """Return a scope that holds at least what *pattern* does."""
     found = _MATCH_PATTERN.fullmatch(pattern)
-    if not found:
+    host = found[2].lower().removeprefix("*.") if found else ANY_HOST
+    if not found or not (host == ANY_HOST or is_host(host)):
         return Pattern(ANY_HOST)
     path = found[3].partition("*")[0]
-    return Pattern(found[2].lower().removeprefix("*."), path_at_border(path.partition("?")[0]))
+    return Pattern(host, path_at_border(path.partition("?")[0]))

@@ -16,7 +16,11 @@ from urllib.parse import parse_qs, urlsplit
 from attrs import frozen
 
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Condition, Pattern
-from scrapy_urlcanon.rule_files.approximation import includes_no_subdomain, path_at_border
+from scrapy_urlcanon.rule_files.approximation import (
+    includes_no_subdomain,
+    is_host,
+    path_at_border,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,9 +76,12 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
             return "our patterns hold for every scheme and port"
         if self.fragment:
             return "our patterns know no fragment"
-        if not _HOST.fullmatch(self.host):
+        if not self._has_plain_host():
             return f"{self.host!r} is no host that url-matcher would find in a URL of Scrapy's"
         return None
+
+    def _has_plain_host(self) -> bool:
+        return _HOST.fullmatch(self.host) is not None and is_host(self.host)
 
     def path_problem(self) -> str | None:
         """Say what of its path is not put in terms of our patterns, or None."""
@@ -135,7 +142,7 @@ host='shop.example.com', port=None, path='/a/*', query='sort=up', fragment='')
         None where there is none but that for all URLs. Letter case in the path is not
         followed up: paths differ in it.
         """
-        if not _HOST.fullmatch(self.host):
+        if not self._has_plain_host():
             return None
         path = self.path.partition("*")[0].rstrip("|")
         return Pattern(self.host, path_at_border(path))

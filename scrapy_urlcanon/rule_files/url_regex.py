@@ -6,7 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
-from scrapy_urlcanon.rule_files.approximation import includes_no_subdomain, path_at_border
+from scrapy_urlcanon.rule_files.approximation import (
+    includes_no_subdomain,
+    is_host,
+    path_at_border,
+)
 from scrapy_urlcanon.rule_files.finite_regex import NotFiniteError, finite_texts, split_at
 
 if TYPE_CHECKING:
@@ -69,7 +73,7 @@ def scopes_around(expression: str) -> tuple[list[Pattern], bool]:
     with_any_suffix = _ANY_SUFFIX.match(expression)
     if with_any_suffix:
         names = finite_texts(with_any_suffix[1], dot_is_literal=True)
-        if all(map(_HOST.fullmatch, names)):
+        if all(map(_HOST.fullmatch, names)) and all(map(is_host, names)):
             return [Pattern(f"{name}.*") for name in names], False
     if not expression.startswith("^"):
         raise NotFiniteError("it may match anywhere in a URL")
@@ -117,6 +121,6 @@ def _hosts(pattern: str) -> tuple[bool, tuple[str, ...], str]:
         hosts = tuple(text.lower() for text in finite_texts(host, dot_is_literal=True))
     except NotFiniteError as error:
         raise NotFiniteError(f"it has no finite list of hosts: {error}") from None
-    if not all(_HOST.fullmatch(text) for text in hosts):
+    if not all(_HOST.fullmatch(text) and is_host(text) for text in hosts):
         raise NotFiniteError("it has no plain hosts")
     return bool(subdomains), hosts, rest[len(host) :]

@@ -123,3 +123,45 @@ def test_finite_texts_are_what_the_expression_matches(expression):
         # Python warns of [[, which may mean something else one day.
         warnings.simplefilter("ignore", FutureWarning)
         assert all(re.fullmatch(expression, text) for text in texts)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "||a.example.0x1^$removeparam=p",
+        "||a..example^$removeparam=p",
+        json.dumps([{"include": ["*://*..a.example/*"], "params": ["p"]}]),
+        json.dumps([{"include": ["*://*/*"], "params": ["\ud800"]}]),
+        json.dumps({"providers": {"a": {"urlPattern": ".*", "rules": ["\ud800"]}}}),
+        json.dumps(
+            {"providers": {"a": {"urlPattern": r"^https?:\/\/www\.a\.0x1", "rules": ["p"]}}}
+        ),
+        json.dumps(
+            [
+                {
+                    "urlPattern": {"include": ["a.example.0x1"]},
+                    "processor": "queryRemoval",
+                    "order": 1,
+                    "args": ["p"],
+                }
+            ]
+        ),
+    ],
+)
+def test_a_host_or_a_name_that_no_url_has_is_listed(text):
+    """It is left out, and all else of the list is read: the crawl starts."""
+    imported = read_foreign(text, name="list.txt")
+    assert imported is not None
+    assert imported.left_out
+    assert Canonicalizer(imported.rules).canonicalize("http://a.example/?p=1").endswith("?p=1")
+
+
+def test_an_exception_for_a_path_that_begins_with_two_slashes_holds():
+    """It is taken for the whole host, under one pattern with all else that is for that."""
+    text = json.dumps(
+        [{"include": ["*://*.a.example/*"], "exclude": ["*://a.example//x"], "params": ["p"]}]
+    )
+    imported = read_foreign(text, name="list.json")
+    assert imported is not None
+    canonicalize = Canonicalizer(imported.rules).canonicalize
+    assert canonicalize("http://a.example//x?p=1") == "http://a.example//x?p=1"
