@@ -20,7 +20,7 @@ from scrapy_urlcanon.files import is_special
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.progress import Progress
     from scrapy.settings import Settings
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C, as of any program that a shell runs: 128 and the signal."""
+
+
+def lines_of_input() -> Iterator[str]:
+    """Yield the lines of the standard input, without what editors on Windows begin a file with."""
+    for number, line in enumerate(sys.stdin):
+        yield line if number else line.removeprefix("\ufeff")
 
 
 class Action(ABC):

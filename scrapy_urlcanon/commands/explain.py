@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,13 @@ from scrapy.exceptions import UsageError
 from scrapy.utils.project import inside_project
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.commands.base import Action, add_spider_argument, say_off, settings_of_spider
+from scrapy_urlcanon.commands.base import (
+    Action,
+    add_spider_argument,
+    lines_of_input,
+    say_off,
+    settings_of_spider,
+)
 from scrapy_urlcanon.commands.joining_options import pair
 from scrapy_urlcanon.crawl.addon import why_off
 from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
@@ -82,7 +87,7 @@ says so, and the exit status is 1.
 
 
 def _lines_of_input() -> Iterator[str]:
-    for line in sys.stdin:
+    for line in lines_of_input():
         url = line.rstrip("\r\n")
         if url:
             yield url

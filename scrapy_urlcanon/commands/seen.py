@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 import time
 from contextlib import closing, nullcontext
 from datetime import datetime, timezone
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from scrapy_urlcanon.commands.base import Action, domain_of_argument
+from scrapy_urlcanon.commands.base import Action, domain_of_argument, lines_of_input
 from scrapy_urlcanon.crawl.earlier.store import SeenPages
 from scrapy_urlcanon.redaction import redact, visible
 from scrapy_urlcanon.wording import count_of, seconds_of
@@ -42,9 +41,14 @@ do; - is the standard input. Removed is what both --domain and --older say.
 """
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("what", choices=("list", "prune", "import"))
+        parser.add_argument(
+            "what",
+            choices=("list", "prune", "import"),
+            metavar="{list,prune,import}",
+            help="list the pages, forget some of them, or add those of files",
+        )
         parser.add_argument("store", type=Path, metavar="STORE", help="the file of URLCANON_SEEN")
-        parser.add_argument("files", nargs="*", metavar="FILE", help="what to import")
+        parser.add_argument("files", nargs="*", default=[], metavar="FILE", help="what to import")
         parser.add_argument("--domain", help="only the pages of this registrable domain")
         parser.add_argument(
             "--older",
@@ -111,7 +115,7 @@ def _urls(files: Iterable[str]) -> Iterator[str]:
     for name in files:
         try:
             with (
-                nullcontext(sys.stdin)
+                nullcontext(lines_of_input())
                 if name == "-"
                 else Path(name).open(encoding="utf-8-sig") as file
             ):

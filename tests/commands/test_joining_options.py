@@ -148,6 +148,11 @@ def test_explain_reads_lists_and_writes_json():
     assert [explanation["canonical"] for explanation in found] == ["http://a/", "http://b/"]
 
 
+def test_explain_reads_lists_that_were_saved_on_windows():
+    """The byte order mark at the beginning belongs to no URL."""
+    assert explain("--stdin", stdin="\ufeffhttp://a/\r\n").splitlines()[0] == "http://a/"
+
+
 def test_explain_of_a_pair_as_json_has_a_line_for_the_pair():
     """Of two URLs as arguments the third object says whether they are one."""
     output = explain("--json", "http://e.com/a", "http://e.com/a/")

@@ -405,6 +405,13 @@ def test_file_to_import_that_is_not_there_is_named(tmp_path):
     assert "absent: cannot be read: No such file" in done.stderr
 
 
+def test_command_without_arguments_says_which_are_missing(tmp_path):
+    """What is to be done and to which store; files are for one of the three alone."""
+    done = urlcanon("seen", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.endswith("are required: {list,prune,import}, STORE\n")
+
+
 def test_command_that_shows_a_page_is_no_run(tmp_path):
     """It shows what runs have got as well, and nothing that one left; their files stay."""
     project = tmp_path / "project"
