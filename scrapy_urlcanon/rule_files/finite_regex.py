@@ -129,18 +129,31 @@ class _Reader:
         if self.peek() == "^":
             raise NotFiniteError("a negated class")
         characters: list[str] = []
-        while (character := self.peek()) != "]" or not characters:
-            if not character:
-                raise NotFiniteError("unbalanced [")
-            self.position += 1
-            if character == "\\":
-                characters += self.escaped()
-            elif character == "-" and characters and self.peek() not in {"]", ""}:
-                characters += _between(characters[-1], self.atom(0)[0])
+        before: list[str] = []
+        while (character := self.peek()) != "]":
+            found = self.in_class()
+            if character == "-" and before and self.peek() not in {"]", ""}:
+                last = self.in_class()
+                if len(before) > 1 or len(last) > 1:
+                    raise NotFiniteError("not a range")
+                found = _between(before[0], last[0])
+                before = []
             else:
-                characters.append(character)
+                before = found
+            characters += found
+        if not characters:
+            # In JavaScript, for which these expressions are written, nothing is in `[]`.
+            raise NotFiniteError("an empty class")
         self.position += 1
         return list(dict.fromkeys(_limited(characters)))
+
+    def in_class(self) -> list[str]:
+        """Return what stands for itself between ``[`` and ``]``, or an escape for several."""
+        character = self.peek()
+        if not character:
+            raise NotFiniteError("unbalanced [")
+        self.position += 1
+        return self.escaped() if character == "\\" else [character]
 
     def repeated(self, texts: list[str]) -> list[str]:
         character = self.peek()

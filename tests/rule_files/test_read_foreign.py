@@ -126,6 +126,29 @@ def test_finite_texts_are_what_the_expression_matches(expression):
 
 
 @pytest.mark.parametrize(
+    ("expression", "texts"),
+    [
+        ("[+--]", {"+", ",", "-"}),
+        ("[%-(]", set("%&'(")),
+        ("[a-c-e]", set("abc-e")),
+        ("[-a]", {"-", "a"}),
+        (r"[a-\d]", None),
+        (r"[\d-x]", None),
+        ("[%-(a)]", set("%&'(a)")),
+        ("[[-()", None),
+        ("[]a]", None),
+    ],
+)
+def test_characters_in_a_class_stand_for_themselves(expression, texts):
+    """A parenthesis or a dot that ends a range is no group and no wildcard."""
+    if texts is None:
+        with pytest.raises(NotFiniteError):
+            finite_texts(expression)
+    else:
+        assert set(finite_texts(expression)) == texts
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "||a.example.0x1^$removeparam=p",
