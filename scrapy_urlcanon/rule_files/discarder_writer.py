@@ -6,10 +6,13 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from scrapy_urlcanon.canonicalizer.names import glob_matcher
+from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
+from scrapy_urlcanon.rule_files.composition import PatternIndex
 from scrapy_urlcanon.rule_files.duplicate_url_discarder import REMOVAL, REMOVAL_EXCEPT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 _ORDER = 100
 """What that project gives to its own rules."""
@@ -24,7 +27,8 @@ def to_duplicate_url_discarder(
     """Return *rules* as its JSON, and what that leaves out, one line for each.
 
     It knows parameters to drop and parameters to keep, by exact name. A pattern with a path
-    stands for other URLs there than here, so that only hosts are written.
+    stands for other URLs there than here, so that only hosts are written. There all rules for a
+    URL hold one after the other, so that what any other pattern here keeps, no rule removes.
 
     >>> rules = {"a.example": {"drop_params": ["sid", "utm_*"], "www": "strip"}}
     >>> text, left_out = to_duplicate_url_discarder(rules)
@@ -34,14 +38,24 @@ def to_duplicate_url_discarder(
     ('a.example: drop_params utm_*', 'a.example: www')
 
     :param rules: in the shape of ``URLCANON_RULES``.
+    :raises ValueError: if a pattern is none.
     """
+    patterns = {parse_pattern(text): options for text, options in rules.items()}
+    index = PatternIndex(patterns)
     written: list[dict[str, Any]] = []
     left_out: list[str] = []
     for pattern, options in rules.items():
         if not _HOST.fullmatch(pattern):
             left_out += [f"{pattern}: {option}" for option in options]
             continue
-        for processor, names in _removals(pattern, options, left_out):
+        own = parse_pattern(pattern)
+        spared = [
+            name
+            for other in dict.fromkeys(index.related(own))
+            if other != own and other.overlaps(own)
+            for name in _kept(patterns[other])
+        ]
+        for processor, names in _removals(pattern, options, spared, left_out):
             written.append(
                 {
                     "args": names,
@@ -53,19 +67,38 @@ def to_duplicate_url_discarder(
     return json.dumps(written, indent=2) + "\n", tuple(left_out)
 
 
+def _kept(options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names and globs that *options* keep where weaker ones drop them."""
+    if not options.get("inherit", True):
+        yield "*"
+    for layer in (options, options.get("override", {})):
+        yield from (name[1:] for name in layer.get("drop_params", ()) if name.startswith("!"))
+        yield from (name for name in layer.get("keep_params") or () if not name.startswith("!"))
+
+
 def _removals(
-    pattern: str, options: Mapping[str, Any], left_out: list[str]
+    pattern: str, options: Mapping[str, Any], spared: Sequence[str], left_out: list[str]
 ) -> Iterator[tuple[str, list[str]]]:
     kept = options.get("keep_params")
+    if kept is not None:
+        kept = list(dict.fromkeys([*kept, *spared]))
     if kept is not None and all(map(_NAME.fullmatch, kept)):
         # All others go, so those to drop need not be named.
         options = {name: value for name, value in options.items() if name != "drop_params"}
-        yield REMOVAL_EXCEPT, list(kept)
+        more = [name for name in kept if name not in options["keep_params"]]
+        left_out += [f"{pattern}: keep_params, without {name}" for name in more]
+        yield REMOVAL_EXCEPT, kept
     elif kept is not None:
         left_out.append(f"{pattern}: keep_params")
     for option, value in options.items():
         if option == "drop_params":
-            names = [name for name in value if _NAME.fullmatch(name) and name not in (kept or ())]
+            taken_back = (name[1:] for name in value if name.startswith("!"))
+            is_spared = [glob_matcher(name) for name in (*(kept or ()), *spared, *taken_back)]
+            names = [
+                name
+                for name in value
+                if _NAME.fullmatch(name) and not any(matches(name) for matches in is_spared)
+            ]
             left_out += [f"{pattern}: {option} {name}" for name in value if name not in names]
             if names:
                 yield REMOVAL, names

@@ -46,3 +46,28 @@ def test_what_cannot_be_said_is_left_out_and_named(pattern, options):
     assert text == "[]\n"
     (line,) = left_out
     assert line.startswith(f"{pattern}: {next(iter(options))}")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "options"),
+    [
+        ("a.example/forum", {"drop_params": ["!sid"]}),
+        ("sub.a.example", {"drop_params": ["!s*"]}),
+        ("sub.a.example", {"keep_params": ["sid", "id", "ref"]}),
+        ("sub.a.example", {"inherit": False}),
+        ("sub.a.example", {"override": {"drop_params": ["!sid"]}}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("whole", [{"drop_params": ["sid"]}, {"keep_params": ["id", "ref"]}])
+def test_what_another_pattern_keeps_is_not_removed(tmp_path, whole, pattern, options):
+    """All rules for a URL hold there, so that one for the whole host is not to undo it."""
+    rules = {"a.example": whole, pattern: options}
+    text, left_out = to_duplicate_url_discarder(rules)
+    assert left_out
+    (tmp_path / "rules.json").write_text(text)
+    exported = Canonicalizer(rules_files=[tmp_path / "rules.json"])
+    for site in ("http://a.example/forum", "http://sub.a.example/"):
+        url = f"{site}?id=1&ref=2&sid=3"
+        kept = Canonicalizer(rules).canonicalize(url).partition("?")[2].split("&")
+        assert set(kept) <= set(exported.canonicalize(url).partition("?")[2].split("&"))
