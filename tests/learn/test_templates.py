@@ -160,3 +160,27 @@ def test_parameter_whose_value_is_a_whole_path_is_that_path():
         see(f"/login?to={p}", f"page {p}" if i % 8 else f"log in: {p}") for i, p in enumerate(paths)
     ]
     assert rules([*pages, *forms]) == {}
+
+
+def subpages(others):
+    """Return print views of pages with subpages, and which of each word are *others*, one of n."""
+    for word, other in others.items():
+        for n in range(40):
+            title = f"Page{n}/{word}"
+            yield see(f"/wiki/{title}", title)
+            shown = title if not other or n % other else f"{title} in print"
+            yield see(f"/w/index.php?printable=yes&title={title}", shown)
+
+
+def test_title_with_slashes_becomes_the_end_of_a_path():
+    """What is found of titles of two segments holds for those of one and of three."""
+    found = rules(subpages({"de": 0, "fr": 0, "ru": 0}))
+    wiki = Canonicalizer(found, preset="scrapy")
+    for title in ("Page", "Help/Links", "Help/Links/More"):
+        url = f"{HOST}/w/index.php?title={title}&printable=yes"
+        assert wiki.canonicalize(url) == f"{HOST}/wiki/{title}"
+
+
+def test_titles_that_end_alike_are_held_against_all():
+    """Where one print view of ten is another page, some word at the end looks better by luck."""
+    assert rules(subpages({"de": 9, "es": 10, "fr": 40, "ru": 11})) == {}

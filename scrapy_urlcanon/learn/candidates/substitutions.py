@@ -4,8 +4,8 @@ The substring substitutions of DustBuster (Bar-Yossef, Keidar and Schonfeld 2007
 of segments and words: ``/print/{rest:path} -> /{rest}``, ``/{rest:path}.html.htm ->
 /{rest}.html``. Where all pairs are equally deep, a template that says so is narrower, and enough;
 but there is none for a word more before the ending of a name, as in ``x.print.html`` for
-``x.html``. So is a parameter replaced whose value is the whole path: ``/go?to=/{rest:path} ->
-/{rest}``.
+``x.html``. So is a parameter replaced whose value is the whole path, or its end:
+``/go?to=/{rest:path} -> /{rest}``.
 """
 
 from __future__ import annotations
@@ -60,9 +60,10 @@ def paths_in_parameters(duplicates: Duplicates) -> Iterator[tuple[Candidate, int
 
 
 def path_in_parameter(source: Location, target: Location) -> RewriteTemplates | None:
-    """Return what makes a URL another one whose path is the value of a parameter that goes.
+    """Return what makes a URL another one whose path ends in the value of a parameter that goes.
 
-    It has two segments or more: a word may be many things.
+    It has two segments or more: a word may be many things. Other parameters go with the values
+    that they have.
 
     >>> from scrapy_urlcanon.learn.location import locate
     >>> path_in_parameter(
@@ -70,15 +71,22 @@ def path_in_parameter(source: Location, target: Location) -> RewriteTemplates | 
     ...     locate("http://a.example/shoes/7/red?from=x"),
     ... )
     RewriteTemplates(source='/go?to=/{rest:path}', target='/{rest}')
+    >>> path_in_parameter(
+    ...     locate("http://a.example/w/index.php?printable=yes&title=Help/Links"),
+    ...     locate("http://a.example/wiki/Help/Links"),
+    ... )
+    RewriteTemplates(source='/w/index.php?printable=yes&title={rest:path}', target='/wiki/{rest}')
     """
-    taken = {*source.params} - {*target.params}
-    if len(taken) > 1 or source.origin != target.origin or not {*target.params} < {*source.params}:
+    taken = [param for param in source.params if param not in target.params]
+    if source.origin != target.origin or not {*target.params} < {*source.params}:
         return None
-    for name, mark, value in (readable(param).partition("=") for param in taken):
+    for place, param in enumerate(taken):
+        name, _, value = readable(param).partition("=")
         rest = value.removeprefix("/")
-        if mark and target.path == f"/{rest}" and len(list(filter(None, rest.split("/")))) > 1:
-            start = value.removesuffix(rest)
-            return RewriteTemplates(f"{source.path}?{name}={start}{{rest:path}}", "/{rest}")
+        if len(list(filter(None, rest.split("/")))) > 1 and target.path.endswith(f"/{rest}"):
+            start, before = value.removesuffix(rest), target.path.removesuffix(rest)
+            query = [*taken[:place], f"{name}={start}{{rest:path}}", *taken[place + 1 :]]
+            return RewriteTemplates(f"{source.path}?{'&'.join(query)}", f"{before}{{rest}}")
     return None
 
 
