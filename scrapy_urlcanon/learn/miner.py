@@ -201,9 +201,8 @@ class Miner:
         for candidate in (*clean, *flawed):
             self.groups.rate_of_change = self._rates.beside(candidate)
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
-            is_choice = self.groups.rate_of_change.is_alone and self._has_default(candidate)
-            is_luck = self._is_part_of_refused(trial)
-            if not (is_choice or is_luck) and self._accept_all(trial, self.thresholds):
+            is_choice = self.groups.rate_of_change.is_alone and self._defaults(candidate)
+            if not is_choice and self._accept_all(trial, self.thresholds):
                 accepted = True
             else:
                 self._remember(trial)
@@ -252,40 +251,61 @@ class Miner:
                 return False
         return True
 
-    def _has_default(self, candidate: Candidate) -> bool:
-        """Tell whether a parameter of which a candidate drops a value has another default already.
+    def _defaults(self, candidate: Candidate) -> set[str]:
+        """Return the defaults of parameters of which a candidate drops another value.
 
         A second one is as good, but where nothing else tells how often captures change what speaks
         against it is the choice that the parameter makes.
         """
         values = {step.drops: step.default for step in candidate if step.default is not None}
-        return any(
-            step.default is not None and values.get(step.drops, step.default) != step.default
+        return {
+            f"{name}={step.default}"
             for accepted in self.accepted
             for step in accepted.operations
-        )
+            if step.default is not None and values.get(step.drops, step.default) != step.default
+            for name in step.drops
+        }
 
-    def _is_part_of_refused(self, trial: Trial) -> bool:
+    def _is_category(self, trial: Trial) -> bool:
+        """Tell whether it drops a second value of a parameter, seen at no place with the first.
+
+        ``/shoe/7?category=shoes`` is the shoe, but ``/list?category=shoes`` is no list of hats.
+        """
+        defaults = self._defaults(trial.candidate)
+        if not defaults or trial.known > 0:
+            return False
+        places = {*trial.changes.values()}
+        seen = (url for url in self.groups.site.locations if not defaults.isdisjoint(url.params))
+        return places.isdisjoint(map(self.form, seen))
+
+    def _is_part_of_refused(self, trial: Trial, tally: Tally) -> bool:
         """Tell whether it may but be the luckiest part of what a refused template does.
 
         Where ``/{rest:path}/groups`` is another page than ``/{rest}`` for some, what speaks against
         ``/{a}/groups`` is no change of a page, unless it is too little for chance.
         """
-        lost, own = trial.whole.against, trial.whole.support(self.thresholds)
+        lost, own = tally.against, tally.support(self.thresholds)
         if not lost or trial.known > 0:
             return False
         return any(
             not self.thresholds.special(own, lost, max(own, pages), max(lost, of_lost), 1)
             for candidate, (pages, of_lost) in self._refused.items()
-            if all(apply_all(candidate, url) == to for url, to in trial.changes.items())
+            if all(
+                apply_all(candidate, url) == to
+                for url, to in trial.changes.items()
+                if tally.scope.holds(url)
+            )
         )
 
     def _accept_all(self, trial: Trial, thresholds: Thresholds) -> bool:
         tallies = [
-            tally for tally in trial.accepted(thresholds) if not self._is_led_back(trial, tally)
+            tally
+            for tally in trial.accepted(thresholds)
+            if not (self._is_led_back(trial, tally) or self._is_part_of_refused(trial, tally))
         ]
-        if tallies:
-            trial.forget_merges()
+        if not tallies or self._is_category(trial):
+            return False
+        trial.forget_merges()
         accepted = [self._accept(trial, tally) for tally in tallies]
         return any(accepted)
 

@@ -6,6 +6,8 @@ from urllib.parse import quote
 import pytest
 from observed import pages, rules, see
 
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+
 CATS = ("", "&cat=3")
 
 
@@ -218,3 +220,32 @@ def test_number_that_is_chosen_where_there_are_others_is_a_default():
         seen.append(see(f"/changes/{page}", days[7]))
         seen += [see(f"/changes/{page}?days={n}", text) for n, text in days.items() if n + page & 3]
     assert rules(seen) == {"shop.example": {"default_params": {"days": "7"}}}
+
+
+def test_category_of_each_thing_is_no_default_of_lists():
+    """Lists are told by the category alone, and no thing was seen in two of them."""
+    seen = []
+    for n in range(60):
+        category = ("boots", "caps", "hats", "shirts", "shoes")[n % 5]
+        url = f"/red-{chr(97 + n % 26)}-thing/{n}.html"
+        seen += [see(url, f"thing {n}"), see(f"{url}?category={category}", f"thing {n}")]
+    seen += [
+        see(f"/search?category={category}", category) for category in ("caps", "hats", "shoes")
+    ]
+    seen += [see(f"/{category}/", category) for category in ("hats", "shoes")]
+    lists = (f"http://shop.example/search?category={word}" for word in ("boots", "caps", "shirts"))
+    canonicalize = Canonicalizer(rules(seen), preset="scrapy").canonicalize
+    assert len({*map(canonicalize, lists)}) == 3
+
+
+def test_second_size_is_as_good_a_default_as_the_first():
+    """Both were seen of some things, which show the same without a size."""
+    seen = []
+    for n in range(40):
+        sizes = ("", "?size=small", "?size=medium")[: 2 + n % 2]
+        seen += [see(f"/photo/{n}{size}", f"photo {n}") for size in sizes]
+        seen.append(see(f"/photo/{n}?size=full", f"photo {n} in full"))
+    assert rules(seen) == {
+        "shop.example": {"default_params": {"size": "small"}},
+        "shop.example/?size=medium": {"drop_params": ["size"]},
+    }
