@@ -249,3 +249,16 @@ def test_second_size_is_as_good_a_default_as_the_first():
         "shop.example": {"default_params": {"size": "small"}},
         "shop.example/?size=medium": {"drop_params": ["size"]},
     }
+
+
+def test_parameter_that_is_all_that_tells_lists_apart_is_noise_elsewhere_only():
+    """Three lists beside 160 things are no captures that changed, few as they are."""
+    words = ("hats", "shoes", "belts", "caps", "boots")
+    seen = [see(f"/landing?ref={word}", word) for word in words[:3]]
+    for kind, count in (("thing", 100), ("maker", 60)):
+        for n in range(count):
+            urls = f"/{kind}/{n}", f"/{kind}/{n}?ref={words[n % 5]}"
+            seen += [see(url, f"{kind} {n}") for url in urls]
+    canonicalize = Canonicalizer(rules(seen), preset="scrapy").canonicalize
+    assert len({canonicalize(f"http://shop.example/landing?ref={word}") for word in words}) == 5
+    assert canonicalize("http://shop.example/maker/9?ref=x") == "http://shop.example/maker/9"

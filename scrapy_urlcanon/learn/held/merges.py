@@ -7,13 +7,13 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.learn.location import name_of, value_of
+from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
 from scrapy_urlcanon.learn.scope import ANY_VALUE
 from scrapy_urlcanon.learn.site import NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import is_identifier, is_protected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.learn.location import Location
 
@@ -174,3 +174,13 @@ def common_conditions(merges: Iterable[Merge]) -> set[str]:
         if not found:
             break
     return found or set()
+
+
+def example_of(merge: Merge, changes: Mapping[Location, Location]) -> tuple[str, str]:
+    """Return the shortest URL of a merge that is changed, and what it becomes.
+
+    :param changes: what a candidate changes, and into what.
+    """
+    changed = [source for source in merge.sources if source in changes]
+    source = min(changed, key=lambda url: (len(url.url), reading_order(url)))
+    return source.url, merge.target.url

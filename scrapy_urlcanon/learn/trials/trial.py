@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.candidates import MAX_URLS, common
 from scrapy_urlcanon.learn.evidence import Changes, Tally
-from scrapy_urlcanon.learn.held.merges import Merges, common_conditions, conditions_of
+from scrapy_urlcanon.learn.held.merges import (
+    Merges,
+    common_conditions,
+    conditions_of,
+    example_of,
+)
 from scrapy_urlcanon.learn.location import name_of, reading_order, value_of
 from scrapy_urlcanon.learn.operations.base import (
     apply_all,
@@ -22,7 +27,13 @@ from scrapy_urlcanon.learn.scope import ANY_VALUE, Scope, beginning_of, scopes_o
 from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
 from scrapy_urlcanon.learn.trials.contradictions import count_content
 from scrapy_urlcanon.learn.trials.families import is_choice, led_astray, luck_of_siblings, siblings
-from scrapy_urlcanon.learn.trials.values import fall_apart, only_value
+from scrapy_urlcanon.learn.trials.values import (
+    fall_apart,
+    is_other_choice,
+    is_telling,
+    only_value,
+    tell_things_apart,
+)
 from scrapy_urlcanon.learn.vocabulary import is_date, is_paging, is_protected, may_be_default
 
 if TYPE_CHECKING:
@@ -66,6 +77,9 @@ class Trial:
         self._groups = groups
         # Of the steps together, for what is to speak for all of them.
         self._dropped = frozenset[str]().union(*(step.drops for step in candidate))
+        self._any_value = [n for step in candidate if step.default is None for n in step.drops]
+        # Whether it is refused only for what it tells apart somewhere: that parts hold is no luck.
+        self._is_of_parts = False
         values = {name for step in candidate if step.default is not None for name in step.drops}
         # Of what numbers parts the first is the same everywhere.
         self._valued = [*filterfalse(is_protected, sorted(values))]
@@ -134,8 +148,7 @@ class Trial:
         """Return the widest scopes within which the candidate holds."""
         if not self.whole.pages:
             return []
-        dropped = {name for step in self.candidate if step.default is None for name in step.drops}
-        if any(is_paging(name, self._groups.site.worded) for name in dropped):
+        if any(is_paging(name, self._groups.site.worded) for name in self._any_value):
             return [
                 tally
                 for tally in self._conditional(thresholds)
@@ -203,9 +216,9 @@ class Trial:
         elsewhere, such as the name of an action, one URL with another value is enough. A date is no
         default either: where all are of one day, it is that of the crawl.
         """
-        names = [name for step in self.candidate if step.default is None for name in step.drops]
+        chance = 1.0 - thresholds.confidence
         matters = tally is not self.whole and self.whole.lost > 0
-        for name in names:
+        for name in self._any_value:
             value = only_value(name, self._supporting(tally.scope), self._shows)
             if value is None:
                 merges = self._supporting(tally.scope)
@@ -216,7 +229,7 @@ class Trial:
                     self._shows,
                     changes,
                     is_seen=self._groups.pages.__contains__,
-                    chance=1.0 - thresholds.confidence,
+                    chance=chance,
                 ):
                     return True
                 continue
@@ -228,7 +241,7 @@ class Trial:
             showing = sum(value in source.params for source in inside if self._shows(source))
             count = sum(value in source.params for source in changed)
             named = sum(name in map(name_of, source.params) for source in changed)
-            if (matters and count < named) or _is_telling(showing, count, named, thresholds):
+            if (matters and count < named) or is_telling(showing, count, named, chance):
                 return True
         return False
 
@@ -274,6 +287,13 @@ class Trial:
             is_host=all(step.is_host_wide for step in self.candidate),
         )
 
+    def _tells_apart(self, tally: Tally, thresholds: Thresholds) -> bool:
+        """Tell whether what goes tells things apart somewhere in a scope."""
+        if self.known > 0 or not (tally.lost and self._any_value):
+            return False
+        merges = (merge for merge in self._merges if tally.scope.holds(merge.target))
+        return tell_things_apart(self._any_value, merges, 1.0 - thresholds.confidence)
+
     def _tally(self, scope: Scope, merges: Iterable[Merge]) -> Tally:
         tally = Tally(scope, lost=sum(map(scope.holds, self._astray)))
         # The first ones by their text, so that the order of the merges does not show.
@@ -282,7 +302,7 @@ class Trial:
             self._counted(merges, tally),
             key=lambda merge: reading_order(merge.target),
         )
-        tally.examples = [_example(merge, self.changes) for merge in first]
+        tally.examples = [example_of(merge, self.changes) for merge in first]
         return tally
 
     def _counted(self, merges: Iterable[Merge], tally: Tally) -> Iterator[Merge]:
@@ -380,13 +400,15 @@ class Trial:
         pages = tally.support(thresholds)
         if not self._is_enough(tally, pages, thresholds):
             return False
+        tells_apart = self._tells_apart(tally, thresholds)
         if tally is self.whole:
-            return True
-        # Pages that have changed are in some part, too.
-        lost, of_lost = (one.lost + one.moved for one in (tally, self.whole))
-        return thresholds.special(
-            pages - self._fitted, lost, len(self.whole.pages), of_lost, alternatives
-        )
+            self._is_of_parts = tells_apart
+        elif not (tells_apart or self._is_of_parts):
+            # Pages that have changed are in some part, too.
+            lost, of_lost = (one.lost + one.moved for one in (tally, self.whole))
+            of_pages = len(self.whole.pages)
+            return thresholds.special(pages - self._fitted, lost, of_pages, of_lost, alternatives)
+        return not tells_apart
 
     def _localized(self, tally: Tally) -> Tally:
         """Return the tally of the part of a scope that all of its evidence is in.
@@ -446,8 +468,8 @@ class Trial:
             count = len(changed) - len(outside)
             if narrow.is_expressible and (
                 (is_all and condition.endswith(ANY_VALUE))
-                or _is_other_choice(condition, outside)
-                or _is_telling(len(inside), count, len(changed), thresholds)
+                or is_other_choice(condition, outside)
+                or is_telling(len(inside), count, len(changed), 1.0 - thresholds.confidence)
             ):
                 merges = (merge for merge in self._merges if narrow.holds(merge.target))
                 return self._tally(narrow, merges)
@@ -475,25 +497,3 @@ class Trial:
                 holding.append(tally)
                 covered |= targets
         return sorted(holding, key=lambda tally: tally.scope)
-
-
-def _is_other_choice(param: str, others: Collection[Location]) -> bool:
-    """Tell whether URLs differ from those with a parameter by what else that one says in each."""
-    name = name_of(param)
-    return bool(others) and all(name in map(name_of, other.params) for other in others)
-
-
-def _is_telling(showing: int, count: int, of: int, thresholds: Thresholds) -> bool:
-    """Tell whether it is no chance that only some of *count* URLs show something, of all there are.
-
-    :param showing: how many of these do.
-    :param of: how many URLs there are, with the others.
-    """
-    chance: float = (1.0 - showing / (count + 1)) ** (of - count)
-    return chance <= 1.0 - thresholds.confidence
-
-
-def _example(merge: Merge, changes: dict[Location, Location]) -> tuple[str, str]:
-    changed = [source for source in merge.sources if source in changes]
-    source = min(changed, key=lambda url: (len(url.url), reading_order(url)))
-    return source.url, merge.target.url

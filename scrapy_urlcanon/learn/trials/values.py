@@ -43,6 +43,32 @@ def only_value(name: str, merges: Iterable[Merge], shows: Callable[[Location], b
     return found
 
 
+def tell_things_apart(names: Collection[str], merges: Iterable[Merge], chance: float) -> bool:
+    """Tell whether URLs that differ in nothing but values of parameters are several things.
+
+    Where each thing has one category, that ``/shoe/7?category=red`` is ``/shoe/7`` says nothing of
+    ``/list?category=red`` and ``/list?category=blue``, of which the crawl has seen a few. Captures
+    that changed are found among URLs with one value as often (Fisher's exact test).
+
+    :param names: the parameters that go.
+    :param merges: all that the candidate does.
+    :param chance: how probable it must be that as many of those with several values differ.
+    """
+    urls, lost = Counter[bool](), Counter[bool]()
+    for merge in merges:
+        values = {
+            tuple(param for param in source.params if name_of(param) in names)
+            for source in merge.sources
+        }
+        are_several = len(values - {()}) > 1
+        urls[are_several] += len(merge.sources)
+        lost[are_several] += merge.agreement.lost
+    if not lost[True]:
+        return False
+    fewer = at_most_drawn(lost[True] - 1, urls[True], lost.total(), urls.total())
+    return 1.0 - fewer <= chance
+
+
 def fall_apart(
     name: str,
     merges: Iterable[Merge],
@@ -105,6 +131,22 @@ def fall_apart(
         return seldom * len(sets_of_others) <= chance
 
     return any(map(is_another_page, sets_of_others))
+
+
+def is_other_choice(param: str, others: Collection[Location]) -> bool:
+    """Tell whether URLs differ from those with a parameter by what else that one says in each."""
+    name = name_of(param)
+    return bool(others) and all(name in map(name_of, other.params) for other in others)
+
+
+def is_telling(showing: int, count: int, of: int, chance: float) -> bool:
+    """Tell whether it is no chance that only some of *count* URLs show something, of all there are.
+
+    :param showing: how many of these do.
+    :param of: how many URLs there are, with the others.
+    """
+    likely: float = (1.0 - showing / (count + 1)) ** (of - count)
+    return likely <= chance
 
 
 def _sets_of_one_page(
