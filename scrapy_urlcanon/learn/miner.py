@@ -201,7 +201,9 @@ class Miner:
         for candidate in (*clean, *flawed):
             self.groups.rate_of_change = self._rates.beside(candidate)
             trial = Trial(self.groups, candidate, found[candidate], known=self._known(candidate))
-            is_choice = self.groups.rate_of_change.is_alone and self._defaults(candidate)
+            is_choice = self.groups.rate_of_change.is_alone and self._defaults(
+                candidate, trial.whole.scope
+            )
             if not is_choice and self._accept_all(trial, self.thresholds):
                 accepted = True
             else:
@@ -251,8 +253,8 @@ class Miner:
                 return False
         return True
 
-    def _defaults(self, candidate: Candidate) -> set[str]:
-        """Return the defaults of parameters of which a candidate drops another value.
+    def _defaults(self, candidate: Candidate, scope: Scope) -> set[str]:
+        """Return the defaults in a scope of parameters of which a candidate drops another value.
 
         A second one is as good, but where nothing else tells how often captures change what speaks
         against it is the choice that the parameter makes.
@@ -261,22 +263,21 @@ class Miner:
         return {
             f"{name}={step.default}"
             for accepted in self.accepted
+            if accepted.scope.contains(scope) or scope.contains(accepted.scope)
             for step in accepted.operations
             if step.default is not None and values.get(step.drops, step.default) != step.default
             for name in step.drops
         }
 
-    def _is_category(self, trial: Trial) -> bool:
+    def _is_category(self, trial: Trial, scope: Scope) -> bool:
         """Tell whether it drops a second value of a parameter, seen at no place with the first.
 
         ``/shoe/7?category=shoes`` is the shoe, but ``/list?category=shoes`` is no list of hats.
         """
-        defaults = self._defaults(trial.candidate)
-        if not defaults or trial.known > 0:
-            return False
+        defaults = self._defaults(trial.candidate, scope)
         places = {*trial.changes.values()}
         seen = (url for url in self.groups.site.locations if not defaults.isdisjoint(url.params))
-        return places.isdisjoint(map(self.form, seen))
+        return bool(defaults) and trial.known <= 0 and places.isdisjoint(map(self.form, seen))
 
     def _is_part_of_refused(self, trial: Trial, tally: Tally) -> bool:
         """Tell whether it may but be the luckiest part of what a refused template does.
@@ -301,11 +302,14 @@ class Miner:
         tallies = [
             tally
             for tally in trial.accepted(thresholds)
-            if not (self._is_led_back(trial, tally) or self._is_part_of_refused(trial, tally))
+            if not (
+                self._is_led_back(trial, tally)
+                or self._is_part_of_refused(trial, tally)
+                or self._is_category(trial, tally.scope)
+            )
         ]
-        if not tallies or self._is_category(trial):
-            return False
-        trial.forget_merges()
+        if tallies:
+            trial.forget_merges()
         accepted = [self._accept(trial, tally) for tally in tallies]
         return any(accepted)
 

@@ -238,6 +238,19 @@ def test_category_of_each_thing_is_no_default_of_lists():
     assert len({*map(canonicalize, lists)}) == 3
 
 
+def test_section_that_repeats_its_name_is_no_category():
+    """Each section has a default of its own, and none of them acts on a URL of another one."""
+    sections = ("birch", "cedar", "hazel", "plum", "rowan")
+    seen = [see(f"/az?letter={section}", section) for section in sections]
+    for n in range(60):
+        url = f"/az/{sections[n % 5]}/{n}"
+        seen += [see(url, f"word {n}"), see(f"{url}?letter={sections[n % 5]}", f"word {n}")]
+    canonicalize = Canonicalizer(rules(seen), preset="scrapy").canonicalize
+    for section in sections:
+        url = f"http://shop.example/az/{section}/99"
+        assert canonicalize(f"{url}?letter={section}") == url
+
+
 def test_second_size_is_as_good_a_default_as_the_first():
     """Both were seen of some things, which show the same without a size."""
     seen = []
