@@ -155,10 +155,17 @@ class Crawling:
         response, links = self._pages.at(request.url)
         order = self._frontier.order
         output = order.output_of(response) if order else None
-        for number, url in enumerate(links):
-            if number and not number % _TOGETHER:
-                yield
+        # What was seen the plugin drops before Scrapy takes anything.
+        left = _TOGETHER if order else 0
+        taken = 0
+        for url in links:
             linked = Request(url, meta={"depth": request.meta["depth"] + 1})
+            is_dropped = left > 0 and self._fingerprint(linked) in self._seen
+            left = left - 1 if is_dropped else 0
+            if not is_dropped:
+                if taken and not taken % _TOGETHER:
+                    yield
+                taken += 1
             if output:
                 output.add(linked)
             self._wait(linked)

@@ -66,4 +66,5 @@ def test_links_that_are_dropped_are_forgotten():
         output.add(Request(f"http://a.example/{number}"))
     used = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    assert used < 100_000
+    # A weak reference to each would take more.
+    assert used < 5_000 * 60
