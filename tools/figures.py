@@ -322,8 +322,7 @@ def sentences() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
     )
     yield (
         README,
-        "takes {} % less CPU than without; with all that sees to it that no page is lost, {} % more, "
-        "or {} %",
+        "{} % less CPU than without; with all that sees to it that no page is lost, {} % more, or {} %",
         tuple(f"{each:.0%}".removesuffix("%") for each in shares),
     )
     generic = share(learned["methods"]["safe"]["recall"]).removesuffix(" %")
