@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from scrapy_urlcanon.canonicalizer.patterns import Pattern, parse_pattern
+
+_PLAIN_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 
 
 def is_host(text: str) -> bool:
@@ -15,6 +19,15 @@ def is_host(text: str) -> bool:
         return parse_pattern(text) == Pattern(text)
     except ValueError:
         return False
+
+
+def is_plain_host(text: str) -> bool:
+    """Tell whether *text* is a host of letters of ASCII, digits, hyphens and underscores.
+
+    >>> is_plain_host("a.example"), is_plain_host("a..example"), is_plain_host("a.0x1")
+    (True, False, False)
+    """
+    return _PLAIN_HOST.fullmatch(text) is not None and is_host(text)
 
 
 def includes_no_subdomain(host: str) -> bool:

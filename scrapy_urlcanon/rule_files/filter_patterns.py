@@ -11,10 +11,9 @@ import re
 
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Condition, Pattern
 from scrapy_urlcanon.rule_files import url_regex
-from scrapy_urlcanon.rule_files.approximation import is_host
+from scrapy_urlcanon.rule_files.approximation import is_plain_host
 from scrapy_urlcanon.rule_files.finite_regex import NotFiniteError
 
-_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 _ANCHORED = re.compile(r"([^/^*|?$:]+)(.*)", re.DOTALL)
 _PATH = re.compile(r"/[\w.~!'();:@=&+%,/*-]*")
 _SCHEME = re.compile(r"\|?(?:https?|\*)?://", re.IGNORECASE)
@@ -34,8 +33,7 @@ def host_pattern(host: str) -> str | None:
     ('example.com', 'google.*', None)
     """
     host = host.lower()
-    name = host.removesuffix(".*")
-    return host if _HOST.fullmatch(name) and is_host(name) else None
+    return host if is_plain_host(host.removesuffix(".*")) else None
 
 
 def scopes_inside(pattern: str) -> list[Pattern]:

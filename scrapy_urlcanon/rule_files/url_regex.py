@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, Pattern
 from scrapy_urlcanon.rule_files.approximation import (
     includes_no_subdomain,
-    is_host,
+    is_plain_host,
     path_at_border,
 )
 from scrapy_urlcanon.rule_files.finite_regex import NotFiniteError, finite_texts, split_at
@@ -27,7 +27,6 @@ _ANY_SUFFIX = re.compile(
     r"\^https\?:(?:\\?/){2}(?:\((?:\?:)?\[a-z0-9-\]\+\\?\.\)\*\??)?([^/]*?)"
     r"\((?:\?:)?\\\.\[a-z\]\{2,\}\)\{1,\}"
 )
-_HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 _WORD = re.compile(r"[^.*+?()\[\]{}|\\^$]")
 
 
@@ -73,7 +72,7 @@ def scopes_around(expression: str) -> tuple[list[Pattern], bool]:
     with_any_suffix = _ANY_SUFFIX.match(expression)
     if with_any_suffix:
         names = finite_texts(with_any_suffix[1], dot_is_literal=True)
-        if all(map(_HOST.fullmatch, names)) and all(map(is_host, names)):
+        if all(map(is_plain_host, names)):
             return [Pattern(f"{name}.*") for name in names], False
     if not expression.startswith("^"):
         raise NotFiniteError("it may match anywhere in a URL")
@@ -121,6 +120,6 @@ def _hosts(pattern: str) -> tuple[bool, tuple[str, ...], str]:
         hosts = tuple(text.lower() for text in finite_texts(host, dot_is_literal=True))
     except NotFiniteError as error:
         raise NotFiniteError(f"it has no finite list of hosts: {error}") from None
-    if not all(_HOST.fullmatch(text) and is_host(text) for text in hosts):
+    if not all(map(is_plain_host, hosts)):
         raise NotFiniteError("it has no plain hosts")
     return bool(subdomains), hosts, rest[len(host) :]
