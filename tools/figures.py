@@ -316,12 +316,12 @@ def sentences() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
     )
     safety = results("safety")
     alone = -safety["parts"]["the plugin"]["over plain Scrapy"]
-    yield README, "takes {} % less CPU than without", (f"{alone:.0%}".removesuffix("%"),)
+    yield README, "takes {} % less CPU than without", (share(alone, 0).removesuffix(" %"),)
     guarded = (safety[length][ALL_PARTS]["over plain Scrapy"] for length in ("parts", "longer"))
     yield (
         README,
         "that no page is lost, {} % more, or {} %",
-        tuple(f"{each:.0%}".removesuffix("%") for each in guarded),
+        tuple(share(each, 0).removesuffix(" %") for each in guarded),
     )
     generic = share(learned["methods"]["safe"]["recall"]).removesuffix(" %")
     yield README, "find {} % of the duplicates of {} real sites", (generic, str(learned["sites"]))
