@@ -275,9 +275,10 @@ class Miner:
         ``/shoe/7?category=shoes`` is the shoe, but ``/list?category=shoes`` is no list of hats.
         """
         defaults = self._defaults(trial.candidate, scope)
-        places = {*trial.changes.values()}
+        if not defaults or trial.known > 0:
+            return False
         seen = (url for url in self.groups.site.locations if not defaults.isdisjoint(url.params))
-        return bool(defaults) and trial.known <= 0 and places.isdisjoint(map(self.form, seen))
+        return {*trial.changes.values()}.isdisjoint(map(self.form, seen))
 
     def _is_part_of_refused(self, trial: Trial, tally: Tally) -> bool:
         """Tell whether it may but be the luckiest part of what a refused template does.
