@@ -199,9 +199,7 @@ class UrlFeatures:
         self, folder: str, leaf: str, query: str, context: tuple[str, ...], linked_by: bytes
     ) -> Features:
         """Return the features of a URL as :func:`split_url` returns it; see :meth:`of`."""
-        above = _folder(folder)
-        # Without a path its last slash is that of the scheme.
-        last = fold(leaf) if above[0] else leaf
+        above, last = _place(folder, leaf)
         pairs: _Query = ()
         if query:
             pairs = _pairs(query)
@@ -263,8 +261,7 @@ class UrlFeatures:
         b''
         """
         folder, leaf, query = split_url(url)
-        above = _folder(folder)
-        host, path, pairs = _parts(above, fold(leaf) if above[0] else leaf, _pairs(query))
+        host, path, pairs = _parts(*_place(folder, leaf), _pairs(query))
         of_host = _of_host(host)
         numbers = unpacked(features.all)
         words = _words(path, pairs)
@@ -332,6 +329,15 @@ class _Shape(NamedTuple):
     numbers: tuple[int, ...]
     coarse: bytes
     """The same, packed."""
+
+
+def _place(folder: str, leaf: str) -> tuple[tuple[str, _Path], str]:
+    """Return what :func:`_folder` returns of *folder*, and the last segment of the path.
+
+    Or the host, where there is no path: its last slash is that of the scheme.
+    """
+    above = _folder(folder)
+    return above, fold(leaf) if above[0] else leaf
 
 
 def _parts(above: tuple[str, _Path], last: str, pairs: _Query) -> _Parts:
