@@ -274,8 +274,7 @@ class Miner:
 
         ``/shoe/7?category=shoes`` is the shoe, but ``/list?category=shoes`` is no list of hats.
         """
-        defaults = self._defaults(trial.candidate, scope)
-        if not defaults or trial.known > 0:
+        if trial.known > 0 or not (defaults := self._defaults(trial.candidate, scope)):
             return False
         seen = (url for url in self.groups.site.locations if not defaults.isdisjoint(url.params))
         return {*trial.changes.values()}.isdisjoint(map(self.form, seen))
