@@ -157,12 +157,15 @@ class Crawling:
         output = order.output_of(response) if order else None
         # What was seen the plugin drops before Scrapy takes anything.
         left = _TOGETHER if order else 0
+        on_its_way: set[bytes] = set()
         taken = 0
         for url in links:
             linked = Request(url, meta={"depth": request.meta["depth"] + 1})
-            is_dropped = left > 0 and self._fingerprint(linked) in self._seen
-            left = left - 1 if is_dropped else 0
-            if not is_dropped:
+            page = self._fingerprint(linked)
+            if left and page in self._seen and page not in on_its_way:
+                left -= 1
+            else:
+                on_its_way.add(page)
                 if taken and not taken % _TOGETHER:
                     yield
                 taken += 1

@@ -118,6 +118,10 @@ class RepeatedRequests:
     which takes several times longer than to look whether it was seen; and nine of ten links of a
     crawl were. Where anybody on that way may do anything else with a request, it goes there.
 
+    What is new may be on that way still when what comes after it is dropped, which was seen all the
+    same. But the variants of one page are dropped in their order: the first is the first that takes
+    its place.
+
     :param outermost: the spider middleware that drops: none may come between it and the engine.
     """
 
@@ -138,23 +142,24 @@ class RepeatedRequests:
         if seen is None or fingerprinter is None or not self._is_way_clear():
             return _drops_none
         left = _DROPPED_AT_ONCE
+        on_its_way: set[bytes] = set()
 
         def drop(each: Any) -> bool:
             nonlocal left
             if not left or not isinstance(each, Request):
                 return False
-            is_filtered = not each.dont_filter and FILTER_KEYS.isdisjoint(each.meta)
+            if each.dont_filter or not FILTER_KEYS.isdisjoint(each.meta):
+                return False
             try:
-                is_seen = is_filtered and fingerprinter.fingerprint(each) in seen
+                fingerprint = fingerprinter.fingerprint(each)
             except Exception:  # noqa: BLE001 - it is raised again, and logged, by the scheduler
-                is_seen = False
-            if is_seen:
-                left -= 1
-                dupefilter.log(each, self._crawler.spider)
-            else:
-                # What comes after it is to be dropped after it.
-                left = 0
-            return is_seen
+                return False
+            if fingerprint not in seen or fingerprint in on_its_way:
+                on_its_way.add(fingerprint)
+                return False
+            left -= 1
+            dupefilter.log(each, self._crawler.spider)
+            return True
 
         return drop
 
