@@ -61,6 +61,8 @@ _FIELDS = """
 _of_thread = threading.local()
 # The end too: the last member has no comma, and may be another one at each visit.
 _BETWEEN_MEMBERS = re.compile(r'(?:(?<=[\[{])|,)\s*(?=["\[{])|(?=[\]}])')
+_MARGIN = 64
+"""Characters within which a text begins and ends, but for white space."""
 
 _END_OF_HEAD = re.compile(r"</head|<body", re.IGNORECASE)
 
@@ -196,8 +198,17 @@ def with_lines_of_members(text: str) -> str:
     >>> with_lines_of_members('He said: ["yes", "no"]')
     'He said: ["yes", "no"]'
     """
-    is_json = text.lstrip()[:1] in {"{", "["}
-    return _BETWEEN_MEMBERS.sub("\n", text) if is_json else text
+    return _BETWEEN_MEMBERS.sub("\n", text) if is_json(text) else text
+
+
+def is_json(text: str) -> bool:
+    """Tell whether *text* may be JSON, which many programs send as HTML.
+
+    >>> is_json(' {"id": 1}'), is_json("[ad] <p>News"), is_json("")
+    (True, False, False)
+    """
+    ends = text[:_MARGIN].lstrip()[:1], text[-_MARGIN:].rstrip()[-1:]
+    return ends in {("{", "}"), ("[", "]")}
 
 
 def folded_lines(text: str) -> bytes:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from scrapy_urlcanon.pages.canonical_link import declared_canonical, other_addresses
 from scrapy_urlcanon.pages.markup import (
     folded_lines,
+    is_json,
     media_of,
     parse,
     scripts_of,
@@ -68,7 +69,7 @@ class Page:
     :param url: that was answered.
     :param body: as received, decompressed.
     :param text: the decoded body; None where it is no text.
-    :param kind: what the text is.
+    :param kind: what the text is said to be. JSON is read as such whatever that is.
     :param link_header: the value of ``Link``; of several their values between commas.
     :param date: the value of ``Date``. The page as it was at another time has the same lines,
         whatever clock they show.
@@ -89,7 +90,7 @@ class Page:
         self.url = url
         self.body = body
         self._source = None if text is None else text[:MAX_BODY]
-        self._kind = kind
+        self._kind = "plain" if kind == "html" and text and is_json(text) else kind
         self._link_header = link_header
         self._date = date
         self._tree = tree

@@ -32,10 +32,15 @@ def product(number, count):
     }
 
 
-def as_json(fields):
+def as_json(fields, kind="application/json"):
     """Return an object of *fields*."""
     body = json.dumps(fields).encode()
-    return Response(headers=(("Content-Type", "application/json"),), body=body)
+    return Response(headers=(("Content-Type", kind),), body=body)
+
+
+def as_html(fields):
+    """Return an object of *fields* as many programs send it, which do not say what it is."""
+    return as_json(fields, "text/html")
 
 
 def as_xml(fields):
@@ -51,7 +56,7 @@ def as_xml(fields):
     )
 
 
-@pytest.mark.parametrize("as_data", [as_json, as_xml])
+@pytest.mark.parametrize("as_data", [as_json, as_html, as_xml])
 @deferred_f_from_coro_f
 async def test_wrong_rule_over_data_that_moves(crawl, as_data):
     """What moves is noise, and does not hide the rest."""
@@ -65,7 +70,7 @@ async def test_wrong_rule_over_data_that_moves(crawl, as_data):
     assert len(result.hits) <= 61 + 9
 
 
-@pytest.mark.parametrize("as_data", [as_json, as_xml])
+@pytest.mark.parametrize("as_data", [as_json, as_html, as_xml])
 @deferred_f_from_coro_f
 async def test_right_rule_over_data_that_moves(crawl, as_data):
     """It is told that it is right, and no page comes twice."""

@@ -65,6 +65,11 @@ PAIRS = {
         "<title>a</title><div> </div><script>show({id: 1})</script>",
         True,
     ),
+    "data that is called HTML": (
+        '{"id": 1, "name": "one"}',
+        ' {"name": "one", "id": 1}\n',
+        True,
+    ),
 }
 
 
