@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from itertools import chain
 from string import ascii_lowercase, ascii_uppercase
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote_plus
@@ -125,12 +126,26 @@ def _embedded_by(element: etree._Element) -> str:
 
 
 def scripts_of(document: etree._Element) -> str:
-    """Return the scripts that stand in *document*, and the data for them.
+    r"""Return the scripts that stand in *document*, and the data for them.
+
+    Data is what custom data attributes hold, and all attributes of custom elements (HTML Standard,
+    sections 3.2.6.6 and 4.13).
 
     >>> scripts_of(parse("<title>App</title><script src=a.js></script><script>id = 1</script>"))
     'id = 1'
+    >>> scripts_of(parse("<div id=app data-page=1></div><x-item number=2></x-item>"))
+    '1\n2'
     """
-    return "\n".join(filter(None, (element.text for element in document.iter("script"))))
+    texts = (element.text for element in document.iter("script"))
+    return "\n".join(filter(None, chain(texts, _data_of(document))))
+
+
+def _data_of(document: etree._Element) -> Iterator[str]:
+    for element in document.iter("*"):
+        is_custom = "-" in element.tag
+        for name, value in element.attrib.items():
+            if is_custom or name.startswith("data-"):
+                yield value
 
 
 def text_of(document: etree._Element, kind: Literal["html", "xml"] = "html", url: str = "") -> str:

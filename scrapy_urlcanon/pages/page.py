@@ -51,6 +51,8 @@ class _Reading(NamedTuple):
     media: tuple[bytes, ...]
     scripts: bytes = b""
     """Those that make the page, where a reader of the markup sees nothing but its title."""
+    is_blank: bool = False
+    """Whether a script makes all of the page: the reader does not even see a title."""
 
 
 _NOTHING = _Reading("", b"", ())
@@ -136,7 +138,7 @@ class Page:
     @property
     def legible_lines(self) -> Iterator[tuple[str, Line]]:
         """The text of its title and of each of :attr:`lines`, beside what is kept of it."""
-        title, text, media, _ = self._reading
+        title, text, media, *_ = self._reading
         if title:
             yield title, title_line(title)
         lines = text.split(b"\n") if text else []
@@ -154,9 +156,12 @@ class Page:
 
         What cannot be read, or is made by a script, is its own only line: no boilerplate, no
         near-duplicates. So is data of more lines than are kept: of a listing any may be what tells.
+        A page of which a script makes all, and nothing says what, has no line.
         """
         raw = sha1(self.body[:MAX_BODY], usedforsecurity=False).hexdigest()
         scripts = self._reading.scripts
+        if self._reading.is_blank and not scripts:
+            return Signature(raw, RAW + raw, 0, Lines())
         is_data = self._kind != "html"
         if scripts or not self.is_text or (is_data and len(self.lines) > MAX_LINES):
             main = sha1(scripts, usedforsecurity=False).hexdigest() if scripts else raw
@@ -170,9 +175,9 @@ class Page:
     @cached_property
     def digest(self) -> PageDigest:
         """What there is to compare of it with another page of the crawl."""
-        if not self.is_text:
+        if not self.is_text and not self._reading.is_blank:
             return PageDigest.of_bytes(self.body)
-        title, text, media, scripts = self._reading
+        title, text, media, scripts, _ = self._reading
         return PageDigest.of_text(title, b"\n".join((text, *media)), self.lines, scripts, media)
 
     @cached_property
@@ -193,7 +198,9 @@ class Page:
         media = tuple(source.encode("utf-8", "surrogatepass") for source in media_of(document))
         is_empty = text in {b"", title} and not media
         scripts = scripts_of(document).encode("utf-8", "surrogatepass") if is_empty else b""
-        return _Reading(title.decode("utf-8", "surrogatepass"), text, media, scripts)
+        # Its bytes are no content then: they may tell its address, and nothing else of it.
+        is_blank = is_empty and not title and document.find(".//script") is not None
+        return _Reading(title.decode("utf-8", "surrogatepass"), text, media, scripts, is_blank)
 
     def _document(self) -> etree._Element | None:
         if self._tree is None or self._source is None or len(self._source) == MAX_BODY:

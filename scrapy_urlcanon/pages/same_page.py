@@ -73,6 +73,11 @@ class PageDigest(NamedTuple):
     media: int = 0
     """64-bit hash of the addresses of all that it embeds; 0 where there is none."""
 
+    @property
+    def content(self) -> bytes:
+        """What two pages have in common that show the same, however few lines that are."""
+        return b"%s%x%s" % (self.digest, self.title, self.unread)
+
     @classmethod
     def of_bytes(cls, body: bytes) -> Self:
         """Return what there is to compare of a body that is no text, or too much of it."""
@@ -127,10 +132,16 @@ def same_page(one: PageDigest, other: PageDigest) -> bool | None:
 
     >>> made_by_script = digest("<title>App</title><script>show({id: 1})</script>")
     >>> same_page(made_by_script, digest("<title>App</title><script>show({id: 2})</script>"))
+
+    That two show nothing at all says nothing of them:
+
+    >>> empty = digest("<div id=root></div><script src=/app.js></script>")
+    >>> same_page(empty, empty)
     """
     has_one_title = one.title == other.title
     if one.digest and one.digest == other.digest and has_one_title:
-        return True if one.unread == other.unread else None
+        is_anything_shown = bool(one.unread) or one.lines != b""
+        return True if is_anything_shown and one.unread == other.unread else None
     # A page that could not be found may have all of its site's words around it, and not the title.
     if one.sketch is not None and other.sketch is not None:
         return has_one_title and similarity(one.sketch, other.sketch) >= SHARED_PAIRS

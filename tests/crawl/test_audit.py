@@ -354,21 +354,6 @@ async def test_what_cannot_be_judged_is_passed_on_and_counted(crawl, name):
 
 
 @deferred_f_from_coro_f
-async def test_pages_that_a_script_makes_are_no_proof(crawl):
-    """They have one title and no text: that a wrong rule makes one of them is not called right."""
-    urls = [f"/p?id={n}" for n in range(30)]
-
-    def app(request, _):
-        return page(f"<title>App</title><div></div><script>show('{request.query}')</script>")
-
-    result = await crawl(shop(urls, app), {**WRONG, **SETTINGS})
-    assert "audited" not in result.figures
-    assert result.figures["audit/rule/drop_params:id/site.example/same"] == 0
-    assert result.figures["audit/rule/drop_params:id/site.example/cannot_tell"] >= 3
-    assert len(result.pages) >= 5
-
-
-@deferred_f_from_coro_f
 async def test_truncated_variant_is_counted(crawl):
     """A variant whose body ends too early is no verdict."""
     half = Response(body=b"half of it", fault=Fault.TRUNCATION)

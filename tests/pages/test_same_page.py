@@ -65,6 +65,21 @@ PAIRS = {
         "<title>a</title><div> </div><script>show({id: 1})</script>",
         True,
     ),
+    "a page that a script makes of an attribute": (
+        "<title>a</title><div data-page='{id: 1}'></div>",
+        "<title>a</title><div data-page='{id: 2}'></div>",
+        False,
+    ),
+    "an element that a script defines": (
+        "<title>a</title><x-item number=1></x-item>",
+        "<title>a</title><x-item number=2></x-item>",
+        False,
+    ),
+    "nothing that is shown": (
+        "<div id=root></div><script src=/app.js></script>",
+        "<div id=root></div><script src=/app.js></script>",
+        False,
+    ),
     "data that is called HTML": (
         '{"id": 1, "name": "one"}',
         ' {"name": "one", "id": 1}\n',

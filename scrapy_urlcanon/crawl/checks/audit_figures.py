@@ -68,8 +68,9 @@ def _names(record: EntryRecord) -> dict[str, str]:
 def _lines(records: Iterable[EntryRecord]) -> Iterator[str]:
     yield "Audited duplicates: the same page, another one, and where it could not be told"
     for record in records:
+        alone = ", by one content alone" if record.has_one_content else ""
         off = "" if record.until is None else f", off since the spider had {record.until:,} pages"
         yield (
             f"{record.same:8,} {len(record.others):6,} {record.cannot_tell:6,}  "
-            f"{record.entry} on {record.domain}: {record.outcome.value}{off}"
+            f"{record.entry} on {record.domain}: {record.outcome.value}{alone}{off}"
         )

@@ -47,7 +47,7 @@ class AuditVerdicts:
         if other:
             self._stats.inc(Stat.AUDIT_FALSE_MERGE)
         reference = trial.comparison.reference if trial.comparison else None
-        self._take_over(records, other, reference.digest if reference else b"")
+        self._take_over(records, other, reference.content if reference else b"")
 
     def heard(self, pair: AuditedPair) -> None:
         """Count what another process of the crawl found about *pair*."""

@@ -150,7 +150,7 @@ class EntryRecord:
         """Whether one more is to be chosen, now that there is nothing else to fetch."""
         # The digest of what stood for the first page that was the same.
         self._proof = b""
-        self._is_believed = False
+        self._has_contents = self._is_believed = False
         self.until: int | None = None
         """How many pages the spider had when it was turned off; None while it is on."""
         self._site = site
@@ -191,12 +191,23 @@ class EntryRecord:
         At the beginning of a crawl that may be a captcha, which all URLs show until they show their
         pages. What is skipped is looked for when the crawl ends.
         """
-        return bool(self._proof) and not self._is_believed and not self.entry.is_skip
+        return self.has_one_content and not self._is_believed
+
+    @property
+    def has_one_content(self) -> bool:
+        """Whether all pages that were the same showed one content.
+
+        That is what a site has in the place of pages, or what a script makes each of them of. One
+        form to log in may well stand for all that is skipped.
+        """
+        return bool(self._proof) and not self._has_contents and not self.entry.is_skip
 
     @property
     def outcome(self) -> Outcome:
         """What is known of the entry so far."""
-        return outcome_of(self._test, self._evidence())
+        outcome = outcome_of(self._test, self._evidence())
+        is_proof = outcome is not Outcome.HOLDS or not self.has_one_content
+        return outcome if is_proof else Outcome.OPEN
 
     def doubt(self) -> bool:
         """Tell whether one more is to be chosen now, since so little speaks for it."""
@@ -213,7 +224,7 @@ class EntryRecord:
         """
         self.same += other is None
         if other is None and content:
-            self._is_believed |= self._proof not in {b"", content}
+            self._has_contents |= self._proof not in {b"", content}
             self._proof = self._proof or content
         self._verdicts.append(other)
         del self._verdicts[:-_REMEMBERED_VERDICTS]
