@@ -6,8 +6,9 @@ from urllib.parse import parse_qsl
 import pytest
 from audited_shop import RIGHT, SETTINGS, WRONG, audits, product, shop
 from loopback import Response, page
+from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE
+from sites import SITE, FollowSpider
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -138,3 +139,29 @@ async def test_variant_is_compared_with_what_came_in_place_of_a_page_that_failed
     texts = " ".join(item["text"] for item in result.items)
     assert "numberid=1 is" in texts
     assert "numberid=3 is" in texts
+
+
+@deferred_f_from_coro_f
+async def test_page_of_another_callback_is_answered_to_that_one(crawl):
+    """What is fetched for a second callback is not audited beside that: it would come twice."""
+    asked, got = Counter(), []
+
+    class Two(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": ""}
+            if response.url == f"{SITE}/":
+                yield Request(f"{SITE}/p?id=1")
+                yield Request(f"{SITE}/later")
+            elif response.url == f"{SITE}/later":
+                yield Request(f"{SITE}/p?id=1&sid=2", self.parse_again)
+
+        def parse_again(self, response):
+            got.append(response.url.removeprefix(SITE))
+
+    def answer(request, _):
+        asked[request.target] += 1
+        return product(1) if asked[request.target] == 1 else page("", status=404)
+
+    result = await crawl(shop([], answer), {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1}, spider=Two)
+    assert (result.pages, got) == (["/", "/later", "/p?id=1"], ["/p?id=1&sid=2"])
+    assert max(asked.values()) == 1

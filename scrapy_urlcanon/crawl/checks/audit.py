@@ -188,7 +188,7 @@ class Audit:
 
     def _is_had(self, drop: Drop) -> bool:
         page = self._fingerprints.page(drop.request)
-        return drop.is_skipped or (page is not None and self._requests.is_had(page))
+        return drop.is_skipped or bool(page and self._requests.is_had_for(drop.request, page))
 
     def _audit(self, drop: Drop, *, at_any_cost: bool = False) -> bool:
         """Audit *drop* if it is chosen; return whether it is."""

@@ -30,7 +30,7 @@ from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 from scrapy_urlcanon.crawl.recovery.journal import Kind
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
-from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, Fate, State
+from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, ON_THEIR_WAY, Fate, State
 from scrapy_urlcanon.crawl.seen import scheduler_of
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
@@ -142,6 +142,11 @@ class PageRequests:
     def is_had(self, page: bytes) -> bool:
         """Tell whether any callback has had *page*."""
         return self._lives.is_had(page)
+
+    def is_had_for(self, request: Request, page: bytes) -> bool:
+        """Tell whether *page* is had, and not on its way to the callback of *request* yet."""
+        is_on_its_way = self._lives.state(page, self._callback(request)) in ON_THEIR_WAY
+        return self._lives.is_had(page) and not is_on_its_way
 
     def is_missed(self, page: bytes) -> bool:
         """Tell whether every request for *page* ended and brought nothing to anybody."""

@@ -125,5 +125,8 @@ BRINGS_NOTHING: Final = frozenset({State.UNKNOWN, State.MISSED})
 CONTENT: Final = frozenset({State.GIVEN, State.HAD, State.ELSEWHERE, State.CHECKED})
 """The states in which the callback got content for having asked for the page."""
 
+ON_THEIR_WAY: Final = frozenset({State.EXPECTED, State.CHECKED})
+"""The states in which a request of the callback for the page has not ended."""
+
 GOT: Final = frozenset({State.GIVEN, State.HAD})
 """The states in which the callback got content of the page itself."""
