@@ -57,9 +57,9 @@ class Validate(Action):
     description = """\
 Fetch URLs of a crawl and what each rule of FILE makes of them, and compare the pages: ten
 pairs that are one page prove a rule, two that are not refute it. A rule is one entry of a list
-or mapping. The settings of the project
-hold (ROBOTSTXT_OBEY, DOWNLOAD_DELAY ...). The exit status is 1 if a rule fails or there is no
-observation, and 130 after Ctrl-C, which ends it with what is known by then.
+or mapping. The settings of the project hold (ROBOTSTXT_OBEY, DOWNLOAD_DELAY ...). The exit status
+is 1 if a rule fails or there is no observation, and 130 after Ctrl-C, which ends it with what is
+known by then.
 
   scrapy urlcanon validate urlcanon.toml --observations observations.sqlite
 
@@ -177,7 +177,8 @@ def _check(
     if process.bootstrap_failed:
         raise UsageError("the crawl did not begin; with -L ERROR Scrapy says why", print_help=False)
     show_checks(checks, screen, fetched=fetched)
-    end = crawler.stats.get_value("finish_reason", "")
+    # The second Ctrl-C stops Scrapy before it has noted any.
+    end = crawler.stats.get_value("finish_reason", _SHUTDOWN)
     if end not in {_FINISHED, _SHUTDOWN}:
         is_set = end.startswith("closespider_")
         what = f": a setting of the project, which -s {end.upper()}=0 turns off" if is_set else ""

@@ -237,6 +237,12 @@ def test_a_file_without_rules_is_said_to_be_empty(tmp_path):
     assert result.stdout == "empty.toml is empty: there is no rule to validate\n"
 
 
+def _wait_until(is_true):
+    until = time.monotonic() + 60
+    while not is_true() and time.monotonic() < until:
+        time.sleep(0.05)
+
+
 def test_ctrl_c_ends_it_with_what_is_known(tmp_path):
     """One line, no traceback, and an exit status that says so."""
     (tmp_path / "urlcanon.toml").write_text(RULES)
@@ -246,15 +252,33 @@ def test_ctrl_c_ends_it_with_what_is_known(tmp_path):
     command += ("-s", "DOWNLOAD_DELAY=1")
     with Loopback(respond) as server:
         run = ScrapyProcess(*command, cwd=tmp_path, environment=server.proxies)
-        until = time.monotonic() + 60
-        while not server.hits and time.monotonic() < until:
-            time.sleep(0.05)
+        _wait_until(lambda: server.hits)
         run.send_signal(signal.SIGINT)
         ended = run.wait(60)
     assert ended.returncode == 130
     assert ended.stderr.splitlines()[-1] == "Interrupted."
     assert "Traceback" not in ended.stderr
     assert "6 rules: " in ended.stdout.splitlines()[-1]
+
+
+def test_second_ctrl_c_is_an_end_by_ctrl_c_too(tmp_path):
+    """Scrapy waits for no answer then, and notes no reason; what is known is printed."""
+    (tmp_path / "urlcanon.toml").write_text(RULES)
+    urls = "".join(f"{SITE}/page{number}?sid=1\t200\n" for number in range(3))
+    (tmp_path / "o.tsv").write_text(f"url\tstatus\n{urls}")
+    command = ("urlcanon", "validate", "urlcanon.toml", "--observations", "o.tsv")
+    log = tmp_path / "log.txt"
+    command += ("-s", "LOG_ENABLED=True", "--logfile", log)
+    with Loopback(lambda _: Response(fault=Fault.SILENCE)) as server:
+        run = ScrapyProcess(*command, cwd=tmp_path, environment=server.proxies)
+        _wait_until(lambda: server.hits)
+        run.send_signal(signal.SIGINT)
+        _wait_until(lambda: "shutting down gracefully" in log.read_text())
+        run.send_signal(signal.SIGINT)
+        ended = run.wait(60)
+    assert ended.returncode == 130
+    assert ended.stderr.splitlines()[-1] == "Interrupted."
+    assert ended.stdout.splitlines()[-1] == "6 rules: 1 open, 5 no pair; 0 pages fetched"
 
 
 def test_crawl_that_a_setting_ends_says_so(validate):
