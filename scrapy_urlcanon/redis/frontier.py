@@ -213,7 +213,7 @@ class Frontier:
             logger.error(
                 "Redis does not answer, or takes no more: %(error)s. Requests and what became of "
                 "others wait here until it does; the crawl goes on then.",
-                {"error": error},
+                {"error": str(error).rstrip(".")},
             )
 
     def _recover(self) -> None:
@@ -234,14 +234,25 @@ class Frontier:
         logger.warning("Redis answers again.")
 
     def _check(self) -> None:
+        """Find out before the crawl what would keep all of it waiting.
+
+        :raises ConfigurationError: if keys are of another job, or answers are no bytes.
+        :raises RedisError: if Redis does not answer, or runs no scripts that have several keys.
+        """
         expected = {self.seen: "set", self.queue: _TYPES[self.kind]}
         for key, kind in expected.items():
-            found = self.server.type(key).decode()
+            answer = self.server.type(key)
+            if isinstance(answer, str):
+                message = "expected without decode_responses: requests are bytes"
+                raise ConfigurationError([Problem("REDIS_PARAMS", message)])
+            found = answer.decode()
             if found not in {kind, "none"}:
                 message = (
                     f"the key {key!r} in Redis is a {found}, not a {kind}: it is another job's"
                 )
                 raise ConfigurationError([Problem("SCHEDULER", message)])
+        # It has nothing on its way yet. A cluster refuses, and so does who may run no script.
+        self.run(scripts.REQUEUE, (self.queue, self._flight(self.name)), (self.kind, self.name))
 
     def _landed(self, under_way: Iterable[Request]) -> list[str]:
         under_way = set(under_way)

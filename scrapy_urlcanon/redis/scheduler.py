@@ -48,12 +48,19 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def urlcanon_shared(cls, crawler: Crawler) -> Shared:
         """Return what the processes of *crawler* share, made on the first call.
 
-        :raises ConfigurationError: if the queue is none of those of scrapy-redis, or its keys are
-            those of something else.
+        :raises ConfigurationError: if the queue is none of those of scrapy-redis, its keys are
+            those of something else, or Redis does not answer or refuses what a crawl needs.
         """
         found: Shared | None = getattr(crawler, _ATTRIBUTE, None)
         if found is None:
-            found = cls._make_shared(crawler)
+            try:
+                found = cls._make_shared(crawler)
+            except RedisError as error:
+                message = (
+                    f"Redis does not answer, or refuses: {str(error).rstrip('.')}; where it is say "
+                    "REDIS_URL, or REDIS_HOST and REDIS_PORT"
+                )
+                raise ConfigurationError([Problem("SCHEDULER", message)]) from error
             setattr(crawler, _ATTRIBUTE, found)
         return found
 

@@ -213,6 +213,38 @@ async def test_keys_of_something_else(crawl, redis_server):
     assert redis_server.client.get("follow:dupefilter") == b"mine"
 
 
+@pytest.mark.parametrize(
+    ("refuse", "said"),
+    [
+        (lambda server: server.stop(), "No such file or directory.*REDIS_URL"),
+        (lambda server: server.client.config_set("requirepass", "secret"), "authenticate"),
+        (
+            lambda server: server.client.execute_command("ACL SETUSER default -@scripting"),
+            "no permissions.*'evalsha'",
+        ),
+    ],
+    ids=["it is not there", "it wants a password", "it runs no script"],
+)
+@deferred_f_from_coro_f
+async def test_redis_that_refuses_is_said_in_a_line(crawl, redis_server, refuse, said):
+    """Before the first request: those of a crawl would wait for ever."""
+    refuse(redis_server)
+    settings = {**RULES, **OURS, "REDIS_URL": redis_server.url}
+    with pytest.raises(
+        ConfigurationError, match=f"SCHEDULER: Redis does not answer, or refuses: .*{said}"
+    ):
+        await crawl(site(PAGES), settings)
+
+
+@deferred_f_from_coro_f
+async def test_answers_that_are_no_bytes_are_refused(crawl, redis_server):
+    """A setting of other users of Redis, with which no request can be read again."""
+    settings = {**RULES, **OURS, "REDIS_URL": redis_server.url}
+    settings["REDIS_PARAMS"] = {"decode_responses": True}
+    with pytest.raises(ConfigurationError, match=r"REDIS_PARAMS: .*decode_responses"):
+        await crawl(site(PAGES), settings)
+
+
 @pytest.mark.parametrize("trouble", ["gone", "full"])
 @deferred_f_from_coro_f
 async def test_redis_gone_or_full_for_a_while(crawl, redis_server, monkeypatch, caplog, trouble):
