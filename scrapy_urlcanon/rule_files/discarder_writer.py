@@ -40,28 +40,29 @@ def to_duplicate_url_discarder(
     :param rules: in the shape of ``URLCANON_RULES``.
     :raises ValueError: if a pattern is none.
     """
-    patterns = {parse_pattern(text): options for text, options in rules.items()}
-    index = PatternIndex(patterns)
+    patterns = {text: parse_pattern(text) for text in rules}
+    options_of = {patterns[text]: options for text, options in rules.items()}
+    index = PatternIndex(options_of)
     written: list[dict[str, Any]] = []
     left_out: list[str] = []
-    for pattern, options in rules.items():
-        if not _HOST.fullmatch(pattern):
-            left_out += [f"{pattern}: {option}" for option in options]
+    for text, pattern in patterns.items():
+        options = options_of[pattern]
+        if not _HOST.fullmatch(text):
+            left_out += [f"{text}: {option}" for option in options]
             continue
-        own = parse_pattern(pattern)
         spared = [
             name
-            for other in dict.fromkeys(index.related(own))
-            if other != own and other.overlaps(own)
-            for name in _kept(patterns[other])
+            for other in dict.fromkeys(index.related(pattern))
+            if other != pattern and other.overlaps(pattern)
+            for name in _kept(options_of[other])
         ]
-        for processor, names in _removals(pattern, options, spared, left_out):
+        for processor, names in _removals(text, options, spared, left_out):
             written.append(
                 {
                     "args": names,
                     "order": _ORDER,
                     "processor": processor,
-                    "urlPattern": {"include": [pattern]},
+                    "urlPattern": {"include": [text]},
                 }
             )
     return json.dumps(written, indent=2) + "\n", tuple(left_out)
