@@ -239,6 +239,17 @@ def test_domains_do_not_stand_before_the_pages(show, many):
     assert domains(browser) == ["999.example"]
 
 
+def test_reading_goes_on_at_the_first_that_is_new(show, many):
+    """With the keyboard and by ear: the button that showed it has moved, or is hidden."""
+    browser = show(many)
+    for kind in "domain", "group":
+        (more,) = css(browser, f"[data-more={kind}]")
+        before = css(browser, f".{kind}")
+        more.send_keys("\n")
+        (first, *_) = [element for element in css(browser, f".{kind}") if element not in before]
+        assert browser.switch_to.active_element == first
+
+
 @pytest.mark.parametrize("width", EACH_WIDTH)
 def test_audit_is_the_answer_to_whether_it_was_right(show, shop, width):
     """Its link leads there; what was suspended is open, with the line, and with what differed."""

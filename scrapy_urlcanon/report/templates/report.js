@@ -56,8 +56,13 @@
       show();
     });
     more.addEventListener("click", () => {
+      const first = all(`.${kind}:not([hidden])`).length;
       limit += some;
       show();
+      // Who reads by ear, or by the keyboard, goes on there: the button has moved, or is gone.
+      const next = all(`.${kind}:not([hidden])`)[first];
+      next.tabIndex = -1;
+      next.focus({ preventScroll: true });
     });
     document.addEventListener("sorted", show);
     window.addEventListener("hashchange", () => {
