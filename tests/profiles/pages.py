@@ -62,6 +62,16 @@ KNOWN = [
             '<link rel="alternate" href="/FrontPage?action=rss_rc&unique=1&ddiffs=1">',
         ),
     ),
+    # Another theme: what remains is the form to search, and what it runs on.
+    Shown(
+        "moinmoin",
+        "http://a.example/FrontPage",
+        head(
+            css("/theme/common.css"),
+            shows='<form id="searchform"><input type="hidden" name="action" value="fullsearch">'
+            '</form><a href="https://moinmo.in/">MoinMoin Powered</a>',
+        ),
+    ),
     Shown(
         "wordpress",
         "http://a.example/blog/2023/05/title/",
@@ -389,6 +399,10 @@ OTHERS = {
         "<!-- <meta name='generator' content='WordPress 6'> -->"
         '<a href="https://www.phpbb.com/">phpBB</a> <a href="https://mybb.com/">MyBB</a>'
         '<a href="https://www.simplemachines.org/">SMF</a>'
+    ),
+    "a list of wikis, with a search of its own": body(
+        '<form id="searchform" action="/search"><input name="q"></form>'
+        '<a href="https://moinmo.in/">MoinMoin</a> <a href="https://trac.edgewall.org/">Trac</a>'
     ),
     "a mirror of files": head("<title>Index of /software</title>"),
     "nothing": "",
