@@ -404,6 +404,9 @@ OTHERS = {
         '<form id="searchform" action="/search"><input name="q"></form>'
         '<a href="https://moinmo.in/">MoinMoin</a> <a href="https://trac.edgewall.org/">Trac</a>'
     ),
+    "an index of chemistry": head(
+        "<title>Index of /formulas</title>", shows='<a href="?C=6&amp;O=2">C6 O2</a>'
+    ),
     "a mirror of files": head("<title>Index of /software</title>"),
     "nothing": "",
     "no HTML": "\x00\xff" * 100,

@@ -30,6 +30,12 @@ from scrapy_urlcanon.profiles.installation import Installation
         ("roundup", "issue?@search_text=a&status=1", "issue?%40search_text=a&status=1"),
         ("viewvc", "viewvc/r/?sortby=rev&pathrev=2", "viewvc/r/?pathrev=2"),
         ("viewvc", "shop/?sortby=price", "shop/?sortby=price"),
+        ("apache_listing", "c/?C=N;O=D", "c/"),
+        ("apache_listing", "c/?C=M&O=A", "c/"),
+        ("apache_listing", "c/?C=N;O=D;P=a", "c/?C=N%3BO%3DD%3BP%3Da"),
+        ("apache_listing", "formula?C=6&O=2", "formula?C=6&O=2"),
+        ("fancyindex_listing", "c/?C=S&O=D", "c/"),
+        ("fancyindex_listing", "formula?C=6&O=2", "formula?C=6&O=2"),
         ("hyperkitty", "accounts/login/?next=/list/", "accounts/login/"),
     ],
 )
