@@ -191,7 +191,7 @@ there is no observation in any of them.
                     jobs=jobs,
                 )
             if not learned.urls:
-                raise InputError(nothing_of(domains, skipped))
+                raise InputError(nothing_of(arguments.inputs, skipped, domains))
         except LearnError as error:
             print(visible_lines(str(error)), file=sys.stderr)  # noqa: T201
             return 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.readers import format_of, read
+from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -41,9 +42,12 @@ def observations_of(
         progress(number + 1, count)
 
 
-def nothing_of(domains: Sequence[str] | None, skipped: Counter[str]) -> str:
-    """Say that there was no observation, of *domains* if they are given, and what there was."""
-    message = "no observation"
+def nothing_of(
+    inputs: Sequence[Path], skipped: Counter[str], domains: Sequence[str] | None = None
+) -> str:
+    """Say that *inputs* have no observation, of *domains* if they are given, and what they have."""
+    message = str(inputs[0]) if len(inputs) == 1 else count_of(len(inputs), "input")
+    message += ": no observation"
     if domains:
         message += f" of {', '.join(domains)}"
     if skipped:

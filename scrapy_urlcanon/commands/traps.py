@@ -82,6 +82,6 @@ def _of_store(path: Path, settings: Settings) -> Iterator[TrapRow]:
         seen.add(content)
         kinds.note(canonicalizer.canonicalize(observation.url), 0, 0, has_news=is_new)
     if observation is None:
-        raise InputError(f"{path}: {nothing_of(None, skipped)}")
+        raise InputError(nothing_of([path], skipped))
     for trap in kinds.traps():
         yield TrapRow(trap.kind, trap.fetches, trap.new, trap.setting)

@@ -151,7 +151,7 @@ def _check(
     else:
         deque(observations, maxlen=0)
     if not urls:
-        raise InputError(nothing_of(None, skipped))
+        raise InputError(nothing_of(arguments.observations, skipped))
     checks = checks_of(configuration, urls, most=arguments.pairs, crawled=crawled)
     tried = [check for check in checks if check.pairs]
     left = sum(len(check.pairs) for check in tried)

@@ -409,7 +409,11 @@ def broken_store(path):
     [
         (Path.resolve, "input: No such file or directory"),
         (lambda path: path.write_text("hello\n"), "input: expected an observation store, TSV"),
-        (lambda path: path.write_text(f"{HEADER}\nmailto:x\t200\t\n"), "skipped: 1 not an http(s)"),
+        (
+            lambda path: path.write_text(f"{HEADER}\nmailto:x\t200\t\n"),
+            "input: no observation; skipped: 1 not",
+        ),
+        (lambda path: path.mkdir(), "input: no observation\n"),
         (lambda path: path.write_bytes(b"\x1f\x8b\x08\x00 no gzip"), "input: cannot be read"),
         (broken_gzip, "input: cannot be read"),
         (
@@ -426,6 +430,7 @@ def broken_store(path):
         "absent",
         "unknown",
         "no observation",
+        "a folder of something else",
         "no gzip",
         "broken gzip",
         "newer store",

@@ -121,7 +121,7 @@ def test_validate_wants_observations(tmp_path):
     (tmp_path / "rules.toml").write_text('["a.example"]\ndrop_params = ["sid"]\n')
     done = urlcanon("validate", "rules.toml", "--observations", "items.jsonl", cwd=tmp_path)
     assert done.returncode == 1
-    assert "no observation; skipped: 3 no URL" in done.stderr
+    assert "items.jsonl: no observation; skipped: 3 no URL" in done.stderr
 
 
 @pytest.mark.parametrize(
