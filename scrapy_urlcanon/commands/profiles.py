@@ -17,6 +17,7 @@ from scrapy_urlcanon.exceptions import UnparsableUrlError, did_you_mean
 from scrapy_urlcanon.profiles.catalogue import chosen
 from scrapy_urlcanon.redaction import shown_url, visible
 from scrapy_urlcanon.report.screen import Screen
+from scrapy_urlcanon.validate.spider import APART
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
@@ -93,7 +94,8 @@ signs, where it stands, and what holds there. The exit status is 1 where none is
             raise UsageError(f"{shown_url(arguments.url)}: {error}", print_help=False) from error
         profiles = (*CrawlSettings.load(settings).chosen_profiles(), *own)
         # An error page has the signs of its program too.
-        settings.set("HTTPERROR_ALLOW_ALL", value=True, priority="cmdline")
+        for name, value in {**APART, "HTTPERROR_ALLOW_ALL": True}.items():
+            settings.set(name, value, "cmdline")
         responses: list[Response] = []
         process = CrawlerProcess(settings)
         crawler = process.create_crawler(_OnePage)

@@ -32,18 +32,23 @@ SILENT = "its host does not answer"
 _RETURNS = "urlcanon_returns"
 """In the meta of a request: whether its visitor was there before."""
 
-SETTINGS: Mapping[str, Any] = {
-    # The two URLs of a pair are to be fetched both, whatever the rules say of them.
+APART: Mapping[str, Any] = {
+    # With it go the store, the report and the pages that a run has got.
     "URLCANON_ENABLED": False,
-    "HTTPCACHE_ENABLED": False,
-    # What belongs to the crawls of the project.
     "JOBDIR": None,
     "FEEDS": {},
     "ITEM_PIPELINES": {},
     "SPIDER_MIDDLEWARES": {},
-    # A queue that other processes share is not for these requests, and no item ever comes.
+    # A queue that other processes share is not for these requests.
     "SCHEDULER": "scrapy.core.scheduler.Scheduler",
     "DUPEFILTER_CLASS": "scrapy.dupefilters.RFPDupeFilter",
+}
+"""Settings of a crawl that a command makes: nothing of the project's own crawls is touched."""
+
+SETTINGS: Mapping[str, Any] = {
+    **APART,
+    "HTTPCACHE_ENABLED": False,
+    # No item ever comes.
     "CLOSESPIDER_TIMEOUT_NO_ITEM": 0,
     "CLOSESPIDER_PAGECOUNT_NO_ITEM": 0,
     "DEPTH_LIMIT": 0,

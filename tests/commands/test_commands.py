@@ -9,6 +9,7 @@ from contextlib import closing
 
 import pytest
 from command_line import EXAMPLE_PROJECT, scrapy, urlcanon
+from loopback import Loopback, page
 
 from scrapy_urlcanon import commands
 from scrapy_urlcanon.canonicalizer.rules import ALWAYS_ON, BY_NAME
@@ -191,6 +192,27 @@ def test_profile_says_what_is_wrong_with_a_url(tmp_path, url, problem):
     result = urlcanon("profile", url, cwd=tmp_path)
     assert result.returncode == 2
     assert problem in result.stderr
+
+
+def test_profile_touches_nothing_of_the_crawls_of_the_project(project):
+    """Neither their items nor what they know: the page that it fetches is none that they got."""
+    files = {"items.json": "[1]", "report.json": "{}"}
+    for name, text in files.items():
+        (project / name).write_text(text)
+    _append(
+        project,
+        "\nFEEDS = {'items.json': {'format': 'json', 'overwrite': True}}\nJOBDIR = 'job'\n"
+        "URLCANON_REPORT = 'report.json'\nURLCANON_RECORD = 'store.sqlite'\n"
+        "URLCANON_SEEN = 'seen.db'\nURLCANON_SEEN_BY = 'response'\n",
+    )
+    before = {path.name for path in project.iterdir()}
+    shows = page('<meta name="generator" content="WordPress 6.5">')
+    with Loopback(lambda _: shows) as server:
+        url = "http://blog.example/"
+        result = process("profile", url, cwd=project, environment=server.proxies)
+    assert result.stdout.startswith("WordPress 6.5 at blog.example/\n"), result.stderr
+    assert {path.name for path in project.iterdir()} - {"__pycache__"} == before
+    assert {name: (project / name).read_text() for name in files} == files
 
 
 def test_list_that_nobody_reads_to_its_end_is_no_error(tmp_path):
