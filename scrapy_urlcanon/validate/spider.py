@@ -33,8 +33,12 @@ _RETURNS = "urlcanon_returns"
 """In the meta of a request: whether its visitor was there before."""
 
 APART: Mapping[str, Any] = {
-    # With it go the store, the report and the pages that a run has got.
     "URLCANON_ENABLED": False,
+    # Where its parts are named in the settings themselves it is on all the same.
+    "URLCANON_RECORD": None,
+    "URLCANON_REPORT": None,
+    "URLCANON_SEEN": None,
+    "URLCANON_TAKE_UP": None,
     "JOBDIR": None,
     "FEEDS": {},
     "ITEM_PIPELINES": {},

@@ -194,7 +194,10 @@ def test_profile_says_what_is_wrong_with_a_url(tmp_path, url, problem):
     assert problem in result.stderr
 
 
-def test_profile_touches_nothing_of_the_crawls_of_the_project(project):
+@pytest.mark.parametrize(
+    "line", ["", "del ADDONS\nREQUEST_FINGERPRINTER_CLASS = 'scrapy_urlcanon.RequestFingerprinter'"]
+)
+def test_profile_touches_nothing_of_the_crawls_of_the_project(project, line):
     """Neither their items nor what they know: the page that it fetches is none that they got."""
     files = {"items.json": "[1]", "report.json": "{}"}
     for name, text in files.items():
@@ -203,7 +206,7 @@ def test_profile_touches_nothing_of_the_crawls_of_the_project(project):
         project,
         "\nFEEDS = {'items.json': {'format': 'json', 'overwrite': True}}\nJOBDIR = 'job'\n"
         "URLCANON_REPORT = 'report.json'\nURLCANON_RECORD = 'store.sqlite'\n"
-        "URLCANON_SEEN = 'seen.db'\nURLCANON_SEEN_BY = 'response'\n",
+        f"URLCANON_SEEN = 'seen.db'\nURLCANON_SEEN_BY = 'response'\n{line}\n",
     )
     before = {path.name for path in project.iterdir()}
     shows = page('<meta name="generator" content="WordPress 6.5">')
