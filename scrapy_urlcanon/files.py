@@ -128,7 +128,9 @@ def why_unreadable(error: OSError | ValueError) -> str:
     'Permission denied'
     """
     if isinstance(error, FileNotFoundError):
-        return f"there is no such file (a relative path is taken from {Path.cwd()})"
+        is_relative = not Path(error.filename or "").is_absolute()
+        where = f" (a relative path is taken from {Path.cwd()})" if is_relative else ""
+        return f"there is no such file{where}"
     if isinstance(error, UnicodeDecodeError):
         return f"expected text in UTF-8, and it is in another encoding: {error.reason}"
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)

@@ -146,14 +146,17 @@ def test_a_key_that_stands_twice_in_json_is_an_error(tmp_path, text):
 
 
 def test_an_absent_file_says_where_it_was_looked_for(tmp_path, monkeypatch):
-    """A relative path depends on where the crawl was started."""
+    """A relative path depends on where the crawl was started, and no other does."""
     monkeypatch.chdir(tmp_path)
+    absolute = str(tmp_path / "rules.toml")
     with pytest.raises(ConfigurationError) as caught:
-        load_configuration("safe", rules_files=["rules.toml"])
-    assert str(caught.value.problems[0]) == (
+        load_configuration("safe", rules_files=["rules.toml", absolute])
+    relative_problem, absolute_problem = map(str, caught.value.problems)
+    assert relative_problem == (
         "rules_files: cannot read 'rules.toml': there is no such file "
         f"(a relative path is taken from {tmp_path})"
     )
+    assert absolute_problem == f"rules_files: cannot read {absolute!r}: there is no such file"
 
 
 def test_a_file_in_an_egg_is_read(tmp_path):
