@@ -73,7 +73,7 @@ says so, and the exit status is 1.
         if arguments.spider:
             settings = settings_of_spider(settings, arguments.spider)
         canonicalizer = Canonicalizer.from_configuration(load_configuration(settings))
-        urls = _lines_of_input() if arguments.stdin else arguments.urls
+        urls = _urls_of_input() if arguments.stdin else arguments.urls
         # The lines of an input are no pair, however many they are.
         is_pair = not arguments.stdin and len(arguments.urls) == _PAIR
         path = value_of("skip_places", settings)
@@ -86,7 +86,7 @@ says so, and the exit status is 1.
         return say_off(reason) if reason else 0
 
 
-def _lines_of_input() -> Iterator[str]:
+def _urls_of_input() -> Iterator[str]:
     for line in lines_of_input():
         url = line.rstrip("\r\n")
         if url:
