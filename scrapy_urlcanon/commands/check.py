@@ -10,7 +10,7 @@ from scrapy.utils.project import inside_project
 from scrapy_urlcanon.canonicalizer.configuration import INHERIT
 from scrapy_urlcanon.commands.base import Action, say_off, settings_of_spider
 from scrapy_urlcanon.crawl.addon import why_off
-from scrapy_urlcanon.crawl.settings import load_configuration
+from scrapy_urlcanon.crawl.settings import load_configuration, name_of, value_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.redaction import visible
 from scrapy_urlcanon.rule_files.loading import RulesFile
@@ -47,8 +47,8 @@ and stores, are opened when it starts, and not here.
 
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.files:
-            files = [*settings.getlist("URLCANON_RULES_FILES"), *arguments.files]
-            settings.set("URLCANON_RULES_FILES", files, "cmdline")
+            files = [*value_of("rules_files", settings), *arguments.files]
+            settings.set(name_of("rules_files"), files, "cmdline")
         configuration = load_configuration(settings)
         problems = list(_problems_of_spiders(settings))
         if problems:

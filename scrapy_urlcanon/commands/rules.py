@@ -14,7 +14,9 @@ from scrapy_urlcanon.canonicalizer.rules import (
 )
 from scrapy_urlcanon.canonicalizer.rules.documentation import rule_page, title_of
 from scrapy_urlcanon.commands.base import Action
+from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.exceptions import did_you_mean
+from scrapy_urlcanon.rule_files.loading import load_configuration
 
 if TYPE_CHECKING:
     import argparse
@@ -42,8 +44,7 @@ what it does, why it is safe, when it is wrong, its values and examples.
 
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
         if arguments.option is None:
-            preset = settings.get("URLCANON_PRESET", DEFAULT_PRESET)
-            print("\n".join(_list(preset if preset in PRESETS else DEFAULT_PRESET)))  # noqa: T201
+            print("\n".join(_list(_preset_of(settings))))  # noqa: T201
             return 0
         rule = BY_NAME.get(arguments.option)
         if rule is None:
@@ -51,6 +52,16 @@ what it does, why it is safe, when it is wrong, its values and examples.
             raise UsageError(message, print_help=False)
         print(rule_page(rule))  # noqa: T201
         return 0
+
+
+def _preset_of(settings: Settings) -> str:
+    """Return the preset of *settings*; their rules, which may be wrong, are not looked at.
+
+    :raises ConfigurationError: if there is none of that name.
+    """
+    name = name_of("preset")
+    preset = settings.get(name, DEFAULT_PRESET)
+    return load_configuration(preset, setting_names=(name, name_of("rules_files"))).preset
 
 
 def _list(preset: str) -> Iterator[str]:

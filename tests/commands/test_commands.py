@@ -172,6 +172,25 @@ def test_check_names_every_problem_of_settings_and_spiders(project):
     assert "more.toml['*']['www']: expected 'keep' or 'strip'" in result.stderr
 
 
+@pytest.mark.parametrize("named", ["a.toml, b.toml", "False"])
+def test_check_takes_a_file_as_if_the_project_named_it_last(tmp_path, named):
+    """Beside those that its settings name, as a command line writes them too."""
+    for name in ("a.toml", "b.toml", "more.toml"):
+        (tmp_path / name).write_text('["a.example"]\nwww = "strip"\n')
+    result = urlcanon("check", "more.toml", "-s", f"URLCANON_RULES_FILES={named}", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    files = [line.partition("[")[0] for line in result.stdout.splitlines() if "[" in line]
+    assert files == [*(named.split(", ") if "," in named else []), "more.toml"]
+
+
+def test_rules_of_a_preset_that_is_none_are_no_others(tmp_path):
+    """To list those of the default would say what the project does not do."""
+    result = urlcanon("rules", "-s", "URLCANON_PRESET=agressive", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "URLCANON_PRESET: expected" in result.stderr
+    assert "did you mean 'aggressive'?" in result.stderr
+
+
 def test_check_lists_what_a_foreign_file_says_that_ours_cannot(tmp_path):
     """A rule list of another program is read by its content; what is left out is listed."""
     (tmp_path / "list.txt").write_text(
