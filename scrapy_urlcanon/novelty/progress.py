@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from attrs import define, field
+
 from scrapy_urlcanon.confidence import at_most
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 CONFIDENCE: Final = 0.95
 _MOST_POINTS: Final = 200
@@ -78,12 +80,49 @@ class Deciles:
                 yield number, int(count), expected / count, came / count
 
 
+@define
+class _Evidence:
+    """What speaks for the end of one site.
+
+    Each number is there once for the last fetch with news, once for the second last and once for
+    the third last: it is of what was fetched since.
+    """
+
+    of_priority: dict[int, list[int]] = field(factory=dict)
+    """How many fetches, by priority."""
+    priorities: list[int] = field(factory=lambda: [0] * _RARE_NEWS)
+    """How many priorities these were of."""
+
+    def note(self, priority: int, *, has_news: bool) -> None:
+        counts = self.of_priority.setdefault(priority, [0] * _RARE_NEWS)
+        for number, count in enumerate(counts):
+            counts[number] += 1
+            self.priorities[number] += not count
+        if has_news:
+            self.priorities = [0, *self.priorities[:-1]]
+            shifted = {of: [0, *counts[:-1]] for of, counts in self.of_priority.items()}
+            # Else as many would be shifted each time as there ever were.
+            self.of_priority = {of: counts for of, counts in shifted.items() if any(counts)}
+
+    def enough(self, priority: int, needed: Sequence[int]) -> bool:
+        counts = self.of_priority.get(priority, self.priorities)
+        return any(
+            max(one, other) >= least
+            for one, other, least in zip(counts, self.priorities, needed, strict=True)
+        )
+
+
 class Ending:
     """Tells when what is left is expected to bring news on too small a share of its fetches.
 
     What is fetched last is what most is expected of, beside a share of what waits longest. So where
     even of these too few have news, fewer of the rest have. The bound is that of Clopper and
     Pearson (1934) for the fetches since the last, second last or third last page with news.
+
+    Nothing of that holds for requests of another priority, which were never compared with these: so
+    each ends for itself, and news of any of them has all begin again. But where a spider gives each
+    page a priority of its own no two would ever speak for the same; then the priorities are counted
+    as fetches are.
 
     It is that sure at each look. One that looks for ever is wrong some day, but the later the more
     news there is: with twice the share after some 20,000 fetches.
@@ -92,42 +131,32 @@ class Ending:
     >>> ending.fetches_needed
     (299, 473, 628)
     >>> for _ in range(299):
-    ...     ending.note("a.example", has_news=False)
-    >>> ending.is_done("a.example"), ending.is_done("b.example")
+    ...     ending.note("a.example", 0, has_news=False)
+    >>> ending.is_done("a.example", 0), ending.is_done("a.example", -1)
     (True, False)
+    >>> ending.is_done("b.example", 0)
+    False
 
     :param share: of the fetches; 0 where a crawl never ends so.
     """
 
     def __init__(self, share: float) -> None:
         self.fetches_needed = tuple(_needed(count, share) for count in range(_RARE_NEWS))
-        self.sites: dict[str, list[int]] = {}
-        """How many fetches, and after how many of them the last ones with news came; that which was
-        fetched from last stands last."""
+        self.sites: dict[str, _Evidence] = {}
+        """That which was fetched from last stands last."""
 
-    def note(self, site: str, *, has_news: bool) -> None:
+    def note(self, site: str, priority: int, *, has_news: bool) -> None:
         """Note a fetch."""
-        counts = self.sites.pop(site, None) or [0] * (1 + _RARE_NEWS)
-        self.sites[site] = counts
+        evidence = self.sites.pop(site, None) or _Evidence()
+        self.sites[site] = evidence
         if len(self.sites) > _MAX_SITES:
             del self.sites[next(iter(self.sites))]
-        counts[0] += 1
-        if has_news:
-            counts[1:] = [counts[0], *counts[1:-1]]
+        evidence.note(priority, has_news=has_news)
 
-    def is_done(self, site: str) -> bool:
-        """Tell whether what is left of *site* is not worth it."""
-        counts = self.sites.get(site)
-        if counts is None:
-            return False
-        fetches, *news = counts
-        return any(
-            fetches - last >= needed for last, needed in zip(news, self.fetches_needed, strict=True)
-        )
-
-    def begin_again(self, site: str) -> None:
-        """Forget what is known of *site*: others come first there from now on."""
-        self.sites.pop(site, None)
+    def is_done(self, site: str, priority: int) -> bool:
+        """Tell whether what is left of *site*, of this *priority*, is not worth it."""
+        evidence = self.sites.get(site)
+        return evidence is not None and evidence.enough(priority, self.fetches_needed)
 
 
 def _needed(count: int, share: float) -> int:

@@ -90,6 +90,8 @@ class _Taken:
     url: str
     features: Features
     slot: str
+    priority: int
+    """That which its spider gave it."""
     expected: float
     turn: Turn
     """Of the others than the best it came whatever was expected of it."""
@@ -187,6 +189,8 @@ class Outcome:
 
     url: str
     slot: str
+    priority: int
+    """That which its spider gave it."""
     news: News
     expected: float
     came: float
@@ -264,15 +268,20 @@ class Order:
         slot = self._slots.get(name)
         return slot.turn if slot else Turn.OLDEST
 
-    def taken(self, request: Request, name: str, features: Features, turn: Turn) -> None:
-        """Note that *request* of the slot of this *name* is fetched next: it was its *turn*."""
+    def taken(
+        self, request: Request, name: str, priority: int, features: Features, turn: Turn
+    ) -> None:
+        """Note that *request* of the slot of this *name* is fetched next: it was its *turn*.
+
+        :param priority: that which its spider gave it.
+        """
         slot = self._slots.get(name)
         if slot is None:
             slot = self._slots[name] = _Slot()
         slot.take(turn)
         expected = self._news.expect(features.all)
         url = request.url
-        self._in_flight[url] = _Taken(url, features, name, expected, turn)
+        self._in_flight[url] = _Taken(url, features, name, priority, expected, turn)
 
     def fetched(self, request: Request, response: Response) -> None:
         """Learn from the *response* to *request*, which is no redirect and not tried again."""
@@ -331,7 +340,10 @@ class Order:
         if slot:
             slot.came(taken.turn, came)
         self._on_outcome(
-            Outcome(taken.url, taken.slot, page.news, taken.expected, came, has_news=has_news)
+            Outcome(
+                *(taken.url, taken.slot, taken.priority, page.news, taken.expected, came),
+                has_news=has_news,
+            )
         )
 
     def _lead(self, page: Fetched) -> float:

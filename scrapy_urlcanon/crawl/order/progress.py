@@ -16,6 +16,7 @@ from scrapy.utils.python import global_object_name
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.order.left import LeftRequests
 from scrapy_urlcanon.crawl.order.order import Order, Outcome
+from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of
 from scrapy_urlcanon.crawl.seen import scheduler_of
 from scrapy_urlcanon.crawl.settings import name_of
@@ -87,6 +88,8 @@ class OrderedCrawl:
         self._curve = Curve()
         self._deciles = Deciles()
         self._ending = Ending(settings.stop) if settings.stop else None
+        self._of_redirect = crawler.settings.getint("REDIRECT_PRIORITY_ADJUST")
+        self._of_retry = crawler.settings.getint("RETRY_PRIORITY_ADJUST")
         self._with_news = 0
         self._warned: set[str] = set()
         self._has_warned_of_use = False
@@ -119,9 +122,21 @@ class OrderedCrawl:
             dict(self._left.counts),
         )
 
-    def is_done(self, slot: str) -> bool:
-        """Tell whether what is left of *slot* is not worth its fetches."""
-        return self._ending is not None and self._ending.is_done(slot)
+    def own_priority(self, request: Request) -> int:
+        """Return the priority that the spider gave *request*.
+
+        Redirects and retries have another one, and are the same requests: of a priority of their
+        own few would ever be fetched.
+        """
+        hops, retries = len(sources_of(request)), request.meta.get("retry_times")
+        if not isinstance(retries, int):
+            # A spider may have put anything there.
+            retries = 0
+        return request.priority - hops * self._of_redirect - retries * self._of_retry
+
+    def is_done(self, slot: str, priority: int) -> bool:
+        """Tell whether what is left of *slot*, of this *priority*, is not worth its fetches."""
+        return self._ending is not None and self._ending.is_done(slot, priority)
 
     def go_by(self, fingerprints: PageFingerprints) -> None:
         """Have *fingerprints* say which requests are for one page, and what is canonical."""
@@ -142,11 +157,6 @@ class OrderedCrawl:
                 self._note_left(left)
         page = self._page_of(request)
         return page is not None and self._left_pages.get(page) is not None
-
-    def begin_again(self, slot: str) -> None:
-        """Note that other requests come first in *slot* from now on."""
-        if self._ending:
-            self._ending.begin_again(slot)
 
     def leave(self, request: Request) -> bool:
         """Write down *request*, which is not fetched; tell whether that went well."""
@@ -258,7 +268,7 @@ class OrderedCrawl:
         # Files that differ are no trap, though their order is the last.
         self._kinds.note(url, news.words, news.new, has_news=has_news or news.is_unread)
         if self._ending:
-            self._ending.note(outcome.slot, has_news=has_news)
+            self._ending.note(outcome.slot, outcome.priority, has_news=has_news)
         if self._curve.fetches % _EVERY == 0:
             self._warn()
             moment, took = self._saved

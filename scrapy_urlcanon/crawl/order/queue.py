@@ -63,21 +63,19 @@ class SiteQueue:
             return None
         priority = max(self._lanes)
         lane = self._lanes[priority]
-        is_done = self._crawl.is_done(self._slot)
         turn = self._order.turn(self._slot)
         number, features = lane.take(turn)
         if not lane:
             del self._lanes[priority]
         self._size -= 1
         request = self._store.take(number)
-        if request is None or (
-            (is_done or self._crawl.is_left(request)) and self._crawl.leave(request)
-        ):
-            if self._size and not lane:
-                # Of those of a lower priority nothing is known.
-                self._crawl.begin_again(self._slot)
+        if request is None:
             return None
-        self._order.taken(request, self._slot, features, turn)
+        own = self._crawl.own_priority(request)
+        is_done = self._crawl.is_done(self._slot, own)
+        if (is_done or self._crawl.is_left(request)) and self._crawl.leave(request):
+            return None
+        self._order.taken(request, self._slot, own, features, turn)
         return request
 
     def peek(self) -> Request | None:

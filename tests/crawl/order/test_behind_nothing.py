@@ -57,7 +57,7 @@ def test_links_that_are_dropped_are_forgotten():
     crawler = get_crawler(Spider, {"URLCANON_ORDER": "novelty"})
     order = Crawl.of(crawler).ordered.order
     request = Request("http://a.example/")
-    order.taken(request, "a", order.features(request), Turn.OLDEST)
+    order.taken(request, "a", 0, order.features(request), Turn.OLDEST)
     response = HtmlResponse(request.url, body=b"<p>text", encoding="utf-8", request=request)
     order.fetched(request, response)
     output = order.output_of(response)

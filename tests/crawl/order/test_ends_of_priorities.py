@@ -1,0 +1,96 @@
+"""Each priority of a site ends for itself, and so does what redirects, fails or is tried again."""
+
+import pytest
+from loopback import Response, page
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import ONE_BY_ONE, FollowSpider
+from trap_sites import words
+
+from scrapy_urlcanon.crawl.order.progress import NO_NEWS
+from scrapy_urlcanon.novelty.progress import Ending
+
+SHARE = 0.05
+STOPPING = {
+    **ONE_BY_ONE,
+    "URLCANON_ORDER": "novelty",
+    "URLCANON_STOP": SHARE,
+    # Else a crawl that does not end would never end.
+    "CLOSESPIDER_PAGECOUNT": 500,
+}
+AT_ONCE = {"CONCURRENT_REQUESTS": 4, "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 5_000_000}
+NEEDED = Ending(SHARE).fetches_needed[0]
+
+
+class ItemsFirst(FollowSpider):
+    """Fetches items before all else."""
+
+    def parse(self, response):
+        for request in response.follow_all(css="a"):
+            yield request.replace(priority=10) if "/item/" in request.url else request
+
+
+def number_of(request):
+    """Return which page of its kind *request* is for."""
+    return int(request.target.rpartition("/")[2] or 0)
+
+
+def anchors(kind, numbers):
+    """Return links to pages of this *kind*."""
+    return "".join(f"<a href=/{kind}/{number}>x</a>" for number in numbers)
+
+
+@pytest.mark.parametrize("items", range(NEEDED - 2, NEEDED + 3))
+@deferred_f_from_coro_f
+async def test_lower_priority_has_its_chance_wherever_the_higher_one_ends(crawl, items):
+    """Also where the last item was fetched just when it was known that items say nothing."""
+
+    def respond(request):
+        if "/item/" in request.target:
+            return page("<p>no item")
+        if "/article/" in request.target:
+            return page(words(request.target, 60))
+        return page(anchors("item", range(items)) + anchors("article", range(20)))
+
+    result = await crawl(respond, STOPPING, spider=ItemsFirst)
+    assert len([hit for hit in result.hits if hit.startswith("/article/")]) == 20
+
+
+@deferred_f_from_coro_f
+async def test_lists_and_the_items_on_them_both_end(crawl):
+    """Each list without end links three items, which come first: neither keeps the other going."""
+
+    def respond(request):
+        number = number_of(request)
+        if "/item/" in request.target:
+            return page("<p>no item")
+        further = anchors("list", (number + 1, number + 2))
+        return page("<p>list" + further + anchors("item", range(3 * number, 3 * number + 3)))
+
+    result = await crawl(respond, STOPPING, spider=ItemsFirst)
+    assert result.stats["finish_reason"] == NO_NEWS
+    assert len(result.hits) < 3 * NEEDED
+
+
+def moved(request):
+    """Have each day of a calendar linked by a URL that redirects to it."""
+    number = number_of(request)
+    if request.target.startswith("/go/"):
+        return Response(302, (("Location", f"/day/{number}"),))
+    return page("<p>nothing" + anchors("go", range(3 * number + 1, 3 * number + 4)))
+
+
+def failing(request):
+    """Have each third day of a calendar fail."""
+    number = number_of(request)
+    if number and number % 3 == 0:
+        return page("failed", status=500)
+    return page("<p>nothing" + anchors("day", range(3 * number + 1, 3 * number + 4)))
+
+
+@pytest.mark.parametrize(("respond", "fetches"), [(moved, 2), (failing, 3)])
+@deferred_f_from_coro_f
+async def test_what_comes_again_is_of_the_priority_that_it_had(crawl, respond, fetches):
+    """Scrapy raises that of a redirect and lowers that of a retry; no site begins again by that."""
+    result = await crawl(respond, {**STOPPING, **AT_ONCE, "RETRY_TIMES": 2})
+    assert result.stats["finish_reason"] == NO_NEWS
+    assert len(result.hits) < fetches * NEEDED + 30
