@@ -170,6 +170,8 @@ class Fetched:
     links: Links | None = None
     leads: Counter[bytes] = field(factory=Counter)
     """The features of the requests that it led to, and how many have them."""
+    output: Output | None = None
+    """Collects what it is worth, where that is known once its callback is done."""
     quality: str = field(init=False)
     """What it brought itself, as a feature of its links."""
     standing: Standing = field(init=False)
@@ -325,11 +327,24 @@ class Order:
             linked_by[ref(request, forget)] = page
 
         def done(items: Sequence[Any]) -> None:
+            page.output = None
             if value:
                 came = min(1.0, value(response, items))
                 self._came(page, came, has_news=came > 0)
 
-        return Output(linked, done)
+        output = Output(linked, done)
+        if value:
+            page.output = output
+        return output
+
+    def callback_failed(self, response: Response) -> None:
+        """Learn what *response* is worth by the items that came before its callback failed."""
+        page = self._fetched.get(response.request) if response.request else None
+        if page and page.links is None and self._value:
+            # It failed before it had any output.
+            self.output_of(response)
+        if page and page.output:
+            page.output.end()
 
     def _came(self, page: Fetched, came: float, *, has_news: bool) -> None:
         """Learn what *page* is worth."""

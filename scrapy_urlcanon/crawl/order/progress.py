@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from attrs import frozen
 from scrapy import signals
 from scrapy.exceptions import CloseSpider
+from scrapy.http import Response
 from scrapy.utils.python import global_object_name
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
+    from twisted.python.failure import Failure
 
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
@@ -109,6 +111,7 @@ class OrderedCrawl:
         self.has_queue = False
         """Whether requests wait in the queue of this order."""
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
+        crawler.signals.connect(self.spider_error, signals.spider_error)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
@@ -211,6 +214,11 @@ class OrderedCrawl:
                 },
                 extra={"spider": spider},
             )
+
+    def spider_error(self, response: Response | Failure) -> None:
+        """Have it learned that a callback failed; of an errback nothing is expected."""
+        if isinstance(response, Response):
+            self.order.callback_failed(response)
 
     def spider_idle(self) -> None:
         """Close the crawl for its own reason where something was left.

@@ -94,3 +94,25 @@ async def test_what_comes_again_is_of_the_priority_that_it_had(crawl, respond, f
     result = await crawl(respond, {**STOPPING, **AT_ONCE, "RETRY_TIMES": 2})
     assert result.stats["finish_reason"] == NO_NEWS
     assert len(result.hits) < fetches * NEEDED + 30
+
+
+class Failing(FollowSpider):
+    """Has a callback that fails on each page but the first, after its links."""
+
+    def parse(self, response):
+        yield from response.follow_all(css="a")
+        if "/day/" in response.url:
+            raise ValueError
+
+
+@deferred_f_from_coro_f
+async def test_pages_on_which_the_callback_fails_have_no_items(crawl):
+    """They are learned from, and a crawl that has nothing but such pages is done."""
+
+    def respond(request):
+        number = number_of(request)
+        return page("<p>nothing" + anchors("day", (number + 1, number + 2)))
+
+    result = await crawl(respond, {**STOPPING, "URLCANON_ORDER_BY": "items"}, spider=Failing)
+    assert result.stats["finish_reason"] == NO_NEWS
+    assert len(result.hits) < NEEDED + 10
