@@ -6,6 +6,7 @@ import json
 import logging
 from base64 import b64decode, b64encode
 from datetime import date, datetime
+from os import SEEK_END
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree  # type: ignore[import-untyped]
@@ -65,8 +66,13 @@ class LeftRequests:
             written = json.dumps(_said(data))
         except RecursionError as error:
             raise ValueError("it is nested too deep, and cannot be written as JSON") from error
-        with self.path.open(self._mode, encoding="utf-8") as file:
-            file.write(f"{written}\n")
+        line = f"{written}\n".encode()
+        with self.path.open(f"{self._mode}b", buffering=0) as file:
+            end = file.seek(0, SEEK_END)
+            if file.write(line) != len(line):
+                # The next run of the job would write its first one behind it, on the same line.
+                file.truncate(end)
+                raise OSError("No room for a request on the disk")
         self._mode = "a"
         kind = kind_of(request.url).text
         if kind not in self.counts and len(self.counts) >= MAX_KINDS:
