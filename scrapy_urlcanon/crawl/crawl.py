@@ -238,7 +238,7 @@ class Crawl:
         """Make what schedules the requests in the file at *path*, after those of a killed job."""
         from scrapy_urlcanon.crawl.order.left import TakenUp  # noqa: PLC0415
 
-        is_own = self._is_job and self.ordered is not None and self.ordered.is_left_in(path)
+        is_own = self.ordered is not None and self.ordered.is_left_in(path)
         is_known = self.job is not None and self.job.is_made_anew
         self._taken_up = TakenUp(self._crawler, path, is_own=is_own, is_known=is_known)
 

@@ -115,11 +115,12 @@ class LeftRequests:
 class TakenUp:
     """Schedules what an earlier crawl left, before the first of the start requests.
 
-    Where it is what this job itself left, the duplicate filter has seen it; and what is taken up
-    is left no more, so that the file goes by another name.
+    Where it is what this job itself left, the duplicate filter has seen it. And what is taken up is
+    left no more, so that the file where this crawl writes goes by another name: the first request
+    that it leaves would else take the place of all that were, fetched or not.
 
     :param path: of the file that it wrote.
-    :param is_own: whether that is where this job writes.
+    :param is_own: whether that is where this crawl writes.
     :param is_known: whether all that this job left is scheduled again already.
     """
 

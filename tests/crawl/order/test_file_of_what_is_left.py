@@ -1,12 +1,43 @@
-"""What is left is in a file until it is fetched, whatever becomes of the crawl."""
+"""What is left is in a file until it is fetched, whatever becomes of the crawl that takes it up."""
 
+import json
 import resource
 
 import pytest
+from loopback import page
 from scrapy import Request
-from sites import SITE
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import ONE_BY_ONE, SITE
 
 from scrapy_urlcanon.crawl.order.left import LeftRequests
+
+STOPPING = {
+    **ONE_BY_ONE,
+    "URLCANON_ORDER": "novelty",
+    "URLCANON_STOP": 0.2,
+    "URLCANON_LEFT": "left",
+}
+
+
+def urls_in(path):
+    """Return the URLs in the file at *path*."""
+    return [json.loads(line)["url"].removeprefix(SITE) for line in path.read_text().splitlines()]
+
+
+@deferred_f_from_coro_f
+async def test_crawl_that_takes_up_the_file_that_it_writes_keeps_it(crawl, tmp_path):
+    """It leaves some again, and is stopped: what it had taken up is in a file all the same."""
+
+    def respond(request):
+        links = "".join(f"<a href=/item/{number}>x</a>" for number in range(100))
+        return page(links if request.target == "/" else "nothing")
+
+    await crawl(respond, STOPPING)
+    left = urls_in(tmp_path / "left")
+    second = await crawl(respond, {**STOPPING, "URLCANON_TAKE_UP": "left"}, start=())
+    assert 0 < len(second.hits) < len(left)
+    assert urls_in(tmp_path / "left.taken-up") == left
+    assert sorted([*second.hits, *urls_in(tmp_path / "left")]) == sorted(left)
 
 
 def test_request_for_which_there_is_no_room_spoils_no_other(tmp_path):
