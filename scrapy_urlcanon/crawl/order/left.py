@@ -9,6 +9,7 @@ from datetime import date, datetime
 from os import SEEK_END
 from typing import TYPE_CHECKING, Any
 
+from attrs import define
 from lxml import etree  # type: ignore[import-untyped]
 from scrapy import signals
 from scrapy.utils.request import request_from_dict
@@ -32,6 +33,18 @@ _TOLD = 3
 """Of more lines that are no requests it is told only how many there are."""
 
 
+@define
+class _File:
+    """What crawls of one process that run at the same time have in common of a file."""
+
+    is_begun: bool
+    """Whether what is there stays there."""
+    crawls: int = 0
+
+
+_files: dict[Path, _File] = {}
+
+
 class LeftRequests:
     """Writes requests to a file, one to a line as JSON, and reads them again.
 
@@ -42,7 +55,7 @@ class LeftRequests:
 
     def __init__(self, path: Path, spider: Spider | None, *, adds: bool = False) -> None:
         self.path = path
-        self._mode = "a" if adds else "w"
+        self._file = _File(is_begun=adds)
         self._spider = spider
         self.counts: dict[str, int] = {}
         """How many were written, by kind of URL."""
@@ -67,25 +80,39 @@ class LeftRequests:
         except RecursionError as error:
             raise ValueError("it is nested too deep, and cannot be written as JSON") from error
         line = f"{written}\n".encode()
-        with self.path.open(f"{self._mode}b", buffering=0) as file:
+        with self.path.open("ab" if self._file.is_begun else "wb", buffering=0) as file:
             end = file.seek(0, SEEK_END)
             if file.write(line) != len(line):
                 # The next run of the job would write its first one behind it, on the same line.
                 file.truncate(end)
                 raise OSError("No room for a request on the disk")
-        self._mode = "a"
+        self._file.is_begun = True
         kind = kind_of(request.url).text
         if kind not in self.counts and len(self.counts) >= MAX_KINDS:
             kind = OTHER
         self.counts[kind] = self.counts.get(kind, 0) + 1
 
+    def opened(self) -> None:
+        """Note that the crawl begins: others may write to the same file until it ends.
+
+        As of a spider that is run for two sites at once. What one of them left stays there then.
+        """
+        self._file = _files.setdefault(self.path.resolve(), self._file)
+        self._file.crawls += 1
+
+    def closed(self) -> None:
+        """Note that the crawl has ended."""
+        self._file.crawls -= 1
+        if not self._file.crawls:
+            _files.pop(self.path.resolve(), None)
+
     def begin_anew(self) -> None:
         """Have the first request that is written take the place of what is there."""
-        self._mode = "w"
+        self._file.is_begun = False
 
     def so_far(self) -> Iterator[Request]:
         """Yield what was written, in an earlier run of the job too."""
-        if self._mode == "a" and self.path.exists():
+        if self._file.is_begun and self.path.exists():
             yield from self
 
     def __iter__(self) -> Iterator[Request]:

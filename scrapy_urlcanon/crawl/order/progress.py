@@ -201,6 +201,7 @@ class OrderedCrawl:
 
     def spider_opened(self, spider: Spider) -> None:
         """Warn where requests wait elsewhere, now that the scheduler is open."""
+        self._left.opened()
         if not self.has_queue:
             name = "SCHEDULER_PRIORITY_QUEUE"
             logger.warning(
@@ -230,6 +231,7 @@ class OrderedCrawl:
 
     def spider_closed(self, spider: Spider) -> None:
         """Complete the stats, say what came of it, and save what was learned."""
+        self._left.closed()
         news, stats = self.news, self._stats
         stats.set(Stat.NOVELTY_FETCHED, self._curve.fetches)
         stats.set(Stat.NOVELTY_WORDS, self._curve.words)

@@ -55,3 +55,20 @@ def test_request_for_which_there_is_no_room_spoils_no_other(tmp_path):
     again = LeftRequests(left.path, None, adds=True)
     again.add(Request(f"{SITE}/after"))
     assert [request.url for request in again] == [f"{SITE}/before", f"{SITE}/after"]
+
+
+def test_crawls_that_run_at_the_same_time_write_to_one_file(tmp_path):
+    """As of one spider for two sites; what the next crawl leaves takes the place of all of it."""
+    one, other, later = (LeftRequests(tmp_path / "left", None) for _ in range(3))
+    for left in (one, other):
+        left.opened()
+    other.add(Request(f"{SITE}/0"))
+    one.add(Request(f"{SITE}/1"))
+    one.closed()
+    other.add(Request(f"{SITE}/2"))
+    other.closed()
+    assert [request.url for request in later] == [f"{SITE}/{n}" for n in range(3)]
+    later.opened()
+    later.add(Request(f"{SITE}/later"))
+    later.closed()
+    assert [request.url for request in later] == [f"{SITE}/later"]
