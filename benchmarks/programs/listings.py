@@ -1,4 +1,4 @@
-"""Listings of folders, by Apache, nginx, with its fancyindex too, and lighttpd."""
+"""Listings of folders, by Apache, nginx, with its fancyindex too, lighttpd and rclone."""
 
 from __future__ import annotations
 
@@ -98,6 +98,13 @@ def _serve_lighttpd(place: Place) -> None:
     servers.lighttpd(place, place.folder / "files", 'dir-listing.activate = "enable"')
 
 
+def _serve_rclone(place: Place) -> None:
+    place.start(
+        *("rclone", "--config", place.write("rclone.conf", "")),
+        *("serve", "http", "--addr", f"127.0.0.1:{place.port}", place.folder / "files"),
+    )
+
+
 PROGRAMS = (
     Program(
         "apache",
@@ -134,5 +141,14 @@ PROGRAMS = (
         _serve_lighttpd,
         ("lighttpd",),
         "lighttpd",
+    ),
+    Program(
+        "rclone",
+        "rclone's listings",
+        "listing",
+        lambda place: fill_with_files(place, 25),
+        _serve_rclone,
+        ("rclone",),
+        "rclone",
     ),
 )

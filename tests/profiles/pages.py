@@ -243,6 +243,22 @@ KNOWN = [
         place="/pub/",
     ),
     Shown(
+        "rclone_listing",
+        "http://a.example/pub/",
+        head("<title>/pub</title>", shows='<a href="?sort=namedirfirst&amp;order=asc">'),
+        headers=(("Server", "rclone/v1.60.1"),),
+        place="/pub/",
+        needs_headers=True,
+    ),
+    Shown(
+        "caddy_listing",
+        "http://a.example/pub/",
+        head("<title>/pub/</title>", shows='<a href="?sort=namedirfirst&amp;order=desc">'),
+        headers=(("Server", "Caddy"),),
+        place="/pub/",
+        needs_headers=True,
+    ),
+    Shown(
         "lighttpd_listing",
         "http://a.example/pub/",
         head("<title>Index of /pub/</title>", shows='<table summary="Directory Listing"></table>'),
