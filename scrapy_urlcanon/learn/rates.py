@@ -150,13 +150,19 @@ class Rates:
         seen = [seen for to, seen in self._seen.items() if to != about]
         bounds = [self._bound(*counts) for counts in _clear(seen)]
         most = min(bounds, default=USUAL)
+        # A wrong candidate may be the only one that has enough URLs of some pages to tell.
+        independent = list(self._independent(candidate))
+        agree, differ = _together(pairs for pairs, is_apart in independent if is_apart)
+        if agree:
+            most = min(most, self._bound(agree, differ))
         agreeing, moved = max(_clear(self._seen.values()), default=(0, 0))
-        mean = (moved + (_PRIOR if bounds else _PRIOR_ALONE)) / (agreeing + moved + 1)
+        trials = agreeing + moved + agree + differ
+        mean = (moved + differ + (_PRIOR if bounds else _PRIOR_ALONE)) / (trials + 1)
         rate = Rate(min(mean, most) if agreeing else 0.0, most, is_alone=not bounds)
         if any(one.trials >= MIN_AGREEING for one in seen):
             return rate
         likely = _LIKELY
-        for pairs, is_apart in self._independent(candidate):
+        for pairs, is_apart in independent:
             by_change, by_content = _tell(pairs.differ, pairs.agree + pairs.differ)
             if is_apart:
                 by_content = tuple(map(add, by_change, by_content))
@@ -231,6 +237,12 @@ def _tell(changed: int, of: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
         (at_most(changed, of + 1, rate) - most) / ((of + 1) * (0.5 - rate)) for rate in _RATES
     )
     return _likelihoods(changed, of), tuple(by_content)
+
+
+def _together(pairs: Iterable[Pairs]) -> tuple[int, int]:
+    """Return how many URLs of several agree, and how many do not."""
+    counts = [(one.agree, one.differ) for one in pairs]
+    return sum(agree for agree, _ in counts), sum(differ for _, differ in counts)
 
 
 def _clear(seen: Iterable[Seen]) -> list[tuple[int, int]]:

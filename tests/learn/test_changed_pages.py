@@ -190,3 +190,22 @@ def test_page_of_things_without_comments_is_content():
     seen = [see(f"/a/{i}?tab={tab}", f"page {i}") for i in range(40) for tab in "abcd"]
     without = [see(f"/a/{i}?tab=comments", "no comments yet") for i in range(0, 40, 3)]
     assert "drop_params" not in str(rules([*seen, *without]))
+
+
+def test_what_pairs_say_of_captures_holds_beside_lists_that_differ():
+    """That of some lists every fourth part differs says nothing of things of which none changes."""
+    lists = [
+        see(f"/list/{j}?per={n}", f"list {j} by {n}" if n == j else f"list {j}")
+        for j in range(5)
+        for n in range(5)
+    ]
+    views = [
+        see(f"/thing/{i}{query}", f"thing {i}")
+        for i in range(50)
+        for query in ("", "?view=grid", *["?view=list"] * (i % 2))
+    ]
+    colours = [
+        see(f"/thing/{i}?colour={i % 2}", f"thing {i}" if i % 3 else f"thing {i}, in its colour")
+        for i in range(36)
+    ]
+    assert rules([*lists, *views, *colours]) == {"shop.example": {"drop_params": ["view"]}}
