@@ -61,6 +61,8 @@ class Groups:
             for location in promised or ()
             if self.pages.get(location) in {None, NO_EVIDENCE}
         }
+        self.settled: Callable[[Location], Location] = as_it_is
+        """What the accepted templates make of a URL that was not seen."""
         self.rate_of_change = NO_RATE
         """How often a capture shows what no other one of its page does, as far as is known."""
         # Rows by the handle that their forms have, or had.
@@ -200,8 +202,10 @@ class Groups:
         first: dict[Location, Location] = {}
         more: dict[Location, list[Location]] = {}
         for source, target in changes.items():
-            if first.setdefault(target, source) is not source:
-                more.setdefault(target, []).append(source)
+            end = self._end(target)
+            # What is led back becomes nothing else.
+            if end != source and first.setdefault(end, source) is not source:
+                more.setdefault(end, []).append(source)
         found = Merges()
         for target, source in first.items():
             known = None if target in changes else self.pages.get(target)
@@ -291,8 +295,9 @@ class Groups:
     def apply(self, changes: dict[Location, Location]) -> None:
         """Replace forms by what an accepted rule makes of them."""
         handles = self._handles
-        for source, target in changes.items():
+        for source, made in changes.items():
             pages = self.pages.pop(source)
+            target = self._end(made)
             row = self.pages.row_of(target)
             known = None if row == NO_ROW else self.pages.pages_at(row)
             self._follow(pages, source, target)
@@ -309,6 +314,13 @@ class Groups:
             for page in _as_tuple(pages):
                 if page not in there and self._rows.has(page):
                     self._joined.add(page, row)
+
+    def _end(self, target: Location) -> Location:
+        """Return what becomes of what a candidate makes of a URL.
+
+        Where all that was seen under ``/q/7/title`` is ``/q/7`` by now, so is what becomes that.
+        """
+        return target if target in self.pages else self.settled(target)
 
     def _follow(self, pages: Pages, source: Location, target: Location) -> None:
         """Take note of it where the unseen target of a redirect gets another form."""
@@ -403,6 +415,11 @@ class _RowsOfPages:
 
 
 _NOTHING_SHOWN = Agreement()
+
+
+def as_it_is(location: Location) -> Location:
+    """Return a URL itself, as no rule does anything to it."""
+    return location
 
 
 @lru_cache(1024)

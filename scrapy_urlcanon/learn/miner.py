@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -22,12 +23,12 @@ from scrapy_urlcanon.learn.canonicals import declared_canonicals, promised_pages
 from scrapy_urlcanon.learn.classes.coverage import Share
 from scrapy_urlcanon.learn.classes.shapes import templates_of
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Record, Thresholds, worth
-from scrapy_urlcanon.learn.groups import Groups
+from scrapy_urlcanon.learn.groups import Groups, as_it_is
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.operations.base import apply_all
 from scrapy_urlcanon.learn.rates import ANY_RATE, Pairs, Rates, Seen
-from scrapy_urlcanon.learn.results.accepted import Accepted, inserted, unsettled
+from scrapy_urlcanon.learn.results.accepted import Accepted, inserted, settled, unsettled
 from scrapy_urlcanon.learn.results.left_out import shows_a_secret
 from scrapy_urlcanon.learn.trials.trial import Trial
 from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_date, is_number
@@ -90,7 +91,7 @@ class Miner:
         # Of the failed templates that some pages speak against.
         self._refused: dict[Candidate, Record] = {}
         self._rates = Rates(thresholds.confidence)
-        self._start: Callable[[Location], Location] = _as_it_is
+        self._start: Callable[[Location], Location] = as_it_is
 
     def start_under(self, rules: Canonicalizer) -> None:
         """Begin with what *rules*, those of the crawl and of the preset, leave.
@@ -365,6 +366,7 @@ class Miner:
                 return False
         else:
             self.accepted = accepted
+            self._tell_templates()
             self.groups.apply(changes)
         self.shares_seen += self._shares_seen(dict.fromkeys(changes.values()))
         return True
@@ -396,7 +398,7 @@ class Miner:
             location = self._start(url)
             for number, accepted in enumerate(self.accepted):
                 before, location = location, accepted.apply(location)
-                if accepted.operations[0].is_template and location != before:
+                if accepted.is_template and location != before:
                     (found if is_elsewhere else alone)[number] += 1
         return frozenset(n for n in alone if not self.thresholds.accept_alias(found[n], alone[n]))
 
@@ -416,6 +418,7 @@ class Miner:
         """
         before = self.accepted, self.groups
         self.accepted, self.groups = accepted, Groups(self.site, self._promised)
+        self._tell_templates()
         self.groups.rate_of_change = before[1].rate_of_change
         self._apply(self.form)
         if self.groups.pages.confused > before[1].pages.confused + lost:
@@ -424,19 +427,16 @@ class Miner:
         self.groups.index(before[1].handles)
         return True
 
+    def _tell_templates(self) -> None:
+        """Have the groups know what becomes of a URL that a candidate makes of others."""
+        self.groups.settled = partial(settled, [one for one in self.accepted if one.is_template])
+
     def _apply(self, form: Callable[[Location], Location]) -> None:
         self.groups.apply({one: to for one in self.groups.pages if (to := form(one)) != one})
 
     def form(self, location: Location) -> Location:
         """Return what the accepted rules make of a URL, seen or not."""
-        location = self._start(location)
-        for accepted in self.accepted:
-            location = accepted.apply(location)
-        return location
-
-
-def _as_it_is(location: Location) -> Location:
-    return location
+        return settled(self.accepted, self._start(location))
 
 
 def _values(candidate: Candidate) -> int:

@@ -184,3 +184,21 @@ def test_title_with_slashes_becomes_the_end_of_a_path():
 def test_titles_that_end_alike_are_held_against_all():
     """Where one print view of ten is another page, some word at the end looks better by luck."""
     assert rules(subpages({"de": 9, "es": 10, "fr": 40, "ru": 11})) == {}
+
+
+def test_template_is_held_against_what_others_make_of_its_urls():
+    """An answer that is on the second part of a question is not the question.
+
+    That its URLs without a title are all that is left of questions hides none of it.
+    """
+    words = ("alder", "birch", "cedar", "elder", "hazel", "rowan")
+    titles = [f"{one}-{other}" for one in words for other in words]
+    questions = [see(f"/q/{i}{end}", f"q {i}") for i in range(30) for end in ("", f"/{titles[i]}")]
+    second = [see(f"/q/{i}?page=2", f"q {i}, part 2") for i in range(20, 30)]
+    answers = [
+        see(f"/q/{i}/{titles[i]}/{i * 10 + k}", f"q {i}" if i < 20 else f"q {i}, part 2")
+        for i in range(30)
+        for k in range(2)
+    ]
+    learned = rules([*questions, *second, *answers])["shop.example"]
+    assert learned["rewrite_path"] == [["/q/{b:digits}/{_c}", "/q/{b}"]]

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.results.rule import Evidence, Key
     from scrapy_urlcanon.learn.scope import Scope
 
+#: Rules that act on what others make of a URL settle in as many passes.
+_MAX_PASSES = 4
+
 
 class Accepted(NamedTuple):
     """Operations that hold together within a scope."""
@@ -28,9 +31,25 @@ class Accepted(NamedTuple):
     operations: Candidate
     evidence: Evidence
 
+    @property
+    def is_template(self) -> bool:
+        """Whether it is a template, which stands alone."""
+        return self.operations[0].is_template
+
     def apply(self, location: Location) -> Location:
         """Return what the operations make of a URL; itself outside the scope."""
         return apply_all(self.operations, location) if self.scope.holds(location) else location
+
+
+def settled(accepted: Iterable[Accepted], location: Location) -> Location:
+    """Return what is left of a URL when none of some rules changes it, as a canonicalizer does."""
+    for _ in range(_MAX_PASSES):
+        before = location
+        for one in accepted:
+            location = one.apply(location)
+        if location == before:
+            break
+    return location
 
 
 def inserted(accepted: Iterable[Accepted], new: Accepted) -> list[Accepted]:
@@ -79,8 +98,8 @@ def unsettled(accepted: Sequence[Accepted], new: Accepted) -> list[Accepted]:
     >>> unsettled([special, other], general) == [special]
     True
     """
-    templates = [one for one in accepted if one.operations[0].is_template]
-    if not new.operations[0].is_template or _is_valid(rules_of("", [*templates, new])):
+    templates = [one for one in accepted if one.is_template]
+    if not new.is_template or _is_valid(rules_of("", [*templates, new])):
         return []
     return [one for one in templates if not _is_valid(rules_of("", [one, new]))]
 
