@@ -164,3 +164,25 @@ def test_no_evidence_is_no_answer():
     assert same_page(PageDigest(b""), PageDigest(b"")) is None
     nothing = Observation("http://a.example/")
     assert nothing.same_page(nothing) is False
+
+
+def test_pages_with_different_titles_are_two_whatever_else_is_equal():
+    """A catalogue that leaves out the product that it does not have may differ in nothing else."""
+    contents = (
+        {"digest": b"of the text"},
+        {"digest": b"", "sketch": array("I", range(9)).tobytes()},
+        {"digest": b"", "simhash": 7},
+    )
+    for content in contents:
+        one, other = (PageDigest(**content, title=title) for title in (1, 2))
+        assert same_page(one, one)
+        assert not same_page(one, other)
+    rows = (Observation("http://a.example/", main_sha1=40 * "a", title=title) for title in (1, 2))
+    assert not next(rows).same_page(next(rows))
+
+
+def test_what_is_known_of_one_page_alone_is_no_answer():
+    """Whichever of the two it is known of."""
+    known = PageDigest(b"", sketch=array("I", range(9)).tobytes(), simhash=7)
+    assert same_page(known, PageDigest(b"")) is None
+    assert same_page(PageDigest(b""), known) is None

@@ -13,6 +13,9 @@ from scrapy_urlcanon.pages.verdict import Comparison, Judgement, Side, Verdict
 
 KEPT, VARIANT = "http://a.example/p", "http://a.example/p?x=1"
 MENU = "".join(f"<li>menu {word}" for word in "abcdefghij")
+CATS, DOGS = (
+    "".join(f"<p>A {animal} {n * 'and one '}" for n in range(4)) for animal in ("cat", "dog")
+)
 
 
 def shown(text, title="T"):
@@ -44,10 +47,7 @@ def test_same_lines_need_no_control():
 
 def test_another_page_is_fetched_twice_and_says_by_which_lines():
     """What both fetches of it show, and the page never does, decides."""
-    cat, dog = (
-        "".join(f"<p>A {animal} {n * 'and one '}" for n in range(4)) for animal in ("cat", "dog")
-    )
-    result, fetched = verdict_of(lambda _: shown(cat), lambda _: shown(dog))
+    result, fetched = verdict_of(lambda _: shown(CATS), lambda _: shown(DOGS))
     assert (result.verdict, fetched) == (Verdict.ANOTHER, [Side.VARIANT, Side.KEPT, Side.VARIANT])
     assert (result.only_variant[0], result.only_kept[0]) == ("A dog", "A cat")
 
@@ -322,3 +322,21 @@ def test_page_is_itself_in_another_layout(shows):
     )
     is_itself = shows == "its page"
     assert result.verdict is (Verdict.ANOTHER if is_itself else Verdict.CANNOT_TELL)
+
+
+@pytest.mark.parametrize("failing", Side)
+def test_page_that_was_got_once_is_asked_for_again_after_a_failure(failing):
+    """One answer that never came says nothing, where what was got before would be given up."""
+    comparison = Comparison(shown(CATS).digest, Noise(), KEPT, VARIANT)
+    assert comparison.add(Side.VARIANT, shown(DOGS)) is Side.KEPT
+    assert comparison.add(Side.KEPT, shown(CATS)) is Side.VARIANT
+    assert comparison.failed(failing, "busy") is failing
+
+
+def test_what_the_page_shows_now_and_then_is_not_named_as_what_the_variant_lacks():
+    """It is noise, though no other page of the site was seen with it."""
+    news = iter(["rain", "snow", "wind", "hail"])
+    result, _ = verdict_of(lambda _: shown(f"Today {next(news)}{CATS}"), lambda _: shown(DOGS))
+    assert result.verdict is Verdict.ANOTHER
+    assert result.only_kept[0] == "A cat"
+    assert all("cat" in text for text in result.only_kept)
