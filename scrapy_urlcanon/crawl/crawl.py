@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from attrs import evolve
 from scrapy import signals
-from scrapy.core.scheduler import Scheduler
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.python import global_object_name
 from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
@@ -22,6 +21,7 @@ from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 from scrapy_urlcanon.crawl.first_urls import FirstUrls
 from scrapy_urlcanon.crawl.order.start import ordered_crawl
+from scrapy_urlcanon.crawl.recovery.job_files import is_alone
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
@@ -175,16 +175,12 @@ class Crawl:
             recovers = JobRecovery.is_possible(crawler.settings)
         if not (settings.rescue or compares or recovers):
             return
-        # Else earlier runs, or other processes, have had requests that the filter recorded.
-        is_whole = issubclass(load_object(crawler.settings["SCHEDULER"]), Scheduler) and (
-            recovers or not self._is_job
-        )
         self.requests = PageRequests(
             crawler,
             fingerprints,
             settings,
             stats,
-            is_whole=is_whole,
+            is_whole=recovers or is_alone(crawler.settings),
             make_lives=self._shared.lives if self._shared else PageLives,
         )
         if compares:

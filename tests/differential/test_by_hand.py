@@ -187,16 +187,17 @@ async def test_response_that_a_middleware_keeps(order, where, action, priority):
 
 @pytest.mark.parametrize("priority", [10, 30, 500])
 @pytest.mark.parametrize("where", ["request", "response"])
+@pytest.mark.parametrize("job", [{}, {"JOBDIR": True}])
 @deferred_f_from_coro_f
-async def test_middleware_that_asks_for_another_variant(order, where, priority):
+async def test_middleware_that_asks_for_another_variant(order, where, priority, job):
     """A request that a middleware replaces by another URL of the page is no duplicate of it."""
     url, other = f"{SITE}/p1?sid=1", f"{SITE}/p1?sid=2"
     case = Case(
         pages={"p0": Page(links=links("/p1?sid=1"))},
         start=starts("/p0"),
         interferences=(Interference(where, url, "request", other, priority),),
-        plugin=SID,
-        settings=order,
+        plugin={**SID, "URLCANON_JOB_JOURNAL": False},
+        settings={**order, **job},
     )
     await check(case, ("parse", "p1"))
 
