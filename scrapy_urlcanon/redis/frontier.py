@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final
@@ -43,6 +44,8 @@ class Frontier:
         self.queue = queue
         self.seen = seen
         self.kind = kind
+        self.rules = f"{seen}:urlcanon:rules"
+        """Those that what was seen was made under: spiders may have one set in common."""
         self.lives = f"{self.prefix}lives"
         self._first = f"{self.prefix}first"
         self._processes = f"{self.prefix}processes"
@@ -203,7 +206,10 @@ class Frontier:
 
     def clear(self) -> None:
         """Forget all of the crawl but its queue and what was seen."""
-        for key in self.server.scan_iter(match=f"{self.prefix}*", count=1000):
+        self.server.delete(self.rules)
+        # The name of a spider may have characters in it that stand for others in a pattern.
+        prefix = re.sub(r"([*?\[\]\\])", r"\\\1", self.prefix)
+        for key in self.server.scan_iter(match=f"{prefix}*", count=1000):
             self.server.delete(key)
 
     def failed(self, error: RedisError) -> None:

@@ -44,7 +44,7 @@ class Shared:
         self._crawler = crawler
         self.frontier = frontier
         self._encode = encode
-        self._rules = f"{frontier.prefix}rules"
+        self._rules = frontier.rules
         self._suspended = f"{frontier.prefix}suspended"
         self._known: set[bytes] = set()
         self._suspend: Callable[[RuleEntry, str], object] | None = None

@@ -204,6 +204,36 @@ async def test_other_rules_than_those_of_the_crawl(crawl, redis_server, caplog):
     assert "rules of this process are others" in caplog.text
 
 
+class OtherSpider(FollowSpider):
+    """Has a name of its own."""
+
+    name = "other"
+
+
+@deferred_f_from_coro_f
+async def test_other_rules_of_a_spider_with_the_same_set_of_what_was_seen(crawl, redis_server):
+    """Where several have one in common, each takes the pages of the others for seen."""
+    settings = {**OURS, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
+    settings |= {"SCHEDULER_DUPEFILTER_KEY": "all:dupefilter", "URLCANON_JOB_RULES": "error"}
+    await crawl(site(PAGES), {**settings, **RULES})
+    with pytest.raises(ConfigurationError, match="rules of this process are others"):
+        await crawl(site(PAGES), settings, spider=OtherSpider)
+    assert not (await crawl(site(PAGES), {**settings, **RULES}, spider=OtherSpider)).hits
+
+
+def test_what_a_spider_has_is_forgotten_whatever_its_name(redis_server):
+    """And nothing of a spider whose name fits, were it a pattern."""
+    odd, other = (
+        Frontier(redis_server.client, name, f"{name}:queue", f"{name}:seen", "fifo")
+        for name in ("shop[a]*", "shopa1")
+    )
+    odd.beat()
+    other.beat()
+    kept = redis_server.client.keys("shopa1*")
+    odd.clear()
+    assert sorted(redis_server.client.keys()) == sorted(kept)
+
+
 @deferred_f_from_coro_f
 async def test_keys_of_something_else(crawl, redis_server):
     """A key of another type is another job's: nothing is written to it."""
