@@ -71,7 +71,13 @@ class Canonicalizer:
 
     @classmethod
     def from_configuration(cls, configuration: Configuration) -> Self:
-        """Return the canonicalizer of a configuration that was loaded before."""
+        """Return the canonicalizer of a configuration that was loaded before.
+
+        >>> from scrapy_urlcanon.rule_files.loading import load_configuration
+        >>> configuration = load_configuration("safe", rules=[("rules", {"*": {"www": "strip"}})])
+        >>> Canonicalizer.from_configuration(configuration).canonicalize("http://www.example.com/")
+        'http://example.com/'
+        """
         self = cls.__new__(cls)
         self._setup(configuration)
         return self
@@ -169,7 +175,15 @@ class Canonicalizer:
         return None if explanation.problem else explanation.canonical
 
     def explain(self, url: str, *, options: Mapping[str, Any] | None = None) -> Explanation:
-        """Return the canonical form of *url* with every step that led to it."""
+        """Return the canonical form of *url* with every step that led to it.
+
+        >>> explanation = Canonicalizer().explain("mailto:us@example.com")
+        >>> explanation.canonical, explanation.steps, explanation.problem
+        ('mailto:us@example.com', (), 'its scheme is mailto, and the rules are for http and https')
+
+        :param options: as of :meth:`canonical_or_none`.
+        :raises ConfigurationError: if *options* are not valid.
+        """
         steps: list[Step] = []
         try:
             canonical = self._settle(url, self._overrides(options), steps)

@@ -52,6 +52,11 @@ def load_configuration(
 ) -> Configuration:
     """Return the configuration of a preset, of rule files and of rules that are stronger.
 
+    >>> rules = {"example.com": {"drop_params": ["sid"]}}
+    >>> [[rule_set]] = load_configuration("safe", rules=[("MINE", rules)]).origins
+    >>> print(rule_set.layer, *rule_set.options)
+    MINE['example.com'] drop_params
+
     :param rules_files: paths of rule files, each an origin of its own.
     :param rules: pairs of a name, for the messages, and the rules of that name, or None.
     :param setting_names: what *preset* and *rules_files* are called in messages.
