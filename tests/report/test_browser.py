@@ -305,6 +305,22 @@ def test_page_is_usable_without_its_script(show, many):
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
+def test_paper_says_how_much_of_the_page_is_not_on_it(show, many):
+    """It has what the screen showed, where nobody can ask for the rest."""
+    browser = show(many)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        assert css(browser, "[data-more]") == []
+        assert [
+            browser.execute_script(
+                "return getComputedStyle(arguments[0], '::after').content", element
+            )
+            for element in css(browser, ".more")
+        ] == [f'"{rest} more, which the screen did not show"' for rest in (990, 80)]
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 @pytest.mark.parametrize("kind", [Group, AuditedRule])
 def test_paper_is_filled(show, audited, kind):
     """What does not fit on a page begins there all the same: no page is left half empty."""

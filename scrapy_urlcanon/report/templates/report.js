@@ -49,6 +49,7 @@
       none.hidden = matching > 0;
       const rest = matching - limit;
       more.parentElement.hidden = rest <= 0;
+      more.parentElement.dataset.rest = rest.toLocaleString("en");
       more.textContent = `Show ${Math.min(some, rest)} more of ${rest.toLocaleString("en")}`;
     };
     input.addEventListener("input", () => {
