@@ -130,9 +130,10 @@ def _show_urls(learned: Learned, screen: Screen) -> None:
             "error, that alone proves no rule"
         )
     if learned.silent:
-        screen.line(
-            f"{count_of(learned.silent, 'URL')} without evidence: an error, or no text of their own"
-        )
+        reason = "an error, or no text of their own"
+        if learned.silent == learned.urls:
+            reason += ", or an input that does not say what they show, as in a column main_sha1"
+        screen.line(f"{count_of(learned.silent, 'URL')} without evidence: {reason}")
 
 
 def _show(urls: int) -> str:

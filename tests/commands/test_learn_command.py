@@ -159,6 +159,16 @@ def test_what_the_settings_explain_needs_no_rule(tmp_path):
     assert "  the settings make them one\n" in result.stdout
 
 
+@pytest.mark.parametrize(("header", "is_told"), [("url\tsha1", True), ("url\tmain_sha1", False)])
+def test_input_that_does_not_say_what_urls_show_is_told(tmp_path, header, is_told):
+    """A list of URLs is one, and so is a table that calls its digests by another name."""
+    rows = (f"http://a.example/{number}\t{number:040x}" for number in range(9))
+    (tmp_path / "urls.tsv").write_text("\n".join([header, *rows]) + "\n")
+    result = urlcanon("learn", "urls.tsv", "-o", "urlcanon.toml", cwd=tmp_path)
+    said = "9 URLs without evidence: an error, or no text of their own, or an input that does not"
+    assert (said in result.stdout) is is_told
+
+
 def test_ctrl_c_is_one_line(tmp_path):
     """While the input is read, here one that never ends: the rules stay, and so says the status."""
     os.mkfifo(tmp_path / "endless")
