@@ -151,6 +151,17 @@ def test_age_in_hours_or_less_is_no_content():
     assert len(lines) == 1
 
 
+def test_what_stands_beside_an_age_is_content():
+    """Before it, behind it and between two of them."""
+    words = [("Changed", "by Ann", "lines"), ("Moved", "by Ann", "lines")]
+    words += [("Changed", "by Bob", "lines"), ("Changed", "by Ann", "files")]
+    pages = [
+        signature(f"<p>{before} an hour ago {between} 3 minutes ago, {behind}")
+        for before, between, behind in words
+    ]
+    assert len({page.lines for page in pages}) == len({page.text_sha1 for page in pages}) == 4
+
+
 @pytest.mark.parametrize("age", ["3 days ago", "8 minutes", "8 minutes to go", "a long time ago"])
 def test_other_ages_and_durations_are_content(age):
     """What took 8 minutes took no 9, and an age in days stays as it is for a crawl."""
