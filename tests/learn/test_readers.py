@@ -2,6 +2,7 @@ import gzip
 import io
 import json
 import sys
+import zlib
 from collections import Counter
 from pathlib import Path
 
@@ -194,6 +195,25 @@ def test_http_cache_is_read(tmp_path):
     assert observation.url == "http://a.example/"
     assert observation.main_sha1
     assert skipped == {"bad cache entry": 1}
+
+
+@pytest.mark.parametrize("is_packed", [False, True], ids=["", "HTTPCACHE_GZIP"])
+def test_http_cache_is_read_whatever_the_content_coding(tmp_path, is_packed):
+    """A page that was sent as it is, with gzip and with deflate is one page."""
+    html = b"<title>Hello</title><p>hello world"
+    bodies = {"identity": html, "gzip": gzip.compress(html), "deflate": zlib.compress(html)}
+    for coding, body in bodies.items():
+        entry = tmp_path / "httpcache" / "spider" / coding
+        entry.mkdir(parents=True)
+        meta = repr({"url": f"http://a.example/?{coding}", "status": 200}).encode()
+        headers = f"Content-Type: text/html\r\nContent-Encoding: {coding}\r\n".encode()
+        files = {"meta": meta, "response_headers": headers, "response_body": body}
+        for name, data in files.items():
+            (entry / name).write_bytes(gzip.compress(data) if is_packed else data)
+    observations, skipped = read_all(tmp_path / "httpcache")
+    assert (len(observations), skipped) == (3, {})
+    assert len({(one.title, one.main_sha1) for one in observations}) == 1
+    assert observations[0].title
 
 
 def test_http_cache_knows_when_its_pages_were_made(tmp_path):

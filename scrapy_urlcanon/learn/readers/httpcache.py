@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gzip
 import zlib
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.observation import Observation
 
+_GZIP = b"\x1f\x8b"
+
 
 def read_httpcache(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     """Yield the observations of a cache directory: ``httpcache``, or the part of one spider.
@@ -30,11 +31,15 @@ def read_httpcache(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     def responses() -> Iterator[tuple[str, int, dict[str, str], bytes]]:
         for meta in sorted(path.rglob("meta")):
             try:
+                written = meta.read_bytes()
                 # Written with repr(): read as a literal, never evaluated.
-                fields = ast.literal_eval(meta.read_text(encoding="utf-8"))
+                fields = ast.literal_eval(_unpacked(written).decode("utf-8"))
                 url, status = fields.get("response_url") or fields["url"], int(fields["status"])
-                headers = _headers(_read(meta.with_name("response_headers")))
-                body = _read(meta.with_name("response_body"))
+                headers = _headers(_unpacked(meta.with_name("response_headers").read_bytes()))
+                body = meta.with_name("response_body").read_bytes()
+                # A body may begin like a packed file because it came so.
+                if written.startswith(_GZIP):
+                    body = _unpacked(body)
             except (
                 OSError,
                 EOFError,
@@ -56,11 +61,11 @@ def read_httpcache(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
     yield from through_store(responses(), skipped)
 
 
-def _read(path: Path) -> bytes:
-    data = path.read_bytes()
-    return (
-        gzip.decompress(data) if data[:2] == b"\x1f\x8b" and path.name != "response_body" else data
-    )
+def _unpacked(data: bytes) -> bytes:
+    """Return what a file of the cache holds, which ``HTTPCACHE_GZIP`` has packed."""
+    if not data.startswith(_GZIP):
+        return data
+    return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(data, MAX_BODY)
 
 
 def _headers(raw: bytes) -> dict[str, str]:
@@ -76,7 +81,7 @@ def _decoded(body: bytes, headers: dict[str, str]) -> bytes:
     """Return the body without its content coding: the cache stores what came over the wire."""
     coding = headers.get("content-encoding", "").lower()
     try:
-        if body[:2] == b"\x1f\x8b":
+        if body.startswith(_GZIP):
             return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(body, MAX_BODY)
         if coding == "deflate":
             return zlib.decompressobj().decompress(body, MAX_BODY)
