@@ -4,6 +4,9 @@ import itertools
 import random
 import sqlite3
 from contextlib import closing
+from datetime import datetime, timezone
+
+import pytest
 
 from scrapy_urlcanon.learn.readers.store import read_store
 from scrapy_urlcanon.learn.store import ObservationStore
@@ -133,3 +136,38 @@ def test_store_is_read_where_nothing_can_be_written(tmp_path, monkeypatch):
     assert connection.execute("SELECT count(*) FROM responses").fetchone() == (1,)
     assert [*tmp_path.iterdir()] == [path]
     connection.close()
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [
+        ("visits", "outlines"),
+        ("visits", "url"),
+        ("visits", "text"),
+        ("crawls", "ended"),
+        ("responses", "key"),
+    ],
+)
+def test_all_that_a_later_crawl_sees_is_added_to_a_store_of_an_earlier_release(
+    tmp_path, table, column
+):
+    """Columns that came later are added to it; without them nothing could be written."""
+    path = tmp_path / "o.sqlite"
+    for number in range(2):
+        with ObservationStore(path) as store:
+            store.begin(datetime(2026, 1, 1 + number, tzinfo=timezone.utc), [])
+            first, again = advised(number, "a"), advised(number, "b")
+            store.add(first, status=200, key=number)
+            store.add_visits(first.url, compare_visits(first.lines, again.lines), again.signature)
+            store.end("finished")
+        with closing(sqlite3.connect(path)) as connection, connection:
+            rows = {
+                name: connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
+                for name in ("visits", "responses", "crawls")
+            }
+            ended = [*connection.execute("SELECT count(*) FROM crawls WHERE ended = 'finished'")]
+            if not number:
+                connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+    assert rows == {"visits": 2, "responses": 2, "crawls": 2}
+    assert ended == [(1 if column == "ended" else 2,)]
+    assert store.refused == 0
