@@ -1,0 +1,74 @@
+"""What a journal says where the rules have changed since it was written."""
+
+from types import SimpleNamespace
+
+from scrapy import Request
+
+from scrapy_urlcanon import Canonicalizer
+from scrapy_urlcanon.crawl.recovery.journal import Kind, Record
+from scrapy_urlcanon.crawl.recovery.under_rules import under_rules
+
+
+def scheduled(url, fingerprint, **arguments):
+    return Record(Kind.SCHEDULED, fingerprint, request={"url": url, **arguments})
+
+
+def rewritten(records, drop_params):
+    """Return *records* under rules that drop parameters; fingerprints are canonical URLs."""
+    rules = Canonicalizer({"*": {"drop_params": drop_params}})
+
+    def fingerprint(request):
+        return rules.canonicalize(request.url).encode()
+
+    return list(
+        under_rules(
+            records,
+            b"digest",
+            SimpleNamespace(fingerprint=fingerprint, page=fingerprint),
+            lambda record: Request(**record.request) if record.request else None,
+            lambda request: request.url.encode(),
+        )
+    )
+
+
+def test_of_pages_that_have_become_one_what_is_done_comes_first():
+    """Else nobody would know that the spider has the page."""
+    first, second, other = (f"http://a.example/{text}" for text in ("?sid=1", "?sid=2", "b"))
+    page, beside = b"http://a.example/", other.encode()
+    records = [
+        Record(Kind.OPENED, b"of before"),
+        scheduled(first, b"1"),
+        scheduled(second, b"2"),
+        Record(Kind.BEGUN, b"1"),
+        Record(Kind.BEGUN, b"2"),
+        Record(Kind.FETCHED, b"2", callback="parse"),
+        scheduled(other, b"3"),
+        Record(Kind.FAILED, b"of no request", callback="parse"),
+        Record(Kind.SCHEDULED, b"4"),
+        Record(Kind.FETCHED, b"4", callback="parse"),
+        Record(Kind.CLOSED),
+    ]
+    assert rewritten(records, ["sid"]) == [
+        Record(Kind.OPENED, b"digest"),
+        scheduled(second, page),
+        scheduled(first, page),
+        scheduled(other, beside),
+        Record(Kind.BEGUN, page),
+        Record(Kind.BEGUN, page),
+        Record(Kind.FETCHED, page, callback="parse"),
+    ]
+
+
+def test_of_a_page_that_has_become_several_each_keeps_what_came_of_it():
+    """Where requests that the filter did not see say which of them ended."""
+    first, second = (f"http://a.example/?id={number}" for number in (1, 2))
+    records = [
+        scheduled(first, b"one", dont_filter=True),
+        scheduled(second, b"one", dont_filter=True),
+        Record(Kind.FETCHED, b"one", b"one", "parse", second.encode()),
+        Record(Kind.FAILED, b"one", b"", "parse", first.encode()),
+    ]
+    assert rewritten(records, [])[3:] == [
+        Record(Kind.FETCHED, second.encode(), second.encode(), "parse", second.encode()),
+        Record(Kind.FAILED, first.encode(), b"", "parse", first.encode()),
+    ]
