@@ -52,6 +52,18 @@ def test_variant_takes_the_place_of_what_brought_nothing():
     assert crawl.drop("/4") is Fate.FORGOTTEN
 
 
+def test_variant_that_the_scheduler_had_before_is_passed_over():
+    """The next one takes the place of what failed: nothing waits for what is not on its way."""
+    crawl = Fetched(refuses={"/0", "/1", "/3"})
+    crawl.lives.sent(PAGE, "parse")
+    assert [crawl.drop(f"/{n}") for n in range(4)] == [Fate.WAITS] * 4
+    crawl.lives.ended(PAGE, "parse")
+    assert crawl.urls == ["/2"]
+    crawl.lives.ended(PAGE, "parse")
+    assert crawl.lives.state(PAGE, "parse") is not State.EXPECTED
+    assert list(crawl.lives.waiting) == []
+
+
 def test_variant_waits_while_the_callback_may_raise():
     """It takes the place of the one that it was dropped for, also where that redirected here."""
     crawl = Fetched()
