@@ -7,6 +7,7 @@ import pytest
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule, Observation, learn
+from scrapy_urlcanon.learn.results.accepted import valid
 from scrapy_urlcanon.learn.results.left_out import without_secrets
 from scrapy_urlcanon.learn.results.rule import Unexplained
 from scrapy_urlcanon.learn.results.rules_file import LearnedFile, to_json, to_toml
@@ -334,3 +335,17 @@ def test_no_rule_rests_on_one_that_is_left_out():
     canonicalize = Canonicalizer(learned.as_rules()).canonicalize
     shown = {(canonicalize(page.url), page.main_sha1) for page in pages}
     assert len({url for url, _ in shown}) == len(shown)
+
+
+def test_rules_that_the_configuration_refuses_are_left_out():
+    """A file with one of them in it would stop each crawl, whatever else it says."""
+    option = "rewrite_path"
+    good = [
+        LearnedRule("a.example", "a.example", "drop_params", ["sid"], "rewrite"),
+        LearnedRule("a.example", "a.example", option, [["/old/{x}", "/new/{x}"]], "rewrite"),
+        LearnedRule("b.example", "b.example", option, [["/new/{x}", "/old/{x}"]], "rewrite"),
+    ]
+    back = LearnedRule("a.example", "a.example", option, [["/new/{x}", "/old/{x}"]], "rewrite")
+    odd = LearnedRule("a.example", "a.example", "drop_params", [""], "rewrite")
+    assert valid(good) == good
+    assert valid([good[0], odd, good[1], back, good[2]]) == good
