@@ -279,3 +279,30 @@ def test_an_exception_holds_against_tracking_params():
     ):
         assert canonicalize(url) == url
     assert canonicalize("http://td.example/?utm_source=1") == "http://td.example/"
+
+
+@pytest.mark.parametrize(
+    "exception",
+    [
+        "@@||a.example^$removeparam=id",
+        "@@||a.example/p$removeparam=id",
+        "@@||www.a.example^$removeparam=id",
+        # What cannot be expressed may be for any parameter.
+        "@@||a.example^$removeparam=/[a-z]+[0-9]/",
+    ],
+)
+def test_a_rule_for_all_parameters_is_left_out_where_an_exception_keeps_one(exception):
+    """No option drops all but some that a site needs."""
+    imported = _read("||a.example^$removeparam", exception)
+    url = "http://www.a.example/p?b1=2&id=1"
+    assert Canonicalizer(imported.rules).canonicalize(url) == url
+    assert "||a.example^$removeparam" in {left_out.rule for left_out in imported.left_out}
+
+
+def test_an_exception_below_any_suffix_holds_wherever_its_path_may_stand():
+    """``||a.*/login`` is for ``/in/login`` too: its ``*`` may be some of the path."""
+    imported = _read("$removeparam=p", "@@||a.*/login$removeparam=p")
+    canonicalize = Canonicalizer(imported.rules).canonicalize
+    for path in ("/login", "/login/b", "/in/login"):
+        assert canonicalize(f"http://a.example{path}?p=1") == f"http://a.example{path}?p=1"
+    assert canonicalize("http://b.example/c?p=1") == "http://b.example/c"
