@@ -119,6 +119,11 @@ def is_unfiltered(request: Request) -> bool:
     return request.dont_filter or meta.get(DROP_KEY) is False or meta.get(RECORD_KEY) is False
 
 
+def is_unrecorded(request: Request) -> bool:
+    """Tell whether the duplicate filter takes no note of *request*."""
+    return request.dont_filter or request.meta.get(RECORD_KEY) is False
+
+
 def is_for_the_spider(request: Request) -> bool:
     """Tell whether a callback of the spider waits for the page of *request*.
 

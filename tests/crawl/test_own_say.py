@@ -148,3 +148,12 @@ async def test_meta_of_a_spider_that_is_not_what_scrapy_puts_there(crawl, caplog
     fetched, _ = await hits(crawl, [("/a", meta), ("/b", {})], settings=parts)
     assert fetched == ["/a", "/b"]
     assert "Traceback" not in caplog.text
+
+
+@deferred_f_from_coro_f
+async def test_failure_of_what_is_not_to_be_dropped_is_made_good(crawl, tmp_path):
+    """It is recorded, and so what its variants are dropped for: in a job without a journal too."""
+    settings = {"JOBDIR": str(tmp_path), "URLCANON_JOB_JOURNAL": False, "RETRY_ENABLED": False}
+    requests = [("/a", {"urlcanon_drop": False}), ("/a?sid=1", {})]
+    found, _ = await hits(crawl, requests, {"/a": page("failed", status=503)}, settings)
+    assert found == ["/a", "/a?sid=1"]

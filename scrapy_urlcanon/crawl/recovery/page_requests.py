@@ -21,6 +21,7 @@ from scrapy_urlcanon.crawl.own_requests import (
     is_for_the_spider,
     is_retry,
     is_unfiltered,
+    is_unrecorded,
     mark_of,
     marked,
     original_of,
@@ -184,7 +185,7 @@ class PageRequests:
         callback = self._callback(request)
         mark = mark_of(request, REWRITTEN)
         is_rewritten = mark is not None and mark["url"] == request.url
-        is_recorded = not is_unfiltered(request) or is_rewritten or self._settings.record_start
+        is_recorded = not is_unrecorded(request) or is_rewritten or self._settings.record_start
         self._lives.sent(page, callback, is_recorded=is_recorded)
         if mark and is_rewritten and self._settings.rescue:
             # Whatever becomes of the canonical URL, the one that the page linked is there.
