@@ -1,7 +1,7 @@
 """What sites, spiders and settings have that the generator did not draw at first.
 
 Each addition takes a case and returns it with more, drawn of a source of its own: the seeds
-before :data:`FIRST` keep the sites that they always made.
+before :data:`FIRST`, and those before :data:`SECOND`, keep the sites that they always made.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from differential.case import Answer, Interference, Link, Page, identity, key
+from differential.case import MAX_REDIRECTS, Answer, Interference, Link, Page, identity, key
 from differential.decoration import HOST
 
 if TYPE_CHECKING:
@@ -41,7 +41,19 @@ CHANCES = {
     "moved": 0.1,
     "own meta": 0.15,
 }
-HABITS = ("late", "coroutines", "items", "starts late", "idles")
+SECOND = 30_000_000
+"""The first seed whose case may have any of these too."""
+CHANCES_OF_SECOND = {
+    "cookies": 0.2,
+    "validates": 0.15,
+    "vanishes": 0.25,
+    "slots": 0.15,
+    "mixing": 0.3,
+    "listens": 0.1,
+}
+SINCE = {FIRST: CHANCES, SECOND: CHANCES_OF_SECOND}
+ALL = (*CHANCES, *CHANCES_OF_SECOND)
+HABITS = ("listens", "late", "coroutines", "items", "starts late", "idles")
 OF_PLAIN_SPIDERS = ("late", "coroutines", "arguments")
 _KINDS = ("form", "json", "own")
 _BELIEVED = range(70, 82)
@@ -224,6 +236,58 @@ def _own_meta(case: Case, urls: Urls, random: Random) -> Case:
     )
 
 
+def _cookies(case: Case, urls: Urls, random: Random) -> Case:
+    """Have the server send who has no cookie to the same URL with one: once for each host."""
+    del urls, random
+    settings = {**case.settings, "COOKIES_ENABLED": True, "REDIRECT_MAX_TIMES": 2 * MAX_REDIRECTS}
+    return replace(case, server=(*case.server, "cookies"), settings=settings)
+
+
+def _validates(case: Case, urls: Urls, random: Random) -> Case:
+    """Crawl twice with a cache whose pages have to be validated: they have not changed."""
+    del urls, random
+    settings = {
+        **case.settings,
+        "HTTPCACHE_ENABLED": True,
+        "HTTPCACHE_POLICY": "scrapy.extensions.httpcache.RFC2616Policy",
+    }
+    return replace(case, server=(*case.server, "validates"), settings=settings, crawls=2)
+
+
+def _vanishes(case: Case, urls: Urls, random: Random) -> Case:
+    """Let some URLs have their page the first time they are asked, and never again."""
+    answers = dict(case.answers)
+    faults = (Answer(404, first=1), Answer(503, first=1), Answer(first=1))
+    for url in _every(urls):
+        if random.random() < 0.4:
+            answers.setdefault(url, random.choice(faults))
+    return replace(case, answers=answers)
+
+
+def _slots(case: Case, urls: Urls, random: Random) -> Case:
+    """Have the slots of the downloader decide what is fetched next, and when."""
+    del urls
+    settings: dict[str, Any] = {
+        **case.settings,
+        "CONCURRENT_REQUESTS": 8,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": random.choice((1, 3)),
+        "EXTENSIONS": {"scrapy.extensions.throttle.AutoThrottle": 0},
+        "AUTOTHROTTLE_ENABLED": random.random() < 0.5,
+        "AUTOTHROTTLE_START_DELAY": 0.001,
+        "AUTOTHROTTLE_MAX_DELAY": 0.002,
+    }
+    if "URLCANON_ORDER" not in case.plugin:
+        settings["SCHEDULER_PRIORITY_QUEUE"] = "scrapy.pqueues.DownloaderAwarePriorityQueue"
+    return replace(case, settings=settings)
+
+
+def _mixing(case: Case, urls: Urls, random: Random) -> Case:
+    """Have a spider middleware reorder, double or hold back what callbacks yield."""
+    del urls
+    mixing = random.choice(("reversed", "twice", "late"))
+    return replace(case, mixing=mixing, mixing_at=random.choice((1, 500, 990)))
+
+
 _ADDITIONS: dict[str, Callable[[Case, Urls, Random], Case]] = {
     "program": _program,
     "believed": _believed,
@@ -238,6 +302,11 @@ _ADDITIONS: dict[str, Callable[[Case, Urls, Random], Case]] = {
     "ends twice": _ends_twice,
     "moved": _moved,
     "own meta": _own_meta,
+    "cookies": _cookies,
+    "validates": _validates,
+    "vanishes": _vanishes,
+    "slots": _slots,
+    "mixing": _mixing,
 }
 
 

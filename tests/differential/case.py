@@ -66,8 +66,15 @@ class Answer:
     """Whether the connection is reset."""
     times: int = 0
     """How often it answers so, before it has its page; 0 is for good."""
+    first: int = 0
+    """How often it has its page first, before it answers so."""
     is_cut: bool = False
     """Whether its body is cut short before the links."""
+
+    @property
+    def is_for_good(self) -> bool:
+        """Whether the URL has its page at no time."""
+        return not self.times and not self.first
 
 
 @dataclass(frozen=True)
@@ -122,7 +129,16 @@ class Case:
     """What else the spider does: it ``follows`` redirects itself, ``retries`` what is a captcha,
     its callbacks are ``lambdas`` or ``partials``, it ``sleeps`` between its requests, begins
     ``late`` with them, returns them from ``coroutines``, yields ``items`` too, for a slow
-    pipeline, ``starts late``, or makes its start requests as it ``idles``."""
+    pipeline, ``starts late``, makes its start requests as it ``idles``, or ``listens`` from its
+    first page on to what is dropped."""
+    server: tuple[str, ...] = ()
+    """What else the server does: it sends who has no cookie to the same URL with one, unless the
+    request is filtered (``cookies``), and has what is cached validated (``validates``)."""
+    mixing: str = ""
+    """What a spider middleware does to the output of callbacks: ``reversed``, each request
+    ``twice``, or ``late``."""
+    mixing_at: int = 500
+    """The order of that middleware."""
     allowed_domains: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
     """Of both crawls; ``JOBDIR`` stands for a directory of each one's own."""
@@ -213,7 +229,7 @@ class Case:
             if each.action == "request" and key(each.url) == key(url):
                 return each.other
         answer = self.answer(url)
-        if answer is None or answer.times or self.shows_page(answer):
+        if answer is None or not answer.is_for_good or self.shows_page(answer):
             return None
         return redirect_target(url, answer, follows=self.follows_redirects)
 
@@ -258,7 +274,7 @@ class Case:
         for each in self._at_the_download:
             if key(each.url) == key(url) and each.action in {"page", "moved"}:
                 return identity(url)
-        if answer is None or answer.times or self.shows_page(answer):
+        if answer is None or not answer.is_for_good or self.shows_page(answer):
             return identity(url)
         if answer.reset or answer.status != 200 or answer.body == "empty":
             return None

@@ -19,8 +19,9 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from differential.case import MAX_REDIRECTS, Case, key
+from differential.middlewares import Interfering, Mixing, Picky
 from differential.server import Handler, Server
-from differential.spiders import Files, Interfering, Picky, PlainSpider, RuleSpider, Slow
+from differential.spiders import Files, PlainSpider, RuleSpider, Slow
 from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ class Got:
     hits: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     """Tracebacks of the plugin, and what else is not as it should be."""
+    stats: dict[str, Any] = field(default_factory=dict)
+    """Those of the last crawl."""
 
     def add(self, callback: str, name: str, url: str) -> None:
         """Note that *callback* got the page *name*, with a response at *url*."""
@@ -201,6 +204,7 @@ async def _crawl(
     if server.is_endless:
         got.errors.append("The crawl makes too many requests.")
     got.hits += server.hits[before:]
+    got.stats = crawler.stats.get_stats()
     return got
 
 
@@ -222,6 +226,8 @@ def _settings(case: Case, directory: Path, *, plugin: bool) -> dict[str, Any]:
     settings["DOWNLOADER_MIDDLEWARES"] = {_interfering(each): each for each in priorities}
     if any(each.where in {"input", "link", "handler"} for each in case.interferences):
         settings["SPIDER_MIDDLEWARES"] = {Picky: 500}
+    if case.mixing:
+        settings.setdefault("SPIDER_MIDDLEWARES", {})[Mixing] = case.mixing_at
     settings["ITEM_PIPELINES"] = {Slow: 2} if "items" in case.habits else {}
     if any(page.files for page in case.pages.values()):
         settings["ITEM_PIPELINES"][Files] = 1

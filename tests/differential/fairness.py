@@ -28,6 +28,7 @@ def made_fair(case: Case) -> Case:
     case = _finite(case)
     case = _no_trap_for_record_start(case)
     case = _no_look_at_the_url_of_what_is_cached(case)
+    case = _no_retry_that_is_removed(case)
     return _one_depth_for_each_url(case)
 
 
@@ -218,6 +219,14 @@ def _no_look_at_the_url_of_what_is_cached(case: Case) -> Case:
         return case
     refusing = {"input", "callback"}
     kept = tuple(each for each in case.interferences if each.where not in refusing)
+    return replace(case, interferences=kept)
+
+
+def _no_retry_that_is_removed(case: Case) -> Case:
+    """Let nobody remove a retry for its URL, which may be the canonical one that was fetched."""
+    if "retries" not in case.habits or not case.plugin.get("URLCANON_REWRITE"):
+        return case
+    kept = tuple(each for each in case.interferences if each.where != "link")
     return replace(case, interferences=kept)
 
 

@@ -47,6 +47,8 @@ def _of_answers(case: Case) -> Iterator[str]:
         yield _name(url, answer)
         if answer.times:
             yield "fault for some time"
+        if answer.first:
+            yield "page that is had once"
 
 
 def _name(url: str, answer: Answer) -> str:
@@ -81,6 +83,9 @@ def _of_pages(case: Case) -> Iterator[str]:
     }
     yield from (name for name, given in having.items() if given)
     yield from (f"spider {habit}" for habit in case.habits)
+    yield from (f"server {way}" for way in case.server)
+    if case.mixing:
+        yield f"spider middleware: {case.mixing}, at {case.mixing_at}"
     if case.end:
         yield f"job: {case.end}{', twice' if case.end_again else ''}"
     if case.later_plugin:

@@ -120,6 +120,21 @@ _NOT_WITH = {
     "cache": {"seen"},
     # What a middleware asks for instead of what raised is a start for the limit of depth.
     "depth": {"exceptions handled"},
+    # The redirect that brings the cookie is to be followed, and not to be answered by a cache.
+    "cookies": {"redirects off", "follows", "handled", "cache", "validates"},
+    # The second crawl has what the first one got.
+    "validates": {"seen", "job", "stop", "kill"},
+    # Whoever asks first has the page, the others have none: so with what is rewritten to one URL.
+    "vanishes": {
+        "files",
+        "inline",
+        "cache",
+        "validates",
+        "kill",
+        "crawl spider",
+        "several starts",
+        "rewrite",
+    },
 }
 _SCRAPY_SETTINGS: dict[str, dict[str, Any]] = {
     "redirects off": {"REDIRECT_ENABLED": False},
@@ -156,7 +171,7 @@ _PLUGIN_SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-FEATURES = (*_CHANCES, *_ADDED, *additions.CHANCES)
+FEATURES = (*_CHANCES, *_ADDED, *additions.ALL)
 """What a case may have, by the names that :func:`generate` takes."""
 
 
@@ -173,12 +188,13 @@ class _Generator:
         self.has |= {
             name for name, chance in _ADDED.items() if Random(f"{name} {seed}").random() < chance
         }
-        if seed >= additions.FIRST:
-            self.has |= {
-                name
-                for name, chance in additions.CHANCES.items()
-                if Random(f"{name} {seed}").random() < chance
-            }
+        for first, chances in additions.SINCE.items():
+            if seed >= first:
+                self.has |= {
+                    name
+                    for name, chance in chances.items()
+                    if Random(f"{name} {seed}").random() < chance
+                }
         self.has.update(always)
         for name, others in _NOT_WITH.items():
             if name in self.has:
@@ -271,7 +287,7 @@ class _Generator:
         case = self._with_spider(case)
         case = self._with_scrapy(case)
         case = self._with_plugin(case)
-        for name in additions.CHANCES:
+        for name in additions.ALL:
             if name in self.has:
                 case = additions.added(case, name, self.urls, Random(f"{name} of {self.seed}"))
         return made_fair(case)

@@ -58,12 +58,30 @@ class Server:
             if text is None:
                 return Response(url, status=404)
             return TextResponse(url, body=text.encode(), headers={"Content-Type": "text/plain"})
+        has_cookie = "cookies" not in self._case.server or b"Cookie" in request.headers
+        # Scrapy alone drops any other one that is redirected to itself as a duplicate.
+        if not has_cookie and request.dont_filter:
+            return Response(url, 302, {"Location": url, "Set-Cookie": "visited=1; Path=/"})
         answer = self._case.answer(url)
-        if answer is not None and answer.times:
+        if answer is not None and not answer.is_for_good:
             self._asked[key(url)] += 1
-            if self._asked[key(url)] > answer.times:
+            is_before = self._asked[key(url)] <= (answer.times or answer.first)
+            if is_before is bool(answer.first):
                 answer = None
-        return reply(self._case, request, answer)
+        response = reply(self._case, request, answer)
+        if "validates" in self._case.server and answer is None:
+            return _validated(request, response)
+        return response
+
+
+def _validated(request: Request, response: Response) -> Response:
+    """Return *response* as one that has to be validated, or that it is still what was cached."""
+    tag = f'"{identity(request.url)}"'.encode()
+    if request.headers.get("If-None-Match") == tag:
+        return Response(request.url, status=304, headers={"ETag": tag})
+    response.headers["ETag"] = tag
+    response.headers["Cache-Control"] = "max-age=0"
+    return response
 
 
 def reply(case: Case, request: Request, answer: Answer | None) -> Response:

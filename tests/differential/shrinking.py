@@ -68,6 +68,8 @@ def _without_parts(case: Case) -> Iterator[Case]:
         ("program", ""),
         ("end_again", 0),
         ("later_plugin", {}),
+        ("server", ()),
+        ("mixing", ""),
     ):
         if getattr(case, attribute) != value:
             yield replace(case, **{attribute: value})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy import FormRequest, Request, Spider, signals
 from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.dupefilters import BaseDupeFilter
-from scrapy.exceptions import DontCloseSpider, IgnoreRequest
+from scrapy.exceptions import DontCloseSpider
 from scrapy.http import JsonRequest
 from scrapy.linkextractors import LinkExtractor
 from scrapy.pipelines.files import FilesPipeline
@@ -21,14 +21,12 @@ from differential.case import (
     CALLBACKS,
     Answer,
     Case,
-    Interference,
     Link,
     Page,
     identity,
     key,
     redirect_target,
 )
-from differential.server import Server, reply
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.order.lane import Turn
 from scrapy_urlcanon.crawl.order.queue import NoveltyPriorityQueue
@@ -37,10 +35,11 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from differential.crawling import Got
+    from differential.server import Server
 
 _NAME = re.compile(rb'<meta name="page" content="([^"]+)">')
 # What would make a request depend on how its page was reached, without the plugin too.
-_NOT_PASSED_ON = {
+NOT_PASSED_ON = {
     "asked",
     "cached_response",
     "depth",
@@ -58,9 +57,6 @@ _NOT_PASSED_ON = {
     "urlcanon_key",
     "urlcanon_record",
 }
-
-_KEPT = {"asked", "kind", "rule"}
-"""What goes with the callback of a request."""
 
 
 def shown(response: Response) -> str | None:
@@ -118,11 +114,14 @@ class Taking:
             self.crawler.engine.crawl(self.request(self.fed.pop(0)))
             raise DontCloseSpider
 
+    def hear(self, request):
+        """Be told of a *request* that is dropped, as an extension may be."""
+
     def request(self, link: Link, response: Response | None = None) -> Request:
         """Return the request that *link*, on the page of *response*, asks for."""
         meta: dict[str, Any] = {}
         if link.meta and response is not None:
-            meta = {k: v for k, v in response.meta.items() if k not in _NOT_PASSED_ON}
+            meta = {k: v for k, v in response.meta.items() if k not in NOT_PASSED_ON}
         meta["origin"] = (link.callback, link.url)
         if link.mirror:
             meta["mirror"] = link.mirror
@@ -168,6 +167,8 @@ class Taking:
 
     def take(self, response: Response, callback: str) -> Page | None:
         """Note that *callback* got *response*, and return its page."""
+        if "listens" in self.case.habits:
+            self.crawler.signals.connect(self.hear, signals.request_dropped)
         name = shown(response)
         if name is None:
             return None
@@ -307,101 +308,6 @@ class RuleSpider(Taking, CrawlSpider):
 
     def parse_c(self, response):
         return self._items(response, "parse_c")
-
-
-class Interfering:
-    """A downloader middleware of the user; a subclass of it for each priority."""
-
-    priority = 500
-
-    @classmethod
-    def from_crawler(cls, crawler):
-        return cls(crawler)
-
-    def __init__(self, crawler):
-        self._crawler = crawler
-
-    def _find(self, where: str, request: Request) -> Interference | None:
-        for each in self._crawler.spider.case.interferences:
-            if (
-                each.where == where
-                and each.priority == self.priority
-                and key(each.url) == key(request.url)
-            ):
-                return each
-        return None
-
-    def _do(self, each: Interference, request: Request) -> Any:
-        case = self._crawler.spider.case
-        if each.action == "ignore":
-            raise IgnoreRequest
-        if each.action == "raise":
-            raise ValueError
-        if each.action == "request":
-            return request.replace(url=each.other)
-        if each.action == "moved":
-            return reply(case, request, None).replace(url=each.other)
-        return reply(case, request, None if each.action == "page" else Answer(404))
-
-    def process_request(self, request):
-        each = self._find("request", request)
-        return self._do(each, request) if each else None
-
-    def process_response(self, request, response):
-        each = self._find("response", request)
-        return self._do(each, request) if each else response
-
-    def process_exception(self, request, exception):
-        del exception
-        each = self._find("exception", request)
-        return self._do(each, request) if each else None
-
-
-class Picky:
-    """A spider middleware of the user."""
-
-    @classmethod
-    def from_crawler(cls, crawler):
-        return cls(crawler)
-
-    def __init__(self, crawler):
-        interferences = crawler.spider.case.interferences
-        self._refused = {key(each.url) for each in interferences if each.where == "input"}
-        self._removed = {key(each.url) for each in interferences if each.where == "link"}
-        self._handled = {key(each.url): each for each in interferences if each.where == "handler"}
-
-    def process_spider_input(self, response):
-        if key(response.url) in self._refused:
-            raise ValueError
-
-    def process_spider_exception(self, response, exception):
-        del exception
-        each = self._handled.get(key(response.url))
-        if each is None:
-            return None
-        request = response.request
-        if each.action != "request" or request.callback is None:
-            return []
-        meta = {name: value for name, value in request.meta.items() if name not in _NOT_PASSED_ON}
-        meta["origin"] = (request.meta["origin"][0], each.other)
-        for name in _KEPT.intersection(request.meta):
-            meta[name] = request.meta[name]
-        return [request.replace(url=each.other, dont_filter=False, meta=meta)]
-
-    def process_spider_output(self, response, result):
-        del response
-        for each in result:
-            if self._keeps(each):
-                yield each
-
-    async def process_spider_output_async(self, response, result):
-        del response
-        async for each in result:
-            if self._keeps(each):
-                yield each
-
-    def _keeps(self, each: Any) -> bool:
-        return not isinstance(each, Request) or key(each.url) not in self._removed
 
 
 class Slow:

@@ -3,7 +3,7 @@
 import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
-from differential.additions import FIRST
+from differential.additions import FIRST, SECOND
 from differential.generator import generate
 from differential.law import chance, judge
 from differential.shrinking import explained
@@ -16,7 +16,10 @@ def some_of(*seeds):
 
 
 # Without and with what was added later.
-@pytest.mark.parametrize("seed", [*some_of(*range(100)), *some_of(*range(FIRST, FIRST + 100))])
+SEEDS = [*range(100)], [*range(FIRST, FIRST + 100)], [*range(SECOND, SECOND + 60)]
+
+
+@pytest.mark.parametrize("seed", [seed for seeds in SEEDS for seed in some_of(*seeds)])
 @deferred_f_from_coro_f
 async def test_nothing_is_lost(seed):
     """The same pages get to the same callbacks, and the same files to the same items."""
@@ -39,7 +42,9 @@ async def test_nothing_is_lost_to_what_few_sites_have(seed, feature):
         )
 
 
-@pytest.mark.parametrize("seed", [*some_of(*range(200, 209)), *some_of(*range(FIRST, FIRST + 9))])
+@pytest.mark.parametrize(
+    "seed", [*some_of(*range(200, 209)), *some_of(*range(FIRST, FIRST + 9)), SECOND]
+)
 @deferred_f_from_coro_f
 async def test_law_asks_for_nothing_that_depends_on_chance(seed):
     """What is promised of a site comes without the plugin in whatever order it is crawled."""
