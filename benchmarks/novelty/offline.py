@@ -32,6 +32,7 @@ from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.order.lane import Room
 from scrapy_urlcanon.crawl.order.queue import SiteQueue
 from scrapy_urlcanon.crawl.order.stores import MemoryStore
+from scrapy_urlcanon.crawl.seen import ITEMS_AT_ONCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.order.order import Order
 
 _ALLOWED = (0.85, 0.95, 0.95, 0.95)
-_TOGETHER = 200
-"""So many items of a callback Scrapy takes before it comes to anything else, for the default of
-``CONCURRENT_ITEMS`` (scrapy/utils/asyncio.py)."""
 _END = object()
 
 
@@ -156,7 +154,7 @@ class Crawling:
         order = self._frontier.order
         output = order.output_of(response) if order else None
         # What was seen the plugin drops before Scrapy takes anything.
-        left = _TOGETHER if order else 0
+        left = ITEMS_AT_ONCE if order else 0
         on_its_way: set[bytes] = set()
         taken = 0
         for url in links:
@@ -166,7 +164,7 @@ class Crawling:
                 left -= 1
             else:
                 on_its_way.add(page)
-                if taken and not taken % _TOGETHER:
+                if taken and not taken % ITEMS_AT_ONCE:
                     yield
                 taken += 1
             if output:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FILTER_KEYS = frozenset({DROP_KEY, RECORD_KEY})
-_DROPPED_AT_ONCE = 200
-"""So many of one response, since nothing else happens meanwhile: as many items as Scrapy's scraper
-has wait before it gives way to the event loop."""
+ITEMS_AT_ONCE = 200
+"""So many items of a callback Scrapy takes before it comes to anything else, for the default of
+``CONCURRENT_ITEMS`` (``utils/asyncio.py``). So many are dropped of one response."""
 
 
 def record_as_seen(crawler: Crawler, request: Request) -> bool | None:
@@ -136,12 +136,13 @@ class RepeatedRequests:
 
     def of_response(self) -> Callable[[object], bool]:
         """Return what drops a repeated request that is yielded for one response, and tells so."""
-        dupefilter = dupefilter_of(self._crawler)
+        scheduler = scheduler_of(self._crawler)
+        dupefilter: Any = getattr(scheduler, "df", None)
         seen = seen_fingerprints(dupefilter)
         fingerprinter = getattr(dupefilter, "fingerprinter", None)
-        if seen is None or fingerprinter is None or not self._is_way_clear():
+        if seen is None or fingerprinter is None or not self._is_way_clear(scheduler):
             return _drops_none
-        left = _DROPPED_AT_ONCE
+        left = ITEMS_AT_ONCE
         on_its_way: set[bytes] = set()
 
         def drop(each: Any) -> bool:
@@ -163,9 +164,9 @@ class RepeatedRequests:
 
         return drop
 
-    def _is_way_clear(self) -> bool:
+    def _is_way_clear(self, scheduler: object) -> bool:
         """Tell whether nobody on the way to the duplicate filter takes note of a request."""
-        engine, scheduler = self._crawler.engine, scheduler_of(self._crawler)
+        engine = self._crawler.engine
         return (
             type(engine) is ExecutionEngine
             and engine.scraper.spidermw.middlewares[0] is self._outermost
