@@ -51,6 +51,12 @@ CHANCES_OF_SECOND = {
     "mixing": 0.3,
     "listens": 0.1,
 }
+NOT_WITH_VANISHING = {
+    # Whoever asks first has the page, the others have none: so with what is rewritten to one URL.
+    *("files", "inline", "cache", "validates", "kill", "crawl spider", "several starts", "rewrite"),
+    # What an audit had of another URL while the callback was at work is not there once it raises.
+    *("raises", "raises by URL", "cut short"),
+}
 SINCE = {FIRST: CHANCES, SECOND: CHANCES_OF_SECOND}
 ALL = (*CHANCES, *CHANCES_OF_SECOND)
 HABITS = ("listens", "late", "coroutines", "items", "starts late", "idles")

@@ -124,17 +124,7 @@ _NOT_WITH = {
     "cookies": {"redirects off", "follows", "handled", "cache", "validates"},
     # The second crawl has what the first one got.
     "validates": {"seen", "job", "stop", "kill"},
-    # Whoever asks first has the page, the others have none: so with what is rewritten to one URL.
-    "vanishes": {
-        "files",
-        "inline",
-        "cache",
-        "validates",
-        "kill",
-        "crawl spider",
-        "several starts",
-        "rewrite",
-    },
+    "vanishes": additions.NOT_WITH_VANISHING,
 }
 _SCRAPY_SETTINGS: dict[str, dict[str, Any]] = {
     "redirects off": {"REDIRECT_ENABLED": False},
