@@ -65,7 +65,8 @@ class ByNews:
         assert crawl.ordered is not None
         self.order: Order | None = crawl.ordered.order
         queue = SiteQueue(crawl.ordered, MemoryStore(), Room(), "site")
-        self.push, self.pop = queue.push, queue.pop
+        self.push: Callable[[Request], None] = queue.push
+        self.pop: Callable[[], Request | None] = queue.pop
 
 
 class ByDepth:
@@ -91,6 +92,14 @@ class ByDepth:
         return None
 
 
+class Site(Protocol):
+    """Pages that link each other."""
+
+    start: str
+
+    def at(self, url: str) -> tuple[HtmlResponse, list[str]]: ...
+
+
 class Pages:
     """The pages of a generated site, each made and parsed once."""
 
@@ -114,7 +123,7 @@ class Pages:
 class Crawling:
     """A crawl of some pages in the order of a frontier."""
 
-    def __init__(self, pages: Pages, frontier: Frontier, limit: int) -> None:
+    def __init__(self, pages: Site, frontier: Frontier, limit: int) -> None:
         self._pages, self._frontier, self._left = pages, frontier, limit
         fingerprinter = get_crawler(_Spider, dict(COMMON)).request_fingerprinter
         assert fingerprinter is not None
