@@ -56,13 +56,18 @@ class Tally:
     words: int = 0
     new: int = 0
     with_news: int = 0
+    led: int = 0
+    """How many pages with news were found on one of it."""
     texts: tuple[str, ...] = ()
     """What all of its URLs have in each segment of the path; empty where they differ."""
 
     @property
     def is_trap(self) -> bool:
-        """Whether it brought next to nothing, as far as can be told."""
-        return self.fetches >= _SOME and self.with_news <= self.fetches // 50
+        """Whether it brought next to nothing, and led to nothing, as far as can be told.
+
+        Lists have no items, and a page of thumbnails no text: without them nothing else is found.
+        """
+        return self.fetches >= _SOME and self.with_news + self.led <= self.fetches // 50
 
 
 @frozen
@@ -129,6 +134,12 @@ class Kinds:
         tally.new += new
         tally.with_news += has_news
         return kind
+
+    def led(self, url: str) -> None:
+        """Note that a page with news was found on that of *url*."""
+        tally = self.tallies.get(kind_of(url))
+        if tally:
+            tally.led += 1
 
     def traps(self, least_fetches: int = _SOME) -> Iterator[Trap]:
         """Yield the kinds that brought next to nothing, those with the most fetches first."""

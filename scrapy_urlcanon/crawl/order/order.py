@@ -92,6 +92,8 @@ class _Taken:
     slot: str
     priority: int
     """That which its spider gave it."""
+    linked_by: str
+    """The page on which it was found; empty where it is not known."""
     expected: float
     turn: Turn
     """Of the others than the best it came whatever was expected of it."""
@@ -193,6 +195,8 @@ class Outcome:
     slot: str
     priority: int
     """That which its spider gave it."""
+    linked_by: str
+    """The page on which it was found; empty where it is not known."""
     news: News
     expected: float
     came: float
@@ -283,7 +287,9 @@ class Order:
         slot.take(turn)
         expected = self._news.expect(features.all)
         url = request.url
-        self._in_flight[url] = _Taken(url, features, name, priority, expected, turn)
+        # Who made it is known no more: it may have waited on a disk.
+        linked_by = (request.headers.get("Referer") or b"").decode("utf-8", errors="replace")
+        self._in_flight[url] = _Taken(url, features, name, priority, linked_by, expected, turn)
 
     def fetched(self, request: Request, response: Response) -> None:
         """Learn from the *response* to *request*, which is no redirect and not tried again."""
@@ -356,7 +362,8 @@ class Order:
             slot.came(taken.turn, came)
         self._on_outcome(
             Outcome(
-                *(taken.url, taken.slot, taken.priority, page.news, taken.expected, came),
+                *(taken.url, taken.slot, taken.priority, taken.linked_by),
+                *(page.news, taken.expected, came),
                 has_news=has_news,
             )
         )

@@ -277,6 +277,8 @@ class OrderedCrawl:
         url = self._canonical(outcome.url)
         # Files that differ are no trap, though their order is the last.
         self._kinds.note(url, news.words, news.new, has_news=has_news or news.is_unread)
+        if has_news and outcome.linked_by:
+            self._kinds.led(self._canonical(outcome.linked_by))
         if self._ending:
             self._ending.note(outcome.slot, outcome.priority, has_news=has_news)
         if self._curve.fetches % _EVERY == 0:

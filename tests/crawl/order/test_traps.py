@@ -239,3 +239,36 @@ async def test_no_host_starves_beside_others(crawl):
     counts = Counter(urlsplit(hit).hostname for hit in result.hits)
     assert counts.keys() == hosts.keys()
     assert min(counts.values()) >= 6
+
+
+class Items(FollowSpider):
+    """Has an item of each page that is one."""
+
+    def parse(self, response):
+        if "/item/" in response.url:
+            yield {"name": response.css("h1::text").get()}
+        yield from response.follow_all(css="a")
+
+
+@pytest.mark.parametrize("leads", [True, False])
+@deferred_f_from_coro_f
+async def test_lists_on_which_the_items_are_found_are_no_trap(crawl, caplog, leads):
+    """They have none themselves, and without them there would be none.
+
+    Those of the other site lead to lists alone: its items are all linked where it begins.
+    """
+
+    def respond(request):
+        kind, _, number = request.target[1:].partition("/")
+        number = int(number or 0)
+        if kind == "item":
+            return page(f"<h1>{words(request.target, 5)}</h1>")
+        lists = [f"/list/{n}" for n in (2 * number + 1, 2 * number + 2) if n < 200]
+        items = range(2 * number, 2 * number + 2) if leads else range(60 if kind == "" else 0)
+        hrefs = [*lists, *(f"/item/{n}" for n in items)]
+        return page("".join(f"<a href={href}>x</a>" for href in hrefs))
+
+    settings = {"URLCANON_ORDER": "novelty", "URLCANON_ORDER_BY": "items"}
+    result = await crawl(respond, settings, spider=Items)
+    assert ("brought next to nothing new" in caplog.text) is not leads
+    assert ("novelty/trap/site.example/list/{1:digits}" in result.figures) is not leads
