@@ -9,6 +9,7 @@ from scrapy.http import TextResponse
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.asyncio import run_in_thread
 
+from scrapy_urlcanon.canonicalizer.parsing import as_fetched
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.origins import land, sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
@@ -48,6 +49,7 @@ class UrlCanonDownloaderMiddleware:
     def __init__(self, crawler: Crawler, crawl: Crawl) -> None:
         self._crawler = crawler
         self._fingerprinter = crawl.fingerprinter
+        self._canonical_urls = crawl.canonical_urls
         self._first_urls = crawl.first_urls
         self._stats = crawl.stats
         self._recorder = crawl.recorder
@@ -82,6 +84,10 @@ class UrlCanonDownloaderMiddleware:
         is_hop = sources_of(request) and "retry_times" not in request.meta
         if is_hop and self._fingerprinter and self._fingerprinter.is_redirect_to_itself(request):
             self._stats.inc(Stat.REDIRECT_HOPS)
+            # A site may well redirect to another form of the page's URL than the rules make.
+            canonical = self._canonical_urls.of(request)
+            if canonical and as_fetched(canonical, request.url) == request.url:
+                self._stats.inc(Stat.REDIRECT_HOPS_REWRITABLE)
         return self._audit.held.take(request) if self._audit else None
 
     def process_response(

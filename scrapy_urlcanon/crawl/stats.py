@@ -48,6 +48,8 @@ class Stat(Enum):
     place; where that had been requested before, `urlcanon/dropped/rule/skip` counts it."""
     REDIRECT_HOPS = "redirect_hops"
     """Redirects to the canonical form of their own URL, which were followed."""
+    REDIRECT_HOPS_REWRITABLE = "redirect_hops/rewritable"
+    """Of these, those that lead to the URL that `URLCANON_REWRITE` fetches in the first place."""
     REWRITTEN = "rewritten"
     """Requests whose URL was replaced, where `URLCANON_REWRITE` is on."""
     REWRITE_SIGNED = "rewrite/signed"

@@ -102,6 +102,34 @@ async def test_redirect_hops_are_counted(crawl):
     assert result.figures["redirect_hops"] == 3
 
 
+@pytest.mark.parametrize(
+    ("case", "saves"),
+    [
+        ("trailing slash added", 0),
+        ("trailing slash that is the canonical form", 1),
+        ("www added", 0),
+        ("www dropped", 1),
+        ("by way of another page", 0),
+    ],
+)
+@deferred_f_from_coro_f
+async def test_rewriting_is_said_to_save_what_it_saves(crawl, case, saves):
+    """Behind a site that redirects to another form than the rules make it saves no request."""
+    start, rules, redirects, target = CASES[case]
+    respond = _redirecting(redirects, target, start)
+    settings = {"URLCANON_RULES": {"*": rules}}
+    linked = await crawl(respond, settings, start=[f"{SITE}/start"])
+    rewritten = await crawl(
+        respond, {**settings, "URLCANON_REWRITE": True}, start=[f"{SITE}/start"]
+    )
+    assert linked.figures.get("redirect_hops/rewritable", 0) == saves
+    # The start is rewritten too, and fetched as it is where that fails.
+    asked, asked_less = (
+        sum("start" not in hit for hit in crawled.hits) for crawled in (linked, rewritten)
+    )
+    assert asked - asked_less == saves
+
+
 @pytest.mark.parametrize("cache", ["off", "cold", "warm"])
 @deferred_f_from_coro_f
 async def test_redirect_loop_ends(crawl, cache):

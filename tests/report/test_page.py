@@ -193,6 +193,16 @@ def test_worth_a_look_follows_the_stats(changed, figures, title):
     assert title in titles(changed(figures=figures))
 
 
+@pytest.mark.parametrize(("rewritable", "is_offered"), [(0, False), (1, True), (3, True)])
+def test_rewriting_is_offered_where_it_saves_a_request(changed, rewritable, is_offered):
+    """A site that redirects `/x` to `/x/`, of which the rules make `/x`, does so with it too."""
+    figures = {"redirect_hops": 3, "redirect_hops/rewritable": rewritable}
+    (finding,) = (
+        found for found in findings_of(changed(figures=figures)) if "redirects" in found.title
+    )
+    assert ("URLCANON_REWRITE" in finding.text) is is_offered
+
+
 def test_very_large_groups_come_first(changed, report):
     """A page with very many URLs is a warning, before all that is none."""
     (group,) = report.rows(Group)

@@ -127,12 +127,16 @@ def _rescues(report: Report) -> Iterator[Finding]:
 
 def _redirect_hops(report: Report) -> Iterator[Finding]:
     if hops := report.figure("redirect_hops"):
+        rewritable = report.figure("redirect_hops/rewritable")
+        saved = (
+            f" {count_of(rewritable, 'of them leads', 'of them lead')} to the very URL that the "
+            "rules make: URLCANON_REWRITE fetches that in the first place, and saves a request."
+        )
         yield Finding(
             f"{count_of(hops, 'redirect')} to the canonical form of its own URL"
             if hops == 1
             else f"{count_of(hops, 'redirect')} to the canonical form of their own URL",
-            "They were followed, so no page is lost. Each costs a request that URLCANON_REWRITE "
-            "would save where the site redirects to the form that the rules make.",
+            f"They were followed, so no page is lost.{saved if rewritable else ''}",
         )
 
 
