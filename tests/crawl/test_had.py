@@ -268,6 +268,30 @@ async def test_second_callback_of_any_kind_gets_its_page(crawl, kind):
 
 
 @deferred_f_from_coro_f
+async def test_start_page_of_a_crawl_spider_is_not_for_its_parse(crawl):
+    """Who names no callback asks for `parse_start_url` there."""
+    got = []
+
+    class Starting(CrawlSpider):
+        name = "starting"
+
+        def __init__(self, start=(), *args, **kwargs):
+            self.start_urls = start
+            super().__init__(*args, **kwargs)
+
+        def parse_start_url(self, response):
+            yield response.follow("/a?sid=0")
+            yield response.follow("/a?sid=1", self.parse)
+
+        def parse(self, response):
+            got.append(response.url.removeprefix(SITE))
+
+    pages = {"/": page("home"), **{f"/a?sid={n}": page("a") for n in range(2)}}
+    await crawl(site(pages), RULES, spider=Starting)
+    assert got == ["/a?sid=1"]
+
+
+@deferred_f_from_coro_f
 async def test_callback_bound_to_other_arguments_is_the_same(crawl):
     """As with other `cb_kwargs`, or it would get each page once for each link."""
 

@@ -6,10 +6,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from scrapy import Spider
 from scrapy.spiders import CrawlSpider
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Request
 
 _LOCAL = ".<locals>."
 
@@ -20,12 +21,23 @@ def callback_of(request: Request, spider: Spider | None) -> str:
     A ``CrawlSpider`` has one for each of its rules. What is bound to arguments is for what it is
     bound to, as with ``cb_kwargs``; so are a closure, and a method of whatever object of a class.
     """
-    callback = request.callback or getattr(spider, "parse", None)
+    callback = request.callback or _default(spider)
     name = getattr(callback, "__qualname__", "")
     if not name or _LOCAL in name:
         name = _name_of_other(callback)
     rule = request.meta.get("rule") if isinstance(spider, CrawlSpider) else None
     return name if rule is None else f"{name}, rule {rule}"
+
+
+def _default(spider: Spider | None) -> Any:
+    """Return what a response is for whose request names no callback (``core/scraper.py``).
+
+    For a ``CrawlSpider`` that is not its ``parse``, as it is not for those that read feeds.
+    """
+    default = getattr(spider, "_parse", None)
+    # It calls ``parse`` and does nothing else.
+    is_of_all = getattr(default, "__func__", None) is Spider._parse  # noqa: SLF001
+    return getattr(spider, "parse", None) if default is None or is_of_all else default
 
 
 def _name_of_other(callback: Any) -> str:
