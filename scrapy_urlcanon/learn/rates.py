@@ -9,7 +9,7 @@ from math import log
 from operator import add, mul
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.confidence import at_most, binomial, lower_bound
+from scrapy_urlcanon.confidence import at_most, at_most_drawn, binomial, lower_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -150,14 +150,15 @@ class Rates:
         seen = [seen for to, seen in self._seen.items() if to != about]
         bounds = [self._bound(*counts) for counts in _clear(seen)]
         most = min(bounds, default=USUAL)
-        # A wrong candidate may be the only one that has enough URLs of some pages to tell.
+        agreeing, moved = max(_clear(self._seen.values()), default=(0, 0))
+        prior = _PRIOR if bounds else _PRIOR_ALONE
+        mean = (moved + prior) / (agreeing + moved + 1)
         independent = list(self._independent(candidate))
         agree, differ = _together(pairs for pairs, is_apart in independent if is_apart)
-        if agree:
+        # A wrong candidate may be the only one that has enough URLs of some pages to tell.
+        if agree and not self._may_be_one(agree, differ, agreeing, moved):
             most = min(most, self._bound(agree, differ))
-        agreeing, moved = max(_clear(self._seen.values()), default=(0, 0))
-        trials = agreeing + moved + agree + differ
-        mean = (moved + differ + (_PRIOR if bounds else _PRIOR_ALONE)) / (trials + 1)
+            mean = (moved + differ + prior) / (agreeing + moved + agree + differ + 1)
         rate = Rate(min(mean, most) if agreeing else 0.0, most, is_alone=not bounds)
         if any(one.trials >= MIN_AGREEING for one in seen):
             return rate
@@ -193,6 +194,11 @@ class Rates:
                 is_apart = looks.isdisjoint(about) and own.isdisjoint(pairs.urls)
                 if is_apart or pairs.differ * _OF_SITES[1] <= pairs.agree * _OF_SITES[0]:
                     yield pairs, is_apart
+
+    def _may_be_one(self, agree: int, differ: int, others: int, moved: int) -> bool:
+        """Tell whether so few of some URLs differ by chance, at the rate of others."""
+        drawn, of = agree + differ, agree + differ + others + moved
+        return at_most_drawn(differ, drawn, differ + moved, of) > 1.0 - self._confidence
 
     def _bound(self, agree: int, differ: int) -> float:
         return 1.0 - lower_bound(agree, differ, self._confidence)
