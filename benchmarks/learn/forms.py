@@ -32,6 +32,7 @@ from benchmarks.learn import (
     forms_of_publishers,
     forms_of_records,
     forms_of_services,
+    forms_of_today,
 )
 from benchmarks.learn.judge import SINK_SIZE, Page, Score, score
 from benchmarks.learn.methods import Rules
@@ -50,6 +51,7 @@ FORMS = {
     **forms_of_records.FORMS,
     **forms_of_communities.FORMS,
     **forms_of_frameworks.FORMS,
+    **forms_of_today.FORMS,
 }
 
 HOST = "www.site.example"
