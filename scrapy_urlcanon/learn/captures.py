@@ -149,6 +149,7 @@ class Captures:
             semicolons,
             reordered,
             self._visited,
+            evidence.telling(pages),
         )
 
 
@@ -211,6 +212,14 @@ class _Evidence:
         if len(pages) > MAX_RUN:
             _give_back()
         return pages
+
+    def telling(self, pages: array[int]) -> bytearray:
+        """Return for each page whether any capture of it had a simhash: text enough to tell."""
+        found = bytearray(max(pages, default=NO_EVIDENCE) + 1)
+        for page, flags in zip(pages, self._flags, strict=True):
+            if flags & _HAS_SIMHASH:
+                found[page] = True
+        return found
 
     def join_declared(
         self, pages: array[int], declared: Mapping[int, Location], locations: Locations

@@ -48,6 +48,7 @@ class Site:
         semicolon_hosts: frozenset[str],
         reordered: Sequence[Reordered],
         visited: Sequence[Visited],
+        telling: bytearray,
     ) -> None:
         self.domain = domain
         self.known_links: KnownLinks | None = None
@@ -58,6 +59,9 @@ class Site:
         """Captures of one URL with its parameters in two orders."""
         self.visited = visited
         """URLs that were visited twice."""
+        self._telling = telling
+        # Where no capture has a simhash, nothing is known of what texts there are.
+        self._knows_texts = any(telling)
         self.locations = locations
         wanted = {*declared.values(), *redirects.values()}
         self.row_of = {
@@ -164,3 +168,7 @@ class Site:
     def is_sink(self, page: int) -> bool:
         """Tell whether so many URLs show the page that it says nothing about any of them."""
         return self.sizes[page] > SINK_SIZE
+
+    def is_short(self, page: int) -> bool:
+        """Tell whether the page has next to no text of its own, where others of the site do."""
+        return self._knows_texts and page < len(self._telling) and not self._telling[page]

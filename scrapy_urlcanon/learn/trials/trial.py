@@ -331,7 +331,8 @@ class Trial:
 
     def _is_blurred(self, page: int) -> bool:
         if not self._blurred[page]:
-            self._blurred[page] = 1 + self._groups.is_blurred(page, self.changes)
+            is_empty = bool(self._any_value) and self._groups.site.is_short(page)
+            self._blurred[page] = 1 + (is_empty or self._groups.is_blurred(page, self.changes))
         return self._blurred[page] > 1
 
     def _choose(
