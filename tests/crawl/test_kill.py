@@ -149,7 +149,9 @@ def linked_by(urls):
     return found
 
 
-@pytest.mark.parametrize("at", [110, pytest.param(150, marks=pytest.mark.long)])
+# By then the trap has ended, even where it took the longest time that it may: 124 of its pages
+# where two of the first ones passed for news.
+@pytest.mark.parametrize("at", [140, pytest.param(160, marks=pytest.mark.long)])
 def test_kill_loses_nothing_of_what_was_left(tmp_path, runs, at):
     """What nothing was expected of is fetched or in the file, not both, and there once."""
     job, server = runs(
