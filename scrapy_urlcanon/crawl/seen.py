@@ -205,7 +205,11 @@ def dupefilter_of(crawler: Crawler) -> Any:
 
 def scheduler_of(crawler: Crawler) -> Any:
     """Return the scheduler, or None where there is none yet."""
-    engine = crawler.engine
+    try:
+        engine = crawler.engine
+    except RuntimeError:
+        # Where there is none yet: in the versions after Scrapy 2.19 that is no None.
+        return None
     # Scrapy 2.19 has a property for it.
     return getattr(engine, "scheduler", None) or getattr(
         getattr(engine, "_slot", None), "scheduler", None

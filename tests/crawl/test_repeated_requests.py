@@ -4,9 +4,13 @@ import pytest
 from loopback import page
 from scrapy import Request, signals
 from scrapy.core.scheduler import Scheduler
+from scrapy.crawler import Crawler
+from scrapy.http import Response
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.request import RequestFingerprinter
 from sites import SITE, FollowSpider
+
+from scrapy_urlcanon import UrlCanonSpiderMiddleware
 
 MENU = "".join(f"<a href=/{n}>{n}</a>" for n in range(20))
 SEEN = 20 * 20
@@ -165,3 +169,26 @@ async def test_what_stands_between_new_links_is_dropped_at_once(crawl, enqueued)
     assert enqueued[enqueued.index("/new") :] == ["/new", "/other", "/new"]
     assert sorted(result.hits) == sorted(["/new", "/other", *(f"/{n}" for n in range(20))])
     assert result.stats["dupefilter/filtered"] == 1 + 18 * 20 + 3 * 20 + 1 + 2 * 20
+
+
+class EngineLater(Crawler):
+    """Has no engine yet, and says so as the versions after Scrapy 2.19 do."""
+
+    @property
+    def engine(self):
+        raise RuntimeError
+
+    @engine.setter
+    def engine(self, engine):
+        pass
+
+
+def test_middleware_without_an_engine_passes_on_all():
+    """Others than the engine may call it, as Scrapy's own tests do."""
+    crawler = EngineLater(FollowSpider, {"ADDONS": {"scrapy_urlcanon.Addon": 500}})
+    crawler.spider = crawler._create_spider()
+    crawler._apply_settings()
+    middleware = UrlCanonSpiderMiddleware.from_crawler(crawler)
+    requests = [Request(f"{SITE}/{n}") for n in range(2)]
+    response = Response(SITE, request=Request(SITE))
+    assert list(middleware.process_spider_output(response, requests)) == requests
