@@ -21,12 +21,11 @@ from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
 from scrapy_urlcanon.crawl.first_urls import FirstUrls
 from scrapy_urlcanon.crawl.order.start import ordered_crawl
-from scrapy_urlcanon.crawl.recovery.job_files import is_alone
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
 from scrapy_urlcanon.crawl.rule_changes import RuleChanges
-from scrapy_urlcanon.crawl.seen import hear_of_drops, obey_meta
+from scrapy_urlcanon.crawl.seen import hear_of_drops, is_local, obey_meta
 from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
 from scrapy_urlcanon.crawl.skip import SkippedRequests, places_of
 from scrapy_urlcanon.crawl.stats import CrawlStats
@@ -175,12 +174,17 @@ class Crawl:
             recovers = JobRecovery.is_possible(crawler.settings)
         if not (settings.rescue or compares or recovers):
             return
+        is_whole = is_local(crawler.settings)
+        if self._is_job and not recovers:
+            from scrapy_urlcanon.crawl.recovery.job_files import has_begun  # noqa: PLC0415
+
+            is_whole = is_whole and not has_begun(Path(crawler.settings["JOBDIR"]))
         self.requests = PageRequests(
             crawler,
             fingerprints,
             settings,
             stats,
-            is_whole=recovers or is_alone(crawler.settings),
+            is_whole=is_whole,
             make_lives=self._shared.lives if self._shared else PageLives,
         )
         if compares:

@@ -137,7 +137,7 @@ class RepeatedRequests:
     def of_response(self) -> Callable[[object], bool]:
         """Return what drops a repeated request that is yielded for one response, and tells so."""
         scheduler = scheduler_of(self._crawler)
-        dupefilter: Any = getattr(scheduler, "df", None)
+        dupefilter = _filter_of(scheduler)
         seen = seen_fingerprints(dupefilter)
         fingerprinter = getattr(dupefilter, "fingerprinter", None)
         if seen is None or fingerprinter is None or not self._is_way_clear(scheduler):
@@ -197,10 +197,19 @@ def _is_of_offsite(receiver: Any) -> bool:
     )
 
 
+def is_local(settings: BaseSettings) -> bool:
+    """Tell whether no other process has requests of the crawl: the scheduler is that of Scrapy."""
+    return issubclass(load_object(settings["SCHEDULER"]), Scheduler)
+
+
 def dupefilter_of(crawler: Crawler) -> Any:
     """Return the duplicate filter of the scheduler, or None where it shows none."""
+    return _filter_of(scheduler_of(crawler))
+
+
+def _filter_of(scheduler: object) -> Any:
     # That of Scrapy and that of scrapy-redis call it so.
-    return getattr(scheduler_of(crawler), "df", None)
+    return getattr(scheduler, "df", None)
 
 
 def scheduler_of(crawler: Crawler) -> Any:

@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy import Request, signals
-from scrapy.core.scheduler import Scheduler
-from scrapy.utils.misc import load_object
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.checks.job_titles import JobTitles
-from scrapy_urlcanon.crawl.seen import record_as_seen
+from scrapy_urlcanon.crawl.seen import is_local, record_as_seen
 from scrapy_urlcanon.pages.same_page import sampled_lines, similarity
 from scrapy_urlcanon.pages.signature import hash64
 from scrapy_urlcanon.pages.verdict import (
@@ -88,8 +86,7 @@ class SkippedPages:
         self._waiting: dict[int, list[Trial]] = {}
         # What pages of earlier runs have in common with others; None where that is not known.
         self._earlier: frozenset[int] | None = frozenset()
-        is_alone = issubclass(load_object(crawler.settings["SCHEDULER"]), Scheduler)
-        if settings.seen or not is_alone:
+        if settings.seen or not is_local(crawler.settings):
             self._earlier = None
         elif crawler.settings["JOBDIR"]:
             self._titles = JobTitles(Path(crawler.settings["JOBDIR"]))

@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
-from scrapy.core.scheduler import Scheduler
 from scrapy.http import Response
-from scrapy.utils.misc import load_object
 from scrapy.utils.request import request_from_dict
 
 from scrapy_urlcanon.crawl.order.index import QUEUE, problem_of
@@ -27,7 +25,7 @@ from scrapy_urlcanon.crawl.recovery.journal import FILE, OUTCOMES, Journal, Kind
 from scrapy_urlcanon.crawl.recovery.replay import Replay
 from scrapy_urlcanon.crawl.recovery.spider_output import SpiderOutput
 from scrapy_urlcanon.crawl.recovery.under_rules import under_rules
-from scrapy_urlcanon.crawl.seen import FILTER_KEYS, record_as_seen, scheduler_of
+from scrapy_urlcanon.crawl.seen import FILTER_KEYS, is_local, record_as_seen, scheduler_of
 from scrapy_urlcanon.crawl.seen_sets.base import SCRAPY_FILE
 from scrapy_urlcanon.crawl.seen_sets.stored import files_in
 from scrapy_urlcanon.crawl.stats import Stat
@@ -139,7 +137,7 @@ class JobRecovery:
         job that began without a journal, or with one that cannot be read, it is not written down
         what was scheduled.
         """
-        if not issubclass(load_object(settings["SCHEDULER"]), Scheduler):
+        if not is_local(settings):
             return False
         directory = Path(settings["JOBDIR"])
         path = directory / FILE

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-from scrapy.core.scheduler import Scheduler
-from scrapy.utils.misc import load_object
 
 from scrapy_urlcanon.crawl.order.index import FILE as INDEX
 from scrapy_urlcanon.crawl.order.index import QUEUE
@@ -16,17 +12,7 @@ from scrapy_urlcanon.crawl.seen_sets.base import SCRAPY_FILE
 from scrapy_urlcanon.crawl.seen_sets.stored import count_in, files_in
 
 if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings
-
-
-def is_alone(settings: BaseSettings) -> bool:
-    """Tell whether a run without a journal has all requests that its duplicate filter records.
-
-    Of some other processes may have them, or runs of the job before it had.
-    """
-    is_local = issubclass(load_object(settings["SCHEDULER"]), Scheduler)
-    directory = settings["JOBDIR"]
-    return is_local and not (directory and has_begun(Path(directory)))
+    from pathlib import Path
 
 
 def has_begun(directory: Path) -> bool:
