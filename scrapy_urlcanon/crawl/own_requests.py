@@ -115,8 +115,7 @@ def asks_by_url(request: Request) -> bool:
 
 def is_unfiltered(request: Request) -> bool:
     """Tell whether *request* is not both dropped and recorded, as any other, by its fingerprint."""
-    meta = request.meta
-    return request.dont_filter or meta.get(DROP_KEY) is False or meta.get(RECORD_KEY) is False
+    return is_unrecorded(request) or request.meta.get(DROP_KEY) is False
 
 
 def is_unrecorded(request: Request) -> bool:

@@ -151,14 +151,13 @@ class Rates:
         bounds = [self._bound(*counts) for counts in _clear(seen)]
         most = min(bounds, default=USUAL)
         agreeing, moved = max(_clear(self._seen.values()), default=(0, 0))
-        prior = _PRIOR if bounds else _PRIOR_ALONE
-        mean = (moved + prior) / (agreeing + moved + 1)
         independent = list(self._independent(candidate))
         agree, differ = _together(pairs for pairs, is_apart in independent if is_apart)
         # A wrong candidate may be the only one that has enough URLs of some pages to tell.
         if agree and not self._may_be_one(agree, differ, agreeing, moved):
             most = min(most, self._bound(agree, differ))
-            mean = (moved + differ + prior) / (agreeing + moved + agree + differ + 1)
+            agreeing, moved = agreeing + agree, moved + differ
+        mean = (moved + (_PRIOR if bounds else _PRIOR_ALONE)) / (agreeing + moved + 1)
         rate = Rate(min(mean, most) if agreeing else 0.0, most, is_alone=not bounds)
         if any(one.trials >= MIN_AGREEING for one in seen):
             return rate

@@ -148,7 +148,7 @@ class EntryRecord:
         """Of how many since then there was no answer: it asked to slow down, or who is there."""
         self.is_doubted = False
         """Whether one more is to be chosen, now that there is nothing else to fetch."""
-        # The digest of what stood for the first page that was the same.
+        # What the first page that was the same showed.
         self._proof = b""
         self._has_contents = self._is_believed = False
         self.until: int | None = None

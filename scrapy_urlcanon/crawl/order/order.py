@@ -362,8 +362,13 @@ class Order:
             slot.came(taken.turn, came)
         self._on_outcome(
             Outcome(
-                *(taken.url, taken.slot, taken.priority, taken.linked_by),
-                *(page.news, taken.expected, came),
+                taken.url,
+                taken.slot,
+                taken.priority,
+                taken.linked_by,
+                page.news,
+                taken.expected,
+                came,
                 has_news=has_news,
             )
         )

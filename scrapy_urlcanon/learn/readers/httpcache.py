@@ -62,7 +62,7 @@ def read_httpcache(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """Return what a file of the cache holds, which ``HTTPCACHE_GZIP`` has packed."""
+    """Return what was packed with gzip, as a server or ``HTTPCACHE_GZIP`` does it, if it was."""
     if not data.startswith(_GZIP):
         return data
     return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(data, MAX_BODY)
@@ -82,7 +82,7 @@ def _decoded(body: bytes, headers: dict[str, str]) -> bytes:
     coding = headers.get("content-encoding", "").lower()
     try:
         if body.startswith(_GZIP):
-            return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(body, MAX_BODY)
+            return _unpacked(body)
         if coding == "deflate":
             return zlib.decompressobj().decompress(body, MAX_BODY)
     except zlib.error:
