@@ -123,11 +123,19 @@ class RepeatedRequests:
     its place.
 
     :param outermost: the spider middleware that drops: none may come between it and the engine.
+    :param on_scheduled: a receiver of ``request_scheduled`` that takes note of each request, and is
+        told here of those that come to no scheduler.
     """
 
-    def __init__(self, crawler: Crawler, outermost: object) -> None:
+    def __init__(
+        self,
+        crawler: Crawler,
+        outermost: object,
+        on_scheduled: Callable[[Request], None] | None,
+    ) -> None:
         self._crawler = crawler
         self._outermost = outermost
+        self._on_scheduled = on_scheduled
 
     @staticmethod
     def are_dropped(settings: BaseSettings) -> bool:
@@ -159,6 +167,8 @@ class RepeatedRequests:
                 on_its_way.add(fingerprint)
                 return False
             left -= 1
+            if self._on_scheduled:
+                self._on_scheduled(each)
             dupefilter.log(each, self._crawler.spider)
             return True
 
@@ -172,8 +182,12 @@ class RepeatedRequests:
             and engine.scraper.spidermw.middlewares[0] is self._outermost
             and _asks_filter_alone(type(scheduler))
             and not self._receivers(signals.request_dropped)
-            and all(map(_is_of_offsite, self._receivers(signals.request_scheduled)))
+            and all(map(self._is_known, self._receivers(signals.request_scheduled)))
         )
+
+    def _is_known(self, receiver: object) -> bool:
+        """Tell whether what *receiver* does with a request that was seen is done here too."""
+        return receiver == self._on_scheduled or _is_of_offsite(receiver)
 
     def _receivers(self, signal: object) -> list[Any]:
         return [*liveReceivers(getAllReceivers(self._crawler.signals.sender, signal))]

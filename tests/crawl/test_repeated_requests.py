@@ -38,11 +38,12 @@ def menu(request):
     return page(MENU)
 
 
+@pytest.mark.parametrize("job", [None, "job"])
 @pytest.mark.parametrize("plugin", [True, False])
 @deferred_f_from_coro_f
-async def test_what_was_seen_does_not_come_to_the_scheduler(crawl, enqueued, plugin):
+async def test_what_was_seen_does_not_come_to_the_scheduler(crawl, enqueued, plugin, job):
     """It counts as dropped nevertheless, as often as without the plugin."""
-    result = await crawl(menu, {**SETTINGS, "URLCANON_ENABLED": plugin})
+    result = await crawl(menu, {**SETTINGS, "URLCANON_ENABLED": plugin, "JOBDIR": job})
     assert result.stats["dupefilter/filtered"] == SEEN
     assert len(enqueued) == (21 if plugin else 21 + SEEN)
     assert sorted(result.hits) == sorted(["/", *(f"/{n}" for n in range(20))])

@@ -25,6 +25,7 @@ from scrapy_urlcanon.crawl.recovery.journal import FILE, OUTCOMES, Journal, Kind
 from scrapy_urlcanon.crawl.recovery.replay import Replay
 from scrapy_urlcanon.crawl.recovery.spider_output import SpiderOutput
 from scrapy_urlcanon.crawl.recovery.under_rules import under_rules
+from scrapy_urlcanon.crawl.recovery.written_requests import WrittenRequests
 from scrapy_urlcanon.crawl.seen import FILTER_KEYS, is_local, record_as_seen, scheduler_of
 from scrapy_urlcanon.crawl.seen_sets.base import SCRAPY_FILE
 from scrapy_urlcanon.crawl.seen_sets.stored import files_in
@@ -105,6 +106,7 @@ class JobRecovery:
         # As the requests came from the scheduler: other middlewares add to their meta.
         self._identities: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         self._replayed: Request | None = None
+        self._written = WrittenRequests()
         self._is_queue_whole = True
         self._is_resumed = False
         self._is_queue_damaged = False
@@ -190,13 +192,17 @@ class JobRecovery:
         self._is_resumed = True
 
     def request_scheduled(self, request: Request) -> None:
-        """Write down that *request* goes to the scheduler."""
+        """Write down that *request* goes to the scheduler, unless the journal has it."""
         identity = b""
         if is_retry(request) and request in self._outputs:
             # A callback made it, whose page is done without it.
             identity = self._identity(request)
-        if request is self._replayed or not self._add_request(Kind.SCHEDULED, request, identity):
+        if request is self._replayed:
+            return
+        is_new = self._written.note(request, self._fingerprints.fingerprint(request))
+        if is_new and not self._add_request(Kind.SCHEDULED, request, identity):
             # What cannot be written down has to be yielded again: its response is not done.
+            self._written.forget()
             return
         output = self._outputs.pop(request, None)
         if output:

@@ -1,0 +1,56 @@
+"""Knows which requests the journal of a job has, so that none is written again for each link."""
+
+from __future__ import annotations
+
+from scrapy import Request
+
+from scrapy_urlcanon.crawl.own_requests import asks_by_url, is_unfiltered
+
+_REMEMBERED = 16_384
+_PLAIN = frozenset({str, bytes, int, float, bool, type(None)})
+"""Types of what is the same for good: an object that a request carries may be changed."""
+_REFERER = frozenset({b"Referer"})
+
+
+class WrittenRequests:
+    """Tells requests of which a record would say nothing that the journal does not say.
+
+    Nine of ten links of a crawl lead to what was linked before. Such a request is dropped: now, and
+    when the job is taken up after a kill, since the first one comes before it. So it is where only
+    the page that links it tells it from that one: by the ``Referer``, the priority, or a depth that
+    is no less. It is known of late ones alone.
+    """
+
+    def __init__(self) -> None:
+        # The least depth by a hash of what a request is: a crawl has too few for two to share one.
+        self._depths: dict[int, int] = {}
+
+    def note(self, request: Request, fingerprint: bytes) -> bool:
+        """Note that *request* is written down; tell whether it has to be.
+
+        :param fingerprint: that of *request*, under the rules of now.
+        """
+        if type(request) is not Request or not asks_by_url(request) or is_unfiltered(request):
+            return True
+        if request.cookies or request.flags or not request.headers.keys() <= _REFERER:
+            return True
+        depth = request.meta.get("depth", 0)
+        if type(depth) is not int:
+            return True
+        others = [item for item in request.meta.items() if item[0] != "depth"]
+        arguments = list(request.cb_kwargs.items())
+        if not all(type(value) in _PLAIN for _, value in others + arguments):
+            return True
+        functions = request.callback, request.errback
+        key = hash((fingerprint, request.url, functions, *others, None, *arguments))
+        least = self._depths.get(key)
+        if least is not None and least <= depth:
+            return False
+        if len(self._depths) >= _REMEMBERED:
+            self._depths.clear()
+        self._depths[key] = depth
+        return True
+
+    def forget(self) -> None:
+        """Forget all: what was noted last could not be written."""
+        self._depths.clear()
