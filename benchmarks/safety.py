@@ -33,6 +33,7 @@ from scrapy.http import HtmlResponse, Response
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
 
+OURS = "the plugin"
 _PLUGIN = {"ADDONS": {"scrapy_urlcanon.Addon": 500}}
 _RECORD = {"URLCANON_RECORD": "observations.sqlite"}
 _AUDIT = {"URLCANON_AUDIT": 0.01}
@@ -42,7 +43,7 @@ SCRAPY = "plain Scrapy"
 EVERYTHING = "all of these"
 PARTS: dict[str, dict[str, Any]] = {
     SCRAPY: {},
-    "the plugin": _PLUGIN,
+    OURS: _PLUGIN,
     "with the recorder": {**_PLUGIN, **_RECORD},
     "with the audit": {**_PLUGIN, **_AUDIT},
     "with declared canonicals": {**_PLUGIN, **_DECLARED},
@@ -173,10 +174,13 @@ class Loop:
             print(f"  {self._pages:,} pages", file=sys.stderr, flush=True)
 
 
-def crawl(part: str, pages: int, size: int, *, watched: bool = False) -> dict[str, Any]:
+def crawl(
+    part: str, pages: int, size: int, *, watched: bool = False, job: bool = False
+) -> dict[str, Any]:
     """Crawl *pages* pages of *size* bytes, and return what that took."""
     settings = {
         **PARTS[part],
+        "JOBDIR": "job" if job else None,
         "BENCHMARK_PAGES": max(pages * 2 // _SITES, 50),
         "BENCHMARK_MOST": pages,
         "BENCHMARK_SIZE": size,
@@ -191,7 +195,7 @@ def crawl(part: str, pages: int, size: int, *, watched: bool = False) -> dict[st
     start, begun = process_time(), perf_counter()
     process.start()
     got = crawler.spider.pages
-    store = Path("observations.sqlite")
+    store, journal = Path("observations.sqlite"), Path("job", "urlcanon.journal")
     return {
         "pages": got,
         "ms a page": (process_time() - start - Site.spent / 1e9) / got * 1000,
@@ -199,6 +203,7 @@ def crawl(part: str, pages: int, size: int, *, watched: bool = False) -> dict[st
         "longest block, ms": loop.longest * 1000,
         "memory": loop.memory,
         "bytes a page at rest": store.stat().st_size / got if store.exists() else 0,
+        "bytes a page in the journal": journal.stat().st_size / got if journal.exists() else 0,
     }
 
 
@@ -216,22 +221,25 @@ def run(part: str, pages: int, size: int, *options: str) -> dict[str, Any]:
 
 
 def compare(
-    parts: Sequence[str], pages: int, size: int, rounds: int
+    parts: Sequence[str], pages: int, size: int, rounds: int, *options: str
 ) -> dict[str, dict[str, float]]:
-    """Return what each part costs: medians over the rounds, and of the ratios."""
+    """Return what each part costs: medians over the rounds, and of the ratios.
+
+    :param options: of all crawls.
+    """
     found: dict[str, list[dict[str, Any]]] = {part: [] for part in (SCRAPY, *parts)}
     beside: dict[str, list[float]] = {part: [] for part in found}
     choose = random.Random(5)
     for number in range(1, rounds + 1):
-        before = run(SCRAPY, pages, size)
+        before = run(SCRAPY, pages, size, *options)
         for part in choose.sample(parts, len(parts)):
-            found[part].append(run(part, pages, size))
-            after = run(SCRAPY, pages, size)
+            found[part].append(run(part, pages, size, *options))
+            after = run(SCRAPY, pages, size, *options)
             beside[part].append((before["ms a page"] + after["ms a page"]) / 2)
             found[SCRAPY].append(after)
             beside[SCRAPY].append(after["ms a page"])
             before = after
-        say(f"crawls of {pages} pages: round {number} of {rounds}")
+        say(f"crawls of {pages} pages{' in jobs' * bool(options)}: round {number} of {rounds}")
     made = {}
     for part, ones in found.items():
         pairs = [*zip((one["ms a page"] for one in ones), beside[part], strict=True)]
@@ -239,7 +247,10 @@ def compare(
             "ms a page": median(ms for ms, _ in pairs),
             "over plain Scrapy": median(ms / plain - 1 for ms, plain in pairs),
             "ms over plain Scrapy": median(ms - plain for ms, plain in pairs),
-            "bytes a page at rest": median(one["bytes a page at rest"] for one in ones),
+            **{
+                name: median(one[name] for one in ones)
+                for name in ("bytes a page at rest", "bytes a page in the journal")
+            },
         }
     return made
 
@@ -272,13 +283,16 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--long", action="store_true", help="one crawl with all parts, watched")
     parser.add_argument("--part", help=argparse.SUPPRESS)
+    parser.add_argument("--job", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--watched", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.long:
         long_crawl(options.pages, options.size)
         return
     if options.part:
-        made = crawl(options.part, options.pages, options.size, watched=options.watched)
+        made = crawl(
+            options.part, options.pages, options.size, watched=options.watched, job=options.job
+        )
         print(json.dumps(made))
         return
     measure(options.pages, options.size, options.rounds)
@@ -288,6 +302,7 @@ def measure(pages: int, size: int, rounds: int) -> dict[str, Any]:
     """Compare all parts, and write and return what they cost."""
     parts = compare([part for part in PARTS if part != SCRAPY], pages, size, rounds)
     longer = compare([EVERYTHING], _LONGER * pages, size, (rounds + 1) // 2)
+    jobs = compare([OURS, EVERYTHING], pages, size, rounds, "--job")
     data = {
         "conditions": conditions(),
         "rounds": rounds,
@@ -295,12 +310,18 @@ def measure(pages: int, size: int, rounds: int) -> dict[str, Any]:
         "parts": parts,
         "pages of the longer crawl": _LONGER * pages,
         "longer": longer,
+        "jobs": jobs,
     }
-    write("safety", data, [_table(pages, size, parts), _table(_LONGER * pages, size, longer)])
+    tables = [
+        _table(f"{pages:,} pages", size, parts),
+        _table(f"{_LONGER * pages:,} pages", size, longer),
+        _table(f"{pages:,} pages with `JOBDIR`", size, jobs),
+    ]
+    write("safety", data, tables)
     return data
 
 
-def _table(pages: int, size: int, parts: dict[str, dict[str, float]]) -> str:
+def _table(crawls: str, size: int, parts: dict[str, dict[str, float]]) -> str:
     rows = [
         [
             part,
@@ -310,7 +331,7 @@ def _table(pages: int, size: int, parts: dict[str, dict[str, float]]) -> str:
         ]
         for part, found in parts.items()
     ]
-    header = [f"{pages:,} pages, {size // 1000} kB, {_LINKS} links", "CPU a page, ms"]
+    header = [f"{crawls}, {size // 1000} kB, {_LINKS} links", "CPU a page, ms"]
     return table([*header, "over plain Scrapy, ms", "over plain Scrapy"], rows)
 
 

@@ -34,15 +34,15 @@ class WrittenRequests:
             return True
         if request.cookies or request.flags or not request.headers.keys() <= _REFERER:
             return True
-        depth = request.meta.get("depth", 0)
+        meta, arguments = request.meta, request.cb_kwargs
+        if not _PLAIN.issuperset(map(type, (*meta.values(), *arguments.values()))):
+            return True
+        depth = meta.get("depth", 0)
         if type(depth) is not int:
             return True
-        others = [item for item in request.meta.items() if item[0] != "depth"]
-        arguments = list(request.cb_kwargs.items())
-        if not all(type(value) in _PLAIN for _, value in others + arguments):
-            return True
+        others = [item for item in meta.items() if item[0] != "depth"]
         functions = request.callback, request.errback
-        key = hash((fingerprint, request.url, functions, *others, None, *arguments))
+        key = hash((fingerprint, request.url, functions, *others, None, *arguments.items()))
         least = self._depths.get(key)
         if least is not None and least <= depth:
             return False
