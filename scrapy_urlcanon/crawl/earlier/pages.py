@@ -267,14 +267,20 @@ class EarlierPages:
             self._write()
 
     def _write(self) -> None:
+        """Write what was got, but for pages that the spider is at work on: it may be killed yet."""
+        slot = self._crawler.engine.scraper.slot
+        active = slot.active if slot else ()
+        at_work = {key for request in active for key in self._noted.get(request, ())}
+        done = [page for key, page in self._new.items() if key not in at_work]
         try:
-            if self._new:
-                self._store.add(self._new.values(), self._digest)
+            if done:
+                self._store.add(done, self._digest)
         except sqlite3.Error as error:
             self._failing.note(error)
         else:
-            self._stats.inc(Stat.SEEN_NOTED, len(self._new))
-            self._new.clear()
+            self._stats.inc(Stat.SEEN_NOTED, len(done))
+            for page in done:
+                del self._new[page.key]
         # All of them are tried again with the next batch, and not with each page.
         self._write_at = len(self._new) + _BATCH
 

@@ -1,0 +1,41 @@
+"""What a run that is killed has noted for the runs to come: pages that the spider is done with."""
+
+import asyncio
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from loopback import page
+from scrapy.utils.defer import deferred_f_from_coro_f
+from sites import FollowSpider, links, site
+
+from scrapy_urlcanon.crawl.earlier.pages import _BATCH
+from scrapy_urlcanon.crawl.earlier.store import SeenPages
+
+STORE = Path("seen.db")
+TARGETS = [f"/{number}" for number in range(_BATCH + 20)]
+PAGES = {"/": links(*TARGETS), **{target: page(target) for target in TARGETS}}
+
+
+@pytest.mark.parametrize("by", ["item", "text", "response"])
+@deferred_f_from_coro_f
+async def test_page_that_the_spider_is_at_work_on_is_not_noted(crawl, by):
+    """Were the process killed then, the next run would take it for one that was got."""
+    noted_at_work, noted = [], set()
+
+    class Looking(FollowSpider):
+        async def parse(self, response):
+            for each in super().parse(response):
+                yield each
+            # Its item goes through the pipelines.
+            await asyncio.sleep(0.001)
+            with closing(SeenPages(STORE)) as store:
+                urls = {url for _, url in store.list()}
+            noted.update(urls)
+            noted_at_work.extend({response.url} & urls)
+
+    await crawl(site(PAGES), {"URLCANON_SEEN": str(STORE), "URLCANON_SEEN_BY": by}, spider=Looking)
+    assert len(noted) >= _BATCH - 20
+    assert noted_at_work == []
+    with closing(SeenPages(STORE)) as store:
+        assert len([*store.list()]) == len(PAGES)
