@@ -52,8 +52,10 @@ CHANCES_OF_SECOND = {
     "listens": 0.1,
 }
 NOT_WITH_VANISHING = {
-    # Whoever asks first has the page, the others have none: so with what is rewritten to one URL.
+    # Whoever asks first has the page, the others have none: so with what is rewritten to one URL,
+    # and with the place of a skipped one.
     *("files", "inline", "cache", "validates", "kill", "crawl spider", "several starts", "rewrite"),
+    "places",
     # What an audit had of another URL while the callback was at work is not there once it raises.
     *("raises", "raises by URL", "cut short"),
 }
