@@ -16,6 +16,8 @@ _HEAD = 4096
 """Bytes of a page in which Scrapy looks for ``<meta http-equiv="refresh">``."""
 _REMEMBERED_ON_THEIR_WAY = 100_000
 """Pages, of which a few are on their way at a time, and the others were refused."""
+_VALIDATORS = {"If-None-Match": "ETag", "If-Modified-Since": "Last-Modified"}
+"""Headers of a request that asks whether what is stored has changed, with those that it asks by."""
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -39,6 +41,9 @@ class _FailuresApart:
 
     But for a URL that a middleware asks for instead, since it took the page for a ban: that
     would be answered with what it refused, for ever.
+
+    Where a redirect leads, nobody asks whether it is still what is stored of the URL that was
+    redirected: a URL of the same page would say so, and send nothing.
     """
 
     def __init__(self, storage: Any, crawler: Crawler) -> None:
@@ -46,6 +51,10 @@ class _FailuresApart:
         self._fingerprinter = crawler.request_fingerprinter
         # By page the URL whose response no middleware has let through yet.
         self._on_its_way: BoundedMapping[bytes, str] = BoundedMapping(_REMEMBERED_ON_THEIR_WAY)
+        # What the cache asks by, and spiders that ask so themselves do not.
+        self._lent: BoundedMapping[tuple[str, bytes], bool] = BoundedMapping(
+            _REMEMBERED_ON_THEIR_WAY
+        )
         crawler.signals.connect(self._response_received, signals.response_received)
 
     def __getattr__(self, name: str) -> Any:
@@ -53,6 +62,16 @@ class _FailuresApart:
 
     def retrieve_response(self, spider: Spider, request: Request) -> Response | None:
         """Return what is stored of the URL of *request*, or of its page."""
+        self._take_back_validators(request)
+        response = self._retrieved(spider, request)
+        if response is not None:
+            for name, validator in _VALIDATORS.items():
+                value = response.headers.get(validator)
+                if value is not None:
+                    self._lent[name, value] = True
+        return response
+
+    def _retrieved(self, spider: Spider, request: Request) -> Response | None:
         response: Response | None = self._storage.retrieve_response(
             spider, marked(request, OWN_URL)
         )
@@ -80,6 +99,13 @@ class _FailuresApart:
         else:
             key = marked(request, OWN_URL)
         self._storage.store_response(spider, key, response)
+
+    def _take_back_validators(self, request: Request) -> None:
+        """Have *request* not ask by what was stored for the one that it was made of."""
+        for name in _VALIDATORS:
+            value = request.headers.get(name)
+            if value is not None and self._lent.get((name, value)):
+                del request.headers[name]
 
     def _note(self, request: Request) -> None:
         self._on_its_way[self._fingerprinter.fingerprint(request)] = request.url
