@@ -30,6 +30,7 @@ from scrapy_urlcanon.crawl.recovery.answers import is_cut_short, location_of, re
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 from scrapy_urlcanon.crawl.recovery.journal import Kind
+from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, ON_THEIR_WAY, Fate, State
 from scrapy_urlcanon.crawl.seen import scheduler_of
@@ -100,10 +101,9 @@ class PageRequests:
         # By page and callback the URL that led to another page, an error or a redirect.
         self._led: BoundedMapping[tuple[bytes, Hashable], str] = BoundedMapping(_REMEMBERED_LED)
         self._outages = frozenset(map(int, crawler.settings.getlist("RETRY_HTTP_CODES")))
-        # Where the depth is limited: the least depth at which each page was asked for.
-        self._depths: BoundedMapping[bytes, int] | None = None
-        if crawler.settings.getint("DEPTH_LIMIT"):
-            self._depths = BoundedMapping(settings.remembered_pages)
+        self._depths = LeastDepths(
+            settings.remembered_pages, is_limited=bool(crawler.settings.getint("DEPTH_LIMIT"))
+        )
         self._is_fetching = False
         self.on_had: list[Callable[[Request], None]] = []
         """Are called with each request whose callback got content, is done and did not raise."""
@@ -137,7 +137,7 @@ class PageRequests:
 
     def is_deeper(self, page: bytes, request: Request) -> bool:
         """Tell whether what *page* links is cut off sooner than what *request* may bring."""
-        depth = None if self._depths is None else self._depths.get(page)
+        depth = self._depths.of(page)
         return depth is not None and request.meta.get("depth", 0) < depth
 
     def is_had(self, page: bytes) -> bool:
@@ -162,9 +162,7 @@ class PageRequests:
             self._scraped[request] = pages and tuple(names.get(page, page) for page in pages)
         for page, new in names.items():
             self._lives.rename(page, new)
-            depth = self._depths.pop(page) if self._depths is not None else None
-            if depth is not None:
-                self._note_depth(new, depth)
+            self._depths.rename(page, new)
             for callback in self._lives.callbacks:
                 url = self._led.pop((page, callback))
                 if url is not None and self._led.get((new, callback)) is None:
@@ -337,7 +335,7 @@ class PageRequests:
         """
         page, lives = outcome.page or outcome.fingerprint, self._lives
         if depth is not None:
-            self._note_depth(page, depth)
+            self._depths.note(page, depth)
         lives.sent(page, outcome.callback)
         moves = {Kind.FETCHED: lives.got, Kind.LED: lives.led, Kind.FAILED: lives.ended}
         moves[outcome.kind](page, outcome.callback)
@@ -448,24 +446,16 @@ class PageRequests:
         Nothing is dropped for one that is not filtered, and what the callback has had counted so
         before: pages that link each other would never come to the limit.
         """
-        if self._depths is None or (is_unfiltered(request) and not is_retry(request)):
+        if is_unfiltered(request) and not is_retry(request):
             return
         for page in pages:
-            depth = self._depths.get(page)
+            depth = self._depths.of(page)
             if depth is not None and self._lives.state(page, callback) not in CONTENT:
                 request.meta["depth"] = min(request.meta.get("depth", 0), depth)
 
     def _is_less_deep(self, page: bytes, request: Request) -> bool:
         """Note at which depth *page* is asked for; tell whether it was asked for deeper before."""
-        return self._note_depth(page, request.meta.get("depth", 0))
-
-    def _note_depth(self, page: bytes, depth: int) -> bool:
-        if self._depths is None:
-            return False
-        before = self._depths.get(page)
-        if before is None or depth < before:
-            self._depths[page] = depth
-        return before is not None and depth < before
+        return self._depths.note(page, request.meta.get("depth", 0))
 
     def _callback(self, request: Request) -> str:
         return callback_of(request, self._crawler.spider)
