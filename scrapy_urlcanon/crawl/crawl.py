@@ -212,7 +212,6 @@ class Crawl:
             self.rule_changes,
             self.stats,
             requests=self.requests,
-            contents=self.contents,
             records_start=self.settings.record_start,
             make_parts=partial(self._make_parts, fingerprints),
             on_recognised=self._on_recognised,

@@ -110,7 +110,6 @@ class Audit:
             fingerprints=fingerprints,
             first_urls=first_urls,
             requests=requests,
-            contents=contents,
             rule_changes=rule_changes,
             stats=stats,
             variants=self._variants,
@@ -134,7 +133,7 @@ class Audit:
                 conclude=self._conclude,
             )
         self._walls = Walls(crawler, self._variants, contents, self._sample.budget, stats)
-        contents.on_renamed.append(self.renamed)
+        requests.on_renamed.append(self.renamed)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.verdicts.complete, signals.spider_closed)
 

@@ -43,8 +43,7 @@ class PageContents:
         self._contents = make_contents(max_pages)
         self.common = CommonContents(max_pages)
         """Which contents several pages have in common."""
-        self.on_renamed: list[Callable[[Mapping[bytes, bytes]], None]] = []
-        """Are called with the names that pages had, each with its new one."""
+        requests.on_renamed.append(self.renamed)
 
     def get(self, page: bytes) -> PageDigest | None:
         """Return what *page* showed; None where it was not fetched, or is forgotten."""
@@ -54,15 +53,13 @@ class PageContents:
         """Remember *content* for *page*, which nobody else notes."""
         self._contents[page] = content
 
-    def rename(self, names: Mapping[bytes, bytes]) -> None:
+    def renamed(self, names: Mapping[bytes, bytes]) -> None:
         """Know pages by their new *names*: the rules changed, and with them the fingerprints."""
         contents = {new: self._contents.pop(page) for page, new in names.items()}
         for new, content in contents.items():
             if content:
                 self._contents[new] = content
         self.common.forget(names)
-        for heard in self.on_renamed:
-            heard(names)
 
     def read(self, response: Response) -> PageDigest:
         """Return what there is to compare of *response*."""

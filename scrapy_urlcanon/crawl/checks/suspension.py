@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
     from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage
     from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
-    from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.first_urls import FirstUrls
@@ -59,7 +58,6 @@ class Suspension:
         fingerprints: PageFingerprints,
         first_urls: FirstUrls,
         requests: PageRequests,
-        contents: PageContents,
         rule_changes: RuleChanges,
         stats: CrawlStats,
         variants: DroppedVariants,
@@ -72,7 +70,6 @@ class Suspension:
         self._fingerprints = fingerprints
         self._first_urls = first_urls
         self._requests = requests
-        self._contents = contents
         self._rule_changes = rule_changes
         self._stats = stats
         self._variants = variants
@@ -192,7 +189,6 @@ class Suspension:
                 # That of a request with a body, or with a name for its page, is not made of the URL
                 # alone: nothing tells the one that it has now, and no other request has its page.
                 names[page] = page[::-1]
-        self._contents.rename(names)
         self._requests.rename(names)
         for other in others:
             # The spider got it from the audit.

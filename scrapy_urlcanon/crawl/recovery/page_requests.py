@@ -109,6 +109,8 @@ class PageRequests:
         """Are called with each request whose callback got content, is done and did not raise."""
         self.on_raised: list[Callable[[Response], None]] = []
         """Are called with each response whose callback raised."""
+        self.on_renamed: list[Callable[[Mapping[bytes, bytes]], None]] = []
+        """Are called with the names that pages had, each with its new one."""
         crawler.signals.connect(self.spider_error, signals.spider_error)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -155,6 +157,9 @@ class PageRequests:
 
     def rename(self, names: Mapping[bytes, bytes]) -> None:
         """Let pages be known by new *names*: the rules changed, and with them the fingerprints."""
+        # Before anything is fetched for what is now one page with another.
+        for listener in self.on_renamed:
+            listener(names)
         for request, page in tuple(self._pages.items()):
             if page in names:
                 self._pages[request] = names[page]

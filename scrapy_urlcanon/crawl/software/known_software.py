@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
@@ -83,7 +82,6 @@ class KnownSoftware:
         stats: CrawlStats,
         *,
         requests: PageRequests | None,
-        contents: PageContents | None,
         records_start: bool,
         make_parts: Callable[[], PartsOfPages],
         on_recognised: Callable[[str, tuple[Installation, ...]], None],
@@ -94,7 +92,6 @@ class KnownSoftware:
         self._rule_changes = rule_changes
         self._stats = stats
         self._requests = requests
-        self._contents = contents
         self._records_start = records_start
         self._make_parts = make_parts
         self._on_recognised = on_recognised
@@ -214,8 +211,6 @@ class KnownSoftware:
             names.setdefault(page, new)
             if urls[url]:
                 record_as_seen(self._crawler, request)
-        if self._contents:
-            self._contents.rename(names)
         if self._requests:
             self._requests.rename(names)
 
