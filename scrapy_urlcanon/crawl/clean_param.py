@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_OK = 200
 _LARGEST_ROBOTS = 512_000
 """Bytes that are read; a crawler has to read 500 KiB (RFC 9309, section 2.5)."""
 
@@ -49,7 +49,7 @@ class CleanParamRules:
         """Read *response* where it is the robots.txt of a site."""
         # Wherever a redirect leads, it is the robots.txt of the site that was asked.
         url = next(iter(sources_of(request)), request.url)
-        if response.status != _OK or urlsplit(url).path != "/robots.txt":
+        if response.status != HTTPStatus.OK or urlsplit(url).path != "/robots.txt":
             return
         # Few crawls ask for it, and all would wait for the import.
         from scrapy_urlcanon.rule_files.clean_param import read_clean_param  # noqa: PLC0415

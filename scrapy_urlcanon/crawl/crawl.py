@@ -476,7 +476,7 @@ class Crawl:
 
             keep_failures_apart(self._crawler)
         if settings.getwithbase("ITEM_PIPELINES"):
-            from scrapy_urlcanon.crawl.media import leave_media_alone  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.recovery.media import leave_media_alone  # noqa: PLC0415
 
             leave_media_alone(self._crawler, self._fallback)
 

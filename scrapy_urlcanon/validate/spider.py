@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from http import HTTPStatus
 from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -13,9 +12,9 @@ from scrapy import Request, Spider, signals
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_urlcanon.confidence import Outcome
+from scrapy_urlcanon.crawl.answers import is_cut_short, is_success
 from scrapy_urlcanon.crawl.checks.entry_record import parts_dropped
 from scrapy_urlcanon.crawl.reading import page_of
-from scrapy_urlcanon.crawl.recovery.answers import is_cut_short
 from scrapy_urlcanon.pages.shown import Shown
 from scrapy_urlcanon.pages.verdict import MOST_FETCHES, Comparison, Judgement, Side, Verdict
 from scrapy_urlcanon.wording import status_text
@@ -323,8 +322,7 @@ def _no_page(response: Response) -> str:
     """Return why *response* is not the page that was asked for; empty where it is."""
     if is_cut_short(response):
         return "it was cut short"
-    is_success = HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
-    return "" if is_success else status_text(response.status)
+    return "" if is_success(response) else status_text(response.status)
 
 
 _IGNORED = {

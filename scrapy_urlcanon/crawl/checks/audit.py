@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from scrapy import Request, signals
@@ -11,12 +10,13 @@ from scrapy import Request, signals
 from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.canonicalizer.merge import Merge
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
+from scrapy_urlcanon.crawl.answers import is_error, is_refusal
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample, rank
 from scrapy_urlcanon.crawl.checks.audit_verdicts import AuditVerdicts
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
 from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, parts_dropped
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
-from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses, is_refusal
+from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
 from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
 from scrapy_urlcanon.crawl.checks.suspension import Suspension
 from scrapy_urlcanon.crawl.checks.trial import AuditedPair, Trial, rounds_of
@@ -240,7 +240,7 @@ class Audit:
     def note(self, request: Request, response: Response) -> None:
         """Note that *request* stands for its page, which the spider gets."""
         page = self._requests.page(request)
-        if page is None or response.status >= HTTPStatus.BAD_REQUEST:
+        if page is None or is_error(response):
             return
         self._sample.budget.pages += 1
         domain = domain_of(response.url)
@@ -327,7 +327,7 @@ class Audit:
         trial = self._trials.get(mark["trial"])
         if trial is None or not trial.is_waiting_for(mark):
             # Of a run before, which was killed; or the variant was let through meanwhile.
-            if response is not None and response.status < HTTPStatus.BAD_REQUEST:
+            if response is not None and not is_error(response):
                 self.held.hold(mark["trial"], response)
             return True
         if trial.found:
@@ -344,7 +344,7 @@ class Audit:
 
     def _judge(self, trial: Trial, response: Response | None) -> Judgement | Side | None:
         """Return what is to be said of a variant, or fetched for that; None if it is to wait."""
-        if response is None or response.status >= HTTPStatus.BAD_REQUEST:
+        if response is None or is_error(response):
             trial.is_refused = is_refusal(response)
             return trial.failed()
         shown = self._contents.shown(response)
@@ -419,7 +419,7 @@ class Audit:
         """Take over what was fetched to tell the suspected entry from the others."""
         entry, drop = trial.suspects[0], trial.drop
         side = None
-        if response is not None and response.status < HTTPStatus.BAD_REQUEST:
+        if response is not None and not is_error(response):
             shown = self._contents.shown(response)
             side = trial.comparison and trial.comparison.side_of(shown, found)
             if side is None and not self._contents.common.is_elsewhere(shown.digest, trial.page):

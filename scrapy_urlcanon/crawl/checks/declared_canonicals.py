@@ -14,6 +14,7 @@ from scrapy import Request, signals
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.canonicalizer.url import split
+from scrapy_urlcanon.crawl.answers import is_cut_short
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.canonical_urls import OWN_RULES
 from scrapy_urlcanon.crawl.checks.claims import Belief, Claim, Claims, Way
@@ -28,7 +29,6 @@ from scrapy_urlcanon.crawl.own_requests import (
     with_url,
 )
 from scrapy_urlcanon.crawl.reading import page_of
-from scrapy_urlcanon.crawl.recovery.answers import is_cut_short
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.seen import record_as_seen, warn_of_no_filter
 from scrapy_urlcanon.crawl.settings import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.crawl.own_requests import AUDIT, asks_by_url, mark_of
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 _PART = 4
-_REFUSALS = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 
 
 class HeldResponses:
@@ -58,10 +56,3 @@ class HeldResponses:
             return None
         self._bytes -= len(response.body)
         return response.replace(request=request)
-
-
-def is_refusal(response: Response | None) -> bool:
-    """Tell whether the server answered that it does not want to be asked so much."""
-    return response is not None and (
-        response.status in _REFUSALS or "Retry-After" in response.headers
-    )

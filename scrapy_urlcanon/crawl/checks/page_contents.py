@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.crawl.answers import is_success
 from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
-
-_SUCCESS = 2
 
 
 class PageContents:
@@ -77,7 +76,7 @@ class PageContents:
         What an audit fetches is none: it may be another page than that of its fingerprint. Nor is
         what has no content, such as a 304.
         """
-        is_content = response.status // 100 == _SUCCESS and response.body
+        is_content = is_success(response) and response.body
         page = self._requests.page(request)
         if page is None or not is_content or mark_of(request, AUDIT):
             return

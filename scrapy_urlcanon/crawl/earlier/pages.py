@@ -17,11 +17,11 @@ from scrapy.http.request import NO_CALLBACK
 
 from scrapy_urlcanon.canonicalizer.patterns import with_parents
 from scrapy_urlcanon.canonicalizer.registrable_domain import host_of
+from scrapy_urlcanon.crawl.answers import is_cut_short, is_success
 from scrapy_urlcanon.crawl.earlier.store import SeenPage, SeenPages, key_of_unknown
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.reading import page_of
-from scrapy_urlcanon.crawl.recovery.answers import is_cut_short
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.recovery.unwritten import FailingFile
@@ -156,7 +156,7 @@ class EarlierPages:
 
     def delivered(self, response: Response) -> None:
         """Note that a callback gets *response*."""
-        if self._by == ITEM or response.status // 100 != 2:  # noqa: PLR2004
+        if self._by == ITEM or not is_success(response):
             return
         if page_of(response).has_text if self._by == TEXT else response.body:
             self._note(response)

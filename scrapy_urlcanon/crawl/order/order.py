@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, deque
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary, ref
 
 from attrs import define, field
 from scrapy.exceptions import IgnoreRequest
 
+from scrapy_urlcanon.crawl.answers import is_error, is_refusal
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.crawl.checks.held_responses import is_refusal
 from scrapy_urlcanon.crawl.order.lane import Turn
 from scrapy_urlcanon.crawl.order.links import Links, trust
 from scrapy_urlcanon.crawl.order.suspicions import SUSPECTED, Suspicions
@@ -298,12 +297,12 @@ class Order:
         if taken is None or mark_of(request, AUDIT):
             return
         news = News(0, 0, 0.0)
-        is_error = response.status >= HTTPStatus.BAD_REQUEST
-        if is_error and is_refusal(response):
+        has_failed = is_error(response)
+        if has_failed and is_refusal(response):
             # It cost a fetch, but says nothing of what is there: neither a trap nor the end.
             self._learn([taken, *hops], 0.0)
             return
-        if not is_error:
+        if not has_failed:
             news = self._read(response)
         page = Fetched(taken, hops, news)
         # A hop costs a fetch; a spider may have put anything there for the retries.
@@ -314,7 +313,7 @@ class Order:
         if len(self._young) > _WAITING_PAGES:
             old = self._young.popleft()
             self._teach(self._leads_taught, old.taken, self._lead(old))
-        if is_error or self._value is None:
+        if has_failed or self._value is None:
             has_news = self._usual.is_much(news)
             amount = self._usual.amount(news.worth)
             came = amount * trust(response) if amount else 0.0

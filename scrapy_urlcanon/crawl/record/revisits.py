@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from scrapy.http import TextResponse
@@ -88,7 +89,7 @@ class Revisits:
         except Exception as error:  # noqa: BLE001 - whatever a handler or a middleware raises
             logger.debug("Cannot fetch %s again: %s", request.url, error)
             return
-        if response.url == request.url and response.status == 200:  # noqa: PLR2004
+        if response.url == request.url and response.status == HTTPStatus.OK:
             # The very same bytes are not read once more: they show the same.
             is_same = hash64(response.body) == body
             again = None if is_same else page_of(response).signature
@@ -100,7 +101,7 @@ class Revisits:
 def _is_repeatable(request: Request, response: Response) -> bool:
     """Tell whether another fetch would say what is another one at each visit."""
     return (
-        response.status == 200  # noqa: PLR2004
+        response.status == HTTPStatus.OK
         and isinstance(response, TextResponse)
         and response.url == request.url
         and "cached" not in response.flags

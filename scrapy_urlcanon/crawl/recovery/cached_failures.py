@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from scrapy import signals
 from scrapy.downloadermiddlewares.httpcache import HttpCacheMiddleware
 
+from scrapy_urlcanon.crawl.answers import CUT_SHORT, is_cut_short, is_success
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.own_requests import OWN_URL, is_retry, marked
-from scrapy_urlcanon.crawl.recovery.answers import CUT_SHORT, is_cut_short
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 
 _HEAD = 4096
@@ -122,5 +122,5 @@ class _FailuresApart:
 def _is_success(response: Response) -> bool:
     """Tell whether *response* is all of a page, and neither empty nor a redirect in its head."""
     start = response.body[:_HEAD].lower()
-    is_page = response.status // 100 == 2 and bool(start) and b"refresh" not in start  # noqa: PLR2004
+    is_page = is_success(response) and bool(start) and b"refresh" not in start
     return is_page and not is_cut_short(response)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary, WeakSet
 
 from scrapy import signals
 from scrapy.http import Response
 
+from scrapy_urlcanon.crawl.answers import (
+    is_cut_short,
+    is_error,
+    is_success,
+    location_of,
+    refreshes_elsewhere,
+)
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.held_bytes import parts_of
 from scrapy_urlcanon.crawl.origins import sources_of
@@ -26,7 +32,6 @@ from scrapy_urlcanon.crawl.own_requests import (
     marked,
     original_of,
 )
-from scrapy_urlcanon.crawl.recovery.answers import is_cut_short, location_of, refreshes_elsewhere
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 from scrapy_urlcanon.crawl.recovery.journal import Kind
@@ -228,11 +233,11 @@ class PageRequests:
             return
         if request is None or not is_for_the_spider(request):
             return
-        is_success = response.status // 100 == 2  # noqa: PLR2004
-        is_empty = is_success and not response.body and request.method != "HEAD"
+        is_page = is_success(response)
+        is_empty = is_page and not response.body and request.method != "HEAD"
         # An error of a URL that no page linked says nothing of those that are.
-        is_error = response.status >= HTTPStatus.BAD_REQUEST and mark_of(request, REWRITTEN)
-        is_nothing = is_empty or is_error or response.status in self._outages
+        is_failure = is_error(response) and mark_of(request, REWRITTEN)
+        is_nothing = is_empty or is_failure or response.status in self._outages
         if is_nothing or is_made_up(request, response):
             return
         callback = self._callback(request)
@@ -241,11 +246,10 @@ class PageRequests:
         if named and self._lives.state(named, callback) is State.EXPECTED:
             # A middleware had another server asked for it, as the APIs of those that sell pages.
             pages.setdefault(named, True)
-        if not is_success:
-            is_redirect = response.status < HTTPStatus.BAD_REQUEST
-            if is_redirect and self._page_at_location(request, response) in {None, *pages}:
-                return
-        is_whole = is_success and not is_cut_short(response)
+        is_redirect = not is_page and not is_error(response)
+        if is_redirect and self._page_at_location(request, response) in {None, *pages}:
+            return
+        is_whole = is_page and not is_cut_short(response)
         if not is_whole or refreshes_elsewhere(response, self._crawler.settings):
             # Of what was cut short another URL may bring all.
             pages = dict.fromkeys(pages, False)

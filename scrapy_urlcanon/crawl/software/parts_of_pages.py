@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 _REMEMBERED = 2_000_000
 _FIRST_BATCH = 8
 _LARGEST_BATCH = 1_000
-_OK = 200
 _IDS = etree.XPath("//@id | //a/@name")
 
 
@@ -145,7 +145,7 @@ class PartsOfPages:
         """Note the parts that *response*, from *authority*, shows."""
         known = self._known.get(authority)
         canonical = self._canonical_urls.of(request) if known else None
-        if not known or canonical is None or response.status != _OK:
+        if not known or canonical is None or response.status != HTTPStatus.OK:
             return
         url = split(canonical)
         matches = ((each, _found(each.pages, url)) for each in known)

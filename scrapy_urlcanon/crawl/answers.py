@@ -14,9 +14,27 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
+_REFUSALS = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 CUT_SHORT: Final = "dataloss"
 """The flag of a response that lacks its end, which Scrapy passes on if told to
 (``DOWNLOAD_FAIL_ON_DATALOSS``)."""
+
+
+def is_success(response: Response) -> bool:
+    """Tell whether the server says that *response* is what was asked for."""
+    return HTTPStatus.OK <= response.status < HTTPStatus.MULTIPLE_CHOICES
+
+
+def is_error(response: Response) -> bool:
+    """Tell whether the server says that there is nothing, or that it failed."""
+    return response.status >= HTTPStatus.BAD_REQUEST
+
+
+def is_refusal(response: Response | None) -> bool:
+    """Tell whether the server answered that it does not want to be asked so much."""
+    return response is not None and (
+        response.status in _REFUSALS or "Retry-After" in response.headers
+    )
 
 
 def is_cut_short(response: Response) -> bool:
