@@ -228,15 +228,23 @@ def _filter_of(scheduler: object) -> Any:
 
 def scheduler_of(crawler: Crawler) -> Any:
     """Return the scheduler, or None where there is none yet."""
+    # Scrapy 2.19 has a property for it.
+    found = getattr(_engine_of(crawler), "scheduler", None)
+    return found or getattr(slot_of(crawler), "scheduler", None)
+
+
+def slot_of(crawler: Crawler) -> Any:
+    """Return what the engine keeps of what is under way, or None where it is not open yet."""
+    # No public name leads to it.
+    return getattr(_engine_of(crawler), "_slot", None)
+
+
+def _engine_of(crawler: Crawler) -> object:
     try:
-        engine = crawler.engine
+        return crawler.engine
     except RuntimeError:
         # Where there is none yet: in the versions after Scrapy 2.19 that is no None.
         return None
-    # Scrapy 2.19 has a property for it.
-    return getattr(engine, "scheduler", None) or getattr(
-        getattr(engine, "_slot", None), "scheduler", None
-    )
 
 
 def forget_seen(crawler: Crawler, fingerprint: bytes) -> bool:

@@ -12,6 +12,7 @@ from scrapy.utils.misc import load_object
 from scrapy_redis.queue import FifoQueue, LifoQueue, PriorityQueue
 from scrapy_redis.scheduler import Scheduler as RedisScheduler
 
+from scrapy_urlcanon.crawl.seen import slot_of
 from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY, value_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.redis.dupefilter import RFPDupeFilter
@@ -180,7 +181,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             return True
 
     def _under_way(self) -> set[Request]:
-        slot = getattr(self._crawler.engine, "_slot", None)
+        slot = slot_of(self._crawler)
         return slot.inprogress if slot else set()
 
     def _canonical(self, request: Request) -> str:

@@ -19,7 +19,7 @@ from scrapy_urlcanon.crawl.order.left import LeftRequests
 from scrapy_urlcanon.crawl.order.order import Order, Outcome
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, mark_of
-from scrapy_urlcanon.crawl.seen import scheduler_of
+from scrapy_urlcanon.crawl.seen import scheduler_of, slot_of
 from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.files import fill
@@ -181,7 +181,7 @@ class OrderedCrawl:
     def asks_again(self) -> None:
         """Have the engine ask for the next request soon, though there was none now."""
         # Else it asks when something comes in, or after the five seconds of its heartbeat.
-        slot = getattr(self._crawler.engine, "_slot", None)
+        slot = slot_of(self._crawler)
         if slot:
             slot.nextcall.schedule()
 
