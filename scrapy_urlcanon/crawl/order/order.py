@@ -83,7 +83,7 @@ _MAX_IN_FLIGHT: Final = 10_000
 
 
 @define(eq=False)
-class _Taken:
+class Taken:
     """A request that is on its way."""
 
     url: str
@@ -162,8 +162,8 @@ class _Slot:
 class Fetched:
     """A page that was fetched."""
 
-    taken: _Taken
-    hops: list[_Taken]
+    taken: Taken
+    hops: list[Taken]
     """What redirected to it."""
     news: News
     cost: int = 1
@@ -190,14 +190,8 @@ class Fetched:
 class Outcome:
     """What came of a request that was taken."""
 
-    url: str
-    slot: str
-    priority: int
-    """That which its spider gave it."""
-    linked_by: str
-    """The page on which it was found; empty where it is not known."""
+    taken: Taken
     news: News
-    expected: float
     came: float
     has_news: bool = field(kw_only=True)
 
@@ -228,7 +222,7 @@ class Order:
             self._value = Scaled(settings.order_by)
         self._slots: BoundedMapping[str, _Slot] = BoundedMapping(_MAX_SLOTS)
         # Under the URL: a redirect and a retry are other objects.
-        self._in_flight: BoundedMapping[str, _Taken] = BoundedMapping(_MAX_IN_FLIGHT)
+        self._in_flight: BoundedMapping[str, Taken] = BoundedMapping(_MAX_IN_FLIGHT)
         self._fetched: WeakKeyDictionary[Request, Fetched] = WeakKeyDictionary()
         # Of each link: a WeakKeyDictionary takes several times as long, most of it in Python.
         self._linked_by: dict[ref[Request], Fetched] = {}
@@ -288,7 +282,7 @@ class Order:
         url = request.url
         # Who made it is known no more: it may have waited on a disk.
         linked_by = (request.headers.get("Referer") or b"").decode("utf-8", errors="replace")
-        self._in_flight[url] = _Taken(url, features, name, priority, linked_by, expected, turn)
+        self._in_flight[url] = Taken(url, features, name, priority, linked_by, expected, turn)
 
     def fetched(self, request: Request, response: Response) -> None:
         """Learn from the *response* to *request*, which is no redirect and not tried again."""
@@ -359,18 +353,7 @@ class Order:
         slot = self._slots.get(taken.slot)
         if slot:
             slot.came(taken.turn, came)
-        self._on_outcome(
-            Outcome(
-                taken.url,
-                taken.slot,
-                taken.priority,
-                taken.linked_by,
-                page.news,
-                taken.expected,
-                came,
-                has_news=has_news,
-            )
-        )
+        self._on_outcome(Outcome(taken, page.news, came, has_news=has_news))
 
     def _lead(self, page: Fetched) -> float:
         """Return what *page* leads to, from 0 to 1, by what is expected now.
@@ -435,16 +418,16 @@ class Order:
         # The bytes of an image, or of an archive: other ones are weak evidence of another content.
         return self._lines.news_of_bytes(response.body)
 
-    def _hops(self, request: Request) -> list[_Taken]:
+    def _hops(self, request: Request) -> list[Taken]:
         """Return what redirected to *request*."""
         found = map(self._in_flight.pop, sources_of(request))
         return [taken for taken in found if taken]
 
-    def _learn(self, taken: list[_Taken], share: float) -> None:
+    def _learn(self, taken: list[Taken], share: float) -> None:
         for each in taken:
             self._teach(self._news_taught, each, share)
 
-    def _teach(self, taught: Rehearsal, taken: _Taken, share: float) -> None:
+    def _teach(self, taught: Rehearsal, taken: Taken, share: float) -> None:
         """Have a model learn what came of *taken*.
 
         Its features are those that its URL had when it began to wait, and what waits since then has

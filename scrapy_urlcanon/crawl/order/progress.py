@@ -269,18 +269,17 @@ class OrderedCrawl:
         return lines
 
     def _note(self, outcome: Outcome) -> None:
-        news = outcome.news
-        has_news = outcome.has_news
+        taken, news, has_news = outcome.taken, outcome.news, outcome.has_news
         self._with_news += has_news
         self._curve.add(news.new)
-        self._deciles.add(outcome.expected, outcome.came)
-        url = self._canonical(outcome.url)
+        self._deciles.add(taken.expected, outcome.came)
+        url = self._canonical(taken.url)
         # Files that differ are no trap, though their order is the last.
         self._kinds.note(url, news.words, news.new, has_news=has_news or news.is_unread)
-        if has_news and outcome.linked_by:
-            self._kinds.led(self._canonical(outcome.linked_by))
+        if has_news and taken.linked_by:
+            self._kinds.led(self._canonical(taken.linked_by))
         if self._ending:
-            self._ending.note(outcome.slot, outcome.priority, has_news=has_news)
+            self._ending.note(taken.slot, taken.priority, has_news=has_news)
         if self._curve.fetches % _EVERY == 0:
             self._warn()
             moment, took = self._saved
