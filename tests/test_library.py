@@ -108,7 +108,7 @@ def test_crawl_that_records_imports_nothing_that_learns():
     """It would wait for that, and the garbage collector would look at it again and again."""
     program = """
 import sys
-import scrapy_urlcanon.crawl.checks.declared_canonicals, scrapy_urlcanon.crawl.record.recorder
+import scrapy_urlcanon.crawl.declared.declared_canonicals, scrapy_urlcanon.crawl.record.recorder
 assert "scrapy_urlcanon.learn.store" in sys.modules
 assert not {"scrapy_urlcanon.learn.learning", "scrapy_urlcanon.learn.miner"} & set(sys.modules)
 from scrapy_urlcanon import learn

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
     from scrapy_urlcanon.crawl.checks.audit import Audit
-    from scrapy_urlcanon.crawl.checks.declared_canonicals import DeclaredCanonicalPages
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
     from scrapy_urlcanon.crawl.checks.trial import AuditedPair
+    from scrapy_urlcanon.crawl.declared.declared_canonicals import DeclaredCanonicalPages
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.earlier.pages import EarlierPages
     from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
@@ -284,7 +284,7 @@ class Crawl:
             orphans=self._job_rules.orphans if self._job_rules else set(),
         )
         if settings.declared_canonical:
-            from scrapy_urlcanon.crawl.checks.declared_canonicals import (  # noqa: PLC0415
+            from scrapy_urlcanon.crawl.declared.declared_canonicals import (  # noqa: PLC0415
                 DeclaredCanonicalPages,
             )
 

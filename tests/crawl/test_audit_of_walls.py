@@ -8,7 +8,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider
 
-from scrapy_urlcanon.crawl.recovery.walls import Walls
+from scrapy_urlcanon.crawl.checks.walls import Walls
 
 WALL = "<title>Are you a robot?</title><p>Please say that you are none"
 WALLS = {

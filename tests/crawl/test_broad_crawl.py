@@ -15,14 +15,14 @@ from scrapy.utils.test import get_crawler
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.crawl.checks import open_claims
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample
-from scrapy_urlcanon.crawl.checks.claims import Way
 from scrapy_urlcanon.crawl.checks.entry_record import EntryRecord, OtherPage, SiteEvidence
 from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
-from scrapy_urlcanon.crawl.checks.open_claims import OpenClaim, OpenClaims
 from scrapy_urlcanon.crawl.checks.sites import Sites
 from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.crawl.declared import open_claims
+from scrapy_urlcanon.crawl.declared.claims import Way
+from scrapy_urlcanon.crawl.declared.open_claims import OpenClaim, OpenClaims
 from scrapy_urlcanon.crawl.dropped import Drop
 from scrapy_urlcanon.crawl.recovery import stored_rules
 from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules

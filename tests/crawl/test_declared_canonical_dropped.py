@@ -29,7 +29,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from simulation import Simulation
 from sites import SITE, ClosedScheduler, links
 
-from scrapy_urlcanon.crawl.checks.claims import Belief
+from scrapy_urlcanon.crawl.declared.claims import Belief
 from scrapy_urlcanon.exceptions import ConfigurationError
 
 

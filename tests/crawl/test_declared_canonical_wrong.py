@@ -26,7 +26,7 @@ from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import ONE_BY_ONE, SITE, FollowSpider, links
 from trap_sites import words
 
-from scrapy_urlcanon.crawl.checks.declared_canonicals import DeclaredCanonicalPages
+from scrapy_urlcanon.crawl.declared.declared_canonicals import DeclaredCanonicalPages
 
 HUBS = {"/hub/1", "/hub/2", "/hub/3"}
 """Pages that lead to the levels of a site, as many as there are."""

@@ -11,7 +11,7 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 
 from scrapy_urlcanon.crawl.checks.kept_contents import KeptContents
-from scrapy_urlcanon.crawl.checks.link_labels import LinkLabels
+from scrapy_urlcanon.crawl.declared.link_labels import LinkLabels
 from scrapy_urlcanon.pages.common_contents import CommonContents
 from scrapy_urlcanon.pages.page import Page
 from scrapy_urlcanon.pages.same_page import SAMPLED_LINES, SKETCH_SIZE, PageDigest

@@ -1,1 +1,1 @@
-"""Compares pages while crawling: what the rules merge, and what pages declare."""
+"""Compares pages while crawling, to see whether what the rules merge is one."""

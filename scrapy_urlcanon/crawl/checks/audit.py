@@ -20,8 +20,8 @@ from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
 from scrapy_urlcanon.crawl.checks.skipped_pages import SkippedPages
 from scrapy_urlcanon.crawl.checks.suspension import Suspension
 from scrapy_urlcanon.crawl.checks.trial import AuditedPair, Trial, rounds_of
+from scrapy_urlcanon.crawl.checks.walls import Walls
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, RESCUE, mark_of, marked, with_url
-from scrapy_urlcanon.crawl.recovery.walls import Walls
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 from scrapy_urlcanon.pages.same_page import sampled_lines
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.rule_changes import RuleChanges
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
-    from scrapy_urlcanon.pages.noise import Noise
     from scrapy_urlcanon.pages.same_page import PageDigest
     from scrapy_urlcanon.pages.shown import Shown
 
@@ -99,6 +98,8 @@ class Audit:
         self._contents = contents
         self._on_audited = on_audited
         self._sample = AuditSample(canonicalizer, settings.audit, settings.audit_max_false)
+        self.sites = self._sample.sites
+        """What is known of the pages of each domain."""
         self._trials: dict[str, Trial] = {}
         self._rounds = rounds_of(crawler.settings)
         self._variants = DroppedVariants(settings, stats)
@@ -127,7 +128,7 @@ class Audit:
                 fingerprints=fingerprints,
                 requests=requests,
                 contents=contents,
-                noise_of=self.noise,
+                sites=self.sites,
                 held=self.held,
                 fetch=self._fetch_side,
                 conclude=self._conclude,
@@ -136,10 +137,6 @@ class Audit:
         requests.on_renamed.append(self.renamed)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
         crawler.signals.connect(self.verdicts.complete, signals.spider_closed)
-
-    def noise(self, domain: str) -> Noise:
-        """Return what is known to be another at each visit on *domain*."""
-        return self._sample.sites.of(domain).noise
 
     def merged(self) -> Iterator[Request]:
         """Yield what was dropped and is to be let through if what merged it proves wrong."""
@@ -150,7 +147,7 @@ class Audit:
 
     def renamed(self, names: Mapping[bytes, bytes]) -> None:
         """Take over that pages are known by other *names*: the rules changed."""
-        self._sample.sites.forget_pages(names.keys())
+        self.sites.forget_pages(names.keys())
         for trial in self._trials.values():
             trial.rename(names)
 
@@ -226,7 +223,7 @@ class Audit:
         self._sample.begin(url, [])
         trial = Trial(drop, page, _NO_MERGE, next(self._rounds), on_verdict=on_verdict)
         self._trials[url] = trial
-        comparison = trial.compare_with(reference, self.noise(drop.domain))
+        comparison = trial.compare_with(reference, self.sites.noise_of(drop.domain))
         self._go_on_comparing(trial, comparison.add(Side.VARIANT, shown) if shown else Side.VARIANT)
         return True
 
@@ -244,9 +241,9 @@ class Audit:
             return
         self._sample.budget.pages += 1
         domain = domain_of(response.url)
-        if domain in self._sample.sites:
+        if domain in self.sites:
             lines, _ = sampled_lines(self._contents.read(response))
-            self._sample.sites.saw(domain, page, lines)
+            self.sites.saw(domain, page, lines)
         if self._skipped:
             self._skipped.note(request.url, self._contents.read(response))
         if mark_of(request, RESCUE):
@@ -300,7 +297,7 @@ class Audit:
         trial = self._trials[url] = Trial(drop, page, merge, next(self._rounds))
         reference = self._contents.get(page)
         if reference:
-            trial.compare_with(reference, self.noise(drop.domain), self._contents.common)
+            trial.compare_with(reference, self.sites.noise_of(drop.domain), self._contents.common)
         # Else it was fetched by an earlier run of the job, or what it showed is forgotten.
         self._fetch_side(trial, Side.VARIANT if reference or drop.is_skipped else Side.KEPT)
         return True
@@ -355,12 +352,14 @@ class Audit:
         if trial.comparison is None:
             if self._contents.common.is_elsewhere(shown.digest, trial.page):
                 return Judgement(Verdict.CANNOT_TELL, SHARED)
-            trial.compare_with(shown.digest, self.noise(trial.drop.domain), self._contents.common)
+            trial.compare_with(
+                shown.digest, self.sites.noise_of(trial.drop.domain), self._contents.common
+            )
             return Side.VARIANT
         judgement = trial.comparison.add(trial.side, shown)
         if self._contents.common.is_elsewhere(shown.digest, trial.page):
             dropped = parts_dropped(trial.drop.request.url, trial.drop.first)
-            self._sample.sites.of(trial.drop.domain).note_shared(shown.texts, dropped)
+            self.sites.of(trial.drop.domain).note_shared(shown.texts, dropped)
         if isinstance(judgement, Side) and trial.is_exhausted:
             return Judgement(Verdict.CANNOT_TELL, RESTLESS)
         return judgement
@@ -374,7 +373,7 @@ class Audit:
             self._conclude(trial, judgement)
             return trial.is_got
         other = OtherPage(drop.request.url, drop.first, judgement.own)
-        site = self._sample.sites.of(drop.domain)
+        site = self.sites.of(drop.domain)
         trial.is_got = site.is_new(trial.page, other, judgement.lacking)
         if not trial.is_got:
             reason = "what it shows of its own another one showed before"

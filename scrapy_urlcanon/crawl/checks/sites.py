@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from collections.abc import Set as AbstractSet
 
+    from scrapy_urlcanon.pages.noise import Noise
+
 _REMEMBERED_LINES = 500_000
 """Lines of the pages of all sites, and pages, of some 100 bytes each."""
 _REMEMBERED_SITES = 100_000
@@ -52,7 +54,7 @@ class Sites:
         self._total = 0
 
     def __contains__(self, domain: str) -> bool:
-        """Tell whether anything was dropped on *domain*."""
+        """Tell whether the pages of *domain* are noted."""
         return domain in self._sites
 
     def of(self, domain: str) -> SiteEvidence:
@@ -63,6 +65,14 @@ class Sites:
                 self._forget(next(iter(self._sites)))
             site = self._sites[domain] = SiteEvidence()
         return site
+
+    def noise_of(self, domain: str) -> Noise:
+        """Return what is known to be another at each visit on *domain*."""
+        return self.of(domain).noise
+
+    def watch(self, domain: str) -> None:
+        """Have the pages of *domain* noted from now on, before any two of them are compared."""
+        self.of(domain)
 
     def saw(self, domain: str, page: bytes, lines: Mapping[int, set[int]]) -> None:
         """Take note of what *page* of *domain* shows."""

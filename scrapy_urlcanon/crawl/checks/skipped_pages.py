@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.crawl.checks.held_responses import HeldResponses
     from scrapy_urlcanon.crawl.checks.page_contents import PageContents
+    from scrapy_urlcanon.crawl.checks.sites import Sites
     from scrapy_urlcanon.crawl.checks.trial import Trial
     from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
@@ -51,7 +52,7 @@ class SkippedPages:
     the crawl has nothing else to fetch. Then it is compared with the page that is most like it, as
     any two URLs are; where no page has its title it is fetched a second time, as a control.
 
-    :param noise_of: returns what is known to be another at each visit on a domain.
+    :param sites: what is known of the pages of each domain.
     :param held: keeps what URLs showed whose page is not found yet.
     :param fetch: fetches one of the two sides of a trial.
     :param conclude: is called with a trial and its verdict, where nothing has to be fetched for it.
@@ -65,7 +66,7 @@ class SkippedPages:
         fingerprints: PageFingerprints,
         requests: PageRequests,
         contents: PageContents,
-        noise_of: Callable[[str], Noise],
+        sites: Sites,
         held: HeldResponses,
         fetch: Callable[[Trial, Side], None],
         conclude: Callable[[Trial, Judgement], None],
@@ -74,7 +75,7 @@ class SkippedPages:
         self._fingerprints = fingerprints
         self._requests = requests
         self._contents = contents
-        self._noise_of = noise_of
+        self._sites = sites
         self._held = held
         self._fetch = fetch
         self._conclude = conclude
@@ -134,7 +135,7 @@ class SkippedPages:
 
         It is a variant of the URL under which the page is found.
         """
-        content, noise = shown.digest, self._noise_of(trial.drop.domain)
+        content, noise = shown.digest, self._sites.noise_of(trial.drop.domain)
         if self._contents.common.has_several_pages(content):
             return Judgement(Verdict.CANNOT_TELL, SHARED)
         place = self._led_to(trial, response) or self._place_of(trial, content)
@@ -185,7 +186,7 @@ class SkippedPages:
         likeness = [_likeness(shown, content) for _, _, content in like]
         place, trial.page, content = like[likeness.index(max(likeness))]
         trial.drop = trial.drop._replace(first=place)
-        noise = self._noise_of(trial.drop.domain)
+        noise = self._sites.noise_of(trial.drop.domain)
         comparison = trial.compare_with(content, noise, self._contents.common)
         trial.response = self._held.get(trial.drop.request.url)
         if trial.response is None:
@@ -206,7 +207,7 @@ class SkippedPages:
         return next((url for url, _, content in like if self._are_one(trial, shown, content)), None)
 
     def _are_one(self, trial: Trial, shown: PageDigest, content: PageDigest) -> bool:
-        return bool(self._noise_of(trial.drop.domain).same_page(content, shown))
+        return bool(self._sites.noise_of(trial.drop.domain).same_page(content, shown))
 
     def _like(self, shown: PageDigest) -> list[tuple[str, bytes, PageDigest]]:
         """Return the URLs of its title with their pages, where it is known what they showed."""

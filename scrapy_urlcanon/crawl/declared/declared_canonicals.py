@@ -17,9 +17,9 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.answers import is_cut_short
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.canonical_urls import OWN_RULES
-from scrapy_urlcanon.crawl.checks.claims import Belief, Claim, Claims, Way
-from scrapy_urlcanon.crawl.checks.link_labels import LinkLabels
-from scrapy_urlcanon.crawl.checks.open_claims import OpenClaim, OpenClaims
+from scrapy_urlcanon.crawl.declared.claims import Belief, Claim, Claims, Way
+from scrapy_urlcanon.crawl.declared.link_labels import LinkLabels
+from scrapy_urlcanon.crawl.declared.open_claims import OpenClaim, OpenClaims
 from scrapy_urlcanon.crawl.dropped import Drop
 from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.own_requests import (
@@ -290,7 +290,7 @@ class DeclaredCanonicalPages:
             self._stats.inc(Stat.DECLARED_IMPLAUSIBLE)
             return
         # What its pages have in common is to be known before any two are compared.
-        self._audit.noise(domain)
+        self._audit.sites.watch(domain)
         way = Way(domain, way_of(one, other))
         claim = Claim(
             page,
@@ -319,7 +319,7 @@ class DeclaredCanonicalPages:
         declaring = self._contents.get(claim.page)
         if declaring is None:
             return
-        is_same = self._audit.noise(claim.way.domain).same_page(declaring, content)
+        is_same = self._audit.sites.noise_of(claim.way.domain).same_page(declaring, content)
         if is_same is None:
             return
         common = self._contents.common
@@ -349,7 +349,7 @@ class DeclaredCanonicalPages:
         declaring = self._contents.get(claim.page)
         if declaring is None or self._belief.is_refuted(way):
             self._open.close(each)
-        elif self._audit.noise(way.domain).same_page(declaring, each.content):
+        elif self._audit.sites.noise_of(way.domain).same_page(declaring, each.content):
             self._open.close(each)
             self._count(claim, each.content.digest, same_page=True)
         else:
@@ -378,7 +378,7 @@ class DeclaredCanonicalPages:
         """Compare the pages that declare *page*: if they differ, one of them is wrong."""
         for other in self._claims.about(page):
             shown = self._contents.get(other.page)
-            noise = self._audit.noise(claim.way.domain)
+            noise = self._audit.sites.noise_of(claim.way.domain)
             if shown and noise.same_page(shown, content) is False:
                 self._claims.dispute(page)
                 self._release(page)

@@ -12,7 +12,7 @@ from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS
 from scrapy_urlcanon.pages.verdict import Verdict
 
 if TYPE_CHECKING:
-    from scrapy_urlcanon.crawl.checks.claims import Claim, Way
+    from scrapy_urlcanon.crawl.declared.claims import Claim, Way
     from scrapy_urlcanon.pages.same_page import PageDigest
     from scrapy_urlcanon.pages.shown import Shown
 

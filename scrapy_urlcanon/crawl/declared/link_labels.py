@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
-    from scrapy_urlcanon.crawl.checks.claims import Claim, Way
+    from scrapy_urlcanon.crawl.declared.claims import Claim, Way
 
 _MAX_LENGTH = 200
 _LABELS_OF_A_PAGE = 4
