@@ -13,6 +13,7 @@ from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.answers import is_error, is_refusal
 from scrapy_urlcanon.crawl.checks.audit_sample import AuditSample, rank
 from scrapy_urlcanon.crawl.checks.audit_verdicts import AuditVerdicts
+from scrapy_urlcanon.crawl.checks.blame import Blame
 from scrapy_urlcanon.crawl.checks.dropped_variants import DroppedVariants
 from scrapy_urlcanon.crawl.checks.entry_record import OtherPage, parts_dropped
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
@@ -27,7 +28,6 @@ from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 from scrapy_urlcanon.pages.same_page import sampled_lines
 from scrapy_urlcanon.pages.verdict import (
     CHANGED,
-    MOST_FETCHES,
     NO_TEXT,
     RESTLESS,
     SHARED,
@@ -91,7 +91,6 @@ class Audit:
         orphans: set[bytes],
     ) -> None:
         self._crawler = crawler
-        self._canonicalizer = canonicalizer
         self._fingerprints = fingerprints
         self._first_urls = first_urls
         self._requests = requests
@@ -120,6 +119,15 @@ class Audit:
         )
         self.suspension.orphans |= orphans
         self.verdicts = AuditVerdicts(self._sample, self.suspension, stats)
+        self._blame = Blame(
+            canonicalizer,
+            sample=self._sample,
+            contents=contents,
+            variants=self._variants,
+            held=self.held,
+            fetch=self._fetch,
+            conclude=self._conclude,
+        )
         self._skipped: SkippedPages | None = None
         if canonicalizer.configuration.sets(SKIP):
             self._skipped = SkippedPages(
@@ -328,7 +336,7 @@ class Audit:
                 self.held.hold(mark["trial"], response)
             return True
         if trial.found:
-            self._go_on(trial, trial.found, response)
+            self._blame.go_on(trial, trial.found, response)
             return True
         judgement = self._judge(trial, response)
         if judgement is None:
@@ -366,7 +374,7 @@ class Audit:
 
     def _end(self, trial: Trial, judgement: Judgement) -> bool:
         """Take over a verdict, and return whether the spider is to get the variant."""
-        drop, entries = trial.drop, trial.merge.entries
+        drop = trial.drop
         if judgement.verdict is not Verdict.ANOTHER:
             is_first = trial.side is Side.VARIANT and not trial.has_control
             trial.is_got = judgement.reason == NO_TEXT and is_first
@@ -378,75 +386,11 @@ class Audit:
         if not trial.is_got:
             reason = "what it shows of its own another one showed before"
             self._conclude(trial, Judgement(Verdict.CANNOT_TELL, reason))
-        elif trial.merge.is_joint or len(entries) == 1:
+        elif trial.merge.is_joint or len(trial.merge.entries) == 1:
             self._conclude(trial, judgement)
         else:
-            trial.found = judgement
-            records = {entry: self._sample.record(entry, drop.domain) for entry in entries}
-            # The least proven first.
-            trial.suspects.extend(
-                sorted(entries, key=lambda e: (-len(records[e].others), records[e].same))
-            )
-            self._suspect(trial, judgement)
+            self._blame.begin(trial, judgement)
         return trial.is_got
-
-    def _suspect(self, trial: Trial, found: Judgement) -> None:
-        """Look at the next entry that may be to blame.
-
-        One is if the two URLs still show two pages with all the others applied: what a URL looks
-        like then is fetched, where it is not one of the two.
-        """
-        if not trial.suspects:
-            reason = "another page, and no entry is to blame for it alone"
-            self._conclude(trial, found._replace(verdict=Verdict.CANNOT_TELL, reason=reason))
-            return
-        without = self._canonicalizer.canonicalize_without
-        drop = trial.drop
-        urls = {url: without(url, [trial.suspects[0]]) for url in (drop.request.url, drop.first)}
-        trial.looks.extend(look for url, look in urls.items() if look != url)
-        self._look(trial, found)
-
-    def _look(self, trial: Trial, found: Judgement) -> None:
-        if trial.looks:
-            self._fetch(trial, trial.looks[0])
-        else:
-            entry = trial.suspects.popleft()
-            self._sample.record(entry, trial.drop.domain, is_guilty=True)
-            self._conclude(trial, found, entry)
-
-    def _go_on(self, trial: Trial, found: Judgement, response: Response | None) -> None:
-        """Take over what was fetched to tell the suspected entry from the others."""
-        entry, drop = trial.suspects[0], trial.drop
-        side = None
-        if response is not None and not is_error(response):
-            shown = self._contents.shown(response)
-            side = trial.comparison and trial.comparison.side_of(shown, found)
-            if side is None and not self._contents.common.is_elsewhere(shown.digest, trial.page):
-                self._hold_look(trial, response)
-        if side is None:
-            trial.failures += 1
-            if trial.failures < 2 * MOST_FETCHES:
-                self._look(trial, found)
-                return
-            reason = "another page, and what tells the entries apart failed"
-            self._conclude(trial, found._replace(verdict=Verdict.CANNOT_TELL, reason=reason))
-            return
-        look = trial.looks.popleft()
-        is_variant = look == self._canonicalizer.canonicalize_without(drop.request.url, [entry])
-        if (side is Side.VARIANT) is is_variant:
-            self._look(trial, found)
-            return
-        self._sample.record(entry, drop.domain).add(None)
-        trial.looks.clear()
-        trial.suspects.popleft()
-        self._suspect(trial, found)
-
-    def _hold_look(self, trial: Trial, response: Response) -> None:
-        """Keep what may be a third page, which the server may not send again."""
-        drop, look = trial.drop, trial.looks[0]
-        self.held.hold(look, response)
-        if self.held.has(look):
-            self._variants.remember(drop._replace(request=with_url(drop.request, look)))
 
     def _conclude(
         self, trial: Trial, judgement: Judgement, guilty: RuleEntry | None = None
