@@ -337,8 +337,9 @@ class Crawl:
             self.first_urls.watch(self._crawler, self.fingerprinter, self._on_foreign_filter)
             self._keep_apart_what_is_stored()
         if self._shared:
-            suspend = self.audit.suspension.elsewhere if self.audit else self.rule_changes.suspend
-            hear = self.audit.verdicts.heard if self.audit else None
+            audit = self.audit
+            suspend = audit.suspension.suspended_elsewhere if audit else self.rule_changes.suspend
+            hear = audit.verdicts.heard if audit else None
             self._shared.begin(self.first_urls, self.canonical_urls.of, suspend, hear)
         if self.earlier:
             self.earlier.begin(self.canonicalizer.configuration)

@@ -13,7 +13,7 @@ from scrapy_urlcanon.canonicalizer.parsing import as_fetched
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.origins import land, sources_of
 from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
-from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up, is_sent_again
+from scrapy_urlcanon.crawl.recovery.failed_downloads import forget_failure, is_made_up
 from scrapy_urlcanon.crawl.seen import record_as_seen
 from scrapy_urlcanon.crawl.settings import BROWSER_PAGE_KEY
 from scrapy_urlcanon.crawl.stats import Stat
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
-
-    from scrapy_urlcanon.crawl.checks.audit import Audit
 
 
 _LONG = 1 << 17
@@ -67,7 +65,7 @@ class UrlCanonDownloaderMiddleware:
 
         It is counted where it follows a redirect to its own canonical form.
         """
-        is_sent_again(request)
+        forget_failure(request)
         if request.callback is NO_CALLBACK:
             return None
         if self._first_urls.question:
@@ -125,16 +123,16 @@ class UrlCanonDownloaderMiddleware:
             self._order.fetched(request, response)
         if is_made_up(request, response):
             # It says nothing of the page.
-            if self._audit and audited:
-                self._end_audit(self._audit, request, None)
+            if audited:
+                self._end_audit(request, None)
             return response
         # What is fetched again to be compared was recorded when it was fetched first.
         if self._recorder and (audited is None or audited["number"] == 1):
             self._recorder.record(request, response)
+        if audited:
+            self._end_audit(request, response)
+            return response
         if self._audit:
-            if audited:
-                self._end_audit(self._audit, request, response)
-                return response
             self._audit.note(request, response)
         if self._contents:
             self._contents.note(request, response)
@@ -151,15 +149,15 @@ class UrlCanonDownloaderMiddleware:
         if self._order:
             self._order.failed(request, exception)
         if self._audit and mark_of(request, AUDIT):
-            self._end_audit(self._audit, request, None)
+            self._end_audit(request, None)
         else:
             if self._requests:
                 self._requests.failed(request)
             if self._job and request.errback is None:
                 self._job.done(request, fetched=False)
 
-    def _end_audit(self, audit: Audit, request: Request, response: Response | None) -> None:
-        if audit.is_known(request, response):
+    def _end_audit(self, request: Request, response: Response | None) -> None:
+        if self._audit and not self._audit.fetched(request, response):
             if self._job:
                 self._job.done(request, fetched=True)
             # The spider did not ask for it: the errback is not to hear of it.

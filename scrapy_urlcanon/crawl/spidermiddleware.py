@@ -89,7 +89,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         """Note that the spider's middlewares are at work on *response*."""
         del spider
         if self._requests:
-            self._requests.is_scraped(response)
+            self._requests.scraped(response)
 
     def process_spider_output(
         self, response: Response | None, result: Iterable[Any], spider: Spider | None = None

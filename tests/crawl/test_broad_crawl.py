@@ -187,7 +187,7 @@ def test_suspension_looks_at_the_pages_of_its_domain(monkeypatch):
         crawl.first_urls.know(crawl.fingerprinter.fingerprint(Request(url)), url)
     for domain in ("a.example", "127.0.0.1"):
         asked.append(domain)
-        crawl.audit.suspension.elsewhere(RuleEntry("drop_params", "sid"), domain)
+        crawl.audit.suspension.suspended_elsewhere(RuleEntry("drop_params", "sid"), domain)
     # An address may be written in several ways.
     assert [*dict.fromkeys(asked)] == [
         *("a.example", urls[0], urls[2]),
@@ -290,7 +290,7 @@ def test_pages_that_look_other_than_what_they_declare_are_held_in_bounded_memory
         claims.put_back(each)
         kept.append(each)
     assert [each.shown for each in kept] == ["lines", "lines", None, None]
-    assert all(claims.cast_doubt(each.claim.way) for each in kept)
+    assert all(claims.is_doubtful(each.claim.way) for each in kept)
     claims.close(kept[0])
     assert not claims.is_full
-    assert not claims.cast_doubt(kept[0].claim.way)
+    assert not claims.is_doubtful(kept[0].claim.way)

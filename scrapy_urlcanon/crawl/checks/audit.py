@@ -202,8 +202,8 @@ class Audit:
             return False
         return self._begin(page, drop, at_any_cost=at_any_cost)
 
-    def takes(self, drop: Drop, page: bytes) -> None:
-        """Compare *drop* with *page*, which was fetched, if it is chosen."""
+    def declared(self, drop: Drop, page: bytes) -> None:
+        """Compare *drop* with *page*, which was fetched and declares it, if it is chosen."""
         self._sample.note(drop)
         self._begin(page, drop)
 
@@ -322,8 +322,10 @@ class Audit:
         request.priority += 1
         self._crawler.engine.crawl(request)
 
-    def is_known(self, request: Request, response: Response | None) -> bool:
-        """Tell whether the spider has what an audit fetched already, or did not ask for it.
+    def fetched(self, request: Request, response: Response | None) -> bool:
+        """Take over what an audit fetched; return whether the spider is to get it.
+
+        Not what it has already, or did not ask for.
 
         :param request: one with a mark of the audit.
         :param response: None if it failed.
@@ -334,18 +336,18 @@ class Audit:
             # Of a run before, which was killed; or the variant was let through meanwhile.
             if response is not None and not is_error(response):
                 self.held.hold(mark["trial"], response)
-            return True
+            return False
         if trial.found:
             self._blame.go_on(trial, trial.found, response)
-            return True
+            return False
         judgement = self._judge(trial, response)
         if judgement is None:
             self._sample.pause(trial.drop.request.url, trial.fetches)
-            return True
+            return False
         if trial.on_verdict or isinstance(judgement, Side):
             self._go_on_comparing(trial, judgement)
-            return True
-        return not self._end(trial, judgement)
+            return False
+        return self._end(trial, judgement)
 
     def _judge(self, trial: Trial, response: Response | None) -> Judgement | Side | None:
         """Return what is to be said of a variant, or fetched for that; None if it is to wait."""

@@ -91,7 +91,7 @@ class AuditSample:
 
     def note(self, drop: Drop) -> None:
         """Take note of a variant that was dropped."""
-        if not self._share or not _is_auditable(drop):
+        if not self._share or not _may_be_fetched(drop):
             return
         if len(self._names) > _REMEMBERED_NAMES:
             self._names.clear()
@@ -104,7 +104,7 @@ class AuditSample:
 
     def have_wait(self, drop: Drop) -> None:
         """Have what *drop* is due to wait for an audit: its page was not fetched yet."""
-        if not self._share or not _is_auditable(drop):
+        if not self._share or not _may_be_fetched(drop):
             return
         for record in self.records_of(drop.entries, drop.domain):
             self._waiting.add(record)
@@ -114,7 +114,7 @@ class AuditSample:
 
         :param at_any_cost: whether it is to be for what would wait for more pages in vain.
         """
-        if not self._share or not _is_auditable(drop) or self._has_told(drop):
+        if not self._share or not _may_be_fetched(drop) or self._has_told(drop):
             return None
         if not self._has_room(drop, drop.entries, at_any_cost=at_any_cost):
             return None
@@ -352,7 +352,7 @@ def _drops_any_name(entry: RuleEntry) -> bool:
     return entry.option in BY_NAME and BY_NAME[entry.option].drops_any_name
 
 
-def _is_auditable(drop: Drop) -> bool:
+def _may_be_fetched(drop: Drop) -> bool:
     """Tell whether *drop* is due to a rule, and fetching it is harmless and tells something."""
     request = drop.request
     return (

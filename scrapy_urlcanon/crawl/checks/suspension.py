@@ -112,7 +112,7 @@ class Suspension:
         )
         return True
 
-    def elsewhere(self, entry: RuleEntry, domain: str) -> None:
+    def suspended_elsewhere(self, entry: RuleEntry, domain: str) -> None:
         """Turn *entry* off on *domain*, as another process did, and let through what it dropped."""
         if not self._rule_changes.is_suspended(entry, domain):
             self._turn_off(entry, domain, [])

@@ -91,7 +91,7 @@ class Belief:
         """Tell whether the page that makes *claim* says otherwise elsewhere."""
         return not claim.contradictions <= (self._discredited.get(claim.way) or frozenset())
 
-    def is_probe(self, way: Way) -> bool:
+    def takes_probe(self, way: Way) -> bool:
         """Count a page that is to be dropped; tell whether it is to be fetched all the same.
 
         After twenty that are not one is, and so on: a site may begin to lie.

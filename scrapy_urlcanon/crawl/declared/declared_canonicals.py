@@ -127,7 +127,7 @@ class DeclaredCanonicalPages:
         is_of_our_rules = OWN_RULES.isdisjoint(request.meta) and not is_unfiltered(request)
         if not is_of_our_rules or not self._has_dupefilter:
             return
-        is_label_due = self._labels.is_due(request.url)
+        is_label_due = self._labels.takes(request.url)
         if not is_label_due and not self._claims:
             return
         page = self._fingerprints.fingerprint(request)
@@ -146,7 +146,7 @@ class DeclaredCanonicalPages:
             # The rules may have changed since, and what they make one page.
             is_about_it = self._fingerprints.page(request, claim.target) == page
             if is_about_it and claim.callback == callback and self._is_believed(page, claim):
-                if self._probed.get(page) is None and self._belief.is_probe(claim.way):
+                if self._probed.get(page) is None and self._belief.takes_probe(claim.way):
                     self._probed[page] = True
                 if self._probed.get(page):
                     return
@@ -238,7 +238,7 @@ class DeclaredCanonicalPages:
         if not self._is_believed(page, claim):
             self._release(page)
         else:
-            self._audit.takes(drop, claim.page)
+            self._audit.declared(drop, claim.page)
 
     def audited(self, pair: AuditedPair) -> None:
         """Note what the audit found."""
@@ -402,10 +402,10 @@ class DeclaredCanonicalPages:
     def _is_believed(self, page: bytes, claim: Claim) -> bool:
         return (
             self._belief.holds(claim.way)
-            and not self._open.cast_doubt(claim.way)
+            and not self._open.is_doubtful(claim.way)
             and not self._belief.is_contradicted(claim)
             and not self._claims.is_disputed(page, claim)
-            and not self._labels.contradict(claim)
+            and not self._labels.is_contradicted(claim)
             and not self._rule_changes.is_suspended(RuleEntry(DECLARED_CANONICAL), claim.way.domain)
         )
 

@@ -59,7 +59,7 @@ class LinkLabels:
         self._links: WeakKeyDictionary[Response, dict[str, list[etree._Element]]]
         self._links = WeakKeyDictionary()
 
-    def is_due(self, url: str) -> bool:
+    def takes(self, url: str) -> bool:
         """Count a link to *url*; tell whether what it is called is to be noted."""
         return self._counts.takes(url)
 
@@ -89,8 +89,8 @@ class LinkLabels:
         frames = self._frames.get(way) or frozenset()
         self._frames[way] = frozenset(islice(frames.union(self._framed(claim)), _PROVED))
 
-    def contradict(self, claim: Claim) -> bool:
-        """Tell whether a witness that counts does not go with *claim*."""
+    def is_contradicted(self, claim: Claim) -> bool:
+        """Tell whether a witness that counts speaks against *claim*."""
         self.claimed(claim)
         same = self._same.get(claim.way) or frozenset()
         if any(map(self._is_telling, same)) and not self._shared(claim):

@@ -58,8 +58,8 @@ class OpenClaims:
         """Whether there is no room for one more, of whatever way."""
         return self._size >= _MOST
 
-    def cast_doubt(self, way: Way) -> bool:
-        """Tell whether for what is open of it nothing that declares in this *way* is believed.
+    def is_doubtful(self, way: Way) -> bool:
+        """Tell whether nothing that declares in this *way* is believed, for what is open of it.
 
         Not where pages that look different always turn out to be one: that is so on a site which
         shows something else at each visit. But what was fetched to see whether it is right counts.

@@ -25,7 +25,7 @@ class UrlCanonFailureMiddleware:
         _failed.add(request)
 
 
-def is_sent_again(request: Request) -> None:
+def forget_failure(request: Request) -> None:
     """Note that *request* is on its way: a middleware may return the very one that failed."""
     if _failed:
         _failed.discard(request)

@@ -208,7 +208,7 @@ class PageRequests:
         if is_for_the_spider(request):
             self._end(request)
 
-    def is_scraped(self, response: Response) -> None:
+    def scraped(self, response: Response) -> None:
         """Note that the spider middlewares get *response*."""
         request = response.request
         if request is not None and is_for_the_spider(request):
