@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -11,14 +10,12 @@ from typing import TYPE_CHECKING, TypeVar
 from attrs import evolve
 from scrapy import signals
 from scrapy.utils.misc import build_from_crawler, load_object
-from scrapy.utils.python import global_object_name
 from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
-from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
 from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
-from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
+from scrapy_urlcanon.crawl.fingerprints import PageFingerprints, warn_of_another
 from scrapy_urlcanon.crawl.first_urls import FirstUrls
 from scrapy_urlcanon.crawl.order.start import ordered_crawl
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
@@ -27,7 +24,7 @@ from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
 from scrapy_urlcanon.crawl.rule_changes import RuleChanges
 from scrapy_urlcanon.crawl.seen import hear_of_drops, is_local, obey_meta
 from scrapy_urlcanon.crawl.settings import STORES, CrawlSettings
-from scrapy_urlcanon.crawl.skip import SkippedRequests, places_of
+from scrapy_urlcanon.crawl.skip import skipped_requests
 from scrapy_urlcanon.crawl.stats import CrawlStats
 from scrapy_urlcanon.exceptions import log_configuration_errors_plainly
 from scrapy_urlcanon.files import fill
@@ -57,8 +54,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.profiles.installation import Installation
 
     F = TypeVar("F", bound=PageFingerprints)
-
-logger = logging.getLogger(__name__)
 
 _ATTRIBUTE = "_scrapy_urlcanon"
 
@@ -130,24 +125,15 @@ class Crawl:
                 self._make_earlier(crawler.spider, self.settings.seen, self.fingerprinter)
         if self.settings.take_up and self.is_run:
             self._take_up(Path(self.settings.take_up))
-        # The signals that these two listen to hold their receivers weakly.
-        # A receiver of its signal costs every request more than its fingerprint.
-        if self.canonicalizer.configuration.sets(SKIP):
-            on_skipped = self.audit.dropped if self.audit and self.settings.audit else None
-            self._skipped = SkippedRequests(
-                crawler,
-                self.canonicalizer,
-                self.canonical_urls,
-                self.stats,
-                places=places_of(crawler, self.settings),
-                on_skipped=on_skipped,
-            )
-        elif self.settings.skip_places:
-            logger.warning(
-                "URLCANON_SKIP_PLACES has no effect: no rule skips anything. `learn --skip` writes "
-                "such rules so that they hold.",
-                extra={"spider": crawler.spider},
-            )
+        # Signals hold their receivers weakly: what nobody asks for is to be kept all the same.
+        self._skipped = skipped_requests(
+            crawler,
+            self.settings,
+            self.canonicalizer,
+            self.canonical_urls,
+            self.stats,
+            on_skipped=self.sampling_audit.dropped if self.sampling_audit else None,
+        )
         if self.settings.clean_param:
             from scrapy_urlcanon.crawl.clean_param import CleanParamRules  # noqa: PLC0415
 
@@ -315,6 +301,14 @@ class Crawl:
             setattr(crawler, _ATTRIBUTE, crawl)
         return crawl
 
+    @property
+    def sampling_audit(self) -> Audit | None:
+        """The audit, where a share of what is dropped is fetched for it.
+
+        None where it compares pages for others alone.
+        """
+        return self.audit if self.settings.audit else None
+
     def fingerprinter_of(self, kind: type[F]) -> F:
         """Return the fingerprinter; another one where that of the crawl is not of this *kind*."""
         made = self.fingerprinter
@@ -329,12 +323,12 @@ class Crawl:
         """Call *listener* with each dropped variant that was compared."""
         self._audit_listeners.append(listener)
 
-    def spider_opened(self, spider: Spider) -> None:
+    def spider_opened(self) -> None:
         """Begin the crawl: the scheduler is open, and nothing is scheduled yet."""
         obey_meta(self._crawler)
         self._hear_of_drops()
-        if self.fingerprinter:
-            self.first_urls.watch(self._crawler, self.fingerprinter, self._on_foreign_filter)
+        if self.fingerprinter and self.dropped:
+            self.first_urls.watch(self._crawler, self.fingerprinter, self.dropped.disown)
             self._keep_apart_what_is_stored()
         if self._shared:
             audit = self.audit
@@ -345,16 +339,7 @@ class Crawl:
             self.earlier.begin(self.canonicalizer.configuration)
         if self.job:
             self.job.resume()
-        in_use = type(self._crawler.request_fingerprinter)
-        if not issubclass(in_use, PageFingerprints):
-            logger.warning(
-                "Requests are fingerprinted by %(in_use)s, so the canonicalization rules may "
-                "have no effect. Set REQUEST_FINGERPRINTER_CLASS to "
-                "scrapy_urlcanon.RequestFingerprinter, or, if another add-on replaced it, give "
-                "scrapy_urlcanon.Addon a higher number in ADDONS than that one has.",
-                {"in_use": global_object_name(in_use)},
-                extra={"spider": spider},
-            )
+        warn_of_another(self._crawler)
 
     # Who hears of what, in this order.
 
@@ -367,7 +352,7 @@ class Crawl:
 
     def _make_dropped(self, fingerprints: PageFingerprints) -> None:
         rescue = self.requests if self.settings.rescue else None
-        audit = self.audit if self.settings.audit else None
+        audit = self.sampling_audit
         declared = self.declared_canonicals
         listening = (self.ordered and self.ordered.order, rescue, audit, declared, self.recorder)
         self.dropped = DroppedDuplicates(
@@ -383,18 +368,6 @@ class Crawl:
             changes_urls=self.settings.changes_urls,
             knows_places=self.settings.skip_places is not None,
         )
-
-    def _on_foreign_filter(self) -> None:
-        name = self._crawler.settings["DUPEFILTER_CLASS"]
-        logger.warning(
-            "The duplicate filter %(filter)s does not ask for the fingerprints of "
-            "scrapy-urlcanon: the canonicalization rules have no effect, and what it drops is not "
-            "counted. Use one that asks crawler.request_fingerprinter, as Scrapy's own does.",
-            {"filter": name if isinstance(name, str) else global_object_name(name)},
-            extra={"spider": self._crawler.spider},
-        )
-        if self.dropped:
-            self.dropped.disown()
 
     def _on_audited(self, pair: AuditedPair) -> None:
         if self._shared:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from hashlib import sha1
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
 from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.python import global_object_name
 from scrapy.utils.request import RequestFingerprinter as ScrapyRequestFingerprinter
 
 from scrapy_urlcanon.crawl.canonical_urls import has_no_host
@@ -18,11 +20,14 @@ from scrapy_urlcanon.crawl.settings import META_KEY, PAGE_KEY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from scrapy.crawler import Crawler
     from scrapy.utils.request import RequestFingerprinterProtocol
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
     from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
     from scrapy_urlcanon.crawl.first_urls import FirstUrls
+
+logger = logging.getLogger(__name__)
 
 _REMEMBERED_URLS = 16_384
 _SPECIAL_META = frozenset({META_KEY, PAGE_KEY, MARK_KEY, "redirect_urls", "verbatim_url"})
@@ -192,4 +197,18 @@ class PageFingerprints:
         # Or the fallback would canonicalize it once more, with w3lib (Scrapy 2.17).
         return self._fallback.fingerprint(
             with_url(request, url, meta={**request.meta, "verbatim_url": True})
+        )
+
+
+def warn_of_another(crawler: Crawler) -> None:
+    """Say so where Scrapy asks another fingerprinter than one of ours."""
+    in_use = type(crawler.request_fingerprinter)
+    if not issubclass(in_use, PageFingerprints):
+        logger.warning(
+            "Requests are fingerprinted by %(in_use)s, so the canonicalization rules may "
+            "have no effect. Set REQUEST_FINGERPRINTER_CLASS to "
+            "scrapy_urlcanon.RequestFingerprinter, or, if another add-on replaced it, give "
+            "scrapy_urlcanon.Addon a higher number in ADDONS than that one has.",
+            {"in_use": global_object_name(in_use)},
+            extra={"spider": crawler.spider},
         )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from scrapy import signals
+from scrapy.utils.python import global_object_name
 
 from scrapy_urlcanon.crawl.seen import dupefilter_of, seen_fingerprints
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.utils.request import RequestFingerprinterProtocol
+
+logger = logging.getLogger(__name__)
 
 
 class AskedFingerprinter(Protocol):
@@ -52,7 +56,8 @@ class FirstUrls:
         """Begin to note which requests are scheduled; the scheduler has to be open.
 
         :param fingerprinter: that of the crawl.
-        :param on_foreign: is called where the duplicate filter turns out not to ask it.
+        :param on_foreign: is called where the duplicate filter turns out not to ask it, once that
+            is said.
         """
         dupefilter = dupefilter_of(crawler)
         self._seen = seen_fingerprints(dupefilter)
@@ -61,7 +66,7 @@ class FirstUrls:
             return
         scheduled = self._seen = set[bytes]()
         fingerprint = _Scheduled(fingerprinter, self._urls, scheduled).fingerprint
-        question = self.question = DoesItAsk(fingerprinter, on_foreign)
+        question = self.question = DoesItAsk(crawler, fingerprinter, on_foreign)
 
         def request_scheduled(request: Request) -> None:
             if not request.dont_filter:
@@ -114,7 +119,10 @@ class DoesItAsk:
     as listings. But it does not ask if it drops anything so, or has not asked when the crawl ends.
     """
 
-    def __init__(self, fingerprints: AskedFingerprinter, on_foreign: Callable[[], None]) -> None:
+    def __init__(
+        self, crawler: Crawler, fingerprints: AskedFingerprinter, on_foreign: Callable[[], None]
+    ) -> None:
+        self._crawler = crawler
         self._fingerprints = fingerprints
         self._on_foreign = on_foreign
         self.asks: bool | None = None
@@ -155,6 +163,14 @@ class DoesItAsk:
 
     def _is_foreign(self) -> None:
         self.asks = False
+        name = self._crawler.settings["DUPEFILTER_CLASS"]
+        logger.warning(
+            "The duplicate filter %(filter)s does not ask for the fingerprints of "
+            "scrapy-urlcanon: the canonicalization rules have no effect, and what it drops is not "
+            "counted. Use one that asks crawler.request_fingerprinter, as Scrapy's own does.",
+            {"filter": name if isinstance(name, str) else global_object_name(name)},
+            extra={"spider": self._crawler.spider},
+        )
         self._on_foreign()
 
 

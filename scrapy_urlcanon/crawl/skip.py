@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
+
+logger = logging.getLogger(__name__)
 
 
 class SkippedRequests:
@@ -125,13 +128,38 @@ class SkippedRequests:
         self._crawler.engine.crawl(rewritten(request, place, skip=skip.entry))
 
 
-def places_of(crawler: Crawler, settings: CrawlSettings) -> SkipPlaces | None:
-    """Return what knows where skipped pages are, for a crawl whose settings name it."""
-    if not settings.skip_places or crawler.spider is None:
-        return None
-    from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces  # noqa: PLC0415
+def skipped_requests(
+    crawler: Crawler,
+    settings: CrawlSettings,
+    canonicalizer: Canonicalizer,
+    canonical_urls: CanonicalUrls,
+    stats: CrawlStats,
+    *,
+    on_skipped: Callable[[Drop], None] | None,
+) -> SkippedRequests | None:
+    """Return what skips requests in a crawl, or None where no rule skips any.
 
-    return SkipPlaces.of_crawl(Path(settings.skip_places))
+    A receiver of its signal costs every request more than its fingerprint.
+
+    :raises ConfigurationError: if the file of places cannot be used.
+    """
+    path = settings.skip_places
+    if not canonicalizer.configuration.sets(SKIP):
+        if path:
+            logger.warning(
+                "URLCANON_SKIP_PLACES has no effect: no rule skips anything. `learn --skip` writes "
+                "such rules so that they hold.",
+                extra={"spider": crawler.spider},
+            )
+        return None
+    places = None
+    if path and crawler.spider is not None:
+        from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces  # noqa: PLC0415
+
+        places = SkipPlaces.of_crawl(Path(path))
+    return SkippedRequests(
+        crawler, canonicalizer, canonical_urls, stats, places=places, on_skipped=on_skipped
+    )
 
 
 def _is_to_be_fetched(request: Request) -> bool:

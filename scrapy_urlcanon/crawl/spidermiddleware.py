@@ -59,7 +59,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         self._requests = crawl.requests
         self._first_urls = crawl.first_urls
         self._rewrite = crawl.settings.rewrite
-        self._audit = crawl.audit if crawl.settings.audit else None
+        self._audit = crawl.sampling_audit
         self._dropped = crawl.dropped
         self._records_start = crawl.settings.record_start
         self._linking_pages = crawl.linking_pages
