@@ -35,6 +35,10 @@ class BoundedMapping(Generic[K, V]):
         """Return how many keys are remembered."""
         return len(self._young) + len(self._old)
 
+    def __contains__(self, key: K) -> bool:
+        """Tell whether *key* is remembered."""
+        return key in self._young or key in self._old
+
     def __iter__(self) -> Iterator[K]:
         """Yield the keys that are remembered, the ones that were set first before the others."""
         yield from self._old

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from scrapy import signals
 from w3lib.url import canonicalize_url
@@ -43,6 +43,10 @@ _REMEMBERED_VARIANTS = 200_000
 """Of so many variants it is known that they were counted, and at least of half of these."""
 
 
+DECLARED: Final = frozenset((RuleEntry(DECLARED_CANONICAL),))
+"""What a drop is due to where no rule is: another page declared its URL."""
+
+
 class Drop(NamedTuple):
     """One dropped request, attributed."""
 
@@ -71,6 +75,11 @@ class Drop(NamedTuple):
     def is_skipped(self) -> bool:
         """Whether it was skipped, and no duplicate."""
         return any(entry.is_skip for entry in self.entries)
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether another page declared its URL, which stands for it."""
+        return self.entries == DECLARED
 
     @property
     def is_exact(self) -> bool:
@@ -214,7 +223,7 @@ class DroppedDuplicates:
     def _count_kept_by_scrapy(self, request: Request, canonical: str) -> None:
         # What Scrapy's fingerprint is of; it would be kept for as long as the request is.
         key = hash((request.method, canonical, request.body))
-        if self._kept_by_scrapy.get(key) is None:
+        if key not in self._kept_by_scrapy:
             self._kept_by_scrapy[key] = True
             self._scrapy_would_keep += 1
 
@@ -233,12 +242,11 @@ class DroppedDuplicates:
         domain = domain_of(url)
         declaring = self._declared_by and self._declared_by(fingerprint)
         if declaring:
-            entries = frozenset((RuleEntry(DECLARED_CANONICAL),))
-            return Drop(request, declaring, fingerprint, entries, domain)
+            return Drop(request, declaring, fingerprint, DECLARED, domain)
         # A URL that is not canonical would have been noted: where none is, this one is canonical,
         # or no rule touched it, or its fingerprint is its own.
         first = self._first_urls.of(fingerprint) or url
-        entries = frozenset()
+        entries: frozenset[RuleEntry] = frozenset()
         if url != first and not names_its_page(request):
             entries = self._fired(request) | self._entries_that_fired(first)
         return Drop(request, first, fingerprint, entries, domain)

@@ -24,7 +24,6 @@ from scrapy_urlcanon.crawl.checks.trial import AuditedPair, Trial, rounds_of
 from scrapy_urlcanon.crawl.checks.walls import Walls
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RELEASED, RESCUE, mark_of, marked, with_url
 from scrapy_urlcanon.crawl.seen import record_as_seen
-from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 from scrapy_urlcanon.pages.same_page import sampled_lines
 from scrapy_urlcanon.pages.verdict import (
     CHANGED,
@@ -185,7 +184,7 @@ class Audit:
 
     def _is_auditable(self, drop: Drop) -> bool:
         page = self._fingerprints.page(drop.request)
-        if page is None or self._requests.is_missed(page) or DECLARED_CANONICAL in drop.rules:
+        if page is None or self._requests.is_missed(page) or drop.is_declared:
             return False
         # A start URL may fit a template that skips: it tells nothing of the others.
         return not drop.is_skipped or not self._requests.is_had(page)

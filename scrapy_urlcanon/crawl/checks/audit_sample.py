@@ -16,7 +16,7 @@ from scrapy_urlcanon.crawl.checks.fetch_budget import FetchBudget, Need
 from scrapy_urlcanon.crawl.checks.sites import Sites
 from scrapy_urlcanon.crawl.checks.waiting_entries import WaitingEntries
 from scrapy_urlcanon.crawl.own_requests import AUDIT, RESCUE, asks_by_url, mark_of
-from scrapy_urlcanon.crawl.settings import ACTING_META, DECLARED_CANONICAL, META_KEY
+from scrapy_urlcanon.crawl.settings import ACTING_META, META_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -273,7 +273,7 @@ class AuditSample:
 
     def merge_of(self, drop: Drop) -> Merge:
         """Return what merged *drop*, which is to be audited."""
-        if drop.rules == {DECLARED_CANONICAL} or drop.is_skipped:
+        if drop.is_declared or drop.is_skipped:
             return Merge(tuple(drop.entries), is_joint=False)
         merge = merge_of(self._canonicalizer, drop.request.url, drop.first)
         # What no option does is audited too; there is nothing to suspend.

@@ -12,7 +12,6 @@ from attrs import define, field
 
 from scrapy_urlcanon.crawl.checks.entry_record import OtherPage
 from scrapy_urlcanon.crawl.recovery.job_files import has_begun
-from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
 from scrapy_urlcanon.pages.verdict import MOST_FETCHES, Comparison, Judgement, Side, Verdict
 
 if TYPE_CHECKING:
@@ -143,7 +142,7 @@ class Trial:
 
         :param contents: reads what it showed.
         """
-        if DECLARED_CANONICAL in self.drop.rules or not (self.response and self.comparison):
+        if self.drop.is_declared or not (self.response and self.comparison):
             return False
         return contents.read(self.response).digest != self.comparison.reference.digest
 

@@ -76,7 +76,7 @@ class Belief:
         :param content: digest of what the page shows.
         """
         key = (way, content, same_page)
-        if self._counted.get(key):
+        if key in self._counted:
             return
         self._counted[key] = True
         right, wrong = self._pages.get(way) or (0, 0)
@@ -167,4 +167,4 @@ class Claims:
 
     def is_disputed(self, page: bytes, claim: Claim) -> bool:
         """Tell whether something that was seen speaks against *claim*, which is about *page*."""
-        return self._disputed.get(page) is True or self._owners.get(claim.content) != page
+        return page in self._disputed or self._owners.get(claim.content) != page

@@ -20,21 +20,13 @@ from scrapy_urlcanon.crawl.canonical_urls import OWN_RULES
 from scrapy_urlcanon.crawl.declared.claims import Belief, Claim, Claims, Way
 from scrapy_urlcanon.crawl.declared.link_labels import LinkLabels
 from scrapy_urlcanon.crawl.declared.open_claims import OpenClaim, OpenClaims
-from scrapy_urlcanon.crawl.dropped import Drop
+from scrapy_urlcanon.crawl.dropped import DECLARED, Drop
 from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
-from scrapy_urlcanon.crawl.own_requests import (
-    RELEASED,
-    is_unfiltered,
-    marked,
-    with_url,
-)
+from scrapy_urlcanon.crawl.own_requests import RELEASED, is_unfiltered, marked, with_url
 from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.seen import record_as_seen, warn_of_no_filter
-from scrapy_urlcanon.crawl.settings import (
-    DECLARED_CANONICAL,
-    DECLARED_CANONICAL_SETTING,
-)
+from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_SETTING
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.learn.canonicals import is_implausible, way_of
 from scrapy_urlcanon.learn.location import locate
@@ -146,9 +138,9 @@ class DeclaredCanonicalPages:
             # The rules may have changed since, and what they make one page.
             is_about_it = self._fingerprints.page(request, claim.target) == page
             if is_about_it and claim.callback == callback and self._is_believed(page, claim):
-                if self._probed.get(page) is None and self._belief.takes_probe(claim.way):
+                if page not in self._probed and self._belief.takes_probe(claim.way):
                     self._probed[page] = True
-                if self._probed.get(page):
+                if page in self._probed:
                     return
                 was_seen = record_as_seen(self._crawler, request)
                 if was_seen is None:
@@ -231,7 +223,7 @@ class DeclaredCanonicalPages:
         """Audit or remember *drop*, if a declared canonical URL is the reason for it."""
         page = drop.fingerprint
         claim = self._seen.get(page)
-        if claim is None or DECLARED_CANONICAL not in drop.rules:
+        if claim is None or not drop.is_declared:
             return
         # Also where it is audited: the callback may raise at the page that stands for it.
         self._remember(drop)
@@ -243,7 +235,7 @@ class DeclaredCanonicalPages:
     def audited(self, pair: AuditedPair) -> None:
         """Note what the audit found."""
         is_told = pair.judgement.verdict is not Verdict.CANNOT_TELL
-        if not is_told or RuleEntry(DECLARED_CANONICAL) not in pair.entries:
+        if not is_told or DECLARED.isdisjoint(pair.entries):
             return
         page = self._fingerprints.fingerprint(Request(pair.url))
         claim = self._seen.get(page)
@@ -333,7 +325,7 @@ class DeclaredCanonicalPages:
         elif self._open.is_full or self._belief.is_refuted(claim.way):
             self._count(claim, claim.content, same_page=False)
         else:
-            is_probe = bool(self._probed.get(claim.target_page))
+            is_probe = claim.target_page in self._probed
             self._open.add(OpenClaim(claim, content, shown, is_probe))
 
     def _look_again(self, each: OpenClaim, template: Request, *, at_any_cost: bool = False) -> None:
@@ -354,9 +346,8 @@ class DeclaredCanonicalPages:
             self._count(claim, each.content.digest, same_page=True)
         else:
             request = with_url(template, claim.target)
-            entries = frozenset((RuleEntry(DECLARED_CANONICAL),))
             is_begun = self._audit.compare(
-                Drop(request, claim.url, claim.target_page, entries, way.domain),
+                Drop(request, claim.url, claim.target_page, DECLARED, way.domain),
                 claim.page,
                 declaring,
                 each.shown,

@@ -159,7 +159,7 @@ class OrderedCrawl:
             for left in self._left.so_far():
                 self._note_left(left)
         page = self._page_of(request)
-        return page is not None and self._left_pages.get(page) is not None
+        return page is not None and page in self._left_pages
 
     def leave(self, request: Request) -> bool:
         """Write down *request*, which is not fetched; tell whether that went well."""

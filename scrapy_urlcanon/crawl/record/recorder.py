@@ -137,7 +137,7 @@ class Recorder:
 
     def _record_redirects(self, request: Request) -> None:
         for source, status, target in _redirects(request):
-            if self._redirects.get(source) is None:
+            if source not in self._redirects:
                 self._redirects[source] = True
                 self._store.add_redirect(source, status, target, key=self.links.key_of_url(source))
                 self.links.redirected(source, target)

@@ -39,7 +39,7 @@ from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, ON_THEIR_WAY, Fate, State
 from scrapy_urlcanon.crawl.seen import scheduler_of
-from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DELTAFETCH
+from scrapy_urlcanon.crawl.settings import DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class PageRequests:
             self._depths.rename(page, new)
             for callback in self._lives.callbacks:
                 url = self._led.pop((page, callback))
-                if url is not None and self._led.get((new, callback)) is None:
+                if url is not None and (new, callback) not in self._led:
                     self._led[new, callback] = url
 
     # What happens to it.
@@ -268,7 +268,7 @@ class PageRequests:
         request = drop.request
         self._sweep()
         callback = self._callback(request)
-        if DECLARED_CANONICAL in drop.rules:
+        if drop.is_declared:
             # What stands for it is another page, which the spider has.
             pages = self.redirected_to(request)
             for source in self._bring(pages, callback):
@@ -423,7 +423,7 @@ class PageRequests:
             return
         for url in urls:
             page = self._fingerprints.page(request, url)
-            if page and not pages.get(page, True) and self._led.get((page, callback)) is None:
+            if page and not pages.get(page, True) and (page, callback) not in self._led:
                 self._led[page, callback] = _fetched_url(url)
 
     def _pages_of(self, request: Request) -> dict[bytes, bool]:
