@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydispatch.dispatcher import getAllReceivers, liveReceivers  # type: ignore[import-untyped]
 from scrapy import Request, signals
@@ -11,6 +11,7 @@ from scrapy.core.engine import ExecutionEngine
 from scrapy.core.scheduler import Scheduler
 from scrapy.downloadermiddlewares.offsite import OffsiteMiddleware
 from scrapy.dupefilters import RFPDupeFilter
+from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.misc import load_object
 
 from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_Receiver = TypeVar("_Receiver", bound="Callable[..., None]")
+_TOLD = "is_told_of_repeated"
 FILTER_KEYS = frozenset({DROP_KEY, RECORD_KEY})
 ITEMS_AT_ONCE = 200
 """So many items of a callback Scrapy takes before it comes to anything else, for the default of
@@ -123,19 +126,11 @@ class RepeatedRequests:
     its place.
 
     :param outermost: the spider middleware that drops: none may come between it and the engine.
-    :param on_scheduled: a receiver of ``request_scheduled`` that takes note of each request, and is
-        told here of those that come to no scheduler.
     """
 
-    def __init__(
-        self,
-        crawler: Crawler,
-        outermost: object,
-        on_scheduled: Callable[[Request], None] | None,
-    ) -> None:
+    def __init__(self, crawler: Crawler, outermost: object) -> None:
         self._crawler = crawler
         self._outermost = outermost
-        self._on_scheduled = on_scheduled
 
     @staticmethod
     def are_dropped(settings: BaseSettings) -> bool:
@@ -149,6 +144,10 @@ class RepeatedRequests:
         seen = seen_fingerprints(dupefilter)
         fingerprinter = getattr(dupefilter, "fingerprinter", None)
         if seen is None or fingerprinter is None or not self._is_way_clear(scheduler):
+            return _drops_none
+        receivers = self._receivers(signals.request_scheduled)
+        to_tell = [receiver for receiver in receivers if not _is_of_offsite(receiver)]
+        if not all(getattr(receiver, _TOLD, False) for receiver in to_tell):
             return _drops_none
         left = ITEMS_AT_ONCE
         on_its_way: set[bytes] = set()
@@ -167,9 +166,10 @@ class RepeatedRequests:
                 on_its_way.add(fingerprint)
                 return False
             left -= 1
-            if self._on_scheduled:
-                self._on_scheduled(each)
-            dupefilter.log(each, self._crawler.spider)
+            # As of the signal, all hear of it, whichever of them refuses it.
+            refusals = [self._is_refused(each, receiver) for receiver in to_tell]
+            if not any(refusals):
+                dupefilter.log(each, self._crawler.spider)
             return True
 
         return drop
@@ -182,15 +182,34 @@ class RepeatedRequests:
             and engine.scraper.spidermw.middlewares[0] is self._outermost
             and _asks_filter_alone(type(scheduler))
             and not self._receivers(signals.request_dropped)
-            and all(map(self._is_known, self._receivers(signals.request_scheduled)))
         )
 
-    def _is_known(self, receiver: object) -> bool:
-        """Tell whether what *receiver* does with a request that was seen is done here too."""
-        return receiver == self._on_scheduled or _is_of_offsite(receiver)
+    def _is_refused(self, request: Request, receiver: Callable[[Request], None]) -> bool:
+        """Tell *receiver* that *request* is scheduled; return whether it refuses that."""
+        try:
+            receiver(request)
+        except IgnoreRequest:
+            return True
+        except Exception:  # As the signal: it ends no crawl.
+            logger.exception(
+                "Error caught when %(request)s was scheduled",
+                {"request": request},
+                extra={"spider": self._crawler.spider},
+            )
+        return False
 
     def _receivers(self, signal: object) -> list[Any]:
         return [*liveReceivers(getAllReceivers(self._crawler.signals.sender, signal))]
+
+
+def told_of_repeated(receiver: _Receiver) -> _Receiver:
+    """Mark a receiver of ``request_scheduled`` that :class:`RepeatedRequests` is to tell itself.
+
+    It takes the request alone, and may raise :exc:`~scrapy.exceptions.IgnoreRequest`, as for the
+    engine.
+    """
+    setattr(receiver, _TOLD, True)
+    return receiver
 
 
 def _drops_none(each: object) -> bool:

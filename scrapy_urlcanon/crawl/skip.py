@@ -23,12 +23,13 @@ from scrapy_urlcanon.crawl.own_requests import (
     mark_of,
     rewritten,
 )
+from scrapy_urlcanon.crawl.seen import told_of_repeated
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scrapy import Request, Spider
+    from scrapy import Request
     from scrapy.crawler import Crawler
 
     from scrapy_urlcanon.canonicalizer import Canonicalizer
@@ -77,7 +78,8 @@ class SkippedRequests:
         if places:
             crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
-    def request_scheduled(self, request: Request, spider: Spider) -> None:
+    @told_of_repeated
+    def request_scheduled(self, request: Request) -> None:
         """Count *request* and refuse it if a template fits it.
 
         :raises IgnoreRequest: which the engine takes for an answer (Scrapy 2.19,
@@ -99,7 +101,9 @@ class SkippedRequests:
             if self._on_skipped:
                 self._on_skipped(self._drop(request, skip))
             raise IgnoreRequest(f"its page is always found elsewhere: {skip.entry}")
-        if not self._has_led_here(place, request) and not leads_off_site(request, place, spider):
+        if not self._has_led_here(place, request) and not leads_off_site(
+            request, place, self._crawler.spider
+        ):
             self._stats.inc(Stat.SKIPPED, template=skip.entry)
             self._replace(request, place, skip)
             raise IgnoreRequest(f"its page is always found elsewhere: {place}")

@@ -65,9 +65,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         self._linking_pages = crawl.linking_pages
         self._order = crawl.ordered.order if crawl.ordered else None
         self._recorded_links = crawl.recorder.links if crawl.recorder else None
-        self._repeated = RepeatedRequests(
-            crawler, self, self._job.request_scheduled if self._job else None
-        )
+        self._repeated = RepeatedRequests(crawler, self)
         has_output = (
             RepeatedRequests.are_dropped(crawler.settings)
             or self._rewrite

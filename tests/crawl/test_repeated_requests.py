@@ -1,5 +1,8 @@
 """What was seen is dropped where it is yielded, unless somebody on the way would miss it."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 from loopback import page
 from scrapy import Request, signals
@@ -38,12 +41,11 @@ def menu(request):
     return page(MENU)
 
 
-@pytest.mark.parametrize("job", [None, "job"])
 @pytest.mark.parametrize("plugin", [True, False])
 @deferred_f_from_coro_f
-async def test_what_was_seen_does_not_come_to_the_scheduler(crawl, enqueued, plugin, job):
+async def test_what_was_seen_does_not_come_to_the_scheduler(crawl, enqueued, plugin):
     """It counts as dropped nevertheless, as often as without the plugin."""
-    result = await crawl(menu, {**SETTINGS, "URLCANON_ENABLED": plugin, "JOBDIR": job})
+    result = await crawl(menu, {**SETTINGS, "URLCANON_ENABLED": plugin})
     assert result.stats["dupefilter/filtered"] == SEEN
     assert len(enqueued) == (21 if plugin else 21 + SEEN)
     assert sorted(result.hits) == sorted(["/", *(f"/{n}" for n in range(20))])
@@ -86,6 +88,41 @@ async def test_who_listens_hears_of_all(crawl, signal, count):
     result = await crawl(menu, SETTINGS, spider=spider)
     assert len(result.crawler.spider.heard) == count
     assert result.stats["dupefilter/filtered"] == SEEN
+
+
+def skipping(request):
+    """Answer with links to all pages, among them ones that rules skip."""
+    variants = "".join(f"<a href=/{n}?sid={n % 3}>{n}</a>" for n in range(20))
+    return page(f"{MENU}<a href=/skipped-1>1</a><a href=/skipped-2>2</a>{variants}{request.path}")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"JOBDIR": "job"}, {"URLCANON_SEEN": "seen.sqlite"}, {"URLCANON_RECORD_START": True}],
+)
+@pytest.mark.parametrize("template", [None, "/skipped-{id:digits}"])
+@deferred_f_from_coro_f
+async def test_who_of_ours_listens_is_told(crawl, enqueued, settings, template):
+    """All is counted as where somebody listens, for whom every request goes to the engine."""
+    rules = {"drop_params": ["sid"], **({"skip": [template]} if template else {})}
+    settings = {**SETTINGS, "URLCANON_RULES": {"site.example": rules}, **settings}
+    counted, asked = [], []
+    for spider in (
+        FollowSpider,
+        type("Heard", (Listening,), {"signal": signals.request_scheduled}),
+    ):
+        for path in (Path("job"), Path("seen.sqlite")):
+            shutil.rmtree(path, ignore_errors=True)
+            path.unlink(missing_ok=True)
+        enqueued.clear()
+        start = [f"{SITE}/", Request(f"{SITE}/skipped-1", dont_filter=True)]
+        result = await crawl(skipping, settings, spider=spider, start=start)
+        counted.append((result.figures, result.stats["dupefilter/filtered"], sorted(result.hits)))
+        asked.append(len(enqueued))
+    assert counted[0] == counted[1]
+    # All links of the first page, each new or for a page that is on its way, and none of others.
+    assert asked[0] < 50
+    assert asked[1] > 850
 
 
 class Renaming:

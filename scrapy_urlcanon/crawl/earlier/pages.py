@@ -25,6 +25,7 @@ from scrapy_urlcanon.crawl.reading import page_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.recovery.unwritten import FailingFile
+from scrapy_urlcanon.crawl.seen import told_of_repeated
 from scrapy_urlcanon.crawl.settings import ITEM, REFETCH_KEY, TEXT
 from scrapy_urlcanon.crawl.stats import Stat
 
@@ -138,6 +139,7 @@ class EarlierPages:
         except sqlite3.Error as error:
             self._failing.note(error)
 
+    @told_of_repeated
     def request_scheduled(self, request: Request) -> None:
         """Refuse *request* if an earlier run has got its page.
 

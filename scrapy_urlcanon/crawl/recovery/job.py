@@ -25,8 +25,14 @@ from scrapy_urlcanon.crawl.recovery.journal import FILE, OUTCOMES, Journal, Kind
 from scrapy_urlcanon.crawl.recovery.replay import Replay
 from scrapy_urlcanon.crawl.recovery.spider_output import SpiderOutput
 from scrapy_urlcanon.crawl.recovery.under_rules import under_rules
-from scrapy_urlcanon.crawl.recovery.written_requests import WrittenRequests
-from scrapy_urlcanon.crawl.seen import FILTER_KEYS, is_local, record_as_seen, scheduler_of
+from scrapy_urlcanon.crawl.recovery.written_requests import WrittenRequests, data_of
+from scrapy_urlcanon.crawl.seen import (
+    FILTER_KEYS,
+    is_local,
+    record_as_seen,
+    scheduler_of,
+    told_of_repeated,
+)
 from scrapy_urlcanon.crawl.seen_sets.base import SCRAPY_FILE
 from scrapy_urlcanon.crawl.seen_sets.stored import files_in
 from scrapy_urlcanon.crawl.stats import Stat
@@ -60,7 +66,6 @@ _ADDED_TO_META = OF_ANOTHER_URL | {
     "download_timeout",
     "proxy",
 }
-_EMPTY: tuple[object, ...] = (None, b"", [], {}, 0, False)
 
 
 class JobRecovery:
@@ -191,6 +196,7 @@ class JobRecovery:
             self._restore_waiting()
         self._is_resumed = True
 
+    @told_of_repeated
     def request_scheduled(self, request: Request) -> None:
         """Write down that *request* goes to the scheduler, unless the journal has it."""
         identity = b""
@@ -273,7 +279,7 @@ class JobRecovery:
 
     def _add_request(self, kind: Kind, request: Request, identity: bytes = b"") -> bool:
         try:
-            data = _without_empty(request.to_dict(spider=self._crawler.spider))
+            data = data_of(request, self._crawler.spider)
             fingerprint = self._fingerprints.fingerprint(request)
             return self._add(Record(kind, fingerprint, identity=identity, request=data))
         except ValueError:
@@ -485,11 +491,3 @@ class JobRecovery:
         if entry.request is None:
             return None
         return request_from_dict(entry.request, spider=self._crawler.spider)
-
-
-def _without_empty(data: dict[str, Any]) -> dict[str, Any]:
-    """Return what the constructor needs to be told: not what it takes for granted."""
-    if "_class" in data:
-        # Who knows what a subclass takes for granted.
-        return data
-    return {name: value for name, value in data.items() if value not in _EMPTY}

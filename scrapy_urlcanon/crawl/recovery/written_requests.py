@@ -1,15 +1,35 @@
-"""Knows which requests the journal of a job has, so that none is written again for each link."""
+"""What the journal of a job says of a request, and which it has said, to write none twice."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 
 from scrapy_urlcanon.crawl.own_requests import asks_by_url, is_unfiltered
 
+if TYPE_CHECKING:
+    from scrapy import Spider
+
+_EMPTY: tuple[object, ...] = (None, b"", [], {}, 0, False)
 _REMEMBERED = 16_384
 _PLAIN = frozenset({str, bytes, int, float, bool, type(None)})
 """Types of what is the same for good: an object that a request carries may be changed."""
 _REFERER = frozenset({b"Referer"})
+
+
+def data_of(request: Request, spider: Spider | None) -> dict[str, Any]:
+    """Return what makes *request* again (:func:`~scrapy.utils.request.request_from_dict`).
+
+    Without what is empty, as its constructor takes it to be.
+
+    :raises ValueError: if it cannot be made again: its callback is no method of *spider*.
+    """
+    data = request.to_dict(spider=spider)
+    if "_class" in data:
+        # Who knows what a subclass takes for granted.
+        return data
+    return {name: value for name, value in data.items() if value not in _EMPTY}
 
 
 class WrittenRequests:

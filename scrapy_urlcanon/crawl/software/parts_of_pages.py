@@ -14,6 +14,7 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.own_requests import is_plain
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
+from scrapy_urlcanon.crawl.seen import told_of_repeated
 from scrapy_urlcanon.crawl.software.authority import authority_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.profiles.installation import templates_at
@@ -120,6 +121,7 @@ class PartsOfPages:
         """The requests that are held, in the order in which they came."""
         return (request for request, _ in self._held.values())
 
+    @told_of_repeated
     def request_scheduled(self, request: Request) -> None:
         """Refuse *request* where its page is seen already, or may be.
 
