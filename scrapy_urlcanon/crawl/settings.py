@@ -59,8 +59,8 @@ REPORT_FORMATS: Final = {
 
 By its path, as :data:`.components.REPORT`: settings are checked where no report is imported.
 """
-_NO_PATH: Final = (False, "", "0", "false", "False", "none", "None")
-"""What a command line may have for no path; a file of such a name is ``./False``."""
+_OFF: Final = (False, "", "0", "false", "False", "none", "None")
+"""What a command line may have for no path and no order; a file of such a name is ``./False``."""
 _JOB_RULES: Final = ("warn", "error", "keep")
 _ORDERS: Final = ("novelty",)
 ITEM, TEXT, _ = _SEEN_BY = ("item", "text", "response")
@@ -111,9 +111,9 @@ def _share(name: str, value: Any) -> float:
 
 
 def _order(name: str, value: Any) -> str | None:
-    if value in ("", *_ORDERS):
-        return value or None
-    raise _expected_one_of(name, "'novelty' or nothing", value, _ORDERS)
+    if value in (*_OFF, *_ORDERS):
+        return None if value in _OFF else str(value)
+    raise _expected(name, "'novelty' or nothing", value, _ORDERS)
 
 
 def _one_of(*known: str) -> Callable[[str, Any], str]:
@@ -121,7 +121,7 @@ def _one_of(*known: str) -> Callable[[str, Any], str]:
         if value in known:
             return str(value)
         *others, last = map(repr, known)
-        raise _expected_one_of(name, f"{', '.join(others)} or {last}", value, known)
+        raise _expected(name, f"{', '.join(others)} or {last}", value, known)
 
     return read
 
@@ -159,28 +159,39 @@ def _order_by(name: str, value: Any) -> Any:
         message = f"expected the path of a callable, got {value!r}: {error}"
         raise ConfigurationError([Problem(name, message)]) from error
     expected = "'text', 'items' or the path of a callable"
-    raise _expected_one_of(name, expected, value, ("text", "items"))
+    raise _expected(name, expected, value, ("text", "items"))
 
 
 def _rules(name: str, value: Any) -> Any:
     """Return *value* as plain data: a command line gives JSON, Scrapy its own mapping."""
-    try:
-        if isinstance(value, str):
-            # From the command line: few crawls are to wait for the import.
-            from scrapy_urlcanon.rule_files.documents import parse_json  # noqa: PLC0415
-
-            return parse_json(value, unique_keys=True)
-    except ValueError as error:
-        message = f"expected a mapping or JSON: {error}"
-        raise ConfigurationError([Problem(name, message)]) from None
+    if isinstance(value, str):
+        return _json(name, value, "a mapping")
     return value.copy_to_dict() if isinstance(value, BaseSettings) else value
 
 
+def _json(name: str, text: str, expected: str) -> Any:
+    # From the command line: few crawls are to wait for the import.
+    from scrapy_urlcanon.rule_files.documents import parse_json  # noqa: PLC0415
+
+    try:
+        return parse_json(text, unique_keys=True)
+    except ValueError as error:
+        message = f"expected {expected} or JSON: {error}"
+        raise ConfigurationError([Problem(name, message)]) from None
+
+
+def _listed(name: str, text: str) -> list[Any]:
+    """Return the list that *text* is: JSON, or names with commas between, as Scrapy takes it."""
+    if text.lstrip().startswith("["):
+        return list(_json(name, text, "names with commas between"))
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
 def _paths(name: str, value: Any) -> tuple[str, ...]:
-    if value in _NO_PATH:
+    if value in _OFF:
         return ()
     if isinstance(value, str):
-        value = [path.strip() for path in value.split(",") if path.strip()]
+        value = _listed(name, value)
     elif isinstance(value, os.PathLike):
         value = [value]
     elif not isinstance(value, (list, tuple)):
@@ -219,8 +230,8 @@ def _fingerprinter(name: str, value: Any) -> Any:
 
 
 def _sites(name: str, value: Any) -> bool | frozenset[str]:
-    if isinstance(value, str) and "." in value:
-        value = [host.strip() for host in value.split(",") if host.strip()]
+    if isinstance(value, str) and ("." in value or value.lstrip().startswith("[")):
+        value = _listed(name, value)
     if not isinstance(value, (list, tuple)):
         try:
             return _flag(name, value)
@@ -250,11 +261,11 @@ def _host(text: Any) -> str:
 
 
 def _path_of_store(name: str, value: Any) -> str | None:
-    return None if value in _NO_PATH else _path_of_file(name, value)
+    return None if value in _OFF else _path_of_file(name, value)
 
 
 def _path_of_file(name: str, value: Any) -> str:
-    if not isinstance(value, (str, os.PathLike)) or value in (*_NO_PATH, "true", "True"):
+    if not isinstance(value, (str, os.PathLike)) or value in (*_OFF, "true", "True"):
         raise _expected(name, "a path", value)
     template = _at_home(value)
     problem = problem_of_file(template)
@@ -286,16 +297,9 @@ def _problem_of_report(template: str) -> str | None:
     return None
 
 
-def _expected(name: str, expected: str, value: object) -> ConfigurationError:
-    return ConfigurationError([Problem(name, f"expected {expected}, got {value!r}")])
-
-
-def _expected_one_of(
-    name: str, expected: str, value: object, known: tuple[str, ...]
-) -> ConfigurationError:
-    (problem,) = _expected(name, expected, value).problems
-    message = problem.message + (did_you_mean(value, known) if isinstance(value, str) else "")
-    return ConfigurationError([problem._replace(message=message)])
+def _expected(name: str, expected: str, value: object, known: Any = ()) -> ConfigurationError:
+    nearest = did_you_mean(value, known) if isinstance(value, str) else ""
+    return ConfigurationError([Problem(name, f"expected {expected}, got {value!r}{nearest}")])
 
 
 def _setting(read: Callable[[str, Any], Any], *, default: object) -> Any:

@@ -80,6 +80,34 @@ def test_paths_on_a_command_line_may_have_spaces_between(name):
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("rules_files", '["a.toml", "b, c.json"]', ("a.toml", "b, c.json")),
+        ("report", ' ["a.csv"]', ("a.csv",)),
+        ("profiles", '["mediawiki"]', ("mediawiki",)),
+        ("profiles", "[]", ()),
+        ("rewrite", '["localhost", "a.example"]', {"localhost", "a.example"}),
+    ],
+)
+def test_list_on_a_command_line_may_be_json(name, text, expected):
+    """As mappings are, and as a list is written in `settings.py`."""
+    assert value_of(name, Settings({name_of(name): text})) == expected
+
+
+@pytest.mark.parametrize("name", ["rules_files", "rewrite"])
+def test_list_that_is_no_json_is_an_error_that_says_so(name):
+    """The quotes of Python are none of JSON, and no file has such a name."""
+    with pytest.raises(ConfigurationError, match="expected names with commas between or JSON: "):
+        value_of(name, Settings({name_of(name): "['a.example']"}))
+
+
+@pytest.mark.parametrize("value", [None, False, "", "False", "none"])
+def test_what_turns_a_file_off_turns_the_order_off(value):
+    """One spider of a project may do without."""
+    assert value_of("order", Settings({"URLCANON_ORDER": value})) is None
+
+
+@pytest.mark.parametrize(
     ("value", "expected"),
     [
         ("a.example, B.example,", {"a.example", "b.example"}),
