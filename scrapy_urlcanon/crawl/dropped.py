@@ -16,7 +16,7 @@ from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.canonical_urls import names_its_page
 from scrapy_urlcanon.crawl.own_requests import REWRITTEN, is_plain, mark_of, with_url
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, META_KEY
-from scrapy_urlcanon.crawl.stats import Stat
+from scrapy_urlcanon.crawl.stats import OTHER_DOMAINS, Stat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -280,7 +280,7 @@ class DroppedDuplicates:
             self._stats.set(Stat.DROPPED_BY_ENTRY, count, rule=str(entry))
         others = dropped - sum(count for _, count in ranked[:_TOP_DOMAINS])
         if others:
-            self._stats.set(Stat.DROPPED_ON_DOMAIN, others, domain="other")
+            self._stats.set(Stat.DROPPED_ON_DOMAIN, others, domain=OTHER_DOMAINS)
         stats = self._stats.all()
         # Scrapy's DummyStatsCollector keeps nothing, and there is nothing to sum up.
         if Stat.REQUESTS.key() in stats:

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 PREFIX: Final = "urlcanon/"
+OTHER_DOMAINS: Final = "other"
+"""In the place of a domain: all those that have no stat of their own."""
 
 
 class Stat(Enum):

@@ -1,4 +1,4 @@
-"""The summary of a crawl for the log, in no more than 20 lines."""
+"""The summary of a crawl for the log, in no more than 25 lines."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.canonicalizer.rules import documentation
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL, DECLARED_CANONICAL_TITLE
-from scrapy_urlcanon.crawl.stats import Stat
+from scrapy_urlcanon.crawl.stats import OTHER_DOMAINS, Stat
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 _EVENTS = {
     Stat.SEEN_SKIPPED: "refused: an earlier run has got the page",
     Stat.RESCUED: "rescued: the URL that was kept failed",
-    Stat.AUDITED: "audited: fetched to compare it with the page that was kept",
+    Stat.AUDITED: "audited: fetched, and compared with the page that was kept",
     Stat.AUDIT_FALSE_MERGE: "  another page than the one kept",
+    Stat.AUDIT_UNJUDGED: "fetched for the audit too, which could tell nothing of them",
 }
 _OPTIONS = 4
 _DOMAINS = 2
@@ -80,21 +81,28 @@ def _lines(stats: Mapping[str, Any]) -> Iterator[str]:
         {f"{name:{width}}  {title_of(name)}".rstrip(): count for name, count in options.items()},
         _OPTIONS,
     )
-    yield from _table("By domain", Stat.DROPPED_ON_DOMAIN.counts(stats), _DOMAINS)
+    domains = Stat.DROPPED_ON_DOMAIN.counts(stats)
+    rest = domains.pop(OTHER_DOMAINS, 0)
+    yield from _table("By domain", domains, _DOMAINS, rest)
 
 
-def _table(title: str, counts: Mapping[str, int], rows: int) -> Iterator[str]:
+def _table(title: str, counts: Mapping[str, int], rows: int, rest: int = 0) -> Iterator[str]:
+    """Yield the lines of a table.
+
+    :param rest: what was counted for others than *counts* has, however many these are.
+    """
     if not counts:
         return
     yield title
     ranked = list(counts.items())
     # One more fits in the place of "1 other".
-    shown = ranked if len(ranked) == rows + 1 else ranked[:rows]
+    shown = ranked if len(ranked) == rows + 1 and not rest else ranked[:rows]
     for name, count in shown:
         yield _row(count, name)
     others = ranked[len(shown) :]
-    if others:
-        yield _row(sum(count for _, count in others), count_of(len(others), "other"))
+    count = sum(count for _, count in others) + rest
+    if count:
+        yield _row(count, "others" if rest else count_of(len(others), "other"))
 
 
 def _row(count: int, text: str) -> str:
