@@ -67,6 +67,15 @@ def example(template: str) -> str:
     return template % _EXAMPLE
 
 
+def has_time(template: str) -> bool:
+    """Tell whether each crawl is to have a file of its own at *template*, which has no problem.
+
+    >>> has_time("%(name)s-%(time)s.json"), has_time("100%%(time)s.json")
+    (True, False)
+    """
+    return "time" in _PLACEHOLDER.findall(template.replace("%%", ""))
+
+
 def fill(template: str, *, name: str, time: datetime) -> str:
     """Return the path that *template*, which has no problem, stands for.
 

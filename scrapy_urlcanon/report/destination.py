@@ -40,6 +40,21 @@ def destinations(templates: Iterable[str], *, name: str, time: datetime) -> tupl
     return paths
 
 
+def untaken(path: Path) -> Path:
+    """Return *path*, or where there is such a file one with a number that nobody has.
+
+    For a path with the time of the start: what is there is of a crawl that started in that second.
+
+    >>> untaken(Path("no such folder/books.html")).name
+    'books.html'
+    """
+    free, number = path, 1
+    while free.exists():
+        number += 1
+        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return free
+
+
 def _prepare(path: Path) -> None:
     """Make the directory of *path*, and make sure that the file can be written at the end.
 

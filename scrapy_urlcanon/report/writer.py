@@ -14,9 +14,9 @@ from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.crawl import Crawl
 from scrapy_urlcanon.crawl.settings import REPORT_FORMATS
-from scrapy_urlcanon.files import write_atomically
+from scrapy_urlcanon.files import has_time, write_atomically
 from scrapy_urlcanon.redaction import redact
-from scrapy_urlcanon.report.destination import destinations
+from scrapy_urlcanon.report.destination import destinations, untaken
 from scrapy_urlcanon.report.document import Report
 from scrapy_urlcanon.report.section import sections
 
@@ -58,8 +58,12 @@ class ReportWriter:
         self._started = datetime.now(timezone.utc)
         self._spider = (crawler.spider or crawler.spidercls).name
         # Before the first request: not at the end of a crawl of three days.
-        paths = destinations(crawl.settings.report, name=self._spider, time=self._started)
+        templates = crawl.settings.report
+        paths = destinations(templates, name=self._spider, time=self._started)
         self._forms = {path: load_object(REPORT_FORMATS[path.suffix.lower()]) for path in paths}
+        self._dated = {
+            path for path, template in zip(paths, templates, strict=True) if has_time(template)
+        }
         self._sections = [section(crawl.canonicalizer) for section in sections()]
         for section in self._sections:
             crawl.on_drop(section.note_drop)
@@ -81,10 +85,13 @@ class ReportWriter:
     def engine_stopped(self) -> None:
         """Write the report to each path; one that fails stops no other."""
         report = self._report()
-        for path, form in self._forms.items():
+        for named, form in self._forms.items():
+            path = named
             try:
                 # It was there when the crawl began, three days ago perhaps.
                 path.parent.mkdir(parents=True, exist_ok=True)
+                if path in self._dated:
+                    path = untaken(path)
                 write_atomically(path, form(report))
             except OSError as error:
                 logger.error(  # noqa: TRY400 - the message says it all

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shutil
 from datetime import datetime, timezone
+from types import SimpleNamespace
 
 import pytest
 from loopback import page
@@ -63,3 +64,15 @@ async def test_folder_that_is_gone_when_the_crawl_ends(crawl, tmp_path):
 
     await crawl(respond, {"URLCANON_REPORT": "reports/report.csv"})
     assert [path.name for path in tmp_path.rglob("*.csv")] == ["report.csv"]
+
+
+@deferred_f_from_coro_f
+async def test_crawls_that_start_in_one_second_have_a_report_each(crawl, tmp_path, monkeypatch):
+    """A path without the time is that of the last crawl; one with it is of each."""
+    clock = SimpleNamespace(now=lambda _: TIME)
+    monkeypatch.setattr("scrapy_urlcanon.report.writer.datetime", clock)
+    for _ in range(3):
+        await crawl(lambda _: page("all"), {"URLCANON_REPORT": "last.csv,%(time)s.csv"})
+    time = "2026-01-02T03-04-05+00-00"
+    expected = {"last.csv", f"{time}.csv", f"{time}-2.csv", f"{time}-3.csv"}
+    assert {path.name for path in tmp_path.glob("*.csv")} == expected
