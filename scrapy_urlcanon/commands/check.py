@@ -14,6 +14,7 @@ from scrapy_urlcanon.crawl.settings import load_configuration, name_of, value_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.redaction import visible
 from scrapy_urlcanon.rule_files.loading import RulesFile
+from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     import argparse
@@ -88,7 +89,8 @@ def _summary(configuration: Configuration) -> Iterator[str]:
     yield f"preset {configuration.preset}"
     for source, rule_sets in zip(configuration.sources, configuration.origins, strict=True):
         if isinstance(source, RulesFile) and source.is_foreign:
-            yield f"{source.name}: {source.format}, rules for {len(rule_sets)} patterns"
+            patterns = count_of(len(rule_sets), "pattern")
+            yield f"{source.name}: {source.format}, rules for {patterns}"
             for left_out in source.left_out:
                 yield f"  left out: {left_out}"
         else:

@@ -198,7 +198,7 @@ def test_check_lists_what_a_foreign_file_says_that_ours_cannot(tmp_path):
     )
     result = urlcanon("check", "list.txt", cwd=tmp_path)
     assert result.returncode == 0
-    assert "list.txt: removeparam, rules for 1 patterns" in result.stdout
+    assert "list.txt: removeparam, rules for 1 pattern" in result.stdout
     assert "left out: line 3: ||example.com^$removeparam=~id: it keeps one" in result.stdout
 
 
