@@ -14,7 +14,7 @@ from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.crawl.settings import CrawlSettings
 from scrapy_urlcanon.crawl.software.known_software import recognised_by
 from scrapy_urlcanon.exceptions import UnparsableUrlError, did_you_mean
-from scrapy_urlcanon.profiles.catalogue import chosen
+from scrapy_urlcanon.profiles.catalogue import chosen, named
 from scrapy_urlcanon.redaction import shown_url, visible
 from scrapy_urlcanon.report.screen import Screen
 from scrapy_urlcanon.validate.spider import APART
@@ -59,11 +59,13 @@ nothing.
         if arguments.program is None:
             screen.table([_row(profile) for profile in sorted(profiles, key=_name)], numbers=0)
             return 0
-        wanted = _plain(arguments.program)
-        for profile in profiles:
-            if _plain(profile.name) == wanted:
-                _show(profile, screen)
-                return 0
+        wanted = arguments.program.lower()
+        # One of a user takes the place of ours that has its name.
+        shown = {_name(profile): profile for profile in profiles}
+        found = shown.get(wanted) or named(arguments.program)
+        if found:
+            _show(shown[_name(found)], screen)
+            return 0
         names = [profile.name for profile in profiles]
         message = f"no such profile: {arguments.program}{did_you_mean(arguments.program, names)}"
         raise UsageError(message, print_help=False)
@@ -141,11 +143,7 @@ class _OnePage(Spider):
 
 
 def _name(profile: Profile) -> str:
-    return _plain(profile.name)
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("_", " ")
+    return profile.name.lower()
 
 
 def _row(profile: Profile) -> tuple[str, str, str]:

@@ -46,6 +46,19 @@ def our_profiles() -> tuple[Profile, ...]:
     return tuple(map(profile, names()))
 
 
+def named(name: str) -> Profile | None:
+    """Return our profile *name*, in any case: as its program or as its file is called; or None.
+
+    >>> named("django-machina") is named("Machina") is profile("machina")
+    True
+    >>> named("nothing")
+    """
+    wanted = name.lower().replace(" ", "_")
+    if wanted in names():
+        return profile(wanted)
+    return next((one for one in our_profiles() if one.name.lower() == name.lower()), None)
+
+
 def chosen(choice: Iterable[str | os.PathLike[str]], *, setting: str) -> tuple[Profile, ...]:
     """Return the profiles of *choice*: names of ours, and paths of files that end in ``.toml``.
 
@@ -60,9 +73,8 @@ def chosen(choice: Iterable[str | os.PathLike[str]], *, setting: str) -> tuple[P
         text = str(each)
         if text == "*":
             found.update((one.name, one) for one in our_profiles())
-        elif text in names():
-            one = profile(text)
-            found[one.name] = one
+        elif ours := named(text):
+            found[ours.name] = ours
         elif not text.endswith(_SUFFIX):
             nearest = did_you_mean(text, names())
             hint = nearest or f"; the path of a file of your own ends in {_SUFFIX}"

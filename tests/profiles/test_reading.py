@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from command_line import urlcanon
 
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.profiles.catalogue import chosen, names, our_profiles, profile, source_of
@@ -86,6 +87,14 @@ def test_files_of_users_are_told_from_names(tmp_path):
     assert "no such profile: 'mediawki'; did you mean 'mediawiki'?" in str(error.value)
     assert "'not/there.toml': there is no such file" in str(error.value)
     assert "['name']: expected a text, got 1" in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["MediaWiki", "django-machina", "Apache listing", "machina"])
+def test_setting_takes_the_names_that_are_shown(name, tmp_path):
+    """As `explain`, the report and `scrapy urlcanon profiles` have them, which takes both too."""
+    (found,) = chosen([name], setting="URLCANON_PROFILES")
+    assert name.lower() in {found.name.lower(), "machina"}
+    assert urlcanon("profiles", name, cwd=tmp_path).stdout.startswith(f"{found.name}, ")
 
 
 def test_profile_of_a_user_takes_the_place_of_ours(tmp_path):
