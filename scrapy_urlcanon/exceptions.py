@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.wording import count_of
+from scrapy_urlcanon.wording import count_of, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +29,8 @@ class Problem(NamedTuple):
             place += f"[{self.pattern!r}]"
         if self.key is not None:
             place += f"[{self.key!r}]"
-        return f"{place}: {self.message}"
+        # A value that is wrong is shown in it, and may be a whole file of another kind.
+        return f"{place}: {shortened(self.message)}"
 
 
 class ConfigurationError(ValueError):

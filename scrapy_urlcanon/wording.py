@@ -16,6 +16,20 @@ def count_of(number: int, singular: str, plural: str = "") -> str:
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
+def shortened(text: str, most: int = 400) -> str:
+    """Return *text* without its middle where it is longer than *most*: both ends say something.
+
+    >>> shortened("expected a number, got 'aaaaaaaaaaaaaaaa'; did you mean 1?", 54)
+    "expected a number, got 'aaaaaaaaaaaa … '; did you mean 1?"
+    >>> shortened("short")
+    'short'
+    """
+    if len(text) <= most:
+        return text
+    end = most // 3
+    return f"{text[: most - end]} … {text[-end:]}"
+
+
 def seconds_of(text: object) -> float | None:
     """Return the seconds that a number is, or a number with a unit; None where it is neither.
 
