@@ -14,6 +14,7 @@ from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.commands.base import Action, domain_of_argument, lines_of_input
 from scrapy_urlcanon.crawl.earlier.store import SeenPages
+from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.redaction import redact, visible
 from scrapy_urlcanon.wording import count_of, seconds_of
 
@@ -73,6 +74,10 @@ do; - is the standard input. Removed is what both --domain and --older say.
                 raise UsageError(f"{path}: no such file", print_help=False)
             with closing(SeenPages(path)) as store:
                 return _run(store, arguments, None if older is None else time.time() - older)
+        except ConfigurationError as error:
+            # It is no setting that names the store here.
+            (problem,) = error.problems
+            raise UsageError(problem.message, print_help=False) from error
         except BrokenPipeError:
             # As "| head" ends: it is no error of the store.
             raise

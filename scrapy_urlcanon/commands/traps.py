@@ -16,6 +16,7 @@ from scrapy_urlcanon.exceptions import InputError, LearnError, ReportError
 from scrapy_urlcanon.novelty.kinds import Kinds
 from scrapy_urlcanon.redaction import visible
 from scrapy_urlcanon.report.json_form import read_report
+from scrapy_urlcanon.report.sections.news import Point
 from scrapy_urlcanon.report.sections.traps import TrapRow
 
 if TYPE_CHECKING:
@@ -65,7 +66,13 @@ before brings nothing new either, and would be fetched no more.
 
 
 def _of_report(path: Path) -> Iterator[TrapRow]:
-    yield from read_report(path).rows(TrapRow)
+    report = read_report(path)
+    if not report.rows(Point):
+        raise ReportError(
+            f'{path}: its crawl had no URLCANON_ORDER = "novelty", so it says nothing of traps; '
+            "the store of URLCANON_RECORD does"
+        )
+    yield from report.rows(TrapRow)
 
 
 def _of_store(path: Path, settings: Settings) -> Iterator[TrapRow]:

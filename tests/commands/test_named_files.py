@@ -1,5 +1,6 @@
 """Files and hosts that a user names on the command line, whatever they are."""
 
+import json
 import os
 import threading
 from errno import ELOOP, ENAMETOOLONG
@@ -152,3 +153,32 @@ def test_domain_that_is_no_host_is_an_error(tmp_path, rows, text):
         done = urlcanon(*arguments, "--domain", text, cwd=tmp_path)
         assert done.returncode == 2
         assert f"--domain: expected a host, such as shop.example, got {text!r}" in done.stderr
+
+
+def test_file_that_is_no_store_of_seen_pages_is_named_and_no_setting(tmp_path, rows):
+    """The command has its path as an argument."""
+    done = urlcanon("seen", "list", rows.name, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "rows.tsv cannot be used" in done.stderr
+    assert "URLCANON_SEEN" not in done.stderr
+
+
+def test_report_of_a_crawl_without_an_order_is_told_from_one_without_traps(tmp_path):
+    """It does not say that there were none."""
+    report = {"format": "scrapy-urlcanon report", "version": 4, "spider": "shop"}
+    report |= dict.fromkeys(("started", "finished"), "2026-01-02T03:04:05+00:00")
+    report |= {"finish_reason": "finished", "figures": {}}
+    sections = ("options", "domains", "groups", "audit", "in_force", "parameters", "software")
+    report |= {key: [] for key in (*sections, "news", "traps")}
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    done = urlcanon("traps", "report.json", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "report.json: its crawl had no URLCANON_ORDER" in done.stderr
+
+
+def test_file_of_another_kind_is_not_shown_whole(tmp_path):
+    """A report that is taken for a rules file may have a million lines."""
+    (tmp_path / "report.json").write_text(json.dumps({"groups": [{"url": "x" * 99}] * 999}))
+    done = urlcanon("check", "report.json", cwd=tmp_path)
+    assert "report.json['groups']: expected a mapping of options, got [{'url': 'xxx" in done.stderr
+    assert len(done.stderr) < 1_000
