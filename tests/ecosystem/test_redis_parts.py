@@ -1,0 +1,122 @@
+"""What processes that share a crawl tell each other through Redis, part by part."""
+
+import pytest
+
+from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+from scrapy_urlcanon.crawl.checks.trial import AuditedPair
+from scrapy_urlcanon.crawl.recovery.page_states import Fate
+from scrapy_urlcanon.pages.verdict import Judgement, Verdict
+from scrapy_urlcanon.redis.dupefilter import SeenInRedis
+from scrapy_urlcanon.redis.frontier import Frontier
+from scrapy_urlcanon.redis.shared_checks import SharedVerdicts
+from scrapy_urlcanon.redis.shared_lives import SharedLives
+
+
+@pytest.fixture
+def new_frontier(redis_server):
+    """Return what makes the frontier as one more process has it."""
+    return lambda: Frontier(redis_server.client, "crawl", "queue", "seen", "fifo")
+
+
+@pytest.fixture
+def new_lives(new_frontier):
+    """Return what makes the lives of pages as one more process has them; a request is a text."""
+
+    def lives(*, most=10):
+        sent = []
+        made = SharedLives(
+            lambda *_: True,
+            new_frontier(),
+            lambda request: (request, f"0 {request}".encode()),
+            sent.append,
+            max_pages=10,
+            max_waiting=most,
+        )
+        return made, sent
+
+    return lives
+
+
+def have(lives, page):
+    """Let a request of the callback parse get *page*."""
+    lives.sent(page, "parse")
+    lives.got(page, "parse")
+    lives.confirmed(page, "parse")
+
+
+# Where a URL may lead elsewhere than the first one did, one more is asked for.
+@pytest.mark.parametrize(("is_same", "fate"), [(True, Fate.FORGOTTEN), (False, Fate.FETCHED)])
+def test_what_led_to_a_page_that_another_process_has_got_is_done(new_lives, is_same, fate):
+    """The redirect was dropped for that page: nobody asks for what redirected any more."""
+    (here, _), (there, _) = new_lives(), new_lives()
+    have(there, b"page")
+    here.sent(b"source", "parse")
+    here.redirected(b"page", "parse", {b"source": is_same})
+    assert there.dropped(b"source", "parse", "/?sid=1", "1") is fate
+
+
+@pytest.mark.parametrize(("is_same", "fate"), [(True, Fate.FORGOTTEN), (False, Fate.WAITS)])
+def test_what_led_to_a_page_hears_of_it_when_another_process_gets_it(new_lives, is_same, fate):
+    """Its variants wait until then, and the first of them is queued where it may lead elsewhere."""
+    (here, _), (there, _) = new_lives(), new_lives()
+    there.sent(b"page", "parse")
+    here.sent(b"source", "parse")
+    here.redirected(b"page", "parse", {b"source": is_same, b"other": is_same})
+    assert here.dropped(b"source", "parse", "/?sid=1", "1") is Fate.WAITS
+    have(there, b"page")
+    assert here.dropped(b"source", "parse", "/?sid=2", "2") is fate
+    assert there.is_had(b"source")
+    assert there.is_had(b"other")
+
+
+def test_variant_of_what_led_to_a_page_that_failed_elsewhere_is_queued(redis_server, new_lives):
+    """It gives the page of the redirect another chance."""
+    (here, sent), (there, _) = new_lives(), new_lives()
+    there.sent(b"page", "parse")
+    there.ended(b"page", "parse")
+    here.sent(b"source", "parse")
+    assert here.dropped(b"source", "parse", "/?sid=1", "1") is Fate.WAITS
+    here.redirected(b"page", "parse", {b"source": True})
+    assert redis_server.client.lrange("queue", 0, -1) == [b"1"]
+    assert sum(sent) == 1
+
+
+def test_variant_for_which_there_is_no_room_is_given_up_and_counted(new_lives):
+    """Of all processes together as many wait as may; a page that is had needs no room."""
+    (here, sent), (there, _) = new_lives(most=2), new_lives(most=2)
+    here.sent(b"page", "parse")
+    fates = [
+        lives.dropped(b"page", "parse", f"/{n}", f"{n}") for n in "12" for lives in (here, there)
+    ]
+    assert Fate.WAITS in fates
+    assert (here.dropped(b"page", "parse", "/9", "9"), here.given_up) == (Fate.FORGOTTEN, 1)
+    assert sent == []
+
+
+def test_fingerprint_that_is_forgotten_is_forgotten_by_all(redis_server):
+    """A request that is not to be recorded stands in the set of scrapy-redis for a moment."""
+    here, there = (SeenInRedis(redis_server.client, "seen") for _ in range(2))
+    redis_server.client.sadd("seen", "ab", "cd")
+    assert b"\xab" in there
+    here.discard(b"\xab")
+    assert [each in there for each in (b"\xab", b"\xcd", "cd")] == [False, True, False]
+
+
+def test_verdict_is_heard_of_once_by_each_other_process(new_frontier):
+    """With all that was found; not by who told it, and not where it tells nothing."""
+    here, there, late = (SharedVerdicts(new_frontier()) for _ in range(3))
+    own, lacking = ({(f"line {n}",) for n in numbers} for numbers in ("12", "3"))
+    pair = AuditedPair(
+        "http://a.example/?sid=2",
+        "http://a.example/?sid=1",
+        (RuleEntry("drop_params", "sid"),),
+        "a.example",
+        Judgement(Verdict.ANOTHER, own=frozenset(own), lacking=frozenset(lacking)),
+        b"page",
+    )
+    here.tell(pair)
+    here.tell(pair._replace(judgement=Judgement(Verdict.CANNOT_TELL)))
+    assert [*here.new()] == []
+    assert [*there.new()] == [pair]
+    assert [*there.new()] == []
+    assert [*late.new()] == [pair]
