@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _PLACEHOLDER = re.compile(r"%\((\w*)\)s")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 """Not of one letter, which is a drive of Windows."""
+_IS_URL = "expected the path of a file on this machine, got a URL"
 _EXAMPLE = {"name": "spider", "time": "1970-01-01T00-00-00+00-00"}
 _KNOWN = "%(name)s and %(time)s"
 
@@ -33,7 +34,7 @@ def problem_of(template: str) -> str | None:
     """
     if _URL.match(template):
         # Scrapy's feeds take one; here it would be a directory named "s3:".
-        return "expected the path of a file on this machine, got a URL"
+        return _IS_URL
     if "\0" in template:
         return "no path has a null character"
     for name in _PLACEHOLDER.findall(template):
@@ -137,6 +138,9 @@ def why_unreadable(error: OSError | ValueError) -> str:
     'Permission denied'
     """
     if isinstance(error, FileNotFoundError):
+        # A Path has one slash in the place of two.
+        if _URL.match(str(error.filename or "").replace(":/", "://", 1)):
+            return _IS_URL
         is_relative = not Path(error.filename or "").is_absolute()
         where = f" (a relative path is taken from {Path.cwd()})" if is_relative else ""
         return f"there is no such file{where}"

@@ -182,3 +182,10 @@ def test_file_of_another_kind_is_not_shown_whole(tmp_path):
     done = urlcanon("check", "report.json", cwd=tmp_path)
     assert "report.json['groups']: expected a mapping of options, got [{'url': 'xxx" in done.stderr
     assert len(done.stderr) < 1_000
+
+
+@pytest.mark.parametrize("arguments", [["check"], ["profiles", "--file"]], ids=" ".join)
+def test_url_in_the_place_of_a_file_is_told_from_a_file_that_is_not_there(tmp_path, arguments):
+    """Lists of other programs are published; nothing here fetches one."""
+    done = urlcanon(*arguments, "https://a.example/list.toml", cwd=tmp_path)
+    assert "expected the path of a file on this machine, got a URL" in done.stderr
