@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 
 from command_line import EXAMPLE_PROJECT, scrapy, urlcanon
@@ -10,9 +11,10 @@ from shop_site import respond
 from sites import site
 
 from scrapy_urlcanon.crawl.settings import REPORT_FORMATS
+from scrapy_urlcanon.report.csv_form import to_csv
 from scrapy_urlcanon.report.json_form import read_report
 from scrapy_urlcanon.report.sections.in_force import Origin
-from scrapy_urlcanon.report.sections.pages import Group
+from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl, Variant
 from scrapy_urlcanon.report.sections.parameters import Parameter
 
 
@@ -129,3 +131,23 @@ def test_disk_that_is_full_at_the_end_loses_no_other_report(tmp_path):
         )
     assert f"The report {gone} cannot be written" in done.stderr
     assert json.loads(there.read_text(encoding="utf-8"))["spider"] == "shop"
+
+
+def test_no_cell_of_the_csv_form_is_a_formula(changed):
+    """A spreadsheet would run it, and strangers write URLs and the names of files."""
+    steps = tuple(
+        StepOnUrl(option, layer, "dropped", (entry,))
+        for option, layer, entry in (("drop_params", "=x.toml", "sid"), ("www", "-", ""))
+    )
+    variant = Variant("http://a.example/?sid=1", 1, steps, "@SUM(A1)", "+1")
+    (row,) = csv.DictReader(
+        io.StringIO(to_csv(changed(groups=(Group("=1+1", "a.example", 1, 1, (variant,)),))))
+    )
+    assert {name: row[name] for name in ("kept", "layers", "linked_from", "redirected_from")} == {
+        "kept": "'=1+1",
+        "layers": "'=x.toml; -",
+        "linked_from": "'@SUM(A1)",
+        "redirected_from": "'+1",
+    }
+    assert (row["dropped"], row["options"]) == ("http://a.example/?sid=1", "drop_params www")
+    assert row["entries"].startswith("drop_params:sid; ")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from attrs import evolve
 from command_line import urlcanon
 from rich.console import Console
 
@@ -10,9 +11,14 @@ from scrapy_urlcanon.report.comparison import compare, show_comparison
 from scrapy_urlcanon.report.json_form import from_json, to_json
 from scrapy_urlcanon.report.screen import Screen, marked
 from scrapy_urlcanon.report.sections.domains import Domain
+from scrapy_urlcanon.report.sections.news import Point
 from scrapy_urlcanon.report.sections.options import Option
 from scrapy_urlcanon.report.sections.pages import Group, StepOnUrl, Variant
+from scrapy_urlcanon.report.sections.software import Software
+from scrapy_urlcanon.report.sections.traps import TrapRow
 from scrapy_urlcanon.report.terminal import show_report
+
+PAGE = "http://example.com/a"
 
 
 def shown(show, value, *, colour=False):
@@ -167,6 +173,40 @@ def test_report_that_cannot_be_read_is_one_line(command, report, tmp_path):
     assert done.returncode == 2
     assert "is a report of version 99" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_ways_to_a_variant_and_what_tells_it_from_its_like_are_said(changed):
+    """A secret is shown of none, and a redirect is no link."""
+    variants = tuple(
+        Variant(f"{PAGE}?sid=***", 1, (), redirected_from=f"{PAGE}?go", alike=n) for n in (1, 2)
+    )
+    text = shown(show_report, changed(groups=(Group(PAGE, "example.com", 2, 2, variants),)))
+    assert "[-?sid=***-]  (no. 2 that reads so)" in text
+    assert text.count(f"redirected from {PAGE}?go") == 2
+
+
+def test_what_a_crawl_found_out_stands_in_the_report_as_figures(report):
+    """Programs, news and traps: each section has a heading, and something to act on."""
+    software = [Software(f"Wiki {n}", f"{n}.example/", ("generator",), (), ()) for n in range(22)]
+    found = {
+        Software: tuple(software),
+        Point: (Point(10, 60), Point(50, 90), Point(100, 120)),
+        TrapRow: (TrapRow("a.example/day/{1}", 40, 3, '"a.example": {"skip": ["/day/{p1}"]},'),),
+    }
+    text = shown(show_report, evolve(report, contents=report.contents | found))
+    for line in (
+        "Wiki 0 at 0.example/\n  by generator\n",
+        "and 12 others\n",
+        "        40  a.example/day/{1}  3 new words\n",
+        '"a.example": {"skip": ["/day/{p1}"]},\n',
+    ):
+        assert line in text
+
+
+def test_runs_that_differ_are_not_said_to_be_equal(report, changed):
+    """Not where one figure does."""
+    text = shown(show_comparison, compare(report, changed(figures={"rescued": 1})))
+    assert "the same figures" not in text
 
 
 def test_lines_are_not_broken_in_a_pipe(changed):
