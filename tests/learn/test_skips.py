@@ -272,6 +272,15 @@ def test_class_is_kept_whose_declared_urls_the_crawl_would_have_seen():
     assert skipped(links(newest=2)) == [posts]
 
 
+def test_page_of_its_own_is_no_short_link_among_redirects():
+    """That the crawl missed where some redirect is no reason to take the list of a year for one."""
+    links = [see(f"/{i}/", None, redirect=HOST + slug(i)) for i in range(1, 11)]
+    articles = [see(slug(i), f"text {i}") for i in range(1, 7)]
+    years = [see(f"/{year}/", f"list of {year}") for year in (2022, 2023, 2024)]
+    assert skipped([*links, *articles]) == ["/{a:digits}/"]
+    assert skipped([*links, *articles, *years]) == []
+
+
 def test_few_pages_under_several_urls_do_not_come_before_a_large_class():
     """Pictures without a text look alike; that they do is no reason to fetch all short links."""
     seen = [see(slug(i), f"text {i}") for i in range(60)]

@@ -379,15 +379,16 @@ class _Skips:
         URLs are missing is known in three ways. Of the URLs that rewrites make of others some were
         seen. Of the members that declare where they belong, some declare a URL that was seen and
         some one that was not. And where each page of a class has one URL in another class as well,
-        what is missing there was not seen.
+        what is missing there was not seen. Where nothing was found elsewhere but what redirects, or
+        declares it, that says nothing of the others.
 
         A class to which rewrites lead, to one URL of each page, is no such class: it is the other
         place of the URLs that lead there.
         """
         undeclared = [count for page, count in look.others.items() if page not in look.told]
         alone = undeclared.count(0)
-        if alone == 0:
-            return True
+        if alone in {0, len(undeclared)}:
+            return alone == 0
         if self._groups.site.is_whole:
             changed = max(_USUAL_CHANGE, self._groups.site.changed_visits)
             chance = 1.0 - at_most(alone - 1, len(undeclared), changed)
