@@ -139,6 +139,18 @@ def test_word_before_the_ending_of_a_name_is_dropped_at_one_depth(end):
     assert rules(one_depth(end, differs=lambda number: number % 10 == 0)) == {}
 
 
+def test_index_in_another_size_is_that_index_though_no_picture_is():
+    """What replaces the whole name of a file is tried where a part of the name is too general."""
+    seen = []
+    for i in range(12):
+        folder = "/year" * (i % 3) + f"/{title(i, 1)}"
+        for size in ("", "_small"):
+            seen.append(see(f"{folder}/index{size}.html", f"folder {i}"))
+            seen.append(see(f"{folder}/{title(i, 2)}{size}.html", f"picture {i}{size}"))
+    rule = ["/{rest:path}/index_small.html", "/{rest}/index.html"]
+    assert rules(seen) == {"shop.example": {"rewrite_path": [rule]}}
+
+
 def test_language_before_the_ending_of_a_name_stays():
     """What is not translated now may be tomorrow."""
     assert rules(one_depth(".de.html")) == {}

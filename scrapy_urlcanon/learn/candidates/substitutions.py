@@ -40,11 +40,12 @@ def substitutions_of_paths(duplicates: Duplicates) -> Iterator[tuple[Candidate, 
             continue
         paths = one.path, other.path
         for source, target in (paths, paths[::-1]):
-            for rewrite in substitutions(source, target):
+            ends = [*substitutions(source, target)]
+            for rewrite in (*ends, *whole_names(source, target)):
                 found.setdefault((rewrite,), []).append(page)
                 depths.setdefault((rewrite,), set()).add(source.count("/"))
-                if _has_word_more(source, target):
-                    alone.add((rewrite,))
+            if _has_word_more(source, target):
+                alone.update((rewrite,) for rewrite in ends)
     for candidate, pages in found.items():
         if len(depths[candidate]) > 1 or candidate in alone:
             yield from ((candidate, page) for page in pages)
@@ -119,6 +120,21 @@ def substitutions(source: str, target: str) -> Iterator[RewriteTemplates]:
     end, instead = source[start:], target[start:]
     if start > 1 and end.strip("/") and _may_differ(end.split("/"), instead.split("/")):
         yield RewriteTemplates(f"/{{rest:path}}{end}", f"/{{rest}}{instead}")
+
+
+def whole_names(source: str, target: str) -> Iterator[RewriteTemplates]:
+    """Yield what replaces the name of a file, where a part of the name is all that differs.
+
+    An index may be the same in two sizes (``index_small.html``), though no picture is.
+
+    >>> list(whole_names("/a/index_small.html", "/a/index.html"))
+    [RewriteTemplates(source='/{rest:path}/index_small.html', target='/{rest}/index.html')]
+    """
+    folder, _, name = source.rpartition("/")
+    other, _, instead = target.rpartition("/")
+    in_part = common(name, instead) and _BORDER.search(name)
+    if in_part and folder and folder == other and _may_differ([name], [instead]):
+        yield RewriteTemplates(f"/{{rest:path}}/{name}", f"/{{rest}}/{instead}")
 
 
 def _has_word_more(source: str, target: str) -> bool:
