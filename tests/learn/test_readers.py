@@ -199,21 +199,44 @@ def test_http_cache_is_read(tmp_path):
 
 @pytest.mark.parametrize("is_packed", [False, True], ids=["", "HTTPCACHE_GZIP"])
 def test_http_cache_is_read_whatever_the_content_coding(tmp_path, is_packed):
-    """A page that was sent as it is, with gzip and with deflate is one page."""
+    """A page that was sent as it is and with any content coding is one page."""
     html = b"<title>Hello</title><p>hello world"
-    bodies = {"identity": html, "gzip": gzip.compress(html), "deflate": zlib.compress(html)}
-    for coding, body in bodies.items():
+    bodies = {
+        "identity": html,
+        "gzip": gzip.compress(html),
+        "deflate": zlib.compress(html),
+        "identity, Deflate": zlib.compress(html)[2:-4],
+        "br": pytest.importorskip("brotli").compress(html),
+        "zstd": pytest.importorskip("backports.zstd").compress(html),
+        "deflate, br": pytest.importorskip("brotli").compress(zlib.compress(html)),
+        "br, identity": html,
+    }
+    for number, (coding, body) in enumerate(bodies.items()):
         entry = tmp_path / "httpcache" / "spider" / coding
         entry.mkdir(parents=True)
-        meta = repr({"url": f"http://a.example/?{coding}", "status": 200}).encode()
+        meta = repr({"url": f"http://a.example/?{number}", "status": 200}).encode()
         headers = f"Content-Type: text/html\r\nContent-Encoding: {coding}\r\n".encode()
         files = {"meta": meta, "response_headers": headers, "response_body": body}
         for name, data in files.items():
             (entry / name).write_bytes(gzip.compress(data) if is_packed else data)
     observations, skipped = read_all(tmp_path / "httpcache")
-    assert (len(observations), skipped) == (3, {})
+    assert (len(observations), skipped) == (len(bodies), {})
     assert len({(one.title, one.main_sha1) for one in observations}) == 1
     assert observations[0].title
+
+
+def test_http_cache_in_a_coding_that_cannot_be_read(tmp_path, monkeypatch):
+    """Without the package for it the response is left out, and it is said which one is missing."""
+    entry = tmp_path / "httpcache" / "spider" / "ab"
+    entry.mkdir(parents=True)
+    (entry / "meta").write_text(repr({"url": "http://a.example/", "status": 200}))
+    (entry / "response_headers").write_bytes(b"Content-Encoding: br\r\n")
+    (entry / "response_body").write_bytes(b"...")
+    for name in ("brotli", "brotlicffi"):
+        monkeypatch.setitem(sys.modules, name, None)
+    observations, skipped = read_all(tmp_path / "httpcache")
+    assert observations == []
+    assert skipped == {"compressed, without the package brotli to read it": 1}
 
 
 def test_http_cache_knows_when_its_pages_were_made(tmp_path):

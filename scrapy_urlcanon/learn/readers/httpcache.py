@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn.readers.captures import through_store
+from scrapy_urlcanon.learn.readers.content_coding import GZIP, decoded, ungzipped
 from scrapy_urlcanon.pages.page import MAX_BODY
 
 if TYPE_CHECKING:
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from scrapy_urlcanon.learn.observation import Observation
-
-_GZIP = b"\x1f\x8b"
 
 
 def read_httpcache(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
@@ -38,8 +37,13 @@ def read_httpcache(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
                 headers = _headers(_unpacked(meta.with_name("response_headers").read_bytes()))
                 body = meta.with_name("response_body").read_bytes()
                 # A body may begin like a packed file because it came so.
-                if written.startswith(_GZIP):
+                if written.startswith(GZIP):
                     body = _unpacked(body)
+                # The cache stores what came over the wire.
+                body = decoded(body, headers.get("content-encoding", ""), MAX_BODY)
+            except ImportError as error:
+                skipped[f"compressed, without the package {error.name} to read it"] += 1
+                continue
             except (
                 OSError,
                 EOFError,
@@ -56,16 +60,14 @@ def read_httpcache(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
             if not isinstance(url, str) or not url.startswith(("http://", "https://")):
                 skipped["not an http(s) response"] += 1
                 continue
-            yield url, status, headers, _decoded(body, headers)
+            yield url, status, headers, body
 
     yield from through_store(responses(), skipped)
 
 
 def _unpacked(data: bytes) -> bytes:
-    """Return what was packed with gzip, as a server or ``HTTPCACHE_GZIP`` does it, if it was."""
-    if not data.startswith(_GZIP):
-        return data
-    return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(data, MAX_BODY)
+    """Return what ``HTTPCACHE_GZIP`` has packed, if it has."""
+    return ungzipped(data, MAX_BODY)
 
 
 def _headers(raw: bytes) -> dict[str, str]:
@@ -75,16 +77,3 @@ def _headers(raw: bytes) -> dict[str, str]:
         if colon:
             headers[name.strip().lower()] = value.strip()
     return headers
-
-
-def _decoded(body: bytes, headers: dict[str, str]) -> bytes:
-    """Return the body without its content coding: the cache stores what came over the wire."""
-    coding = headers.get("content-encoding", "").lower()
-    try:
-        if body.startswith(_GZIP):
-            return _unpacked(body)
-        if coding == "deflate":
-            return zlib.decompressobj().decompress(body, MAX_BODY)
-    except zlib.error:
-        return body
-    return body
