@@ -43,6 +43,16 @@ _TEXT = """
 <xsl:text>&#10;</xsl:text><xsl:apply-templates{mode}/><xsl:text>&#10;</xsl:text>
 </xsl:template>
 """
+# A drawing may say something (SVG 2, chapter 11, "Text"), and a template be the inside of the
+# element that it stands in, which browsers show (HTML Standard, section 4.12.3, "shadowrootmode").
+_SHOWN_INSIDE = """
+<xsl:template match="svg"{mode} priority="1">
+<xsl:apply-templates select="descendant::text"{mode}/>
+</xsl:template>
+<xsl:template match="svg//text|template[@shadowrootmode]"{mode} priority="1">
+<xsl:text>&#10;</xsl:text><xsl:apply-templates{mode}/><xsl:text>&#10;</xsl:text>
+</xsl:template>
+"""
 # What stands in the fields of a form that changes something is text as well: two forms to edit an
 # entry may differ in nothing else. It is not where it repeats the query of the URL, as fields of a
 # form that searches (``get``) do, and the place that a form to log in leads back to.
@@ -62,8 +72,16 @@ _FIELDS = """
 _of_thread = threading.local()
 # The end too: the last member has no comma, and may be another one at each visit.
 _BETWEEN_MEMBERS = re.compile(r'(?:(?<=[\[{])|,)\s*(?=["\[{])|(?=[\]}])')
-_MARGIN = 64
+_MARGIN = 128
 """Characters within which a text begins and ends, but for white space."""
+# Of a call by its name, which programs that make one up give a number, as jQuery does, or declare
+# to be no other text, as Express does; and what Angular, Google and Facebook send.
+_WRAPPED = re.compile(
+    r"""\)\]\}'?,?\s*|(?:while|for)\([1;]{1,2}\);
+    |(?:/\*\*/[ ]?)?(?:typeof[ ][\w$.]{1,64}[ ]===[ ]'function'[ ]&&[ ])?
+     (?P<call>[\w$.]{1,64}\()""",
+    re.VERBOSE,
+)
 
 _END_OF_HEAD = re.compile(r"</head|<body", re.IGNORECASE)
 
@@ -157,6 +175,9 @@ def text_of(document: etree._Element, kind: Literal["html", "xml"] = "html", url
     >>> text_of(form, url="http://a.example/edit?id=7&back=%2Fnews").split()
     ['City', 'Rome']
 
+    >>> text_of(parse("<svg><title>Icon</title><text>Sold</text></svg>")).split()
+    ['Sold']
+
     :param url: that was answered. A field of a form that repeats a value of its query is no text.
     """
     stylesheet = getattr(_of_thread, kind, None)
@@ -183,7 +204,9 @@ def _templates(kind: Literal["html", "xml"]) -> str:
         return _TEXT.format(unseen=unseen, blocks="*", mode="")
     blocks = "|".join(_BLOCKS)
     modes = ("", ' mode="fields"')
-    texts = (_TEXT.format(unseen=unseen, blocks=blocks, mode=mode) for mode in modes)
+    texts = (
+        f"{_TEXT}{_SHOWN_INSIDE}".format(unseen=unseen, blocks=blocks, mode=mode) for mode in modes
+    )
     not_written_in = " ".join(("", *_NOT_WRITTEN_IN, ""))
     fields = _FIELDS.format(
         not_written_in=not_written_in, upper=ascii_uppercase, lower=ascii_lowercase
@@ -217,13 +240,21 @@ def with_lines_of_members(text: str) -> str:
 
 
 def is_json(text: str) -> bool:
-    """Tell whether *text* may be JSON, which many programs send as HTML.
+    r"""Tell whether *text* may be JSON, which many programs send as HTML.
+
+    It may be the argument of a call (JSONP), or stand behind what is to keep other sites off.
 
     >>> is_json(' {"id": 1}'), is_json("[ad] <p>News"), is_json("")
     (True, False, False)
+    >>> is_json('jQuery3_17({"id": 1});'), is_json(')]}\'\n{"id": 1}'), is_json("see([1]) there")
+    (True, True, False)
     """
-    ends = text[:_MARGIN].lstrip()[:1], text[-_MARGIN:].rstrip()[-1:]
-    return ends in {("{", "}"), ("[", "]")}
+    start, end = text[:_MARGIN].lstrip(), text[-_MARGIN:].rstrip()
+    wrapped = _WRAPPED.match(start)
+    if wrapped:
+        start = start[wrapped.end() :].lstrip()
+        end = end.rstrip(" ;)\n") if wrapped["call"] else end
+    return (start[:1], end[-1:]) in {("{", "}"), ("[", "]")}
 
 
 def folded_lines(text: str) -> bytes:

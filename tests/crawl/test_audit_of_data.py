@@ -43,6 +43,12 @@ def as_html(fields):
     return as_json(fields, "text/html")
 
 
+def as_jsonp(fields):
+    """Return a call with an object of *fields*, by a name that is made up each time."""
+    call = f"jQuery3_{int(fields['request'].split()[0], 16)}({json.dumps(fields)});"
+    return Response(headers=(("Content-Type", "text/javascript"),), body=call.encode())
+
+
 def as_xml(fields):
     """Return an element for each of *fields*, and for each member of a list."""
     members = (
@@ -56,7 +62,7 @@ def as_xml(fields):
     )
 
 
-@pytest.mark.parametrize("as_data", [as_json, as_html, as_xml])
+@pytest.mark.parametrize("as_data", [as_json, as_html, as_jsonp, as_xml])
 @deferred_f_from_coro_f
 async def test_wrong_rule_over_data_that_moves(crawl, as_data):
     """What moves is noise, and does not hide the rest."""
@@ -70,7 +76,7 @@ async def test_wrong_rule_over_data_that_moves(crawl, as_data):
     assert len(result.hits) <= 61 + 9
 
 
-@pytest.mark.parametrize("as_data", [as_json, as_html, as_xml])
+@pytest.mark.parametrize("as_data", [as_json, as_html, as_jsonp, as_xml])
 @deferred_f_from_coro_f
 async def test_right_rule_over_data_that_moves(crawl, as_data):
     """It is told that it is right, and no page comes twice."""

@@ -7,6 +7,7 @@ from audited_shop import RIGHT, SETTINGS, WRONG, shop
 from loopback import page
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import links
+from trap_sites import words
 
 APP = "<div id=root></div><script src=/app.js></script>"
 IDS = [f"/p?id={n}" for n in range(30)]
@@ -81,3 +82,23 @@ async def test_titles_prove_a_right_rule(crawl):
     respond = shop(urls, lambda request, _: page(f"<title>The {request.path} shoes</title>{APP}"))
     result = await crawl(respond, {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1})
     assert result.figures["audit/rule/drop_params:sid/site.example/outcome"] == "holds"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "<svg><g><text x=1>{}</text></g></svg>",
+        "<x-card><template shadowrootmode=open><p>{}</template></x-card>",
+    ],
+    ids=["drawing", "shadow root"],
+)
+@deferred_f_from_coro_f
+async def test_wrong_rule_over_text_that_is_drawn_or_in_a_shadow_root(crawl, form):
+    """Browsers show it, and no other text tells these pages apart."""
+
+    def answer(request, _):
+        return page("<title>Shop</title>" + form.format(words(request.query, 8)))
+
+    urls = [f"/p?id={number}" for number in range(60)]
+    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS})
+    assert result.pages == sorted(["/", *urls])

@@ -27,13 +27,13 @@ def signature(html, date=""):
 
 
 def test_lines_are_those_that_a_reader_sees():
-    """Blocks end a line, in either case; scripts and comments are not seen, what follows is."""
+    """Blocks end a line, and so does a text in a drawing; scripts and comments are not seen."""
     html = """<?xml version="1.0" encoding="latin-1"?><TITLE>T</TITLE><script>a</script>
     <div>one<b> two</b><!-- b --> three<script><p>c</script> four<P>five<br>six</div>
     <svg><text>d</text><g><text>e</text></g></svg>seven <template><p>f</p>g</template>eight
     <td\n class="x">nine</td>ten<pres>eleven</pres>"""
     assert folded_lines(text_of(parse(html))).decode().split("\n") == [
-        *("T", "one two three four", "five", "six", "seven eight", "nine", "teneleven")
+        *("T", "one two three four", "five", "six", "d", "e", "seven eight", "nine", "teneleven")
     ]
 
 
