@@ -78,17 +78,19 @@ class Blame:
         if side is None:
             trial.failures += 1
             if trial.failures < 2 * MOST_FETCHES:
-                self._look(trial, found)
+                # It says nothing of this entry: as a third page, which others would not show.
+                trial.suspects.rotate(-1)
+                self._suspect(trial, found)
             else:
                 self._give_up(trial, found, "what tells the entries apart failed")
             return
         look = trial.looks.popleft()
         is_variant = look == self._canonicalizer.canonicalize_without(drop.request.url, [entry])
         if (side is Side.VARIANT) is is_variant:
+            trial.told.add((entry, look))
             self._look(trial, found)
             return
         self._sample.record(entry, drop.domain).add(None)
-        trial.looks.clear()
         trial.suspects.popleft()
         self._suspect(trial, found)
 
@@ -97,10 +99,7 @@ class Blame:
         if not trial.suspects:
             self._give_up(trial, found, "no entry is to blame for it alone")
             return
-        without = self._canonicalizer.canonicalize_without
-        drop = trial.drop
-        urls = {url: without(url, [trial.suspects[0]]) for url in (drop.request.url, drop.first)}
-        trial.looks.extend(look for url, look in urls.items() if look != url)
+        trial.look_at_suspect(self._canonicalizer.canonicalize_without)
         self._look(trial, found)
 
     def _look(self, trial: Trial, found: Judgement) -> None:

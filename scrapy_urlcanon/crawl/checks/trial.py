@@ -93,6 +93,8 @@ class Trial:
     """Those that may be, the next one first."""
     looks: deque[str] = field(factory=deque)
     """URLs that tell the suspected entry from the others, and that are still to be fetched."""
+    told: set[tuple[RuleEntry, str]] = field(factory=set)
+    """Which of them have borne out which suspicion."""
     failures: int = 0
     """How many of these fetches failed."""
     response: Response | None = None
@@ -136,6 +138,16 @@ class Trial:
             visits=MOST_FETCHES + has_both,
         )
         return self.comparison
+
+    def look_at_suspect(self, without: Callable[[str, list[RuleEntry]], str]) -> None:
+        """Have fetched what tells the first of the suspects from the others.
+
+        :param without: returns what all entries but those given make of a URL.
+        """
+        entry = self.suspects[0]
+        urls = {url: without(url, [entry]) for url in (self.drop.request.url, self.drop.first)}
+        looks = (look for url, look in urls.items() if look != url)
+        self.looks = deque(look for look in looks if (entry, look) not in self.told)
 
     def may_differ_in_little(self, contents: PageContents) -> bool:
         """Tell whether a variant that is the same page by a verdict is not so line by line.
