@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from functools import cached_property
+from itertools import compress
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 from scrapy_urlcanon.confidence import lower_bound
+from scrapy_urlcanon.learn.classes.shapes import shape_of
 from scrapy_urlcanon.learn.classes.wavering import wavering
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
-from scrapy_urlcanon.learn.location import locate
+from scrapy_urlcanon.learn.location import locate, name_of
 from scrapy_urlcanon.learn.vocabulary import numbers_of_first_parts, worded_names
 
 if TYPE_CHECKING:
@@ -26,6 +29,9 @@ NO_EVIDENCE = -1
 
 #: A page that more URLs than this share is a sink: a login form, a soft 404, an empty search.
 SINK_SIZE = 20
+
+#: A share of the pages of a kind that says what pages of that kind are.
+MOST = 0.5
 
 #: As many hops as Scrapy's REDIRECT_MAX_TIMES follows.
 MAX_HOPS = 20
@@ -60,8 +66,6 @@ class Site:
         self.visited = visited
         """URLs that were visited twice."""
         self._telling = telling
-        # Where no capture has a simhash, nothing is known of what texts there are.
-        self._knows_texts = any(telling)
         self.locations = locations
         wanted = {*declared.values(), *redirects.values()}
         self.row_of = {
@@ -169,6 +173,35 @@ class Site:
         """Tell whether so many URLs show the page that it says nothing about any of them."""
         return self.sizes[page] > SINK_SIZE
 
-    def is_short(self, page: int) -> bool:
-        """Tell whether the page has next to no text of its own, where others of the site do."""
-        return self._knows_texts and page < len(self._telling) and not self._telling[page]
+    def is_empty(self, page: int) -> bool:
+        """Tell whether the page has next to no text of its own, as far as is known by accident.
+
+        A list without entries has none. Of pages that are pictures most have none: what is known
+        of enough of a kind, such as those of one script, is what the kind is.
+        """
+        return page < len(self._empty) and bool(self._empty[page])
+
+    @cached_property
+    def _empty(self) -> bytearray:
+        """By page, whether it is empty; none is where no page has a text."""
+        if not any(self._telling):
+            return bytearray()
+        shapes = [*map(shape_of, self.locations.paths)]
+        names = [tuple(map(name_of, params)) for params in self.locations.params]
+        kinds: dict[tuple[int, str, tuple[str, ...]], int] = {}
+        columns = (self.locations.origin_of, self.locations.path_of, self.locations.params_of)
+        # The kind of a page is that of the first of its URLs.
+        kind_of = array("i", [NO_EVIDENCE]) * len(self._telling)
+        for page, origin, path, params in zip(self.pages, *columns, strict=True):
+            if NO_EVIDENCE < page < len(kind_of) and kind_of[page] == NO_EVIDENCE:
+                kind = origin, shapes[path], names[params]
+                kind_of[page] = kinds.setdefault(kind, len(kinds))
+        count, telling = Counter(kind_of), Counter(compress(kind_of, self._telling))
+        have_none = {
+            kind: lower_bound(pages - telling[kind], telling[kind]) > MOST
+            for kind, pages in count.items()
+        }
+        return bytearray(
+            not tells and not have_none[kind]
+            for kind, tells in zip(kind_of, self._telling, strict=True)
+        )

@@ -50,6 +50,16 @@ def test_lists_with_entries_or_many_are_evidence(count, have_text):
     assert dropped([*lists(count, have_text=have_text), *others()]) == [["time"]]
 
 
+def test_pictures_are_evidence_though_pages_of_other_kinds_have_text():
+    """That all pages of a kind have next to no text says nothing of what a parameter selects."""
+    pictures = [
+        shown("/picture", f"id={number}&from={place}", says=f"picture {number}")
+        for number in range(5)
+        for place in ("home", "shelf", "search")
+    ]
+    assert dropped([*pictures, *others()]) == [["from"]]
+
+
 def test_pages_are_evidence_where_nothing_is_known_of_their_texts():
     """Tables of URLs and digests have no simhash for any page."""
     assert dropped(lists(3, have_text=False)) == [["time"]]

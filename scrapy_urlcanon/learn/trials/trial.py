@@ -331,7 +331,7 @@ class Trial:
 
     def _is_blurred(self, page: int) -> bool:
         if not self._blurred[page]:
-            is_empty = bool(self._any_value) and self._groups.site.is_short(page)
+            is_empty = bool(self._any_value) and self._groups.site.is_empty(page)
             self._blurred[page] = 1 + (is_empty or self._groups.is_blurred(page, self.changes))
         return self._blurred[page] > 1
 
