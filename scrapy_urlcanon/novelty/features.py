@@ -16,7 +16,7 @@ _Query: TypeAlias = "tuple[tuple[str, str], ...]"
 _Parts: TypeAlias = "tuple[str, _Path, _Query]"
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 BITS: Final = 18
 """Features are numbers below ``2 ** BITS``; what falls on one number is learned together."""
@@ -32,8 +32,10 @@ _YOUNG: Final = 1 << BITS
 """After so many texts all counts are halved. In a broad crawl each of the places would else have
 had its four texts after a million URLs, and no text would be rare."""
 _MAX_SEGMENTS, _MAX_PARAMETERS, _MAX_TOKEN = 6, 12, 60
-_LEAST_HASH = 7
+_LEAST_HASH, _LEAST_UUID = 7, 36
 _KEPT: Final = 1 << 12
+_KEPT_OF_FETCHED: Final = 1 << 6
+"""Of what was fetched two models learn, some pages apart."""
 
 _FOLDED = re.compile(
     r"(?P<u>[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})"
@@ -44,6 +46,7 @@ _FOLDED = re.compile(
 )
 _SEPARATOR = re.compile(r"[&;]")
 _DIGIT = re.compile("[0-9]")
+_ANY_DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^a-z%]")
 _NO_WORD = re.compile(r"[^\w%-]+")
 
@@ -60,7 +63,7 @@ class Features(NamedTuple):
 
 def feature_of(text: str) -> int:
     """Return the number of *text* as a feature of all hosts."""
-    return _hashed((text,), 0)[0]
+    return unpacked(_hashed((text,), 0))[0]
 
 
 def fold(text: str) -> str:
@@ -78,7 +81,10 @@ def fold(text: str) -> str:
 @lru_cache(_KEPT)
 def _folded(text: str) -> str:
     text = text[:_MAX_TOKEN].lower()
-    return text if text.isalpha() else _FOLDED.sub(_kind, text)
+    # To look for all of these in the words of a title took half of what it costs to know its URL.
+    if len(text) < _LEAST_UUID and not _ANY_DIGIT.search(text):
+        return text
+    return _FOLDED.sub(_kind, text)
 
 
 def _kind(found: re.Match[str]) -> str:
@@ -222,16 +228,16 @@ class UrlFeatures:
         """Return features, and how often the text was met that was met least often."""
         host, path, query = parts
         of_host = _of_host(host)
-        shape = _shape_of(path, query, of_host)
-        if shape.coarse == linked_by:
+        coarse = _shape_of(path, query, of_host)
+        if coarse == linked_by:
             context = (*context, "from its own kind")
-        fine = [*shape.numbers, *_hashed(context, of_host)]
         if self._met >= _YOUNG:
             self._met = 0
             self.counts[:] = self.counts.translate(_HALVED)
             self._known.clear()
         counts = self.counts
         least = _MOST
+        fine: list[int] = []
         for name, text in _words(path, query):
             self._met += 1
             begin, first, again = _word(name)
@@ -245,7 +251,9 @@ class UrlFeatures:
                 number = again if count and "#" not in text else first
                 place = (number * _SPREAD ^ of_host) >> 7 & _MASK
             fine += (number & _MASK, place)
-        return Features(shape.coarse, _with_kind(fine)), least
+        return Features(
+            coarse, _with_kind(coarse + _hashed(context, of_host) + packed(fine))
+        ), least
 
     def renewed(self, url: str, features: Features) -> bytes:
         """Return all *features* of *url* as they would be now, or nothing where they still are so.
@@ -260,25 +268,34 @@ class UrlFeatures:
         >>> features.renewed(urls[-1], last)
         b''
         """
-        folder, leaf, query = split_url(url)
-        host, path, pairs = _parts(*_place(folder, leaf), _pairs(query))
-        of_host = _of_host(host)
-        numbers = unpacked(features.all)
-        words = _words(path, pairs)
-        texts = [_of_text(_word(name)[0], text, of_host) for name, text in words]
-        begin = len(numbers) - 1 - 2 * len(texts)
-        if begin * numbers.itemsize < len(features.coarse):
+        own = _of_texts(url)
+        begin = len(features.all) - len(own) - len(packed([0]))
+        if begin < len(features.coarse):
             # Where very many kinds wait, requests are told apart by their shape alone.
             return b""
-        is_other = False
-        for at, (number, place) in enumerate(texts):
-            first = begin + 2 * at
-            own = number & _MASK, place
+        of_texts = features.all[begin : begin + len(own)]
+        if of_texts == own:
+            return b""
+        numbers, others = unpacked(of_texts), unpacked(own)
+        for at in range(0, len(others), 2):
             # It was met once for this URL itself.
-            if self.counts[place] > _RARE and (numbers[first], numbers[first + 1]) != own:
-                numbers[first], numbers[first + 1] = own
-                is_other = True
-        return _with_kind(numbers[:-1]) if is_other else b""
+            if self.counts[others[at + 1]] > _RARE:
+                numbers[at : at + 2] = others[at : at + 2]
+        renewed = packed(numbers)
+        return b"" if renewed == of_texts else _with_kind(features.all[:begin] + renewed)
+
+
+@lru_cache(_KEPT_OF_FETCHED)
+def _of_texts(url: str) -> bytes:
+    """Return the features of the texts in *url* where none is rare, packed: two of each."""
+    folder, leaf, query = split_url(url)
+    host, path, pairs = _parts(*_place(folder, leaf), _pairs(query))
+    of_host = _of_host(host)
+    numbers: list[int] = []
+    for name, text in _words(path, pairs):
+        number, place = _of_text(_word(name)[0], text, of_host)
+        numbers += (number & _MASK, place)
+    return packed(numbers)
 
 
 def _of_text(begin: int, text: str, of_host: int) -> tuple[int, int]:
@@ -287,9 +304,8 @@ def _of_text(begin: int, text: str, of_host: int) -> tuple[int, int]:
     return number, (number * _SPREAD ^ of_host) >> 7 & _MASK
 
 
-def _with_kind(numbers: Sequence[int]) -> bytes:
-    """Return packed features, and after them that of all of them together."""
-    features = packed(numbers)
+def _with_kind(features: bytes) -> bytes:
+    """Return packed *features*, and after them that of all of them together."""
     return features + packed([crc32(features) & _MASK])
 
 
@@ -315,20 +331,12 @@ def _word(name: str) -> tuple[int, int, int]:
 
 
 @lru_cache(_KEPT)
-def _hashed(texts: tuple[str, ...], of_host: int) -> tuple[int, ...]:
+def _hashed(texts: tuple[str, ...], of_host: int) -> bytes:
     numbers: list[int] = []
     for text in texts:
         number = crc32(text.encode("utf-8", "replace"))
         numbers += (number & _MASK, (number * _SPREAD ^ of_host) >> 7 & _MASK)
-    return tuple(numbers)
-
-
-class _Shape(NamedTuple):
-    """The shape of a URL."""
-
-    numbers: tuple[int, ...]
-    coarse: bytes
-    """The same, packed."""
+    return packed(numbers)
 
 
 def _place(folder: str, leaf: str) -> tuple[tuple[str, _Path], str]:
@@ -373,8 +381,8 @@ def _folder(text: str) -> tuple[str, _Path]:
     return host, tuple(map(fold, segments[: _MAX_SEGMENTS - 1]))
 
 
-def _shape_of(path: _Path, query: _Query, of_host: int) -> _Shape:
-    """Return the features of what tells kinds of URLs apart: of each there are few on a site."""
+def _shape_of(path: _Path, query: _Query, of_host: int) -> bytes:
+    """Return packed features of what tells kinds of URLs apart: of each there are few on a site."""
     leaf = path[-1]
     extension = leaf.rpartition(".")[2][:8] if "." in leaf else ""
     names = tuple(sorted({name for name, _ in query})) if query else ()
@@ -392,7 +400,7 @@ def _shape(  # noqa: PLR0917 - all that a shape is
     number: int,
     names: tuple[str, ...],
     of_host: int,
-) -> _Shape:
+) -> bytes:
     texts = [
         "any",
         f"shape {kind} {extension}",
@@ -401,8 +409,7 @@ def _shape(  # noqa: PLR0917 - all that a shape is
     ]
     if number:
         texts += [f"names {' '.join(names)}", *(f"name {name}" for name in names)]
-    numbers = _hashed(tuple(texts), of_host)
-    return _Shape(numbers, packed(numbers))
+    return _hashed(tuple(texts), of_host)
 
 
 def _words(path: _Path, query: _Query) -> Iterator[tuple[str, str]]:

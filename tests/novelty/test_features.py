@@ -48,6 +48,20 @@ def test_hashes_uuids_dates_and_numbers_are_one_token_each():
     assert fold("facade") == "facade"
 
 
+_FOLDABLE = st.lists(
+    st.sampled_from(("deadbeef", "cafe", "babe", "12", "2024", "05", "-", ".", "x", "\u0667", "é")),
+    max_size=12,
+).map("".join)
+
+
+@given(_FOLDABLE | st.just("deadbeef-cafe-babe-face-deadbeefcafe"))
+def test_text_without_digits_is_folded_as_any_other(text):
+    """Only a UUID needs none; all else is not looked for there."""
+    text = text[: module._MAX_TOKEN]
+    if len(text) >= module._LEAST_HASH or not text.isdecimal():
+        assert fold(text) == module._FOLDED.sub(module._kind, text.lower())
+
+
 def test_same_url_on_another_host_shares_half_of_its_features():
     """Half of the features are those of all hosts, so that a new host starts from them."""
     one, other = of("http://a.example/login?returnto=x", "http://b.example/login?returnto=x")
