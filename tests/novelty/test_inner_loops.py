@@ -101,6 +101,15 @@ def test_features_of_other_sizes_are_an_error(module):
         module.learn(*weights, b"", PRIOR, 0.5, again=False)
 
 
+def test_numbers_of_another_type_are_an_error():
+    """What is compiled reads them where they lie."""
+    for weights in (array("f", bytes(8 * SIZE)), array("I", bytes(8 * SIZE))):
+        with pytest.raises(ValueError, match="'d'"):
+            compiled.expect(weights, packed([1]), PRIOR)
+        with pytest.raises(TypeError):
+            compiled.expect([*weights], packed([1]), PRIOR)
+
+
 def test_nothing_else_is_needed():
     """Where it could not be built, the same is expected."""
     program = (

@@ -5,6 +5,7 @@ Each function gives what the one of its name in :mod:`.in_python` gives, which i
 was no C compiler to build this with.
 """
 
+from cpython.array cimport array
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.math cimport exp
@@ -46,6 +47,13 @@ def split_url(str url not None):
     )
 
 
+cdef double* _numbers(array numbers) except? NULL:
+    """Return the *numbers* of an array. To ask for its buffer takes longer than to learn."""
+    if numbers.ob_descr.typecode != c"d":
+        raise ValueError("expected an array of the type 'd'")
+    return numbers.data.as_doubles
+
+
 cdef inline uint32_t _feature(bytes features, Py_ssize_t number) noexcept:
     # A copy: bytes need not be aligned.
     cdef uint32_t found
@@ -63,7 +71,7 @@ cdef Py_ssize_t _count(bytes features, Py_ssize_t size) except -1:
 
 
 cdef double _expect(
-    double[::1] weights, bytes features, Py_ssize_t count, double prior
+    const double* weights, bytes features, Py_ssize_t count, double prior
 ) noexcept:
     cdef double total = 0.0
     cdef Py_ssize_t number
@@ -72,11 +80,11 @@ cdef double _expect(
     return 1.0 / (1.0 + exp(-max(-MOST, min(MOST, prior + total))))
 
 
-def expect(double[::1] weights not None, bytes features not None, double prior):
-    return _expect(weights, features, _count(features, weights.shape[0]), prior)
+def expect(array weights not None, bytes features not None, double prior):
+    return _expect(_numbers(weights), features, _count(features, len(weights)), prior)
 
 
-cdef double _doubt(double[::1] known, bytes features, Py_ssize_t count) noexcept:
+cdef double _doubt(const double* known, bytes features, Py_ssize_t count) noexcept:
     cdef double total = 0.0
     cdef Py_ssize_t number
     for number in range(count - 1):
@@ -84,17 +92,19 @@ cdef double _doubt(double[::1] known, bytes features, Py_ssize_t count) noexcept
     return total / max(1, count - 1)
 
 
-def doubt(double[::1] known not None, bytes features not None):
-    return _doubt(known, features, _count(features, known.shape[0]))
+def doubt(array known not None, bytes features not None):
+    return _doubt(_numbers(known), features, _count(features, len(known)))
 
 
 def count_on(
-    double[::1] weights not None,
-    double[::1] known not None,
+    array weights not None,
+    array known not None,
     kinds,
     double prior,
 ):
-    cdef Py_ssize_t size = min(weights.shape[0], known.shape[0]), count
+    cdef double* of_weights = _numbers(weights)
+    cdef double* of_known = _numbers(known)
+    cdef Py_ssize_t size = min(len(weights), len(known)), count
     cdef bytes features
     cdef list found = []
     for features in kinds:
@@ -102,41 +112,43 @@ def count_on(
             raise TypeError("expected bytes")
         count = _count(features, size)
         found.append(
-            _expect(weights, features, count, prior)
-            * (1.0 - CAUTION * _doubt(known, features, count))
+            _expect(of_weights, features, count, prior)
+            * (1.0 - CAUTION * _doubt(of_known, features, count))
         )
     return found
 
 
 def learn(
-    double[::1] weights not None,
-    double[::1] known not None,
+    array weights not None,
+    array known not None,
     bytes features not None,
     double prior,
     double share,
     *,
     bint again,
 ):
-    cdef Py_ssize_t count = _count(features, min(weights.shape[0], known.shape[0])), number
+    cdef double* of_weights = _numbers(weights)
+    cdef double* of_known = _numbers(known)
+    cdef Py_ssize_t count = _count(features, min(len(weights), len(known))), number
     if not count:
         raise ZeroDivisionError("no features")
     # What falls on one number twice is learned twice, by the doubt that there was.
     cdef double* doubts = <double*>PyMem_Malloc(count * sizeof(double))
     if doubts == NULL:
         raise MemoryError
-    cdef double expected = _expect(weights, features, count, prior), total = 0.0
+    cdef double expected = _expect(of_weights, features, count, prior), total = 0.0
     for number in range(count):
-        doubts[number] = 1.0 - known[_feature(features, number)]
+        doubts[number] = 1.0 - of_known[_feature(features, number)]
         total += doubts[number]
     cdef double of_each = UNSURE / count, of_its_own = OF_ITS_OWN * doubts[count - 1]
     cdef double unsure = of_each * total + of_its_own
     cdef double surer = 1.0 + unsure * max(expected * (1.0 - expected), LEAST_SLOPE)
     cdef double move = (share - expected) / surer
     for number in range(count):
-        weights[_feature(features, number)] += move * of_each * doubts[number]
+        of_weights[_feature(features, number)] += move * of_each * doubts[number]
         if not again:
-            known[_feature(features, number)] = 1.0 - max(doubts[number] / surer, LEAST_DOUBT)
-    weights[_feature(features, count - 1)] += move * of_its_own
+            of_known[_feature(features, number)] = 1.0 - max(doubts[number] / surer, LEAST_DOUBT)
+    of_weights[_feature(features, count - 1)] += move * of_its_own
     PyMem_Free(doubts)
 
 
