@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote_plus
 
 from attrs import define, frozen
@@ -19,6 +20,8 @@ _PLACE = re.compile(r"\{\d+\}", re.ASCII)
 _PLAIN = re.compile(r"[a-zA-Z0-9._~@-]+")
 MAX_KINDS: Final = 5_000
 _MAX_SEGMENTS, _MAX_NAMES, _MAX_TEXT = 6, 12, 40
+_KEPT: Final = 1 << 8
+"""The pages that link most of what is fetched are few at a time."""
 OTHER: Final = "other"
 
 _SOME: Final = 20
@@ -27,8 +30,7 @@ _MUCH: Final = 0.2
 """A kind brings much where so many of its fetches do."""
 
 
-@frozen
-class Kind:
+class Kind(NamedTuple):
     """A kind of URLs: those of a host with one shape of path and the same parameters.
 
     >>> kind_of("http://a.example/w/index.php?title=One&oldid=7").text
@@ -86,6 +88,7 @@ def kind_of(url: str) -> Kind:
     return _kind_and_segments(url)[0]
 
 
+@lru_cache(_KEPT)
 def _kind_and_segments(url: str) -> tuple[Kind, tuple[str, ...]]:
     rest = url.partition("#")[0].partition("://")[2]
     rest, _, query = rest.partition("?")

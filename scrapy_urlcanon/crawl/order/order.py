@@ -136,8 +136,8 @@ class _Slot:
 
     def take(self, turn: Turn) -> None:
         """Note that the next one was taken."""
-        way = self._way(turn)
-        if self.taken >= _COLD and way:
+        way = self._way(turn) if self.taken >= _COLD else None
+        if way:
             way.next = self.taken + way.floor
             way.taken += 1
         self.taken += 1
@@ -155,6 +155,8 @@ class _Slot:
             way.floor = min(way.floor + _LESS, _LOWEST_FLOOR)
 
     def _way(self, turn: Turn) -> _Way | None:
+        if turn is Turn.BEST:
+            return None
         return next((way for way in self.ways if turn in way.turns), None)
 
 
