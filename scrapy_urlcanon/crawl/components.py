@@ -6,6 +6,7 @@ import logging
 import sys
 from typing import TYPE_CHECKING
 
+from scrapy.core.scheduler import Scheduler
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
@@ -58,12 +59,34 @@ def add_components(settings: BaseSettings) -> None:
         _set_dupefilter(settings)
     if value_of("order", settings):
         settings.set("SCHEDULER_PRIORITY_QUEUE", ORDER, "addon")
+        _leave_depth_out(settings)
     # Most crawls write no report, and every crawl would wait for the import.
     if settings.get(name_of("report")):
         settings.setdefault_in_component_priority_dict("EXTENSIONS", load_object(REPORT), 0)
     for name, components in _PLACES.items():
         for component, place in components.items():
             settings.setdefault_in_component_priority_dict(name, component, place)
+
+
+def _leave_depth_out(settings: BaseSettings) -> None:
+    """Have the depth of a page change no priority: each would be one of its own.
+
+    The order would have nothing to choose but among pages of one depth, as where the settings of a
+    project ask for a breadth-first crawl, and a chain without an end would end depth by depth.
+    """
+    name = "DEPTH_PRIORITY"
+    is_ours = settings["SCHEDULER_PRIORITY_QUEUE"] == ORDER
+    if (
+        settings.getint(name)
+        and is_ours
+        and issubclass(load_object(settings["SCHEDULER"]), Scheduler)
+    ):
+        logger.warning(
+            "%(name)s has no effect: %(setting)s decides which request comes next, at whatever "
+            "depth. Priorities that the spider sets hold.",
+            {"name": name, "setting": name_of("order")},
+        )
+        settings.set(name, 0, settings.getpriority(name) or 0)
 
 
 def _set_dupefilter(settings: BaseSettings) -> None:

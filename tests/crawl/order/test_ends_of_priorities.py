@@ -1,7 +1,10 @@
 """Each priority of a site ends for itself, and so does what redirects, fails or is tried again."""
 
+import logging
+
 import pytest
 from loopback import Response, page
+from scrapy.core.scheduler import Scheduler
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import ONE_BY_ONE, FollowSpider
 from trap_sites import words
@@ -116,3 +119,48 @@ async def test_pages_on_which_the_callback_fails_have_no_items(crawl):
     result = await crawl(respond, {**STOPPING, "URLCANON_ORDER_BY": "items"}, spider=Failing)
     assert result.stats["finish_reason"] == NO_NEWS
     assert len(result.hits) < NEEDED + 10
+
+
+def chain_and_articles(request):
+    """Link a chain without end first, that says nothing, and articles only deep in another one."""
+    number = number_of(request)
+    if "/article/" in request.target:
+        return page(words(request.target, 60) + anchors("article", (number + 1,)))
+    if request.target == "/":
+        return page(anchors("day", range(1, 9)) + anchors("article", (1,)))
+    return page("<p>nothing" + anchors("day", (2 * number, 2 * number + 1)))
+
+
+@pytest.mark.parametrize("priority", [1, -1])
+@deferred_f_from_coro_f
+async def test_depth_has_no_say_in_the_order(crawl, caplog, priority):
+    """As the queues of Scrapy have none, where the project asks for one of its two orders."""
+    plain = await crawl(chain_and_articles, STOPPING)
+    caplog.clear()
+    deep = await crawl(chain_and_articles, {**STOPPING, "DEPTH_PRIORITY": priority})
+    assert deep.hits == plain.hits
+    assert plain.stats["finish_reason"] == "closespider_pagecount"
+    (said,) = [
+        record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING
+    ]
+    assert said.startswith("DEPTH_PRIORITY has no effect: URLCANON_ORDER decides")
+
+
+class OwnScheduler(Scheduler):
+    """Is that of Scrapy."""
+
+
+@pytest.mark.parametrize(
+    ("settings", "depth"),
+    [
+        ({"SCHEDULER": OwnScheduler}, 0),
+        ({"SCHEDULER_PRIORITY_QUEUE": "scrapy.pqueues.ScrapyPriorityQueue"}, 1),
+        ({"URLCANON_ORDER": None}, 1),
+    ],
+)
+@deferred_f_from_coro_f
+async def test_depth_counts_where_the_order_is_not_at_work(crawl, settings, depth):
+    """Then the crawl goes as Scrapy's queue has it."""
+    settings = {**ONE_BY_ONE, "URLCANON_ORDER": "novelty", "DEPTH_PRIORITY": 1, **settings}
+    result = await crawl(lambda _: page("text"), settings)
+    assert result.crawler.settings.getint("DEPTH_PRIORITY") == depth
