@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import shutil
 from functools import partial
 from hashlib import blake2b
 from itertools import chain
@@ -16,11 +14,11 @@ from scrapy import Request, signals
 from scrapy.http import Response
 from scrapy.utils.request import request_from_dict
 
-from scrapy_urlcanon.crawl.order.index import QUEUE, problem_of
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import OF_ANOTHER_URL, is_retry, is_unfiltered
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.job_files import has_begun, was_killed_since
+from scrapy_urlcanon.crawl.recovery.job_queue import JobQueue
 from scrapy_urlcanon.crawl.recovery.journal import FILE, OUTCOMES, Journal, Kind, Record
 from scrapy_urlcanon.crawl.recovery.replay import Replay
 from scrapy_urlcanon.crawl.recovery.spider_output import SpiderOutput
@@ -53,7 +51,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_MADE_ANEW = "The crawl goes on, and the next run makes the queue anew from the journal."
 # What is put there while a request is on its way.
 _ADDED_TO_META = OF_ANOTHER_URL | {
     "_auth_proxy",
@@ -112,19 +109,20 @@ class JobRecovery:
         self._identities: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
         self._replayed: Request | None = None
         self._written = WrittenRequests()
-        self._is_queue_whole = True
         self._is_resumed = False
-        self._is_queue_damaged = False
-        self._was_killed = self._read() or self._has_damaged_queue()
-        self.is_made_anew = self._become_of_rules() or self._was_killed or rules.is_seen_elsewhere
+        self._queue = JobQueue(self._directory, unwritten)
+        self._was_killed = self._read()
+        self._is_queue_lost = self._was_killed or self._queue.is_damaged()
+        self.is_made_anew = (
+            self._become_of_rules() or self._is_queue_lost or rules.is_seen_elsewhere
+        )
         """Whether what the last run had not done is scheduled again: it did not end in order, or
         its rules, or its seen-set, were others."""
         if self.is_made_anew:
             # The scheduler reads them before the spider is opened.
-            shutil.rmtree(self._directory / "requests.queue", ignore_errors=True)
+            self._queue.discard()
             for path in (self._directory / SCRAPY_FILE, *files_in(self._directory)):
                 path.unlink(missing_ok=True)
-        self._stored_queue = self._state_of_queue()
         self._replay: Replay | None = None
         self.parts: PartsOfPages | None = None
         """What holds requests back, whose requests go on waiting in the next run."""
@@ -173,7 +171,7 @@ class JobRecovery:
             self._journal.open(self._rules.digest)
         except OSError as error:
             self._note_unwritten(error)
-        self._guard_queue(scheduler_of(self._crawler))
+        self._queue.guard(scheduler_of(self._crawler))
         self._settle()
         if self.is_made_anew:
             self._replay = Replay(
@@ -271,7 +269,7 @@ class JobRecovery:
         for request in self.merged():
             self._add_request(Kind.MERGED, request)
         # Of a run that failed to start the queue does not hold what the last run left.
-        if self._is_resumed and self._has_stored_queue():
+        if self._is_resumed and self._queue.is_stored():
             self._add(Record(Kind.CLOSED))
         self._journal.close()
 
@@ -311,45 +309,6 @@ class JobRecovery:
             (url or request.url, callback, request.cb_kwargs, sorted(meta.items(), key=repr))
         )
         return blake2b(text.encode(errors="replace"), digest_size=8).digest()
-
-    def _guard_queue(self, scheduler: Any) -> None:
-        """Have *scheduler* keep in memory what it cannot store: it would lose it."""
-        enqueue = scheduler.enqueue_request
-
-        def enqueue_request(request: Request) -> bool:
-            try:
-                return bool(enqueue(request))
-            except (OSError, RecursionError) as error:
-                # What is nested too deep Scrapy would not keep in memory either.
-                known = error if isinstance(error, OSError) else OSError(str(error))
-                self._is_queue_whole = False
-                self._unwritten.note(self._directory / QUEUE.parent, known, _MADE_ANEW)
-                scheduler.mqs.push(request)
-                return True
-
-        if hasattr(scheduler, "mqs"):
-            scheduler.enqueue_request = enqueue_request
-
-    def _state_of_queue(self) -> tuple[int, int] | None:
-        """Return what tells one writing of the state of Scrapy's queue from another."""
-        try:
-            stat = (self._directory / QUEUE).stat()
-        except OSError:
-            return None
-        return stat.st_mtime_ns, stat.st_size
-
-    def _has_stored_queue(self) -> bool:
-        """Tell whether Scrapy has stored its queue: a full disk may have kept it from that."""
-        path = self._directory / QUEUE
-        try:
-            json.loads(path.read_text(encoding="utf-8"))
-            is_stored = self._state_of_queue() != self._stored_queue
-        except (OSError, ValueError):
-            is_stored = False
-        if not is_stored:
-            error = OSError("Scrapy has not stored its queue")
-            self._unwritten.note(path, error, _MADE_ANEW)
-        return is_stored and self._is_queue_whole
 
     # What is read.
 
@@ -395,20 +354,9 @@ class JobRecovery:
             return False
         self._begun_before.clear()
         journal.scan(self._note)
-        if not self._was_killed:
+        if not self._is_queue_lost:
             self._begun_before.clear()
         return True
-
-    def _has_damaged_queue(self) -> bool:
-        """Tell whether what waits can be taken from nowhere but the journal."""
-        problem = problem_of(self._directory / QUEUE)
-        if problem:
-            logger.warning(
-                "What waits cannot be read: %(problem)s. It is taken from the journal.",
-                {"problem": problem},
-            )
-        self._is_queue_damaged = problem is not None
-        return self._is_queue_damaged
 
     def _note(self, entry: Record) -> None:
         if entry.kind is Kind.BEGUN:
@@ -444,7 +392,7 @@ class JobRecovery:
             "The %(what)s. %(done)d of its requests were done; %(again)d are scheduled again.",
             {
                 "what": "job in JOBDIR was killed"
-                if self._was_killed and not self._is_queue_damaged
+                if self._was_killed
                 else "queue of the job in JOBDIR is made anew",
                 "done": replay.done,
                 "again": len(again),

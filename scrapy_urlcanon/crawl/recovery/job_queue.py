@@ -1,0 +1,87 @@
+"""Scrapy's queue of a job: whether what is stored of it is all that waits."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from scrapy_urlcanon.crawl.order.index import QUEUE, problem_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scrapy import Request
+
+    from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
+
+logger = logging.getLogger(__name__)
+
+_MADE_ANEW = "The crawl goes on, and the next run makes the queue anew from the journal."
+
+
+class JobQueue:
+    """Sees to it that the queue of a job loses nothing, and knows whether it has.
+
+    :param directory: that of the job.
+    """
+
+    def __init__(self, directory: Path, unwritten: UnwrittenFiles) -> None:
+        self._file = directory / QUEUE
+        self._unwritten = unwritten
+        self._is_whole = True
+        self._before = self._written()
+
+    def is_damaged(self) -> bool:
+        """Tell whether what the last run stored cannot be read, and say so."""
+        problem = problem_of(self._file)
+        if problem:
+            logger.warning(
+                "What waits cannot be read: %(problem)s. It is taken from the journal.",
+                {"problem": problem},
+            )
+        return problem is not None
+
+    def discard(self) -> None:
+        """Remove what the last run stored, before the scheduler reads it."""
+        shutil.rmtree(self._file.parent, ignore_errors=True)
+        self._before = self._written()
+
+    def guard(self, scheduler: Any) -> None:
+        """Have *scheduler* keep in memory what it cannot store: it would lose it."""
+        enqueue = scheduler.enqueue_request
+
+        def enqueue_request(request: Request) -> bool:
+            try:
+                return bool(enqueue(request))
+            except (OSError, RecursionError) as error:
+                # What is nested too deep Scrapy would not keep in memory either.
+                known = error if isinstance(error, OSError) else OSError(str(error))
+                self._is_whole = False
+                self._unwritten.note(self._file.parent, known, _MADE_ANEW)
+                scheduler.mqs.push(request)
+                return True
+
+        if hasattr(scheduler, "mqs"):
+            scheduler.enqueue_request = enqueue_request
+
+    def is_stored(self) -> bool:
+        """Tell whether Scrapy has stored all of it: a full disk may have kept it from that."""
+        try:
+            json.loads(self._file.read_text(encoding="utf-8"))
+            is_stored = self._written() != self._before
+        except (OSError, ValueError):
+            is_stored = False
+        if not is_stored:
+            error = OSError("Scrapy has not stored its queue")
+            self._unwritten.note(self._file, error, _MADE_ANEW)
+        return is_stored and self._is_whole
+
+    def _written(self) -> tuple[int, int] | None:
+        """Return what tells one writing of the file from another."""
+        try:
+            stat = self._file.stat()
+        except OSError:
+            return None
+        return stat.st_mtime_ns, stat.st_size
