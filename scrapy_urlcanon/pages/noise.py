@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.pages.same_page import PageDigest, same_page, sampled_lines
+from scrapy_urlcanon.pages.same_page import UNBOUNDED, LineKey, PageDigest, same_page, sampled_lines
 
 if TYPE_CHECKING:
     from collections.abc import Container, Hashable, Mapping
@@ -19,7 +19,6 @@ _ROTATED, _ROTATED_SHARE = 6, 0.9
 """What so many pages show, and less than this share of all, is noise on a site where so many of
 such lines went or came, and this share of those that stood on pages that were fetched twice."""
 _REMEMBERED_LINES = 20_000
-UNBOUNDED = 1 << 32
 
 
 class Noise:
@@ -119,7 +118,7 @@ class Noise:
         least = 1 if shape in self._common else _CHANGED_PAGES
         return changed >= least and changed >= _CHANGED_SHARE * self._seen[shape]
 
-    def is_common(self, line: tuple[int, int]) -> bool:
+    def is_common(self, line: LineKey) -> bool:
         """Tell whether several pages have a *line*, by its hashes, that has no number.
 
         That they have "Part 0" says nothing of "Part 5", whose hash without numbers is the same.

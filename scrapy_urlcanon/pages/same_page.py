@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from array import array
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from scrapy_urlcanon.pages.inner_loops import smallest_lines, smallest_passages
 from scrapy_urlcanon.pages.signature import Line, digest_of, hash64, line_of
@@ -49,8 +49,14 @@ standard error is sqrt(s * (1 - s) / 128), 0.02 at 0.95."""
 SAMPLED_LINES = 64
 """Lines that are kept of a page, those with the smallest hashes: all of most pages."""
 
+UNBOUNDED: Final = 1 << 32
+"""What is above the hashes of all lines as they are compared: of 32 bits each."""
+
+LineKey: TypeAlias = "tuple[int, int]"
+"""What a line is compared by: its hash without numbers, and the exact one (:func:`key_of`)."""
+
 _NO_LINE = Line(0, 0, 0)
-_LOW = (1 << 32) - 1
+_LOW = UNBOUNDED - 1
 
 
 class PageDigest(NamedTuple):
@@ -155,6 +161,11 @@ def title_line(title: str) -> Line:
     return line_of(f"title: {title}")
 
 
+def key_of(masked: int, exact: int) -> LineKey:
+    """Return what a line with these hashes, of 64 bits, is compared by."""
+    return masked & _LOW, exact & _LOW
+
+
 def sampled_lines(page: PageDigest) -> tuple[dict[int, set[int]], int]:
     """Return the exact hashes of sampled lines by those without numbers, and where the sample ends.
 
@@ -166,7 +177,7 @@ def sampled_lines(page: PageDigest) -> tuple[dict[int, set[int]], int]:
     for hashes in array("Q", page.lines):
         lines.setdefault(hashes >> 32, set()).add(hashes & _LOW)
     is_whole = len(page.lines) < 8 * SAMPLED_LINES
-    return lines, 1 << 32 if is_whole else max(lines)
+    return lines, UNBOUNDED if is_whole else max(lines)
 
 
 def similarity(one: bytes, other: bytes) -> float:

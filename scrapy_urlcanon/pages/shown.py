@@ -6,17 +6,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from scrapy_urlcanon.pages.same_page import key_of
 from scrapy_urlcanon.pages.signature import hash64, hash_of_medium
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from scrapy_urlcanon.pages.page import Page
-    from scrapy_urlcanon.pages.same_page import PageDigest
+    from scrapy_urlcanon.pages.same_page import LineKey, PageDigest
 
 _LONG_VALUE = 8
 """From how many characters on a value of the query that a page repeats is an echo of its URL."""
-_LOW = 0xFFFFFFFF
 
 
 class Shown:
@@ -34,28 +34,27 @@ class Shown:
 
     def __init__(self, page: Page, digest: PageDigest) -> None:
         self.digest = digest
-        self.texts: dict[tuple[int, int], str] = {}
+        self.texts: dict[LineKey, str] = {}
         """Each line by its hashes, without numbers and exact."""
         if digest.lines is None:
-            checksum = hash64(_whole(page)) & _LOW
-            shown = f"{len(page.body):,} bytes with the checksum {checksum:08x}"
-            self.texts[checksum, checksum] = shown
+            whole = hash64(_whole(page))
+            key = key_of(whole, whole)
+            self.texts[key] = f"{len(page.body):,} bytes with the checksum {key[0]:08x}"
             return
         for text, line in page.legible_lines:
-            self.texts[line.masked & _LOW, line.exact & _LOW] = text
+            self.texts[key_of(line.masked, line.exact)] = text
 
-    def has(self, own: frozenset[tuple[int, int]]) -> bool:
+    def has(self, own: frozenset[LineKey]) -> bool:
         """Tell whether it shows most of the lines that are another page's *own*."""
         return 2 * sum(line in self.texts for line in own) > len(own)
 
     @cached_property
-    def media(self) -> frozenset[tuple[int, int]]:
+    def media(self) -> frozenset[LineKey]:
         """Those lines that are addresses of what it embeds."""
-        return frozenset(
-            line
-            for line, text in self.texts.items()
-            if line[1] == hash_of_medium(text.encode("utf-8", "surrogatepass")) & _LOW
-        )
+        sources = (text.encode("utf-8", "surrogatepass") for text in self.texts.values())
+        # No number is masked in them.
+        media = {key_of(medium, medium) for medium in map(hash_of_medium, sources)}
+        return frozenset(media & self.texts.keys())
 
     @cached_property
     def lines(self) -> dict[int, set[int]]:

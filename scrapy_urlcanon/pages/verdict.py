@@ -16,8 +16,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_urlcanon.pages.common_contents import CommonContents
-from scrapy_urlcanon.pages.noise import UNBOUNDED, Noise, hide_what_differs
-from scrapy_urlcanon.pages.same_page import PageDigest, same_page, sampled_lines
+from scrapy_urlcanon.pages.noise import Noise, hide_what_differs
+from scrapy_urlcanon.pages.same_page import UNBOUNDED, LineKey, PageDigest, same_page, sampled_lines
 from scrapy_urlcanon.pages.shown import echoes, without
 
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ class Judgement(NamedTuple):
     """Lines of text that the variant alone shows, some of them."""
     only_kept: tuple[str, ...] = ()
     """Lines of text that the kept page alone shows, some of them."""
-    own: frozenset[tuple[int, int]] = frozenset()
+    own: frozenset[LineKey] = frozenset()
     """All lines that the variant alone shows: the hash without numbers, and the exact one."""
-    lacking: frozenset[tuple[int, int]] = frozenset()
+    lacking: frozenset[LineKey] = frozenset()
     """All lines that the kept page alone shows."""
 
     @property
@@ -304,7 +304,7 @@ class Comparison:
                 return Side.KEPT if len(self._kept) < len(self._variants) else Side.VARIANT
         return self._judge_two(variant, own)
 
-    def _judge_two(self, variant: Shown, own: frozenset[tuple[int, int]]) -> Judgement:
+    def _judge_two(self, variant: Shown, own: frozenset[LineKey]) -> Judgement:
         """Return what is to be said of pages that differ by more than noise."""
         texts = self._kept[-1].texts
         lacking = frozenset(line for line in texts if not self._shows(line))
@@ -324,13 +324,13 @@ class Comparison:
             lacking,
         )
 
-    def _embeds_others(self, variant: Shown, own: frozenset[tuple[int, int]]) -> bool:
+    def _embeds_others(self, variant: Shown, own: frozenset[LineKey]) -> bool:
         """Tell whether all that one page embeds and the other does not is nowhere else."""
         mine = variant.media & own
         theirs = {line for line in self._kept[-1].media if not self._shows(line)}
         return bool(mine and theirs) and len(self._alone(mine | theirs)) == len(mine | theirs)
 
-    def _alone(self, lines: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    def _alone(self, lines: Iterable[LineKey]) -> list[LineKey]:
         """Return those of *lines* that no other page is known to have."""
         return [line for line in lines if not self._noise.is_common(line)]
 
@@ -344,7 +344,7 @@ class Comparison:
         rest = next((text.replace(name, "", 1) for name in names if name in text), text)
         return rest != text and len(rest.split()) <= _WORDS_OF_A_PATH
 
-    def _own(self) -> frozenset[tuple[int, int]]:
+    def _own(self) -> frozenset[LineKey]:
         """Return what every fetch of the variant shows, and none of the kept page."""
         first, *others = (shown.texts for shown in self._variants)
         in_all = [line for line in first if all(line in texts for texts in others)]
@@ -366,7 +366,7 @@ class Comparison:
         plain = {without(theirs, text) for shown in self._kept for text in shown.texts.values()}
         return frozenset(line for line in own if without(mine, first[line]) not in plain)
 
-    def _shows(self, line: tuple[int, int]) -> bool:
+    def _shows(self, line: LineKey) -> bool:
         return self._is_noise(line[0]) or any(line in shown.texts for shown in self._variants)
 
     def _is_noise(self, shape: int) -> bool:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from scrapy_urlcanon.canonicalizer.entries import RuleEntry
+    from scrapy_urlcanon.pages.same_page import LineKey
 
 _REMEMBERED_VERDICTS = 200
 _REMEMBERED_LINES = 20_000
@@ -29,7 +30,7 @@ class OtherPage(NamedTuple):
     url: str
     first: str
     """The URL that stood for it."""
-    own: frozenset[tuple[int, int]]
+    own: frozenset[LineKey]
     """The hashes of its own lines, as in :class:`~scrapy_urlcanon.pages.verdict.Judgement`."""
 
     @property
@@ -79,10 +80,10 @@ class SiteEvidence:
     def __init__(self) -> None:
         self.noise = Noise()
         # The first page in whose place each line was shown, and what was dropped there.
-        self._owners: dict[tuple[int, int], tuple[Hashable, frozenset[str]]] = {}
-        self._shared: set[tuple[int, int]] = set()
+        self._owners: dict[LineKey, tuple[Hashable, frozenset[str]]] = {}
+        self._shared: set[LineKey] = set()
 
-    def is_new(self, page: Hashable, other: OtherPage, lacking: Iterable[tuple[int, int]]) -> bool:
+    def is_new(self, page: Hashable, other: OtherPage, lacking: Iterable[LineKey]) -> bool:
         """Take note of a variant of *page* that is another one; tell whether that is evidence.
 
         It is if any of its own lines was not seen before, on either side.
@@ -101,9 +102,7 @@ class SiteEvidence:
         self._owners.update(dict.fromkeys(unseen, (page, dropped)))
         return not unseen.isdisjoint(other.own)
 
-    def note_shared(
-        self, lines: Iterable[tuple[int, int]], dropped: frozenset[str] = frozenset()
-    ) -> None:
+    def note_shared(self, lines: Iterable[LineKey], dropped: frozenset[str] = frozenset()) -> None:
         """Note that *lines*, by their hashes, are shown in the place of several pages.
 
         :param dropped: what was dropped where they are shown now; nothing where the URL is whole.

@@ -11,7 +11,7 @@ from scrapy import Request, signals
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
 from scrapy_urlcanon.crawl.checks.job_titles import JobTitles
 from scrapy_urlcanon.crawl.seen import is_local, record_as_seen
-from scrapy_urlcanon.pages.same_page import sampled_lines, similarity
+from scrapy_urlcanon.pages.same_page import key_of, sampled_lines, similarity
 from scrapy_urlcanon.pages.signature import hash64
 from scrapy_urlcanon.pages.verdict import (
     NO_TEXT,
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 _MOST_LIKE = 500
 """Where more pages have one title, one of them may be the same that is not looked at."""
-_LOW = 0xFFFFFFFF
 
 
 class SkippedPages:
@@ -239,7 +238,7 @@ class SkippedPages:
         }
         lines_alone = frozenset(own)
         if content.title:
-            lines_alone |= {(content.title_shape & _LOW, content.title & _LOW)}
+            lines_alone |= {key_of(content.title_shape, content.title)}
         if not lines_alone:
             return Judgement(Verdict.CANNOT_TELL, NO_TEXT)
         return Judgement(Verdict.ANOTHER, only_variant=some_of(own.values()), own=lines_alone)

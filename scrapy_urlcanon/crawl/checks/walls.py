@@ -10,8 +10,7 @@ from scrapy import signals
 from scrapy_urlcanon.crawl.checks.fetch_budget import Need
 from scrapy_urlcanon.crawl.own_requests import RELEASED, marked
 from scrapy_urlcanon.crawl.stats import Stat
-from scrapy_urlcanon.pages.noise import UNBOUNDED
-from scrapy_urlcanon.pages.same_page import sampled_lines
+from scrapy_urlcanon.pages.same_page import UNBOUNDED, sampled_lines
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
