@@ -28,10 +28,8 @@ from scrapy_urlcanon.pages.signature import (
     kept_lines,
     lines_of_lower,
     lower_case,
-    steady,
-    without_address,
-    without_marks,
 )
+from scrapy_urlcanon.pages.steady_text import steady, without_address, without_marks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
