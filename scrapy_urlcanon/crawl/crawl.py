@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.declared.declared_canonicals import DeclaredCanonicalPages
     from scrapy_urlcanon.crawl.dropped import Drop
     from scrapy_urlcanon.crawl.earlier.pages import EarlierPages
+    from scrapy_urlcanon.crawl.order.order import Order
     from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
     from scrapy_urlcanon.crawl.origins import LinkingPages
     from scrapy_urlcanon.crawl.record.recorder import Recorder
@@ -302,6 +303,11 @@ class Crawl:
         return crawl
 
     @property
+    def order(self) -> Order | None:
+        """What expects of each request what it will bring, where that orders the crawl."""
+        return self.ordered.order if self.ordered else None
+
+    @property
     def sampling_audit(self) -> Audit | None:
         """The audit, where a share of what is dropped is fetched for it.
 
@@ -345,8 +351,7 @@ class Crawl:
 
     def _hear_of_drops(self) -> None:
         """Have drops heard of by who attributes them, and tells all others; or by the others."""
-        order = self.ordered and self.ordered.order
-        for part in (self.dropped,) if self.dropped else (order, self.recorder):
+        for part in (self.dropped,) if self.dropped else (self.order, self.recorder):
             if part:
                 hear_of_drops(self._crawler, part.request_dropped)
 
@@ -354,7 +359,7 @@ class Crawl:
         rescue = self.requests if self.settings.rescue else None
         audit = self.sampling_audit
         declared = self.declared_canonicals
-        listening = (self.ordered and self.ordered.order, rescue, audit, declared, self.recorder)
+        listening = (self.order, rescue, audit, declared, self.recorder)
         self.dropped = DroppedDuplicates(
             self._crawler,
             self.canonicalizer,
@@ -386,8 +391,8 @@ class Crawl:
 
     def _suspect(self, found: tuple[Installation, ...]) -> None:
         """Expect little of what is usually a duplicate in the software that was recognised."""
-        if self.ordered:
-            self.ordered.order.suspicions.recognised(found)
+        if self.order:
+            self.order.suspicions.recognised(found)
 
     def _on_rule_change(self) -> None:
         if self.fingerprinter:

@@ -46,19 +46,8 @@ class UrlCanonDownloaderMiddleware:
 
     def __init__(self, crawler: Crawler, crawl: Crawl) -> None:
         self._crawler = crawler
-        self._fingerprinter = crawl.fingerprinter
-        self._canonical_urls = crawl.canonical_urls
-        self._first_urls = crawl.first_urls
-        self._stats = crawl.stats
-        self._recorder = crawl.recorder
-        self._requests = crawl.requests
-        self._contents = crawl.contents
-        self._audit = crawl.audit
-        self._job = crawl.job
-        self._software = crawl.software
-        self._reads = any((crawl.recorder, crawl.contents, crawl.ordered))
-        self._order = crawl.ordered.order if crawl.ordered else None
-        self._records_start = crawl.settings.record_start
+        self._crawl = crawl
+        self._reads = any((crawl.recorder, crawl.contents, crawl.order))
 
     def process_request(self, request: Request) -> Response | None:
         """Note that *request* is on its way; return the response where an audit had it.
@@ -68,25 +57,26 @@ class UrlCanonDownloaderMiddleware:
         forget_failure(request)
         if request.callback is NO_CALLBACK:
             return None
-        if self._first_urls.question:
-            self._first_urls.question.look_back()
-        if self._job:
-            self._job.begin(request)
-        if self._software:
-            self._software.sent(request)
-        if self._requests:
-            self._requests.sent(request)
-        if self._records_start and _is_redirected_start(request):
+        crawl = self._crawl
+        if crawl.first_urls.question:
+            crawl.first_urls.question.look_back()
+        if crawl.job:
+            crawl.job.begin(request)
+        if crawl.software:
+            crawl.software.sent(request)
+        if crawl.requests:
+            crawl.requests.sent(request)
+        if crawl.settings.record_start and _is_redirected_start(request):
             record_as_seen(self._crawler, request)
         # A retry comes here again.
         is_hop = sources_of(request) and "retry_times" not in request.meta
-        if is_hop and self._fingerprinter and self._fingerprinter.is_redirect_to_itself(request):
-            self._stats.inc(Stat.REDIRECT_HOPS)
+        if is_hop and crawl.fingerprinter and crawl.fingerprinter.is_redirect_to_itself(request):
+            crawl.stats.inc(Stat.REDIRECT_HOPS)
             # A site may well redirect to another form of the page's URL than the rules make.
-            canonical = self._canonical_urls.of(request)
+            canonical = crawl.canonical_urls.of(request)
             if canonical and as_fetched(canonical, request.url) == request.url:
-                self._stats.inc(Stat.REDIRECT_HOPS_REWRITABLE)
-        return self._audit.held.take(request) if self._audit else None
+                crawl.stats.inc(Stat.REDIRECT_HOPS_REWRITABLE)
+        return crawl.audit.held.take(request) if crawl.audit else None
 
     def process_response(
         self, request: Request, response: Response
@@ -115,27 +105,28 @@ class UrlCanonDownloaderMiddleware:
         :raises IgnoreRequest: if it was an audit and the spider has that page.
         """
         land(request)
-        if self._software:
+        crawl = self._crawl
+        if crawl.software:
             # Before its links are scheduled, and before what it shows is known by its fingerprint.
-            self._software.received(request, response)
+            crawl.software.received(request, response)
         audited = mark_of(request, AUDIT)
-        if self._order:
-            self._order.fetched(request, response)
+        if crawl.order:
+            crawl.order.fetched(request, response)
         if is_made_up(request, response):
             # It says nothing of the page.
             if audited:
                 self._end_audit(request, None)
             return response
         # What is fetched again to be compared was recorded when it was fetched first.
-        if self._recorder and (audited is None or audited["number"] == 1):
-            self._recorder.record(request, response)
+        if crawl.recorder and (audited is None or audited["number"] == 1):
+            crawl.recorder.record(request, response)
         if audited:
             self._end_audit(request, response)
             return response
-        if self._audit:
-            self._audit.note(request, response)
-        if self._contents:
-            self._contents.note(request, response)
+        if crawl.audit:
+            crawl.audit.note(request, response)
+        if crawl.contents:
+            crawl.contents.note(request, response)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
@@ -146,20 +137,22 @@ class UrlCanonDownloaderMiddleware:
         if request.callback is NO_CALLBACK:
             return
         land(request)
-        if self._order:
-            self._order.failed(request, exception)
-        if self._audit and mark_of(request, AUDIT):
+        crawl = self._crawl
+        if crawl.order:
+            crawl.order.failed(request, exception)
+        if crawl.audit and mark_of(request, AUDIT):
             self._end_audit(request, None)
         else:
-            if self._requests:
-                self._requests.failed(request)
-            if self._job and request.errback is None:
-                self._job.done(request, fetched=False)
+            if crawl.requests:
+                crawl.requests.failed(request)
+            if crawl.job and request.errback is None:
+                crawl.job.done(request, fetched=False)
 
     def _end_audit(self, request: Request, response: Response | None) -> None:
-        if self._audit and not self._audit.fetched(request, response):
-            if self._job:
-                self._job.done(request, fetched=True)
+        crawl = self._crawl
+        if crawl.audit and not crawl.audit.fetched(request, response):
+            if crawl.job:
+                crawl.job.done(request, fetched=True)
             # The spider did not ask for it: the errback is not to hear of it.
             request.errback = None
             if BROWSER_PAGE_KEY in request.meta:

@@ -63,7 +63,7 @@ class UrlCanonSpiderMiddleware(BaseSpiderMiddleware):
         self._dropped = crawl.dropped
         self._records_start = crawl.settings.record_start
         self._linking_pages = crawl.linking_pages
-        self._order = crawl.ordered.order if crawl.ordered else None
+        self._order = crawl.order
         self._recorded_links = crawl.recorder.links if crawl.recorder else None
         self._repeated = RepeatedRequests(crawler, self)
         has_output = (
