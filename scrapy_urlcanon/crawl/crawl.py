@@ -106,12 +106,17 @@ class Crawl:
             from scrapy_urlcanon.crawl.origins import LinkingPages  # noqa: PLC0415
 
             self.linking_pages = LinkingPages()
-        self.ordered = ordered_crawl(
-            crawler, self.settings, self.stats, self.unwritten, is_job=self._is_job
-        )
         self._make_fallback()
         if fingerprinter_class:
             self.fingerprinter = self._make(fingerprinter_class)
+        self.ordered = ordered_crawl(
+            crawler,
+            self.settings,
+            self.stats,
+            self.unwritten,
+            self.fingerprinter,
+            is_job=self._is_job,
+        )
         self.rule_changes = RuleChanges(
             self.canonicalizer, self._on_rule_change, self._on_suspension
         )
@@ -151,8 +156,6 @@ class Crawl:
     def _make_safeguards(self, fingerprints: PageFingerprints) -> None:
         """Make what sees to it that no page is lost."""
         settings, crawler, stats = self.settings, self._crawler, self.stats
-        if self.ordered:
-            self.ordered.go_by(fingerprints)
         compares = settings.audit or settings.declared_canonical
         recovers = self._is_job and settings.job_journal
         if recovers:
@@ -178,10 +181,14 @@ class Crawl:
             self._make_checks(fingerprints, self.requests)
         if recovers and self._job_rules:
             self.job = JobRecovery(
-                crawler, fingerprints, self.requests, stats, self.unwritten, rules=self._job_rules
+                crawler,
+                fingerprints,
+                self.requests,
+                stats,
+                self.unwritten,
+                rules=self._job_rules,
+                merged=self.audit.merged if self.audit else tuple,
             )
-            if self.audit:
-                self.job.merged = self.audit.merged
             if self.ordered and self.job.is_made_anew:
                 self.ordered.makes_job_anew()
 

@@ -29,8 +29,6 @@ from scrapy_urlcanon.novelty.saved import pack, unpack
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from twisted.python.failure import Failure
@@ -71,7 +69,11 @@ class News:
 
 
 class OrderedCrawl:
-    """Builds the order of a crawl, and follows what comes of it."""
+    """Builds the order of a crawl, and follows what comes of it.
+
+    :param fingerprints: say which requests are for one page, and what is canonical; None where
+        Scrapy asks no fingerprinter of ours, and each URL is a page.
+    """
 
     def __init__(
         self,
@@ -79,6 +81,7 @@ class OrderedCrawl:
         settings: CrawlSettings,
         stats: CrawlStats,
         unwritten: UnwrittenFiles,
+        fingerprints: PageFingerprints | None,
         *,
         is_job: bool,
     ) -> None:
@@ -100,9 +103,8 @@ class OrderedCrawl:
         name = getattr(crawler.spider or crawler.spidercls, "name", "")
         left = Path(fill(settings.left, name=name, time=datetime.now(timezone.utc)))
         self._left = LeftRequests(left, crawler.spider, adds=is_job)
+        self._fingerprints = fingerprints
         # Their variants are left with them.
-        self._page_of: Callable[[Request], bytes | None] = lambda _: None
-        self._canonical: Callable[[str], str] = str
         self._left_pages: BoundedMapping[bytes, bool] | None = None
         self._max_left_pages = settings.remembered_pages
         self._is_made_anew = False
@@ -140,11 +142,6 @@ class OrderedCrawl:
     def is_done(self, slot: str, priority: int) -> bool:
         """Tell whether what is left of *slot*, of this *priority*, is not worth its fetches."""
         return self._ending is not None and self._ending.is_done(slot, priority)
-
-    def go_by(self, fingerprints: PageFingerprints) -> None:
-        """Have *fingerprints* say which requests are for one page, and what is canonical."""
-        self._page_of = fingerprints.page
-        self._canonical = fingerprints.canonical
 
     def is_left(self, request: Request) -> bool:
         """Tell whether *request* is to take the place of one that was left.
@@ -184,6 +181,12 @@ class OrderedCrawl:
         slot = slot_of(self._crawler)
         if slot:
             slot.nextcall.schedule()
+
+    def _page_of(self, request: Request) -> bytes | None:
+        return self._fingerprints.page(request) if self._fingerprints else None
+
+    def _canonical(self, url: str) -> str:
+        return self._fingerprints.canonical(url) if self._fingerprints else url
 
     def _note_left(self, request: Request) -> None:
         page = None if self._left_pages is None else self._page_of(request)

@@ -14,6 +14,7 @@ from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
+    from scrapy_urlcanon.crawl.fingerprints import PageFingerprints
     from scrapy_urlcanon.crawl.order.progress import OrderedCrawl
     from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
     from scrapy_urlcanon.crawl.settings import CrawlSettings
@@ -27,18 +28,20 @@ def ordered_crawl(
     settings: CrawlSettings,
     stats: CrawlStats,
     unwritten: UnwrittenFiles,
+    fingerprints: PageFingerprints | None,
     *,
     is_job: bool,
 ) -> OrderedCrawl | None:
     """Return what orders the crawl of *crawler*, or None where no order is set.
 
+    :param fingerprints: as of :class:`.OrderedCrawl`.
     :raises ConfigurationError: if the requests of its job wait in an order that is not set.
     """
     if settings.order:
         # What few crawls use all would wait for.
         from scrapy_urlcanon.crawl.order.progress import OrderedCrawl  # noqa: PLC0415
 
-        return OrderedCrawl(crawler, settings, stats, unwritten, is_job=is_job)
+        return OrderedCrawl(crawler, settings, stats, unwritten, fingerprints, is_job=is_job)
     if is_job:
         _check_queue(Path(crawler.settings["JOBDIR"], QUEUE))
     for name, is_set in (("stop", settings.stop), ("order_by", settings.order_by != TEXT)):

@@ -80,6 +80,8 @@ class JobRecovery:
 
     Nothing is written before the spider is opened, and nothing is scheduled before all that hear
     of that have heard: a run that fails to start leaves the job as it was.
+
+    :param merged: returns what was dropped and is to be let through if what merged it proves wrong.
     """
 
     def __init__(
@@ -91,6 +93,7 @@ class JobRecovery:
         unwritten: UnwrittenFiles,
         *,
         rules: JobRules,
+        merged: Callable[[], Iterable[Request]],
     ) -> None:
         self._crawler = crawler
         self._fingerprints = fingerprints
@@ -98,6 +101,7 @@ class JobRecovery:
         self._stats = stats
         self._unwritten = unwritten
         self._rules = rules
+        self._merged = merged
         self._directory = Path(crawler.settings["JOBDIR"])
         self._journal = Journal(self._directory / FILE)
         # The digest of the rules that its fingerprints are of; earlier versions did not write it.
@@ -126,8 +130,6 @@ class JobRecovery:
         self._replay: Replay | None = None
         self.parts: PartsOfPages | None = None
         """What holds requests back, whose requests go on waiting in the next run."""
-        self.merged: Callable[[], Iterable[Request]] = tuple
-        """Returns what was dropped and is to be let through if what merged it proves wrong."""
         crawler.signals.connect(self.engine_started, signals.engine_started)
         crawler.signals.connect(self.request_scheduled, signals.request_scheduled)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
@@ -266,7 +268,7 @@ class JobRecovery:
         held = self.parts.waiting if self.parts else ()
         for request in chain(self._requests.waiting, held):
             self._add_request(Kind.WAITING, request)
-        for request in self.merged():
+        for request in self._merged():
             self._add_request(Kind.MERGED, request)
         # Of a run that failed to start the queue does not hold what the last run left.
         if self._is_resumed and self._queue.is_stored():

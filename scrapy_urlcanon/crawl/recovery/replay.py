@@ -72,12 +72,8 @@ class Replay:
     def undone(self) -> Iterator[Request]:
         """Yield what is to be scheduled again, after :meth:`recorded`."""
         passed: set[bytes] = set()
-        identities: set[bytes] = set()
-        for record, request in self._scheduled():
-            identity = self._identity_of(request)
+        for record, request, identity, repeats in self._told_apart():
             is_first = record.fingerprint not in passed
-            repeats = _repeats(record, request) and identity in identities
-            identities.add(identity)
             if is_unfiltered(request):
                 is_done = self._unfiltered_done[identity] > 0 and not repeats
                 self._unfiltered_done[identity] -= is_done
@@ -101,13 +97,9 @@ class Replay:
 
     def _count_done(self) -> None:
         unfiltered: Counter[bytes] = Counter()
-        identities: set[bytes] = set()
-        for record, request in self._scheduled():
-            identity = self._identity_of(request)
-            repeats = _repeats(record, request) and identity in identities
+        for _, request, identity, repeats in self._told_apart():
             if is_unfiltered(request) and not repeats:
                 unfiltered[identity] += 1
-            identities.add(identity)
         for record in self._records:
             if record.kind not in OUTCOMES:
                 continue
@@ -125,7 +117,14 @@ class Replay:
                 if request is not None:
                     yield record, request
 
+    def _told_apart(self) -> Iterator[tuple[Record, Request, bytes, bool]]:
+        """Yield what was scheduled with its identity, and whether it repeats what was before it.
 
-def _repeats(record: Record, request: Request) -> bool:
-    """Tell whether *request* may repeat one that has no end of its own, and no callback made it."""
-    return is_retry(request) and not record.identity
+        A retry has no end of its own, but where a callback made it.
+        """
+        identities: set[bytes] = set()
+        for record, request in self._scheduled():
+            identity = self._identity_of(request)
+            repeats = is_retry(request) and not record.identity and identity in identities
+            identities.add(identity)
+            yield record, request, identity, repeats
