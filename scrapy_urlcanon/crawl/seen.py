@@ -1,4 +1,4 @@
-"""Reads what the scheduler's duplicate filter has seen, and records more in it."""
+"""What the scheduler's duplicate filter has seen, and what it drops: read, changed, heard of."""
 
 from __future__ import annotations
 
