@@ -42,9 +42,9 @@ ACTING_META: Final = frozenset({BROWSER_PAGE_KEY, "playwright_page_methods"})
 REFETCH_KEY: Final = "urlcanon_refetch"
 """``request.meta["urlcanon_refetch"]``: fetch it though an earlier run has got its page."""
 
-DECLARED_CANONICAL_SETTING: Final = "URLCANON_DECLARED_CANONICAL"
 DECLARED_CANONICAL: Final = "declared_canonical"
 """To what a drop is due where no rule is: a page that the spider has declares its URL."""
+DECLARED_CANONICAL_SETTING: Final = PREFIX + DECLARED_CANONICAL.upper()
 DECLARED_CANONICAL_TITLE: Final = "Do not fetch what a page declares to be its canonical URL"
 
 STORES = HTTPCACHE, DELTAFETCH = ("HTTPCACHE_ENABLED", "DELTAFETCH_ENABLED")

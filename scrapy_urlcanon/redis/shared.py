@@ -10,6 +10,7 @@ from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.own_requests import RESCUE, marked
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.recovery.stored_rules import ERROR, KEEP
+from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.crawl.stats import CrawlStats, Stat
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.redis import scripts
@@ -75,7 +76,7 @@ class Shared:
             "other's pages for seen, or fetch them again"
         )
         if mode == ERROR:
-            raise ConfigurationError([Problem("URLCANON_JOB_RULES", message)])
+            raise ConfigurationError([Problem(name_of("job_rules"), message)])
         if mode == KEEP:
             logger.info("%s. It goes on with those that it began with.", message)
             return old.configuration()

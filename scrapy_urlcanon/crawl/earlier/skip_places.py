@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrapy_urlcanon.crawl.recovery.unwritten import FailingFile
 from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
+from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer import Canonicalizer
 
 KIND: Final = Kind(
-    setting="URLCANON_SKIP_PLACES",
+    setting=name_of("skip_places"),
     what="file of the places of skipped pages",
     application=0x75726C70,
     version=1,

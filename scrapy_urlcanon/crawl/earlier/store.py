@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_of
 from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
+from scrapy_urlcanon.crawl.settings import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 KIND: Final = Kind(
-    setting="URLCANON_SEEN",
+    setting=name_of("seen"),
     what="store of the pages of earlier runs",
     application=0x75726C73,
     version=1,

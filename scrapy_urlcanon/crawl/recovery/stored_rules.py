@@ -192,7 +192,7 @@ class JobRules:
                 "fingerprints are of other rules"
             )
             if mode == ERROR or (mode == KEEP and stored.problem):
-                raise ConfigurationError([Problem("URLCANON_JOB_RULES", message)])
+                raise ConfigurationError([Problem(name_of("job_rules"), message)])
             if mode == KEEP and stored.document is not None:
                 logger.info("%s. It goes on with the rules that it began with.", message)
                 return stored.configuration(stored.document)
@@ -313,7 +313,7 @@ def guard_stores(
                 f"{_change(stored, document)} since the store of {name} was made: "
                 "what it has of a page whose fingerprint changed is not found any more"
             )
-            problems.append(Problem("URLCANON_JOB_RULES", message))
+            problems.append(Problem(name_of("job_rules"), message))
         if not is_used or mode != ERROR:
             stored.document = document
             try:

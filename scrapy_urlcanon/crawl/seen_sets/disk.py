@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Final
 from scrapy_urlcanon.crawl.seen_sets.base import SeenSet, bits_of, failing
 from scrapy_urlcanon.crawl.seen_sets.database import Kind, open_database
 from scrapy_urlcanon.crawl.seen_sets.locked import lock
+from scrapy_urlcanon.crawl.settings import name_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 KIND: Final = Kind(
-    setting="URLCANON_SEEN_SET",
+    setting=name_of("seen_set"),
     what="set of seen fingerprints",
     application=0x75726C63,
     version=1,
@@ -52,7 +53,7 @@ class DiskSet(SeenSet):
         self._log = log.open("r+b", buffering=0)
         self._new: set[bytes] = set()
         try:
-            lock(self._log, path, "URLCANON_SEEN_SET")
+            lock(self._log, path, name_of("seen_set"))
             self._database = open_database(path, KIND, is_shared=False)
             self._database.execute(f"PRAGMA cache_size = -{_CACHE}")
             self._has = self._database.execute

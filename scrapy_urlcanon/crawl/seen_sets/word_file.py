@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrapy_urlcanon.crawl.seen_sets.base import failing
 from scrapy_urlcanon.crawl.seen_sets.locked import lock
+from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class WordFile:
         self._write_at = _BATCH
         self._unwritten = failing(path)
         try:
-            lock(self._file, path, "URLCANON_SEEN_SET")
+            lock(self._file, path, name_of("seen_set"))
             self._check_header()
         except BaseException:
             self._file.close()
@@ -128,7 +129,7 @@ class WordFile:
         message = (
             f"{self._path} cannot be used: {problem}; begin a new job, or take the old setting"
         )
-        raise ConfigurationError([Problem("URLCANON_SEEN_SET", message)])
+        raise ConfigurationError([Problem(name_of("seen_set"), message)])
 
 
 def count_in_file(path: Path) -> int:
