@@ -131,6 +131,19 @@ class Canonicalizer:
         self._policies = self._policies.with_configuration(self.configuration)
         self.fast_path.use(self._policies)
 
+    def as_written(self) -> Self:
+        """Return one with all that users and sites wrote, and nothing suspended.
+
+        >>> canonicalizer = Canonicalizer({"*": {"drop_params": ["id"]}})
+        >>> canonicalizer.suspend(RuleEntry("drop_params", "id"), "example.com")
+        >>> canonicalizer.as_written().canonicalize("http://example.com/?id=1")
+        'http://example.com/'
+        """
+        written = self.from_configuration(self.configuration.as_written())
+        for host, rule_sets in self.declared.items():
+            written.declare(host, rule_sets)
+        return written
+
     def canonicalize_without(self, url: str, entries: Iterable[RuleEntry]) -> str:
         """Return the canonical form that *url* would have if *entries* did nothing.
 

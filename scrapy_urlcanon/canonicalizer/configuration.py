@@ -93,6 +93,16 @@ class Configuration(NamedTuple):
         rule_set = RuleSet(Pattern(domain), options, Layer(f"suspended on {domain!r}"))
         return self._replace(origins=(*self.origins, (rule_set,)))
 
+    def as_written(self) -> Self:
+        """Return what users wrote of it, without what :meth:`without` has added."""
+        # That has a layer which names no pattern. An origin may be empty, and has a source.
+        written = (
+            origin
+            for origin in self.origins
+            if not origin or any(rule_set.layer.pattern is not None for rule_set in origin)
+        )
+        return self._replace(origins=tuple(written))
+
     @classmethod
     def load(
         cls,

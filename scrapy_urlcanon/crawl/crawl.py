@@ -442,7 +442,11 @@ class Crawl:
         return shared
 
     def _make_fallback(self) -> None:
-        """Make the fallback: one that wraps a fingerprinter of ours asks for that meanwhile."""
+        """Make the fallback.
+
+        One that wraps a fingerprinter of ours asks this crawl for that, which is made in part: it
+        gets one over Scrapy's own (:meth:`fingerprinter_of`).
+        """
         self._fallback = build_from_crawler(ScrapyRequestFingerprinter, self._crawler)
         named = self.settings.fallback_request_fingerprinter_class
         if named and not issubclass(named, PageFingerprints):

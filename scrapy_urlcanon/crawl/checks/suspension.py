@@ -11,7 +11,6 @@ from scrapy import Request
 from scrapy_urlcanon.canonicalizer.registrable_domain import registrable_domain
 from scrapy_urlcanon.canonicalizer.rules import BY_NAME
 from scrapy_urlcanon.crawl.checks.taking_back import taking_back
-from scrapy_urlcanon.crawl.checks.written_rules import without_suspended
 from scrapy_urlcanon.crawl.own_requests import RELEASED, marked, with_url
 from scrapy_urlcanon.crawl.seen import forget_seen, record_as_seen
 from scrapy_urlcanon.crawl.settings import DECLARED_CANONICAL
@@ -121,7 +120,7 @@ class Suspension:
         """Return what does for good what a suspension does for this crawl; empty for no rule."""
         if record.entry.option not in BY_NAME:
             return ""
-        configuration = without_suspended(self._canonicalizer.configuration)
+        configuration = self._canonicalizer.configuration.as_written()
         urls = [url for other in record.others for url in (other.first, other.url) if url]
         way = taking_back(configuration, record.entry, record.domain, urls)
         return f" {way.advice} {way.line}".rstrip()

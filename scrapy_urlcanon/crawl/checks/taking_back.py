@@ -42,7 +42,7 @@ def taking_back(
     A layer is stronger than all below it, and within it the longer pattern wins, but for what
     overrides. So the line goes to the weakest place in which it has an effect: that is tried.
 
-    :param configuration: with all that was written (:func:`.without_suspended`).
+    :param configuration: with all that was written, and nothing suspended.
     :param urls: some that the entry changed, or skipped.
     """
     if entry.option == DECLARED_CANONICAL:

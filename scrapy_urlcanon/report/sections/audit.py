@@ -11,7 +11,6 @@ from attrs import frozen
 from scrapy_urlcanon.canonicalizer.entries import SKIP
 from scrapy_urlcanon.crawl.checks.shown_rules import shown_layer, shown_rule
 from scrapy_urlcanon.crawl.checks.taking_back import TakingBack, taking_back
-from scrapy_urlcanon.crawl.checks.written_rules import as_written
 from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.pages.verdict import Verdict
 from scrapy_urlcanon.redaction import redact, shown_url, visible
@@ -108,7 +107,7 @@ class Audit(Section):
 
     def rows(self) -> tuple[AuditedRule, ...]:
         ranked = sorted(self._found.items(), key=lambda item: (*item[1].rank, item[0]))
-        canonicalizer = as_written(self._canonicalizer)
+        canonicalizer = self._canonicalizer.as_written()
         return tuple(
             self._row(entry, domain, found, canonicalizer)
             for (entry, domain), found in ranked[:_LISTED]

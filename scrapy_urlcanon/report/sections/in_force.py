@@ -13,7 +13,6 @@ from scrapy_urlcanon.canonicalizer.patterns import ANY_HOST, PlacePattern
 from scrapy_urlcanon.canonicalizer.presets import PRESETS
 from scrapy_urlcanon.canonicalizer.registrable_domain import domain_or_host
 from scrapy_urlcanon.crawl.checks.shown_rules import shown_value
-from scrapy_urlcanon.crawl.checks.written_rules import without_suspended
 from scrapy_urlcanon.redaction import redact
 from scrapy_urlcanon.report.section import Section
 from scrapy_urlcanon.report.sections.options import Option, is_neutral
@@ -78,7 +77,7 @@ class RulesInForce(Section):
 
     def rows(self) -> tuple[Origin, ...]:
         # What was suspended is shown with what the audit found.
-        configuration = without_suspended(self._canonicalizer.configuration)
+        configuration = self._canonicalizer.configuration.as_written()
         preset = configuration.preset
         values = PRESETS[preset].items()
         options = {

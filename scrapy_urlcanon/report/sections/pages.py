@@ -9,7 +9,6 @@ from attrs import evolve, frozen
 
 from scrapy_urlcanon.canonicalizer.entries import SKIP, RuleEntry
 from scrapy_urlcanon.crawl.checks.shown_rules import shown_layers
-from scrapy_urlcanon.crawl.checks.written_rules import as_written
 from scrapy_urlcanon.crawl.settings import (
     DECLARED_CANONICAL,
     DECLARED_CANONICAL_SETTING,
@@ -137,7 +136,7 @@ class Pages(Section):
             self._sample.add(drop)
 
     def rows(self) -> tuple[Group, ...]:
-        canonicalizer = as_written(self._canonicalizer)
+        canonicalizer = self._canonicalizer.as_written()
         groups = (_group(group, canonicalizer) for group in self._sample.groups())
         return _numbered(groups, lambda group: group.kept)
 
