@@ -358,7 +358,10 @@ class Crawl:
 
     def _hear_of_drops(self) -> None:
         """Have drops heard of by who attributes them, and tells all others; or by the others."""
-        for part in (self.dropped,) if self.dropped else (self.order, self.recorder):
+        if self.dropped:
+            hear_of_drops(self._crawler, self.dropped.request_dropped)
+            return
+        for part in (self.order, self.recorder):
             if part:
                 hear_of_drops(self._crawler, part.request_dropped)
 
