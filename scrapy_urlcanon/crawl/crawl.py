@@ -20,6 +20,7 @@ from scrapy_urlcanon.crawl.first_urls import FirstUrls
 from scrapy_urlcanon.crawl.order.start import ordered_crawl
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
+from scrapy_urlcanon.crawl.recovery.shared import shared_crawl
 from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
 from scrapy_urlcanon.crawl.rule_changes import RuleChanges
 from scrapy_urlcanon.crawl.seen import hear_of_drops, is_local, obey_meta
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.origins import LinkingPages
     from scrapy_urlcanon.crawl.record.recorder import Recorder
     from scrapy_urlcanon.crawl.recovery.job import JobRecovery
-    from scrapy_urlcanon.crawl.recovery.shared import SharedCrawl
     from scrapy_urlcanon.crawl.recovery.stored_rules import JobRules
     from scrapy_urlcanon.crawl.software.known_software import KnownSoftware
     from scrapy_urlcanon.crawl.software.parts_of_pages import PartsOfPages
@@ -98,7 +98,7 @@ class Crawl:
         self._is_job = bool(crawler.settings["JOBDIR"]) and crawler.spider is not None
         self.stats = CrawlStats(crawler)
         self.unwritten = UnwrittenFiles(self.stats)
-        self._shared = self._make_shared()
+        self._shared = shared_crawl(crawler)
         self.canonicalizer = Canonicalizer.from_configuration(self._guarded_configuration())
         self.canonical_urls = CanonicalUrls(self.canonicalizer, self.stats)
         self.first_urls = FirstUrls()
@@ -435,14 +435,6 @@ class Crawl:
             configuration = self._job_rules.guard(configuration, mode)
         guard_stores(settings, configuration, mode, spider.name, self.unwritten)
         return configuration
-
-    def _make_shared(self) -> SharedCrawl | None:
-        """Return what this process shares with others, if its scheduler has it."""
-        share = getattr(load_object(self._crawler.settings["SCHEDULER"]), "urlcanon_shared", None)
-        if share is None or self._crawler.spider is None:
-            return None
-        shared: SharedCrawl = share(self._crawler)
-        return shared
 
     def _make_fallback(self) -> None:
         """Make the fallback.

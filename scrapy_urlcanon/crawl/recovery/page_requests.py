@@ -189,7 +189,7 @@ class PageRequests:
         if page is None:
             return
         self._pages[request] = page
-        self._is_less_deep(page, request)
+        self._depths.note(page, request.meta.get("depth", 0))
         callback = self._callback(request)
         mark = mark_of(request, REWRITTEN)
         is_rewritten = mark is not None and mark["url"] == request.url
@@ -247,8 +247,10 @@ class PageRequests:
             # A middleware had another server asked for it, as the APIs of those that sell pages.
             pages.setdefault(named, True)
         is_redirect = not is_page and not is_error(response)
-        if is_redirect and self._page_at_location(request, response) in {None, *pages}:
-            return
+        if is_redirect:
+            url = location_of(response)
+            if not url or self._fingerprints.page(request, url) in {None, *pages}:
+                return
         is_whole = is_page and not is_cut_short(response)
         if not is_whole or refreshes_elsewhere(response, self._crawler.settings):
             # Of what was cut short another URL may bring all.
@@ -300,7 +302,8 @@ class PageRequests:
             return None
         callback = self._callback(variant)
         url = _fetched_url(variant.url)
-        if self._is_less_deep(page, variant) and self._lives.is_had(page):
+        is_less_deep = self._depths.note(page, variant.meta.get("depth", 0))
+        if is_less_deep and self._lives.is_had(page):
             # The limit cut off what is within it from here: it was had in part, as where the
             # callback raised.
             if self._lives.state(page, callback) is not State.EXPECTED:
@@ -432,11 +435,6 @@ class PageRequests:
         sources = self.redirected_to(request)
         return {**sources, page: True} if page else sources
 
-    def _page_at_location(self, request: Request, response: Response) -> bytes | None:
-        """Return the page to which *response* redirects, if it does to any."""
-        url = location_of(response)
-        return self._fingerprints.page(request, url) if url else None
-
     def _bring(self, pages: Mapping[bytes, bool], callback: str) -> list[bytes]:
         """Note that *callback* gets content for *pages*; return those that it had not had.
 
@@ -461,10 +459,6 @@ class PageRequests:
             depth = self._depths.of(page)
             if depth is not None and self._lives.state(page, callback) not in CONTENT:
                 request.meta["depth"] = min(request.meta.get("depth", 0), depth)
-
-    def _is_less_deep(self, page: bytes, request: Request) -> bool:
-        """Note at which depth *page* is asked for; tell whether it was asked for deeper before."""
-        return self._depths.note(page, request.meta.get("depth", 0))
 
     def _callback(self, request: Request) -> str:
         return callback_of(request, self._crawler.spider)
