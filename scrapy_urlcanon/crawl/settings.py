@@ -176,7 +176,7 @@ def _json(name: str, text: str, expected: str) -> Any:
     try:
         return parse_json(text, unique_keys=True)
     except ValueError as error:
-        message = f"expected {expected} or JSON: {error}"
+        message = f"expected {expected} or JSON, got {text!r}: {error}"
         raise ConfigurationError([Problem(name, message)]) from None
 
 

@@ -97,8 +97,16 @@ def test_list_on_a_command_line_may_be_json(name, text, expected):
 @pytest.mark.parametrize("name", ["rules_files", "rewrite"])
 def test_list_that_is_no_json_is_an_error_that_says_so(name):
     """The quotes of Python are none of JSON, and no file has such a name."""
-    with pytest.raises(ConfigurationError, match="expected names with commas between or JSON: "):
+    with pytest.raises(
+        ConfigurationError, match=r"with commas between or JSON, got \"\['a.example'\]\": Expecting"
+    ):
         value_of(name, Settings({name_of(name): "['a.example']"}))
+
+
+def test_path_in_the_place_of_rules_is_shown():
+    """It belongs into `URLCANON_RULES_FILES`, whose name is like it."""
+    with pytest.raises(ConfigurationError, match=r"a mapping or JSON, got 'urlcanon\.toml': "):
+        value_of("rules", Settings({"URLCANON_RULES": "urlcanon.toml"}))
 
 
 @pytest.mark.parametrize("value", [None, False, "", "False", "none"])
