@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 from datetime import datetime, timezone
 from types import SimpleNamespace
@@ -52,6 +53,18 @@ def test_report_is_written_whole_or_not_at_all(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
     write_atomically(path, "after\n")
     assert path.read_bytes() == b"after\n"
+
+
+def test_report_is_for_those_for_whom_files_of_the_process_are(tmp_path):
+    """As any file that it makes; and so are those that it makes later."""
+    before = os.umask(0o027)
+    try:
+        write_atomically(tmp_path / "report.json", "{}")
+        (tmp_path / "other").touch()
+    finally:
+        os.umask(before)
+    modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("report.json", "other")]
+    assert modes == [0o640, 0o640]
 
 
 @deferred_f_from_coro_f

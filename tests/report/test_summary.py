@@ -37,6 +37,7 @@ def test_summary_has_no_more_than_25_lines():
         "    50,000    Scrapy alone would have fetched them",
         "         3  rescued: the URL that was kept failed",
         "         7  skipped: not fetched at all",
+        "         3    but their pages, which are known, were requested",
         "         2  suspended: scheme, www",
         "       157  others",
     ):

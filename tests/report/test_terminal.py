@@ -125,6 +125,28 @@ def test_comparison_shows_what_changed_most_first(report, changed):
     assert "   100     80  -20 (-20 %)  requests seen" in text
 
 
+def test_comparison_has_options_and_domains_of_either_run(report, changed):
+    """What one of them does not have is none there, and what changed most comes first."""
+    domains = (Domain("example.com", 30, 30, 0, {}), Domain("new.example", 50, 50, 0, {}))
+    options = tuple(evolve(option, dropped=12) for option in report.rows(Option)[:1])
+    comparison = compare(report, changed(domains=domains, options=options))
+    found = {
+        change.name: (change.before, change.after)
+        for change in (*comparison.domains, *comparison.options)
+    }
+    assert [change.name for change in comparison.domains] == [
+        *("new.example", "example.com", "example.org"),
+    ]
+    assert found == {
+        "new.example": (0, 50),
+        "example.com": (39, 30),
+        "example.org": (1, 0),
+        "drop_params": (10, 12),
+        "tracking_params": (2, 0),
+        "www": (0, 0),
+    }
+
+
 def test_comparison_names_both_runs(report, changed):
     """Whose figures they are, and that those of a run that was cut short are not of all pages."""
     after = changed(spider="shelves", started="2026-02-03T00:00:00+00:00", finish_reason="shutdown")
