@@ -13,14 +13,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from scrapy_urlcanon.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.addon import Addon
     from scrapy_urlcanon.crawl.downloadermiddleware import UrlCanonDownloaderMiddleware
     from scrapy_urlcanon.crawl.fingerprinter import RequestFingerprinter
     from scrapy_urlcanon.crawl.spidermiddleware import UrlCanonSpiderMiddleware
     from scrapy_urlcanon.library import Canonicalizer, canonicalize
-
-__version__ = "0.1.0.dev0"
 
 __all__ = [
     "Addon",

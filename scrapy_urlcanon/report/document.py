@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - decode() reads the annotations
-from importlib.metadata import version
 from typing import Any, TypeVar
 
 from attrs import field, frozen
+
+from scrapy_urlcanon.version import __version__
 
 Row = TypeVar("Row")
 
@@ -22,7 +23,7 @@ def figures_under(prefix: str, figures: Mapping[str, int]) -> dict[str, int]:
 
 def generator() -> str:
     """Return the name and version of what makes reports."""
-    return f"scrapy-urlcanon {version('scrapy-urlcanon')}"
+    return f"scrapy-urlcanon {__version__}"
 
 
 @frozen

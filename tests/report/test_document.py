@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
+from scrapy_urlcanon import __version__
 from scrapy_urlcanon.exceptions import ReportError
+from scrapy_urlcanon.report.document import Report
 from scrapy_urlcanon.report.json_form import current_version, from_json, read_report, to_json
 from scrapy_urlcanon.report.section import sections
 from scrapy_urlcanon.report.sections.domains import Domain
@@ -23,6 +26,19 @@ def test_report_of_a_crawl_is_read(shop_reports):
     assert report.spider == "shop"
     assert report.figure("dropped") == sum(domain.dropped for domain in report.rows(Domain))
     assert report.figure("requests") > report.figure("dropped") > 0
+
+
+def test_package_that_was_copied_and_not_installed_writes_reports(monkeypatch, report):
+    """As within the egg of a project: there is no metadata of it, and the crawl is over by then."""
+
+    def no_metadata(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.distribution", no_metadata)
+    monkeypatch.setattr("importlib.metadata.version", no_metadata)
+    made = Report("shop", "", "", "finished", report.figures, report.contents)
+    assert made.generator == f"scrapy-urlcanon {__version__}"
+    assert f'"{made.generator}"' in to_json(made)
 
 
 def test_docs_name_the_version_and_every_key():

@@ -1,0 +1,3 @@
+"""The version of the package, which is known where it was copied and not installed, too."""
+
+__version__ = "0.1.0.dev0"
