@@ -195,6 +195,7 @@ class Outcome:
     taken: Taken
     news: News
     came: float
+    """What it is worth, from 0 to 1."""
     has_news: bool = field(kw_only=True)
 
 
