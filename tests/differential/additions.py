@@ -1,7 +1,8 @@
 """What sites, spiders and settings have that the generator did not draw at first.
 
 Each addition takes a case and returns it with more, drawn of a source of its own: the seeds
-before :data:`FIRST`, and those before :data:`SECOND`, keep the sites that they always made.
+before :data:`FIRST`, before :data:`SECOND` and before :data:`THIRD` keep the sites that they always
+made.
 """
 
 from __future__ import annotations
@@ -51,6 +52,9 @@ CHANCES_OF_SECOND = {
     "mixing": 0.3,
     "listens": 0.1,
 }
+THIRD = 31_000_000
+"""The first seed whose case may have any of these too."""
+CHANCES_OF_THIRD = {"heads": 0.15, "encodes": 0.2}
 NOT_WITH_VANISHING = {
     # Whoever asks first has the page, the others have none: so with what is rewritten to one URL,
     # and with the place of a skipped one.
@@ -59,8 +63,8 @@ NOT_WITH_VANISHING = {
     # What an audit had of another URL while the callback was at work is not there once it raises.
     *("raises", "raises by URL", "cut short"),
 }
-SINCE = {FIRST: CHANCES, SECOND: CHANCES_OF_SECOND}
-ALL = (*CHANCES, *CHANCES_OF_SECOND)
+SINCE = {FIRST: CHANCES, SECOND: CHANCES_OF_SECOND, THIRD: CHANCES_OF_THIRD}
+ALL = tuple(name for chances in SINCE.values() for name in chances)
 HABITS = ("listens", "late", "coroutines", "items", "starts late", "idles")
 OF_PLAIN_SPIDERS = ("late", "coroutines", "arguments")
 _KINDS = ("form", "json", "own")
@@ -296,6 +300,26 @@ def _mixing(case: Case, urls: Urls, random: Random) -> Case:
     return replace(case, mixing=mixing, mixing_at=random.choice((1, 500, 990)))
 
 
+def _heads(case: Case, urls: Urls, random: Random) -> Case:
+    """Have the spider ask for the head of some pages before it asks for them."""
+    del urls
+    pages = {}
+    for name, page in case.pages.items():
+        links: list[Link] = []
+        for link in page.links:
+            if link.method == "GET" and random.random() < 0.4:
+                links.append(Link(link.url, link.callback, method="HEAD"))
+            links.append(link)
+        pages[name] = replace(page, links=tuple(links))
+    return replace(case, pages=pages)
+
+
+def _encodes(case: Case, urls: Urls, random: Random) -> Case:
+    """Have the server compress what it sends, in one way or another for each URL."""
+    del urls, random
+    return replace(case, server=(*case.server, "encodes"))
+
+
 _ADDITIONS: dict[str, Callable[[Case, Urls, Random], Case]] = {
     "program": _program,
     "believed": _believed,
@@ -315,6 +339,8 @@ _ADDITIONS: dict[str, Callable[[Case, Urls, Random], Case]] = {
     "vanishes": _vanishes,
     "slots": _slots,
     "mixing": _mixing,
+    "heads": _heads,
+    "encodes": _encodes,
 }
 
 

@@ -133,7 +133,8 @@ class Case:
     first page on to what is dropped."""
     server: tuple[str, ...] = ()
     """What else the server does: it sends who has no cookie to the same URL with one, unless the
-    request is filtered (``cookies``), and has what is cached validated (``validates``)."""
+    request is filtered (``cookies``), has what is cached validated (``validates``), and compresses
+    what it sends (``encodes``)."""
     mixing: str = ""
     """What a spider middleware does to the output of callbacks: ``reversed``, each request
     ``twice``, or ``late``."""

@@ -24,6 +24,7 @@ def _of_links(case: Case) -> Iterator[str]:
     for link in case.links():
         having = {
             "POST": link.method == "POST",
+            "HEAD": link.method == "HEAD",
             "errback asks for another URL": link.mirror,
             "meta passed on": link.meta,
             "rules of one request": link.rules is not None,

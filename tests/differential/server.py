@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from differential.case import Case
 
 _LIMIT = 3_000
+_CODINGS = (("", None), ("gzip", gzip.compress), ("deflate", zlib.compress))
 _SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ha", "ji", "ko", "lu", "me", "ni", "po", "ru", "ta")
 
 
@@ -62,16 +65,33 @@ class Server:
         # Scrapy alone drops any other one that is redirected to itself as a duplicate.
         if not has_cookie and request.dont_filter:
             return Response(url, 302, {"Location": url, "Set-Cookie": "visited=1; Path=/"})
-        answer = self._case.answer(url)
-        if answer is not None and not answer.is_for_good:
-            self._asked[key(url)] += 1
-            is_before = self._asked[key(url)] <= (answer.times or answer.first)
-            if is_before is bool(answer.first):
-                answer = None
+        answer = self._answer_of_now(request)
         response = reply(self._case, request, answer)
         if "validates" in self._case.server and answer is None:
-            return _validated(request, response)
+            response = _validated(request, response)
+        if request.method == "HEAD":
+            return response.replace(body=b"")
+        return _encoded(response) if "encodes" in self._case.server else response
+
+    def _answer_of_now(self, request: Request) -> Answer | None:
+        """Return what *request* gets instead of its page: some have it for a while, or once."""
+        answer = self._case.answer(request.url)
+        if answer is None or answer.is_for_good:
+            return answer
+        if request.method == "HEAD":
+            return None
+        self._asked[key(request.url)] += 1
+        is_before = self._asked[key(request.url)] <= (answer.times or answer.first)
+        return None if is_before is bool(answer.first) else answer
+
+
+def _encoded(response: Response) -> Response:
+    """Return *response* compressed in the way of its URL, if it has a body and a way."""
+    coding, encode = _CODINGS[zlib.crc32(response.url.encode()) % len(_CODINGS)]
+    if not response.body or not encode:
         return response
+    headers = {**response.headers, "Content-Encoding": coding}
+    return response.replace(body=encode(response.body), headers=headers)
 
 
 def _validated(request: Request, response: Response) -> Response:

@@ -3,7 +3,7 @@
 import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
-from differential.additions import FIRST, SECOND
+from differential.additions import FIRST, SECOND, THIRD
 from differential.generator import generate
 from differential.law import chance, judge
 from differential.shrinking import explained
@@ -16,7 +16,10 @@ def some_of(*seeds):
 
 
 # Without and with what was added later.
-SEEDS = [*range(100)], [*range(FIRST, FIRST + 100)], [*range(SECOND, SECOND + 60)]
+SEEDS = [
+    [*range(100)],
+    *([*range(first, first + count)] for first, count in ((FIRST, 100), (SECOND, 60), (THIRD, 30))),
+]
 
 
 @pytest.mark.parametrize("seed", [seed for seeds in SEEDS for seed in some_of(*seeds)])
