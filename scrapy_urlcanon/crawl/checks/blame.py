@@ -75,19 +75,19 @@ class Blame:
             side = trial.comparison and trial.comparison.side_of(shown, found)
             if side is None and not self._contents.common.is_elsewhere(shown.digest, trial.page):
                 self._hold(trial, response)
+                # The next fetch will show it too; only what was refused may come yet.
+                trial.failures += 1
         if side is None:
             trial.failures += 1
             if trial.failures < 2 * MOST_FETCHES:
-                # It says nothing of this entry: as a third page, which others would not show.
-                trial.suspects.rotate(-1)
-                self._suspect(trial, found)
-            else:
-                self._give_up(trial, found, "what tells the entries apart failed")
+                self._look(trial, found)
+                return
+            trial.give_up_suspect()
+            self._suspect(trial, found)
             return
         look = trial.looks.popleft()
         is_variant = look == self._canonicalizer.canonicalize_without(drop.request.url, [entry])
         if (side is Side.VARIANT) is is_variant:
-            trial.told.add((entry, look))
             self._look(trial, found)
             return
         self._sample.record(entry, drop.domain).add(None)
@@ -97,7 +97,10 @@ class Blame:
     def _suspect(self, trial: Trial, found: Judgement) -> None:
         """Look at the next entry that may be to blame."""
         if not trial.suspects:
-            self._give_up(trial, found, "no entry is to blame for it alone")
+            reason = "another page, and no entry is to blame for it alone"
+            if trial.is_doubtful:
+                reason = "another page, and what tells the entries apart failed"
+            self._conclude(trial, found._replace(verdict=Verdict.CANNOT_TELL, reason=reason), None)
             return
         trial.look_at_suspect(self._canonicalizer.canonicalize_without)
         self._look(trial, found)
@@ -109,10 +112,6 @@ class Blame:
             entry = trial.suspects.popleft()
             self._sample.record(entry, trial.drop.domain, is_guilty=True)
             self._conclude(trial, found, entry)
-
-    def _give_up(self, trial: Trial, found: Judgement, reason: str) -> None:
-        reason = f"another page, and {reason}"
-        self._conclude(trial, found._replace(verdict=Verdict.CANNOT_TELL, reason=reason), None)
 
     def _hold(self, trial: Trial, response: Response) -> None:
         """Keep what may be a third page, which the server may not send again."""

@@ -93,10 +93,10 @@ class Trial:
     """Those that may be, the next one first."""
     looks: deque[str] = field(factory=deque)
     """URLs that tell the suspected entry from the others, and that are still to be fetched."""
-    told: set[tuple[RuleEntry, str]] = field(factory=set)
-    """Which of them have borne out which suspicion."""
     failures: int = 0
-    """How many of these fetches failed."""
+    """How many of these fetches failed; one that showed a third page counts twice."""
+    is_doubtful: bool = False
+    """Whether an entry may be to blame of which nothing could be told."""
     response: Response | None = None
     """What the variant showed when it was fetched first."""
     is_got: bool = False
@@ -144,10 +144,15 @@ class Trial:
 
         :param without: returns what all entries but those given make of a URL.
         """
-        entry = self.suspects[0]
-        urls = {url: without(url, [entry]) for url in (self.drop.request.url, self.drop.first)}
-        looks = (look for url, look in urls.items() if look != url)
-        self.looks = deque(look for look in looks if (entry, look) not in self.told)
+        urls = (self.drop.request.url, self.drop.first)
+        looks = ((url, without(url, [self.suspects[0]])) for url in urls)
+        self.looks = deque(look for url, look in looks if look != url)
+
+    def give_up_suspect(self) -> None:
+        """Leave open whether the first of the suspects is to blame: another one may be."""
+        self.suspects.popleft()
+        self.failures = 0
+        self.is_doubtful = True
 
     def may_differ_in_little(self, contents: PageContents) -> bool:
         """Tell whether a variant that is the same page by a verdict is not so line by line.
