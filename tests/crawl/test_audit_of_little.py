@@ -184,3 +184,26 @@ async def test_files_of_items_are_no_pages_to_compare_with(crawl):
     result = await crawl(answer, settings, spider=Illustrated)
     assert len(result.hits) == 4 + 20 + 1
     assert result.figures["audited"] == 1
+
+
+ONE_LINE = {
+    "advertisement within": lambda words, now: " ".join([*words[:9], now.hex(), *words[9:]]),
+    "another order": lambda words, now: " ".join(Random(now).sample(words, len(words))),
+}
+
+
+@pytest.mark.parametrize("moving", ONE_LINE.values(), ids=[*ONE_LINE])
+@deferred_f_from_coro_f
+async def test_one_line_of_which_a_part_moves_hides_that_a_rule_is_wrong(crawl, moving):
+    """A line is noise as a whole: as the docs say, nothing else is compared of these pages."""
+    urls = [f"/p?id={n}" for n in range(40)]
+
+    def answer(request, count):
+        random = Random(request.query)
+        words = random.choices(NAMES, k=30)
+        text = moving(words, Random(count).randbytes(6))
+        return page(f"<title>Shoes</title>{frame(9)}<p>{text}")
+
+    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS})
+    assert result.figures["audit/rule/drop_params:id/site.example/another"] == 0
+    assert len(result.pages) < len(urls)
