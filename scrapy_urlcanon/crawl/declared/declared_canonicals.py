@@ -177,7 +177,7 @@ class DeclaredCanonicalPages:
         target = page_of(response).canonical
         target_page = self._fingerprints.page(request, target) if target else None
         if target_page:
-            self._take(request, page, content, target_page, response)
+            self._take(request, page, content, target_page, page_of(response))
         # Of this site alone: that is what more is known of, and the pages are requested as this one
         # was, with its headers.
         domain = domain_of(self._canonical_urls.of(request) or request.url)
@@ -261,9 +261,10 @@ class DeclaredCanonicalPages:
         page: bytes,
         content: PageDigest,
         target_page: bytes,
-        response: Response,
+        declaring: Page,
     ) -> None:
-        target = page_of(response).canonical
+        """Note that *page*, which has *content*, declares *target_page*: *declaring* says so."""
+        target = declaring.canonical
         # Of two equal fingerprints the one that is kept anyway takes no memory.
         owner = self._claims.own(content.digest, page if target_page == page else target_page)
         if owner:
@@ -288,12 +289,12 @@ class DeclaredCanonicalPages:
             page,
             request.url,
             content.digest,
-            page_of(response).title,
+            declaring.title,
             target,
             target_page,
             way,
             callback_of(request, self._crawler.spider),
-            _contradictions(page_of(response), canonical),
+            _contradictions(declaring, canonical),
         )
         self._labels.claimed(claim)
         known = self._contents.get(target_page)

@@ -71,8 +71,7 @@ class StoredRules:
         """Why there is a file that cannot be read."""
         try:
             text = path.read_text(encoding="utf-8")
-            self.document, self.suspended, self.recognised = _parse(text)
-            self.orphans = set(map(str, json.loads(text).get("orphans", [])))
+            self.document, self.suspended, self.recognised, self.orphans = _parse(text)
         except FileNotFoundError:
             pass
         # As many as there are things that are wrong with what others have written there.
@@ -121,8 +120,8 @@ class StoredRules:
 
 def _parse(
     text: str,
-) -> tuple[RulesDocument, list[tuple[RuleEntry, str]], dict[str, list[dict[str, Any]]]]:
-    """Return what is stored.
+) -> tuple[RulesDocument, list[tuple[RuleEntry, str]], dict[str, list[dict[str, Any]]], set[str]]:
+    """Return what is stored: the rules, what is suspended, what is recognised, and orphans.
 
     :raises Exception: of whatever kind, if it is not as it was written.
     """
@@ -155,7 +154,7 @@ def _parse(
         if not all(isinstance(data.get(name), kind) for name, kind in _RECOGNISED.items()):
             raise TypeError("'recognised' has another shape")
         recognised.setdefault(data["host"], []).append(data)
-    return document, suspended, recognised
+    return document, suspended, recognised, set(map(str, stored.get("orphans", [])))
 
 
 class JobRules:
