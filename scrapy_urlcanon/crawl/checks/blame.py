@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.crawl.answers import is_error
@@ -82,7 +83,10 @@ class Blame:
             if trial.failures < 2 * MOST_FETCHES:
                 self._look(trial, found)
                 return
-            trial.give_up_suspect()
+            # It is left open whether this one is to blame: another one may be.
+            trial.suspects.popleft()
+            trial.failures = 0
+            trial.is_doubtful = True
             self._suspect(trial, found)
             return
         look = trial.looks.popleft()
@@ -102,7 +106,10 @@ class Blame:
                 reason = "another page, and what tells the entries apart failed"
             self._conclude(trial, found._replace(verdict=Verdict.CANNOT_TELL, reason=reason), None)
             return
-        trial.look_at_suspect(self._canonicalizer.canonicalize_without)
+        entry, drop = trial.suspects[0], trial.drop
+        without = self._canonicalizer.canonicalize_without
+        looks = ((url, without(url, [entry])) for url in (drop.request.url, drop.first))
+        trial.looks = deque(look for url, look in looks if look != url)
         self._look(trial, found)
 
     def _look(self, trial: Trial, found: Judgement) -> None:

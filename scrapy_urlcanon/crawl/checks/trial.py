@@ -139,21 +139,6 @@ class Trial:
         )
         return self.comparison
 
-    def look_at_suspect(self, without: Callable[[str, list[RuleEntry]], str]) -> None:
-        """Have fetched what tells the first of the suspects from the others.
-
-        :param without: returns what all entries but those given make of a URL.
-        """
-        urls = (self.drop.request.url, self.drop.first)
-        looks = ((url, without(url, [self.suspects[0]])) for url in urls)
-        self.looks = deque(look for url, look in looks if look != url)
-
-    def give_up_suspect(self) -> None:
-        """Leave open whether the first of the suspects is to blame: another one may be."""
-        self.suspects.popleft()
-        self.failures = 0
-        self.is_doubtful = True
-
     def may_differ_in_little(self, contents: PageContents) -> bool:
         """Tell whether a variant that is the same page by a verdict is not so line by line.
 
