@@ -21,7 +21,8 @@ BEFORE = {
     },
     "scrapy_urlcanon/crawl/settings.py": {
         "    configuration: Configuration = field()\n": (
-            '    toy: bool = _setting(_flag, default=False)\n    """Whether there are toys."""\n'
+            "    toy: bool = _setting(read.flag, default=False)\n"
+            '    """Whether there are toys."""\n'
         ),
     },
     "scrapy_urlcanon/learn/operations/parameters.py": {

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from attrs import Attribute, field, fields, frozen
-from scrapy.settings import BaseSettings
-from scrapy.utils.misc import load_object
 
-from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
 from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
+from scrapy_urlcanon.crawl import setting_values as read
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
-from scrapy_urlcanon.files import example, problem_of, problem_of_file
+from scrapy_urlcanon.files import example, problem_of
 from scrapy_urlcanon.rule_files.loading import load_configuration as load_rules
-from scrapy_urlcanon.wording import seconds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
     from scrapy_urlcanon.canonicalizer.configuration import Configuration
@@ -59,154 +56,9 @@ REPORT_FORMATS: Final = {
 
 By its path, as :data:`.components.REPORT`: settings are checked where no report is imported.
 """
-_OFF: Final = (False, "", "0", "false", "False", "none", "None")
-"""What a command line may have for no path and no order; a file of such a name is ``./False``."""
 _JOB_RULES: Final = ("warn", "error", "keep")
-_ORDERS: Final = ("novelty",)
 ITEM, TEXT, _ = _SEEN_BY = ("item", "text", "response")
 SCRAPY, COMPACT, COMPACT_128, DISK = _SEEN_SETS = ("scrapy", "compact", "compact-128", "disk")
-
-
-def _flag(name: str, value: Any) -> bool:
-    if value in (True, "1", "true", "True"):
-        return True
-    if value in (False, "0", "false", "False"):
-        return False
-    raise _expected(name, "True or False", value)
-
-
-def _count(name: str, value: Any) -> int:
-    try:
-        if not isinstance(value, (bool, float)) and int(value) >= 0:
-            return int(value)
-    except (TypeError, ValueError):
-        pass
-    raise _expected(name, "a whole number of 0 or more", value)
-
-
-def _profiles(name: str, value: Any) -> bool | tuple[Any, ...]:
-    """Return whether there are any, or names and paths; that there are such is checked."""
-    if not isinstance(value, (list, tuple)):
-        try:
-            return _flag(name, value)
-        except ConfigurationError:
-            if not isinstance(value, str):
-                raise _expected(name, "True, False, or names and paths", value) from None
-    paths = _paths(name, value)
-    if paths:
-        # Few crawls name any, and all would wait for the import.
-        from scrapy_urlcanon.profiles.catalogue import chosen  # noqa: PLC0415
-
-        chosen(paths, setting=name)
-    return paths
-
-
-def _share(name: str, value: Any) -> float:
-    try:
-        if not isinstance(value, bool) and 0 <= float(value) <= 1:
-            return float(value)
-    except (TypeError, ValueError):
-        pass
-    raise _expected(name, "a number from 0 to 1", value)
-
-
-def _order(name: str, value: Any) -> str | None:
-    if value in (*_OFF, *_ORDERS):
-        return None if value in _OFF else str(value)
-    raise _expected(name, "'novelty' or nothing", value, _ORDERS)
-
-
-def _one_of(*known: str) -> Callable[[str, Any], str]:
-    def read(name: str, value: Any) -> str:
-        if value in known:
-            return str(value)
-        *others, last = map(repr, known)
-        raise _expected(name, f"{', '.join(others)} or {last}", value, known)
-
-    return read
-
-
-def _expiry(name: str, value: Any) -> dict[str, float]:
-    """Return seconds by host, `*` for all others; 0 for never."""
-    is_json = isinstance(value, str) and value.lstrip().startswith("{")
-    is_by_host = is_json or isinstance(value, (dict, BaseSettings))
-    by_host = _rules(name, value) if is_by_host else {"*": value}
-    found, problems = {}, []
-    for host, text in by_host.items():
-        place = str(host) if is_by_host else None
-        seconds = seconds_of(text)
-        if seconds is None:
-            message = f"expected a time such as 3600, '12h' or '30d', got {text!r}"
-            problems.append(Problem(name, message, place))
-            continue
-        try:
-            found[host if host == "*" else _host(host)] = seconds
-        except (TypeError, ValueError) as error:
-            problems.append(Problem(name, str(error), place))
-    if problems:
-        raise ConfigurationError(problems)
-    return found
-
-
-def _order_by(name: str, value: Any) -> Any:
-    """Return *value*, or the callable that it is the path of."""
-    if value in ("text", "items") or callable(value):
-        return value
-    try:
-        if isinstance(value, str) and "." in value and callable(found := load_object(value)):
-            return found
-    except (ImportError, NameError, ValueError) as error:
-        message = f"expected the path of a callable, got {value!r}: {error}"
-        raise ConfigurationError([Problem(name, message)]) from error
-    expected = "'text', 'items' or the path of a callable"
-    raise _expected(name, expected, value, ("text", "items"))
-
-
-def _rules(name: str, value: Any) -> Any:
-    """Return *value* as plain data: a command line gives JSON, Scrapy its own mapping."""
-    if isinstance(value, str):
-        return _json(name, value, "a mapping")
-    return value.copy_to_dict() if isinstance(value, BaseSettings) else value
-
-
-def _json(name: str, text: str, expected: str) -> Any:
-    # From the command line: few crawls are to wait for the import.
-    from scrapy_urlcanon.rule_files.documents import parse_json  # noqa: PLC0415
-
-    try:
-        return parse_json(text, unique_keys=True)
-    except ValueError as error:
-        message = f"expected {expected} or JSON, got {text!r}: {error}"
-        raise ConfigurationError([Problem(name, message)]) from None
-
-
-def _listed(name: str, text: str) -> list[Any]:
-    """Return the list that *text* is: JSON, or names with commas between, as Scrapy takes it."""
-    if text.lstrip().startswith("["):
-        return list(_json(name, text, "names with commas between"))
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _paths(name: str, value: Any) -> tuple[str, ...]:
-    if value in _OFF:
-        return ()
-    if isinstance(value, str):
-        value = _listed(name, value)
-    elif isinstance(value, os.PathLike):
-        value = [value]
-    elif not isinstance(value, (list, tuple)):
-        raise _expected(name, "a path or a list of paths", value)
-    wrong = [path for path in value if not isinstance(path, (str, os.PathLike))]
-    if wrong:
-        raise ConfigurationError(
-            [problem for path in wrong for problem in _expected(name, "a path", path).problems]
-        )
-    return tuple(map(_at_home, value))
-
-
-def _at_home(path: str | os.PathLike[str]) -> str:
-    """Return *path* with what ``~`` stands for: no shell has done that in a setting."""
-    return str(os.path.expanduser(os.fspath(path)))  # noqa: PTH111 - a path that may not exist
 
 
 def _any(name: str, value: Any) -> Any:
@@ -215,67 +67,8 @@ def _any(name: str, value: Any) -> Any:
     return value
 
 
-def _fingerprinter(name: str, value: Any) -> Any:
-    """Return the class that *value* is, or is the path of."""
-    if not value:
-        return None
-    try:
-        found = load_object(value)
-    except (ImportError, NameError, TypeError, ValueError) as error:
-        message = f"expected the path of a fingerprinter class, got {value!r}: {error}"
-        raise ConfigurationError([Problem(name, message)]) from error
-    if not callable(getattr(found, "fingerprint", None)):
-        raise _expected(name, "a class with a method fingerprint(request)", value)
-    return found
-
-
-def _sites(name: str, value: Any) -> bool | frozenset[str]:
-    if isinstance(value, str) and ("." in value or value.lstrip().startswith("[")):
-        value = _listed(name, value)
-    if not isinstance(value, (list, tuple)):
-        try:
-            return _flag(name, value)
-        except ConfigurationError:
-            raise _expected(name, "True, False or a list of hosts", value) from None
-    hosts, problems = set(), []
-    for text in value:
-        try:
-            hosts.add(_host(text))
-        except (TypeError, ValueError) as error:
-            problems.append(Problem(name, str(error), str(text)))
-    if problems:
-        raise ConfigurationError(problems)
-    return frozenset(hosts)
-
-
-def _host(text: Any) -> str:
-    """Return the host that *text* is, as it stands in URLs.
-
-    :raises TypeError: if it is no text.
-    :raises ValueError: if it is anything else than a host.
-    """
-    pattern = parse_pattern(text)
-    if not pattern.is_for_whole_host or "*" in pattern.host:
-        raise ValueError("expected a host without a path and without a '*'")
-    return pattern.host
-
-
-def _path_of_store(name: str, value: Any) -> str | None:
-    return None if value in _OFF else _path_of_file(name, value)
-
-
-def _path_of_file(name: str, value: Any) -> str:
-    if not isinstance(value, (str, os.PathLike)) or value in (*_OFF, "true", "True"):
-        raise _expected(name, "a path", value)
-    template = _at_home(value)
-    problem = problem_of_file(template)
-    if problem:
-        raise ConfigurationError([Problem(name, problem, template)])
-    return template
-
-
 def _paths_of_reports(name: str, value: Any) -> tuple[str, ...]:
-    paths = _paths(name, value)
+    paths = read.paths(name, value)
     problems = []
     for place, path in enumerate(paths):
         problem = "it is listed twice" if path in paths[:place] else _problem_of_report(path)
@@ -297,17 +90,12 @@ def _problem_of_report(template: str) -> str | None:
     return None
 
 
-def _expected(name: str, expected: str, value: object, known: Any = ()) -> ConfigurationError:
-    nearest = did_you_mean(value, known) if isinstance(value, str) else ""
-    return ConfigurationError([Problem(name, f"expected {expected}, got {value!r}{nearest}")])
-
-
-def _setting(read: Callable[[str, Any], Any], *, default: object) -> Any:
+def _setting(reader: Callable[[str, Any], Any], *, default: object) -> Any:
     """Return the attribute of a setting.
 
-    :param read: returns the value of the setting, given its name and what Scrapy has of it.
+    :param reader: returns the value of the setting, given its name and what Scrapy has of it.
     """
-    return field(default=default, metadata={"read": read})
+    return field(default=default, metadata={"read": reader})
 
 
 # What makes values equal, and shows them, is code that every crawl would wait for.
@@ -320,91 +108,91 @@ class CrawlSettings:
     10
     """
 
-    enabled: bool = _setting(_flag, default=True)
+    enabled: bool = _setting(read.flag, default=True)
     """Whether the add-on does anything."""
     preset: Any = _setting(_any, default=DEFAULT_PRESET)
     """`"scrapy"`, `"safe"` or `"aggressive"`."""
-    rules: Any = _setting(_rules, default={})
+    rules: Any = _setting(read.rules, default={})
     """Options by pattern."""
-    rules_files: tuple[Any, ...] = _setting(_paths, default=())
+    rules_files: tuple[Any, ...] = _setting(read.paths, default=())
     """Paths of TOML or JSON files of the same shape, or [of other programs](importing.md)."""
-    spider_rules: Any = _setting(_rules, default={})
+    spider_rules: Any = _setting(read.rules, default={})
     """Options by pattern, for `custom_settings`."""
-    clean_param: bool = _setting(_flag, default=False)
+    clean_param: bool = _setting(read.flag, default=False)
     """Take over the `Clean-param` lines of each robots.txt."""
-    declared_canonical: bool = _setting(_flag, default=False)
+    declared_canonical: bool = _setting(read.flag, default=False)
     """Take the canonical URL that a page declares as seen, [where that has proved
     right](reliability.md#declared-canonicals)."""
-    profiles: bool | tuple[Any, ...] = _setting(_profiles, default=True)
+    profiles: bool | tuple[Any, ...] = _setting(read.profiles, default=True)
     """Go by [what is known of the programs](profiles.md) that sites run on: `True`, `False`, or a
     list of their names and of paths of files of your own, in which `"*"` stands for all of ours."""
-    rewrite: bool | frozenset[str] = _setting(_sites, default=False)
+    rewrite: bool | frozenset[str] = _setting(read.sites, default=False)
     """`True` or a list of hosts: fetch the canonical URL, not the linked one; no `=` is added."""
-    record: str | None = _setting(_path_of_store, default=None)
+    record: str | None = _setting(read.path_of_store, default=None)
     """The file in which the crawl keeps what it saw, [to learn from](learning.md); `%(name)s`
     and `%(time)s` are those of the spider and the start."""
-    record_revisits: bool = _setting(_flag, default=True)
+    record_revisits: bool = _setting(read.flag, default=True)
     """While recording, fetch a few pages again, 11 of 240 and 23 of 30,000, [to tell noise from
     content](learning.md#what-the-store-holds)."""
     report: tuple[str, ...] = _setting(_paths_of_reports, default=())
     """Where to write [the report](report.md): a path or several."""
-    fallback_request_fingerprinter_class: Any = _setting(_fingerprinter, default=None)
+    fallback_request_fingerprinter_class: Any = _setting(read.fingerprinter, default=None)
     """Gets the requests with their canonical URL; Scrapy's does where none is named."""
-    rescue: bool = _setting(_flag, default=True)
+    rescue: bool = _setting(read.flag, default=True)
     """Fetch a dropped variant where the request that stood for it fails."""
-    rescue_max_pending: int = _setting(_count, default=100_000)
+    rescue_max_pending: int = _setting(read.count, default=100_000)
     """How many dropped requests may wait for the outcome of another one."""
-    pending_max_bytes: int = _setting(_count, default=100_000_000)
+    pending_max_bytes: int = _setting(read.count, default=100_000_000)
     """About how many bytes those that wait may take, with their `meta`; and as many those that are
     remembered for the audit, and those for declared canonicals."""
-    remembered_pages: int = _setting(_count, default=2_000_000)
+    remembered_pages: int = _setting(read.count, default=2_000_000)
     """Of how many pages it is remembered whether they were fetched."""
-    audit: float = _setting(_share, default=0.0)
+    audit: float = _setting(read.share, default=0.0)
     """The share of the dropped variants, and of skipped URLs, that is fetched all the same, to
     compare; at most the same share of all fetches. With 1 every one is."""
-    audit_max_false: float = _setting(_share, default=0.1)
+    audit_max_false: float = _setting(read.share, default=0.1)
     """The rate of false merges past which an entry of an option is suspended for a domain."""
-    audit_max_pending: int = _setting(_count, default=10_000)
+    audit_max_pending: int = _setting(read.count, default=10_000)
     """How many dropped requests are remembered in case their rule is suspended."""
-    audit_max_pages: int = _setting(_count, default=100_000)
+    audit_max_pages: int = _setting(read.count, default=100_000)
     """Of how many pages the content, and what was declared of them, is remembered."""
-    audit_max_size: int = _setting(_count, default=1_048_576)
+    audit_max_size: int = _setting(read.count, default=1_048_576)
     """Up to how many bytes the text of a response is read."""
-    order: str | None = _setting(_order, default=None)
+    order: str | None = _setting(read.order, default=None)
     """`"novelty"`: fetch first what will probably [bring something new](order.md)."""
-    seen: str | None = _setting(_path_of_store, default=None)
+    seen: str | None = _setting(read.path_of_store, default=None)
     """The file of [the pages that earlier runs have got](earlier-runs.md), which are not fetched
     again; `%(name)s` is the name of the spider."""
-    skip_places: str | None = _setting(_path_of_store, default=None)
+    skip_places: str | None = _setting(read.path_of_store, default=None)
     """The file of `scrapy urlcanon learn --places`, which says [where the pages of skipped URLs
     are](learning.md#where-skipped-pages-are): those are fetched."""
-    seen_by: str = _setting(_one_of(*_SEEN_BY), default=ITEM)
+    seen_by: str = _setting(read.one_of(*_SEEN_BY), default=ITEM)
     """Which pages those are: they gave an `"item"`, or the callback got `"text"` of them, or a
     `"response"` that is a success and not empty."""
-    seen_expires: Any = _setting(_expiry, default={})
+    seen_expires: Any = _setting(read.expiry, default={})
     """After how long a page is fetched again: seconds, or such as `"12h"` and `"30d"`; or a mapping
     from hosts, and `*`, to that. Unset: never."""
-    order_by: Any = _setting(_order_by, default="text")
+    order_by: Any = _setting(read.order_by, default="text")
     """What counts as new: `"text"`, `"items"`, or the path of a callable that returns a number for
     a response and the list of its items."""
-    order_lines: int = _setting(_count, default=1 << 21)
+    order_lines: int = _setting(read.count, default=1 << 21)
     """How many lines of text are remembered, of 5 bytes each."""
-    stop: float = _setting(_share, default=0.0)
+    stop: float = _setting(read.share, default=0.0)
     """Close the crawl when less than this share of what waits is expected to [bring anything
     new](order.md#when-it-is-done), which needs the order by novelty; with 0 it goes on."""
-    left: str = _setting(_path_of_file, default="urlcanon-left-%(name)s.jsonl")
+    left: str = _setting(read.path_of_file, default="urlcanon-left-%(name)s.jsonl")
     """Where to write the requests that are not fetched because of that."""
-    take_up: str | None = _setting(_path_of_store, default=None)
+    take_up: str | None = _setting(read.path_of_store, default=None)
     """Such a file of an earlier crawl, whose requests are scheduled first."""
-    record_start: bool = _setting(_flag, default=False)
+    record_start: bool = _setting(read.flag, default=False)
     """Record start requests as seen: a link to a start page is dropped, [and its callback with
     it](reliability.md#start-requests)."""
-    seen_set: str = _setting(_one_of(*_SEEN_SETS), default=SCRAPY)
+    seen_set: str = _setting(read.one_of(*_SEEN_SETS), default=SCRAPY)
     """What keeps the fingerprints of requests: `"scrapy"`, `"compact"`, `"compact-128"` or
     `"disk"`, [by the size of the crawl](memory.md#what-was-seen)."""
-    job_rules: str = _setting(_one_of(*_JOB_RULES), default="warn")
+    job_rules: str = _setting(read.one_of(*_JOB_RULES), default="warn")
     """`"warn"`, `"error"` or `"keep"`: what to do where a resumed job's rules changed."""
-    job_journal: bool = _setting(_flag, default=True)
+    job_journal: bool = _setting(read.flag, default=True)
     """Write down what a job does, so that a kill loses nothing."""
     configuration: Configuration = field()
     """The rules of all layers but ``request.meta``: no setting, but made of four of them."""

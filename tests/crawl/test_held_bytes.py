@@ -8,7 +8,7 @@ from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import FollowSpider, links
 
-from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of, weigh
+from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes, parts_of, weigh
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 
 RULES = {"site.example": {"drop_params": ["sid"]}}

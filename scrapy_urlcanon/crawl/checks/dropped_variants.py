@@ -8,8 +8,8 @@ from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.own_requests import asks_by_url
+from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.stats import Stat
 
 if TYPE_CHECKING:

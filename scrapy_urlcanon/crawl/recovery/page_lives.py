@@ -32,7 +32,7 @@ from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.crawl.held_bytes import HeldBytes
+from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes
 from scrapy_urlcanon.crawl.recovery.page_states import (
     BRINGS_NOTHING,
     CONTENT,

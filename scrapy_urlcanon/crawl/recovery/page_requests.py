@@ -16,7 +16,6 @@ from scrapy_urlcanon.crawl.answers import (
     refreshes_elsewhere,
 )
 from scrapy_urlcanon.crawl.bounded_mapping import BoundedMapping
-from scrapy_urlcanon.crawl.held_bytes import parts_of
 from scrapy_urlcanon.crawl.origins import sources_of
 from scrapy_urlcanon.crawl.own_requests import (
     AUDIT,
@@ -34,6 +33,7 @@ from scrapy_urlcanon.crawl.own_requests import (
 )
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
+from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
 from scrapy_urlcanon.crawl.recovery.journal import Kind
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives

@@ -11,9 +11,9 @@ from scrapy import signals
 from scrapy.exceptions import IgnoreRequest
 
 from scrapy_urlcanon.canonicalizer.url import split
-from scrapy_urlcanon.crawl.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.own_requests import is_plain
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
+from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes, parts_of
 from scrapy_urlcanon.crawl.seen import told_of_repeated
 from scrapy_urlcanon.crawl.software.authority import authority_of
 from scrapy_urlcanon.crawl.stats import Stat
