@@ -73,6 +73,8 @@ def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
     yield PERFORMANCE, head, parts(results("safety")["parts"])
     head = ("as many links, more pages", *head[1:])
     yield PERFORMANCE, head, parts(results("safety")["longer"])
+    head = ("the short crawl, with `JOBDIR`", *head[1:])
+    yield PERFORMANCE, head, parts(results("safety")["jobs"])
     yield PERFORMANCE, ("figure", "measured", "aim", "holds"), aims(results("bench")["figures"])
     yield PERFORMANCE, ("one crawl in memory", SCRAPY_ALONE, ALL_PARTS), long_crawl()
     shares = results("profile")["shares"]
