@@ -19,8 +19,10 @@ PAGES = {"/": links(*TARGETS), **{target: page(target) for target in TARGETS}}
 
 @pytest.mark.parametrize("by", ["item", "text", "response"])
 @deferred_f_from_coro_f
-async def test_page_that_the_spider_is_at_work_on_is_not_noted(crawl, by):
+async def test_page_that_the_spider_is_at_work_on_is_not_noted(crawl, by, monkeypatch):
     """Were the process killed then, the next run would take it for one that was got."""
+    # Scrapy 2.15 waits so long, .1 s, before it hands each page to the spider.
+    monkeypatch.setattr("scrapy.utils.defer._DEFER_DELAY", 0)
     noted_at_work, noted = [], set()
 
     class Looking(FollowSpider):
