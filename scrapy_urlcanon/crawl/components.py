@@ -6,7 +6,6 @@ import logging
 import sys
 from typing import TYPE_CHECKING
 
-from scrapy.core.scheduler import Scheduler
 from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
@@ -16,6 +15,7 @@ from scrapy_urlcanon.crawl.callbackmiddleware import UrlCanonCallbackMiddleware
 from scrapy_urlcanon.crawl.crawl import is_run
 from scrapy_urlcanon.crawl.downloadermiddleware import UrlCanonDownloaderMiddleware
 from scrapy_urlcanon.crawl.recovery.failed_downloads import UrlCanonFailureMiddleware
+from scrapy_urlcanon.crawl.seen import is_local
 from scrapy_urlcanon.crawl.settings import SCRAPY, name_of, value_of
 from scrapy_urlcanon.crawl.spidermiddleware import UrlCanonSpiderMiddleware
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
@@ -75,12 +75,8 @@ def _leave_depth_out(settings: BaseSettings) -> None:
     project ask for a breadth-first crawl, and a chain without an end would end depth by depth.
     """
     name = "DEPTH_PRIORITY"
-    is_ours = settings["SCHEDULER_PRIORITY_QUEUE"] == ORDER
-    if (
-        settings.getint(name)
-        and is_ours
-        and issubclass(load_object(settings["SCHEDULER"]), Scheduler)
-    ):
+    is_at_work = settings["SCHEDULER_PRIORITY_QUEUE"] == ORDER and is_local(settings)
+    if is_at_work and settings.getint(name):
         logger.warning(
             "%(name)s has no effect: %(setting)s decides which request comes next, at whatever "
             "depth. Priorities that the spider sets hold.",

@@ -100,14 +100,7 @@ def hear_of_drops(crawler: Crawler, receiver: Callable[[Request], None]) -> None
 
     def log_and_tell(request: Request, spider: Spider) -> None:
         log(request, spider)
-        try:
-            receiver(request)
-        except Exception:  # As the signal: it ends no crawl.
-            logger.exception(
-                "Error caught when %(request)s was dropped",
-                {"request": request},
-                extra={"spider": spider},
-            )
+        _tell(receiver, request, "dropped", spider)
 
     dupefilter.log = log_and_tell
 
@@ -167,9 +160,10 @@ class RepeatedRequests:
                 return False
             left -= 1
             # As of the signal, all hear of it, whichever of them refuses it.
-            refusals = [self._is_refused(each, receiver) for receiver in to_tell]
+            spider = self._crawler.spider
+            refusals = [_tell(receiver, each, "scheduled", spider) for receiver in to_tell]
             if not any(refusals):
-                dupefilter.log(each, self._crawler.spider)
+                dupefilter.log(each, spider)
             return True
 
         return drop
@@ -184,22 +178,25 @@ class RepeatedRequests:
             and not self._receivers(signals.request_dropped)
         )
 
-    def _is_refused(self, request: Request, receiver: Callable[[Request], None]) -> bool:
-        """Tell *receiver* that *request* is scheduled; return whether it refuses that."""
-        try:
-            receiver(request)
-        except IgnoreRequest:
-            return True
-        except Exception:  # As the signal: it ends no crawl.
-            logger.exception(
-                "Error caught when %(request)s was scheduled",
-                {"request": request},
-                extra={"spider": self._crawler.spider},
-            )
-        return False
-
     def _receivers(self, signal: object) -> list[Any]:
         return [*liveReceivers(getAllReceivers(self._crawler.signals.sender, signal))]
+
+
+def _tell(
+    receiver: Callable[[Request], None], request: Request, event: str, spider: Spider | None
+) -> bool:
+    """Tell *receiver* that *request* was *event*; return whether it refuses that."""
+    try:
+        receiver(request)
+    except IgnoreRequest:
+        return True
+    except Exception:  # As the signal: it ends no crawl.
+        logger.exception(
+            "Error caught when %(request)s was %(event)s",
+            {"request": request, "event": event},
+            extra={"spider": spider},
+        )
+    return False
 
 
 def told_of_repeated(receiver: _Receiver) -> _Receiver:
