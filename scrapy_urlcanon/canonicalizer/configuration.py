@@ -68,6 +68,11 @@ class Source:
         self.name = name
         self.rules = rules
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether they were written for another program."""
+        return False
+
 
 class Configuration(NamedTuple):
     """A preset and, in the order of their origins, the validated rule sets."""
@@ -83,6 +88,22 @@ class Configuration(NamedTuple):
     def sets(self, option: str) -> bool:
         """Tell whether any rule sets *option*, besides the preset."""
         return any(option in rule_set.options for origin in self.origins for rule_set in origin)
+
+    def doubts(self) -> Iterator[Problem]:
+        """Yield what is valid and hardly means what its author meant.
+
+        >>> rules = {"example.com": {"drop_params": ["a,b"]}}
+        >>> print(*Configuration.load("safe", [Source("MINE", rules)]).doubts())
+        MINE['example.com']['drop_params']: 'a,b' is one name, comma and all: list several names
+        """
+        for source, rule_sets in zip(self.sources, self.origins, strict=False):
+            if source.is_foreign:
+                continue
+            for rule_set in rule_sets:
+                layer = rule_set.layer
+                for name, value in rule_set.options.items():
+                    for doubt in self.catalogue.by_name[name].values.doubts(value):
+                        yield Problem(layer.origin, doubt, layer.pattern, name)
 
     def without(self, entry: RuleEntry, domain: str) -> Self:
         """Return the configuration in which *entry* does nothing on *domain*.
@@ -199,6 +220,10 @@ def _validate_options(
     """
     if not isinstance(options, dict):
         message = f"expected a mapping of options, got {options!r}"
+        if layer.pattern in catalogue.by_name:
+            message += (
+                f"; {layer.pattern!r} is an option: put it under a pattern, {ANY_HOST!r} for all"
+            )
         problems.append(Problem(layer.origin, message, layer.pattern))
         return RuleSet(pattern, {}, layer)
     for key, value in options.items():

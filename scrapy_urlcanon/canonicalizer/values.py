@@ -17,7 +17,7 @@ from scrapy_urlcanon.canonicalizer.url import (
 from scrapy_urlcanon.exceptions import TemplateError, UnparsableUrlError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from scrapy_urlcanon.canonicalizer.layers import Layer
     from scrapy_urlcanon.canonicalizer.rewrites import Rewrite
@@ -45,6 +45,11 @@ class ValueType:
     @abstractmethod
     def problem(self, value: object) -> str | None:
         """Say what is wrong with *value*, or None."""
+
+    def doubts(self, value: Any) -> Iterator[str]:
+        """Yield what in *value*, which is valid, hardly means what its author meant."""
+        del value
+        yield from ()
 
     def merge(self, lower: Setting | None, value: Any, layer: Layer) -> Setting:
         """Return the setting that *value* in *layer* makes of that of the *lower* layers."""
@@ -113,6 +118,15 @@ class NameList(ValueType):
             if not _is_text(name) or name in {"", "!"}:
                 return f"expected names, and {name!r} is not one"
         return None
+
+    def doubts(self, value: Iterable[str] | None) -> Iterator[str]:
+        for name in value or ():
+            if "=" in name or name.startswith(("?", "&")):
+                yield f"{name!r} is more than a name, which stands before '=' and after '?' or '&'"
+            elif ".*" in name or "\\" in name:
+                yield f"{name!r} is no regular expression: '*' alone stands for any text"
+            elif "," in name:
+                yield f"{name!r} is one name, comma and all: list several names"
 
     def merge(self, lower: Setting | None, value: Any, layer: Layer) -> Setting:
         if value is None:
@@ -300,6 +314,9 @@ class TemplateList(ValueType):
                 problems.append(f"{item!r}: {error}")
         return "; ".join(problems) or None
 
+    def doubts(self, value: Iterable[str]) -> Iterator[str]:
+        yield from filter(None, map(_doubt_of_template, value))
+
     def merge(self, lower: Setting | None, value: Any, layer: Layer) -> Setting:
         templates = {pair[0].text: pair for pair in (lower and lower.value) or ()}
         for item in value:
@@ -350,6 +367,11 @@ class RewriteList(ValueType):
             )
         return "; ".join(problems) or None
 
+    def doubts(self, value: Iterable[str | tuple[str, str]]) -> Iterator[str]:
+        # The second of a pair is what is made of the first, and finds nothing.
+        sources = (item if isinstance(item, str) else item[0] for item in value)
+        yield from filter(None, map(_doubt_of_template, sources))
+
     def merge(self, lower: Setting | None, value: Any, layer: Layer) -> Setting:
         own: dict[str, tuple[Rewrite, Layer] | None] = {}
         for item in value:
@@ -363,6 +385,12 @@ class RewriteList(ValueType):
 
     def taken_back(self, entry: str) -> list[str]:
         return [f"!{entry}"]
+
+
+def _doubt_of_template(text: str) -> str | None:
+    if "*" not in text:
+        return None
+    return f"the '*' in {text!r} stands for itself: {{rest:path}} stands for any text"
 
 
 # Few crawls have templates, and the others are not to wait for the imports.

@@ -34,8 +34,9 @@ class Check(Action):
     description = """\
 Validate the URLCANON_ settings of the project, of each of its spiders and of rule files
 that it does not name yet. Prints every problem; the exit status is 1 if there is one, or if the
-add-on is off, so that no crawl goes by the rules. The files that a crawl writes, such as reports
-and stores, are opened when it starts, and not here.
+add-on is off, so that no crawl goes by the rules. What is valid and hardly means what its author
+meant, as skip = ["/admin/*"], is called doubtful; the log of a crawl warns of it. The files that a
+crawl writes, such as reports and stores, are opened when it starts, and not here.
 
   scrapy urlcanon check
   scrapy urlcanon check urlcanon.toml
@@ -95,6 +96,7 @@ def _summary(configuration: Configuration) -> Iterator[str]:
                 yield f"  left out: {left_out}"
         else:
             yield from map(_line, rule_sets)
+    yield from (f"doubtful: {doubt}" for doubt in configuration.doubts())
     yield "The configuration is valid."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.profiles.installation import Installation
 
     F = TypeVar("F", bound=PageFingerprints)
+
+logger = logging.getLogger(__name__)
 
 _ATTRIBUTE = "_scrapy_urlcanon"
 
@@ -353,6 +356,8 @@ class Crawl:
         if self.job:
             self.job.resume()
         warn_of_another(self._crawler)
+        for doubt in self.settings.configuration.doubts() if self.is_run else ():
+            logger.warning("%s", doubt, extra={"spider": self._crawler.spider})
 
     # Who hears of what, in this order.
 

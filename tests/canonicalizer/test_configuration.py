@@ -9,6 +9,7 @@ from scrapy_urlcanon.canonicalizer.configuration import Configuration, Source
 from scrapy_urlcanon.canonicalizer.layers import Layer
 from scrapy_urlcanon.canonicalizer.patterns import parse_pattern
 from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.rule_files.loading import load_configuration
 
 DROP = {"drop_params": ["a"]}
 
@@ -220,6 +221,7 @@ def test_rules_that_contradict_each_other_leave_the_url_alone():
     [
         ([], "rules: expected a mapping of patterns to options, got []"),
         ({"example.com": []}, "rules['example.com']: expected a mapping of options, got []"),
+        ({"skip": ["/a"]}, "'skip' is an option: put it under a pattern, '*' for all"),
         ({1: {}}, "rules['1']: expected a text, got 1"),
         ({"http://example.com": {}}, "without a scheme"),
         ({"*.example.com": {}}, "a host stands for its subdomains too"),
@@ -257,6 +259,30 @@ def test_problem_is_named(rules, problem):
         Canonicalizer(rules)
     assert len(caught.value.problems) == 1
     assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "doubts"),
+    [
+        ({"drop_params": ["sid="]}, ["'sid=' is more than a name"]),
+        ({"drop_params": ["?sid", "&sid"]}, ["'?sid' is more", "'&sid' is more"]),
+        ({"keep_params": ["sid,ref"]}, ["'sid,ref' is one name, comma and all"]),
+        ({"drop_params": ["utm_.*", r"p\d"]}, ["'utm_.*' is no regular", r"'p\\d' is no regular"]),
+        ({"skip": ["/admin/*", "!/b/*"]}, ["the '*' in '/admin/*' stands", "the '*' in '!/b/*'"]),
+        ({"rewrite_path": [["/a/*", "/b"], "!/c*"]}, ["the '*' in '/a/*'", "the '*' in '!/c*'"]),
+        ({"drop_params": ["utm_*", "!utm_id", "a.b"], "keep_params": None}, []),
+        ({"skip": ["/a/{rest:path}"], "rewrite_path": [["/a", "/*"], "!/c"], "www": "strip"}, []),
+    ],
+)
+def test_what_hardly_means_what_is_written_is_doubted(options, doubts):
+    """It is valid: what looks like a mistake may be the name of a parameter, or a path."""
+    configuration = load_configuration("safe", rules=[("MINE", {"a.example": options})])
+    found = [*configuration.doubts()]
+    assert len(found) == len(doubts)
+    for problem, doubt in zip(found, doubts, strict=True):
+        assert problem.message.startswith(doubt)
+        assert (problem.origin, problem.pattern) == ("MINE", "a.example")
+        assert problem.key in options
 
 
 def test_all_problems_come_at_once():

@@ -145,6 +145,15 @@ def test_check_says_where_nothing_is_inherited(project):
     assert "URLCANON_RULES['legacy.example']: inherit\n" in result.stdout
 
 
+def test_check_says_what_is_doubtful(project):
+    """It is valid all the same."""
+    _append(project, '\nURLCANON_RULES = {"*": {"skip": ["/admin/*"]}}\n')
+    result = urlcanon("check", cwd=project)
+    assert result.returncode == 0
+    doubt = "doubtful: URLCANON_RULES['*']['skip']: the '*' in '/admin/*' stands for itself"
+    assert doubt in result.stdout
+
+
 def test_check_says_that_it_is_in_no_project(tmp_path):
     """What is valid there is none of the settings that the user meant."""
     result = urlcanon("check", cwd=tmp_path)

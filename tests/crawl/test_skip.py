@@ -57,6 +57,17 @@ async def test_skip_lets_through_what_is_not_to_be_filtered(crawl, caplog):
 
 
 @deferred_f_from_coro_f
+async def test_log_warns_of_a_template_that_means_something_else(crawl, caplog):
+    """A ``*`` is one in other programs' patterns; in ours it stands for itself."""
+    pages = {"/": links("/admin/a"), "/admin/a": page("a")}
+    rules = {"URLCANON_RULES": {"*": {"skip": ["/admin/*"]}}}
+    with caplog.at_level(logging.WARNING):
+        result = await crawl(site(pages), rules)
+    assert "/admin/a" in result.hits
+    assert caplog.text.count("the '*' in '/admin/*' stands for itself") == 1
+
+
+@deferred_f_from_coro_f
 async def test_skip_is_for_get_and_head(crawl):
     """A form that is sent to such a URL is no link to its page."""
     result = await crawl(site({"/": page("form")}, missing=200), RULES, spider=PostSpider)
