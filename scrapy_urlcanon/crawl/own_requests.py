@@ -50,7 +50,8 @@ OF_ANOTHER_URL: Final = frozenset(
     }
 )
 """Keys of the meta of a request that say nothing of what it was made of."""
-_NOT_PLAIN: Final = frozenset({MARK_KEY, "redirect_urls"})
+NOT_PLAIN: Final = frozenset({MARK_KEY, "redirect_urls"})
+"""Keys of the meta of a request that is not :func:`plain <is_plain>`."""
 _CREDENTIALS: Final = ("Authorization", "Cookie")
 
 
@@ -105,7 +106,7 @@ def mark_of(request: Request, reason: str) -> dict[str, Any] | None:
 
 def is_plain(request: Request) -> bool:
     """Tell whether *request* is as it was made: not by the plugin, nor by a redirect."""
-    return _NOT_PLAIN.isdisjoint(request.meta)
+    return NOT_PLAIN.isdisjoint(request.meta)
 
 
 def asks_by_url(request: Request) -> bool:

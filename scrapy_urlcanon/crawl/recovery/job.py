@@ -7,7 +7,7 @@ from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
@@ -177,7 +177,7 @@ class JobRecovery:
         self._settle()
         if self.is_made_anew:
             self._replay = Replay(
-                self._journal, self._request, self._identity, self._crawler.spider
+                self._journal, self._request_of, self._identity, self._crawler.spider
             )
             # All that was done is seen, before anything can be taken for a variant of it.
             for request in self._replay.recorded():
@@ -328,14 +328,31 @@ class JobRecovery:
         """Find out up to where the journal can be used."""
         journal = self._journal
         if not journal.problem:
-            # Where a callback is gone, what yields the request is done again.
-            journal.scan(self._request)
+            journal.scan(self._check_of_requests())
         if journal.problem:
             logger.warning(
                 "%(path)s can be read up to a record only: %(problem)s. What came after it is "
                 "done again.",
                 {"path": journal.path, "problem": journal.problem},
             )
+
+    def _check_of_requests(self) -> Callable[[Record], None]:
+        """Return what raises where a record's request cannot be made again.
+
+        Where a callback is gone, what yields the request is done again.
+        """
+        known: set[tuple[object, object]] = set()
+
+        def check(record: Record) -> None:
+            data = record.request
+            if data is None:
+                return
+            functions = data.get("callback"), data.get("errback")
+            if functions not in known or "_class" in data:
+                self._request_of(data)
+                known.add(functions)
+
+        return check
 
     def _become_of_rules(self) -> bool:
         """Give the journal the fingerprints of the rules of now; tell whether they are others."""
@@ -438,6 +455,7 @@ class JobRecovery:
 
         :raises Exception: if it cannot be made any more.
         """
-        if entry.request is None:
-            return None
-        return request_from_dict(entry.request, spider=self._crawler.spider)
+        return None if entry.request is None else self._request_of(entry.request)
+
+    def _request_of(self, data: dict[str, Any]) -> Request:
+        return request_from_dict(data, spider=self._crawler.spider)

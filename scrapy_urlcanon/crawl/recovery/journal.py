@@ -13,6 +13,7 @@ import errno
 import os
 import pickle
 import struct
+from types import NoneType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from zlib import crc32
 
@@ -136,8 +137,11 @@ class Journal:
             return
         with self.path.open("rb") as file:
             file.seek(len(FORMAT))
-            while file.tell() < self._readable:
-                yield _decode(file.read(_HEADER.size), file)
+            left = self._readable - len(FORMAT)
+            while left:
+                size, _ = _HEADER.unpack(file.read(_HEADER.size))
+                left -= _HEADER.size + size
+                yield _record(file.read(size))
 
     def replace(self, records: Iterable[Record]) -> None:
         """Put *records* in the place of those that the scan found: all of them, or none.
@@ -226,9 +230,15 @@ def _decode(header: bytes, file: BinaryIO) -> Record:
         raise ValueError("half a record")
     if crc32(data) != checksum:
         raise ValueError("a record with a wrong checksum")
-    kind, *rest = pickle.loads(data)  # noqa: S301 - a job is trusted, as Scrapy's queue is
-    record = Record(Kind(kind), *rest)
-    expected = (bytes, bytes, str, bytes, dict if record.kind in _HAVE_REQUEST else type(None))
-    if len(rest) != len(expected) or not all(map(isinstance, rest, expected)):
+    record = _record(data)
+    expected = (Kind, bytes, bytes, str, bytes, dict if record.kind in _HAVE_REQUEST else NoneType)
+    if not all(map(isinstance, record, expected)):
         raise ValueError("a record of another shape")
     return record
+
+
+def _record(data: bytes) -> Record:
+    kind, *rest = pickle.loads(data)  # noqa: S301 - a job is trusted, as Scrapy's queue is
+    if len(rest) != len(Record._fields) - 1:
+        raise ValueError("a record of another shape")
+    return Record(Kind(kind), *rest)
