@@ -26,7 +26,7 @@ from scrapy_urlcanon.rule_files.foreign import read_foreign  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-PACKAGE = ROOT / "scrapy_urlcanon" / "canonicalizer"
+PACKAGE = ROOT / "scrapy_urlcanon" / "canonicalizer" / "tracking"
 OWN_LIST = PACKAGE / "tracking.tsv"
 OUTPUT = PACKAGE / "tracking_list.py"
 

@@ -19,7 +19,7 @@ from scrapy_urlcanon.canonicalizer.patterns import (
 )
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
 from scrapy_urlcanon.canonicalizer.rules import Rule, Skip
-from scrapy_urlcanon.canonicalizer.tracking_exceptions import EXCEPTIONS
+from scrapy_urlcanon.canonicalizer.tracking.exceptions import EXCEPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

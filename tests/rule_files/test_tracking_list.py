@@ -8,11 +8,11 @@ import pytest
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.canonicalizer.tracking import TRACKING_PARAMS, tracking_source
-from scrapy_urlcanon.canonicalizer.tracking_exceptions import EXCEPTIONS
+from scrapy_urlcanon.canonicalizer.tracking.exceptions import EXCEPTIONS
 
 ROOT = Path(__file__).parents[2]
 TOOL = ROOT / "tools" / "tracking_list.py"
-PACKAGE = ROOT / "scrapy_urlcanon" / "canonicalizer"
+PACKAGE = ROOT / "scrapy_urlcanon" / "canonicalizer" / "tracking"
 
 HEADER = "name\tservice\tsource\tlicence\n"
 

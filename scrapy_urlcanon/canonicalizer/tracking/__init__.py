@@ -1,14 +1,15 @@
 """The parameters that only tell where a visitor came from.
 
 What is listed is what a service documents as its own, under a name that no site would use
-to select content. The list itself is :mod:`.tracking_list`, which a script generates.
+to select content: :mod:`.tracking_list`, which a script generates of ``tracking.tsv``. Where a page
+needs one of them stands in :mod:`.exceptions`.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from scrapy_urlcanon.canonicalizer.tracking_list import TRACKING_LIST
+from scrapy_urlcanon.canonicalizer.tracking.tracking_list import TRACKING_LIST
 
 
 class TrackingSource(NamedTuple):
