@@ -9,15 +9,12 @@ from attrs import field, frozen
 
 from scrapy_urlcanon.canonicalizer.percent_encoding import as_path, as_query_text, encode_path
 from scrapy_urlcanon.canonicalizer.templates import (
-    PATH,
-    SEGMENT,
-    Place,
     Template,
     TemplateIndex,
-    TextTemplate,
     parse_target,
     parse_template,
 )
+from scrapy_urlcanon.canonicalizer.text_templates import PATH, SEGMENT, Place, TextTemplate
 from scrapy_urlcanon.canonicalizer.url import Url, made_of
 from scrapy_urlcanon.exceptions import TemplateError, UnparsableUrlError
 

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.percent_encoding import as_query_text
 from scrapy_urlcanon.canonicalizer.rewrites import RewriteIndex
-from scrapy_urlcanon.canonicalizer.templates import Place
+from scrapy_urlcanon.canonicalizer.text_templates import Place
 from scrapy_urlcanon.canonicalizer.url import Url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from scrapy_urlcanon.canonicalizer.rewrites import Rewrite
-    from scrapy_urlcanon.canonicalizer.templates import Template, TextTemplate
+    from scrapy_urlcanon.canonicalizer.templates import Template
+    from scrapy_urlcanon.canonicalizer.text_templates import TextTemplate
 
 _FEW = 50
 """Of so many pairs each is compared with each: mostly that shows at once that they settle."""

@@ -11,7 +11,8 @@ from scrapy_urlcanon.learn.vocabulary import NUMBER
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from scrapy_urlcanon.canonicalizer.templates import Template, TextTemplate
+    from scrapy_urlcanon.canonicalizer.templates import Template
+    from scrapy_urlcanon.canonicalizer.text_templates import TextTemplate
     from scrapy_urlcanon.learn.location import Location
 
 Item = TypeVar("Item")
