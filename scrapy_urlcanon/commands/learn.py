@@ -47,8 +47,8 @@ from scrapy_urlcanon.learn.processes import usable_processors
 from scrapy_urlcanon.learn.readers import crawls_of, format_of
 from scrapy_urlcanon.learn.readers.store import Stores
 from scrapy_urlcanon.learn.results.in_force import combine
-from scrapy_urlcanon.learn.results.left_out import without_secrets
 from scrapy_urlcanon.learn.results.rules_file import LearnedFile, to_json, to_toml
+from scrapy_urlcanon.learn.results.secret_values import without_secrets
 from scrapy_urlcanon.profiles.suspicions import prior_of
 from scrapy_urlcanon.redaction import visible_lines
 from scrapy_urlcanon.report.screen import Screen

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.commands.joining_options import pair
+from scrapy_urlcanon.learn.results.evidence_text import evidence_of, figures_of
 from scrapy_urlcanon.learn.results.rule import IN_FORCE
-from scrapy_urlcanon.learn.results.said import evidence_of, figures_of
 from scrapy_urlcanon.learn.site import SINK_SIZE
 from scrapy_urlcanon.learn.vocabulary import is_protected
 from scrapy_urlcanon.redaction import shown_url

@@ -29,7 +29,7 @@ from scrapy_urlcanon.learn.location import locate
 from scrapy_urlcanon.learn.operations.base import apply_all
 from scrapy_urlcanon.learn.rates import ANY_RATE, Pairs, Rates, Seen
 from scrapy_urlcanon.learn.results.accepted import Accepted, inserted, settled, unsettled
-from scrapy_urlcanon.learn.results.left_out import shows_a_secret
+from scrapy_urlcanon.learn.results.secret_values import shows_a_secret
 from scrapy_urlcanon.learn.trials.trial import Trial
 from scrapy_urlcanon.learn.vocabulary import FIRST_PAGE, is_date, is_number
 

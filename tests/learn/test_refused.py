@@ -3,7 +3,7 @@
 from observed import pages, see
 
 from scrapy_urlcanon.learn import learn
-from scrapy_urlcanon.learn.results.said import evidence_of
+from scrapy_urlcanon.learn.results.evidence_text import evidence_of
 
 
 def test_class_with_few_counter_examples_is_unsure():

@@ -8,9 +8,9 @@ from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule, Observation, learn
 from scrapy_urlcanon.learn.results.accepted import valid
-from scrapy_urlcanon.learn.results.left_out import without_secrets
 from scrapy_urlcanon.learn.results.rule import Unexplained
 from scrapy_urlcanon.learn.results.rules_file import LearnedFile, to_json, to_toml
+from scrapy_urlcanon.learn.results.secret_values import without_secrets
 
 try:
     import tomllib

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.files import why_unreadable, write_atomically
+from scrapy_urlcanon.learn.results.evidence_text import HEADER, evidence_of, figures_of
 from scrapy_urlcanon.learn.results.in_force import WHOLE, effective, rules_in_force, subject_of
 from scrapy_urlcanon.learn.results.rule import as_rules
-from scrapy_urlcanon.learn.results.said import HEADER, evidence_of, figures_of
 from scrapy_urlcanon.learn.results.toml_text import Line, is_learned, learned_lines, tables
 from scrapy_urlcanon.learn.scope import pattern_of
 from scrapy_urlcanon.redaction import shown_url, visible_json

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.configuration import OVERRIDE
+from scrapy_urlcanon.learn.results.evidence_text import EVIDENCE
 from scrapy_urlcanon.learn.results.in_force import WHOLE
-from scrapy_urlcanon.learn.results.said import EVIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence

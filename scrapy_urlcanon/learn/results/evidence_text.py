@@ -1,4 +1,4 @@
-"""What is said of a learned rule: beside it in a rules file, and of all of them together."""
+"""The evidence for a learned rule as text, beside it in a rules file, and figures of all rules."""
 
 from __future__ import annotations
 

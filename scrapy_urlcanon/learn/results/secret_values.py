@@ -1,4 +1,4 @@
-"""What is learned and does not belong in a rules file."""
+"""Rules that show the value of a session or a token, which belong in no rules file."""
 
 from __future__ import annotations
 
