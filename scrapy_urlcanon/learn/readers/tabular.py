@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, TypeVar, cast
 
 from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
+from scrapy_urlcanon.learn.readers.content_coding import GZIP
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -20,8 +21,6 @@ Row = TypeVar("Row")
 
 #: One line of a table; a file without line ends must not be read into memory whole.
 MAX_LINE_LENGTH = 1 << 16
-
-_GZIP_MAGIC = b"\x1f\x8b"
 
 
 def open_text(path: Path) -> IO[str]:
@@ -34,7 +33,7 @@ def open_text(path: Path) -> IO[str]:
     """
     try:
         with path.open("rb") as file:
-            packed = file.read(2) == _GZIP_MAGIC
+            packed = file.read(len(GZIP)) == GZIP
         binary = cast("IO[bytes]", gzip.open(path) if packed else path.open("rb"))  # noqa: SIM115 - the wrapper closes it
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
