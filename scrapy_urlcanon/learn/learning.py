@@ -108,12 +108,12 @@ def learn(
         with suppress(OtherDomainsError):
             parts = observations.parts()
             count = sum(part.size for part in parts)
-            found = _found(parts, learner, tell, jobs)
+            found = _learn_parts(parts, learner, tell, jobs)
             observations.skipped.update(found.skipped)
     if found is None:
         with Partitions(observations, domains) as partitions:
             count = partitions.observations
-            found = _found(partitions.parts(), learner, tell, jobs)
+            found = _learn_parts(partitions.parts(), learner, tell, jobs)
     others = [here for name, here in rules.items() if name not in found.learned]
     left = (Learned(*unite((), (), here, thresholds)) for here in others)
     return merge([*found.learned.values(), *left])
@@ -177,7 +177,7 @@ class _Found(NamedTuple):
     skipped: Counter[str]
 
 
-def _found(
+def _learn_parts(
     parts: Sequence[Part], learner: _Learner, tell: Callable[[str, int], None], jobs: int
 ) -> _Found:
     """Return what is learned of the domains of all parts."""
