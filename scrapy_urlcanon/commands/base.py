@@ -59,6 +59,8 @@ class Action(ABC):
 
         :raises UsageError: if the arguments do not make sense.
         :raises ConfigurationError: if the rules of the project are not valid.
+        :raises LearnError: if an input of observations cannot be read.
+        :raises ReportError: if a report cannot be read.
         """
 
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import UsageError
-
 from scrapy_urlcanon.commands.base import Action
-from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.report.comparison import compare, show_comparison
 from scrapy_urlcanon.report.json_form import read_report
 from scrapy_urlcanon.report.screen import Screen
@@ -37,9 +34,6 @@ of both, the difference, and which options and domains it comes from.
 
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
         del settings
-        try:
-            before, after = read_report(arguments.before), read_report(arguments.after)
-        except ReportError as error:
-            raise UsageError(str(error), print_help=False) from error
+        before, after = read_report(arguments.before), read_report(arguments.after)
         show_comparison(compare(before, after), Screen.of_process())
         return 0

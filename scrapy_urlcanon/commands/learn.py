@@ -39,7 +39,7 @@ from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
 from scrapy_urlcanon.crawl.settings import load_configuration as configuration_of
 from scrapy_urlcanon.crawl.settings import name_of
-from scrapy_urlcanon.exceptions import ConfigurationError, InputError, LearnError, Problem
+from scrapy_urlcanon.exceptions import ConfigurationError, InputError, Problem
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.learn import Thresholds, learn
 from scrapy_urlcanon.learn.learning import merge
@@ -177,24 +177,14 @@ there is no observation in any of them.
         here = file.rules if file else ()
         kept = _rules_of(arguments.keep, preset)
         skipped: Counter[str] = Counter()
-        try:
-            # To look for garbage among millions of URLs again and again is an eighth of the time.
-            with without_collecting():
-                in_force = _in_force(arguments.inputs, kept, here, skipped)
-                learned = _learn(
-                    arguments.inputs,
-                    in_force,
-                    thresholds,
-                    domains,
-                    skipped,
-                    preset=preset,
-                    jobs=jobs,
-                )
-            if not learned.urls:
-                raise InputError(nothing_of(arguments.inputs, skipped, domains))
-        except LearnError as error:
-            print(visible_lines(str(error)), file=sys.stderr)  # noqa: T201
-            return 1
+        # To look for garbage among millions of URLs again and again is an eighth of the time.
+        with without_collecting():
+            in_force = _in_force(arguments.inputs, kept, here, skipped)
+            learned = _learn(
+                arguments.inputs, in_force, thresholds, domains, skipped, preset=preset, jobs=jobs
+            )
+        if not learned.urls:
+            raise InputError(nothing_of(arguments.inputs, skipped, domains))
         # What the file says of other domains stays in it.
         others = [rule for rule in here if domains and rule.domain not in domains]
         learned = merge([learned, learn((), in_force=others)]) if others else learned

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.commands.base import Action, check_output, not_written
-from scrapy_urlcanon.exceptions import ReportError
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.report.json_form import read_report
 from scrapy_urlcanon.report.page import to_html
@@ -49,10 +48,7 @@ was dropped, by which option, on which domain, for which page, and what is worth
 
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
         del settings
-        try:
-            report = read_report(arguments.file)
-        except ReportError as error:
-            raise UsageError(str(error), print_help=False) from error
+        report = read_report(arguments.file)
         if arguments.html is None:
             show_report(report, Screen.of_process())
             return 0

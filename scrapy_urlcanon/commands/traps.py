@@ -54,7 +54,7 @@ before brings nothing new either, and would be fetched no more.
         path = Path(arguments.file)
         try:
             traps = list(_of_report(path) if path.suffix == ".json" else _of_store(path, settings))
-        except (ReportError, LearnError) as error:
+        except LearnError as error:
             raise UsageError(str(error), print_help=False) from error
         for trap in traps:
             print(f"{trap.fetches:10,}  {visible(trap.kind)}")  # noqa: T201

@@ -12,7 +12,7 @@ from scrapy.exceptions import UsageError
 
 from scrapy_urlcanon.commands.base import INTERRUPTED, Action
 from scrapy_urlcanon.discovery import classes_in
-from scrapy_urlcanon.exceptions import ConfigurationError
+from scrapy_urlcanon.exceptions import ConfigurationError, LearnError, ReportError
 from scrapy_urlcanon.redaction import visible_lines
 
 
@@ -61,7 +61,9 @@ class Command(ScrapyCommand):
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             self.exitcode = opts.action.run(opts, self.settings)
-        except ConfigurationError as error:
+        except ReportError as error:
+            raise UsageError(str(error), print_help=False) from error
+        except (ConfigurationError, LearnError) as error:
             print(visible_lines(str(error)), file=sys.stderr)  # noqa: T201
             self.exitcode = 1
         except KeyboardInterrupt:

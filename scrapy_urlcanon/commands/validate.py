@@ -22,7 +22,7 @@ from scrapy_urlcanon.commands.checked_rules import show_checks, those_that_stood
 from scrapy_urlcanon.commands.observations import nothing_of, observations_of
 from scrapy_urlcanon.confidence import Outcome
 from scrapy_urlcanon.crawl.settings import name_of
-from scrapy_urlcanon.exceptions import InputError, LearnError
+from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.redaction import shown_url, visible_json, visible_lines
 from scrapy_urlcanon.report.screen import Screen
@@ -113,9 +113,6 @@ to, what they declare, and where the crawl has seen the same.
             checks, end = _check(configuration, arguments, settings, screen)
             if output is not None:
                 write_atomically(output, those_that_stood(configuration, checks))
-        except LearnError as error:
-            print(visible_lines(str(error)), file=sys.stderr)  # noqa: T201
-            return 1
         except OSError as error:
             print(visible_lines(not_written(error.filename, error)), file=sys.stderr)  # noqa: T201
             return 1
