@@ -67,12 +67,14 @@ class Action(ABC):
 def add_spider_argument(parser: argparse.ArgumentParser) -> None:
     """Declare ``--spider``."""
     parser.add_argument(
-        "--spider", metavar="NAME", help="use the rules of this spider too (its custom_settings)"
+        "--spider",
+        metavar="NAME",
+        help="also apply the rules in the custom_settings of this spider",
     )
 
 
 def domain_of_argument(host: str) -> str:
-    """Return the registrable domain of what stands behind ``--domain``, its host where it has none.
+    """Return the registrable domain of the value of ``--domain``, or its host if it has none.
 
     >>> domain_of_argument("www.Shop.example")
     'shop.example'
@@ -106,8 +108,8 @@ def settings_of_spider(settings: Settings, name: str) -> Settings:
 
 
 def say_off(reason: str) -> int:
-    """Say on the standard error that crawls go by no rule, and why; return the exit status."""
-    print(f"The add-on is off: {reason}. No crawl goes by these rules.", file=sys.stderr)  # noqa: T201
+    """Say on standard error that no crawl uses the rules, and why; return the exit status."""
+    print(f"The add-on is off: {reason}. No crawl uses these rules.", file=sys.stderr)  # noqa: T201
     return 1
 
 

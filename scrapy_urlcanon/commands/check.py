@@ -32,11 +32,11 @@ class Check(Action):
     name = "check"
     help = "validate the rules of the project and of its spiders"
     description = """\
-Validate the URLCANON_ settings of the project, of each of its spiders and of rule files
-that it does not name yet. Prints every problem; the exit status is 1 if there is one, or if the
-add-on is off, so that no crawl goes by the rules. What is valid and hardly means what its author
-meant, as skip = ["/admin/*"], is called doubtful; the log of a crawl warns of it. The files that a
-crawl writes, such as reports and stores, are opened when it starts, and not here.
+Validate the URLCANON_ settings of the project and of each of its spiders, together with any
+rule files given here. Prints every problem. The exit status is 1 if there is one, or if the
+add-on is off, so that no crawl uses the rules. Rules that are valid but probably do not mean what
+was intended, such as skip = ["/admin/*"], are listed as doubtful. Files that a crawl writes, such as reports and
+stores, are checked when it starts, not here.
 
   scrapy urlcanon check
   scrapy urlcanon check urlcanon.toml
@@ -44,7 +44,10 @@ crawl writes, such as reports and stores, are opened when it starts, and not her
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "files", nargs="*", metavar="FILE", help="a rule file, as if the project named it last"
+            "files",
+            nargs="*",
+            metavar="FILE",
+            help="a rule file to check as if URLCANON_RULES_FILES listed it last",
         )
 
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
@@ -59,7 +62,7 @@ crawl writes, such as reports and stores, are opened when it starts, and not her
         if inside_project():
             return _check_addon(settings)
         # There is no crawl here that the add-on would be on for.
-        print("There is no Scrapy project here: no settings but those of this command.")  # noqa: T201
+        print("There is no Scrapy project here: only the settings of this command were checked.")  # noqa: T201
         return 0
 
 

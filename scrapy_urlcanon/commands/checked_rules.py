@@ -27,14 +27,14 @@ _OUTCOMES = {
     Outcome.OPEN: ("open", "yellow"),
 }
 _ADVICE = {
-    SHARED: "a form to log in, a page that asks who is there, or that the page is gone",
-    LED_AWAY: "what stands there agrees with any rule",
-    NO_OTHER_PAGE: "name more of the crawl in --observations",
+    SHARED: "a log-in form, a captcha, or that the page is gone",
+    LED_AWAY: "what is shown there agrees with any rule",
+    NO_OTHER_PAGE: "pass more of the crawl with --observations",
     SILENT: "it was not asked again",
-    "429": "the site is asked too fast; set DOWNLOAD_DELAY or AUTOTHROTTLE_ENABLED",
-    "503": "the site may be asked too fast; set DOWNLOAD_DELAY or AUTOTHROTTLE_ENABLED",
-    "401": "the site asks who is there; set what the crawl sends, as in DEFAULT_REQUEST_HEADERS",
-    "403": "where the crawl was let in, set what it sends, as USER_AGENT",
+    "429": "requests come too fast; set DOWNLOAD_DELAY or AUTOTHROTTLE_ENABLED",
+    "503": "requests may come too fast; set DOWNLOAD_DELAY or AUTOTHROTTLE_ENABLED",
+    "401": "the site wants a log-in; send what the crawl sent, as with DEFAULT_REQUEST_HEADERS",
+    "403": "if the crawl was let in, send what it sent, such as its USER_AGENT",
     "3": "redirects are not followed; set REDIRECT_ENABLED",
 }
 """What to make of a reason why pairs are not comparable, by what that begins with."""

@@ -22,8 +22,8 @@ class Compare(Action):
     name = "compare"
     help = "show what changed between the reports of two crawls"
     description = """\
-Show what changed from one crawl to another, as after a change of the rules: the figures
-of both, the difference, and which options and domains it comes from.
+Show what changed between two crawls, for example after a change of the rules: the figures
+of both, the difference, and the options and domains behind it.
 
   scrapy urlcanon compare before.json after.json
 """

@@ -45,10 +45,9 @@ class Explain(Action):
     help = "show how URLs become canonical: each step, and what turned it on"
     description = """\
 Show how each URL becomes its canonical form: every normalization and option that
-changed it, in order, and the layer of the configuration that turned it on. Of two URLs
-it says besides whether they are one, and if not, what keeps them apart and which options
-would join them. In a project of which no crawl goes by the rules, since the add-on is off, it
-says so, and the exit status is 1.
+changed it, in order, and the layer of the configuration that turned it on. For two URLs
+it also says whether they are one, and if not, what keeps them apart and which options
+would join them. If the add-on is off in this project, it says so, and the exit status is 1.
 
   scrapy urlcanon explain 'http://www.example.com:80/?utm_source=x&b=2&a=1#top'
   scrapy urlcanon explain 'http://example.com/?sid=1' 'http://example.com/'
@@ -58,12 +57,12 @@ says so, and the exit status is 1.
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("urls", nargs="*", metavar="URL")
         parser.add_argument(
-            "--stdin", action="store_true", help="explain the URLs of the standard input, by lines"
+            "--stdin", action="store_true", help="explain the URLs on standard input, one per line"
         )
         parser.add_argument(
             "--json",
             action="store_true",
-            help="one JSON object for each URL, and of two URLs one for the pair",
+            help="print a JSON object for each URL, and for two URLs one for the pair",
         )
         add_spider_argument(parser)
 

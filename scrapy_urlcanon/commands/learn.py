@@ -74,19 +74,19 @@ class Learn(Action):
     name = "learn"
     help = "learn rules from what crawls saw"
     description = """\
-Learn the rules of each site from what crawls saw: the store that URLCANON_RECORD names,
-TSV or JSON Lines, CDX or CDXJ, WARC, Parquet, or a directory of Scrapy's HTTP cache. What an input
-is, is told by its content; the text formats may be gzipped.
+Learn the rules of each site from what crawls saw. An input is a store of URLCANON_RECORD, TSV
+or JSON Lines, CDX or CDXJ, WARC, Parquet, or a directory of Scrapy's HTTP cache. Its format is
+recognised by its content; the text formats may be gzipped.
 
   scrapy urlcanon learn observations.sqlite -o urlcanon.toml
   scrapy crawl NAME -s URLCANON_RULES_FILES=urlcanon.toml
 
-The rules of files under which a crawl of the store was made are kept: what they merge cannot
-be seen in it. Those that its audit contradicts are not. Of other inputs say with --keep which
-rules they were made under.
+A crawl under rules cannot show what these rules merge. So the rules of the files that a crawl
+used are kept, unless its audit contradicts them. A store knows these rules; for other inputs
+name them with --keep.
 
 Without -o the rules are printed. The exit status is 1 if an input cannot be read, or if
-there is no observation in any of them.
+none of them has an observation.
 """
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -96,38 +96,38 @@ there is no observation in any of them.
             "--output",
             type=Path,
             metavar="FILE.toml",
-            help="write the rules to this file; one that is there is added to. JSON where the "
-            "name ends in .json",
+            help="write the rules to this file, adding to it if it exists; JSON if its name ends "
+            "in .json",
         )
         parser.add_argument(
-            "--json", action="store_true", help="print all that was learned as JSON"
+            "--json", action="store_true", help="print everything that was learned as JSON"
         )
         parser.add_argument(
             "--skip",
             action="store_true",
-            help="turn the rules on that keep URLs from being fetched; they are else written "
-            "commented out",
+            help="turn on the rules that keep URLs from being fetched; without this option they "
+            "are written commented out",
         )
         parser.add_argument(
             "--places",
             type=Path,
             metavar="FILE",
-            help="add the URLs that these rules are for, and under which others their pages are, "
-            "to this file for URLCANON_SKIP_PLACES, by which a crawl fetches the pages",
+            help="add each URL that these rules skip, with the URL under which its page was found, "
+            "to this file for URLCANON_SKIP_PLACES, so that a crawl fetches the page there",
         )
         parser.add_argument(
             "--keep",
             action="append",
             default=[],
             metavar="RULES.toml",
-            help="keep the rules of this file, as the inputs were crawled under them; may be "
-            "repeated. The store knows those of its crawls itself",
+            help="keep the rules of this file, because the inputs were crawled under them; may be "
+            "repeated. A store knows the rules of its own crawls",
         )
         parser.add_argument(
             "--export-discarder",
             type=Path,
             metavar="FILE.json",
-            help="write what duplicate-url-discarder can express of the rules to this file too",
+            help="also write the rules that duplicate-url-discarder can express to this file",
         )
         parser.add_argument(
             "--domain",
@@ -141,8 +141,8 @@ there is no observation in any of them.
             type=int,
             default=usable_processors(),
             metavar="N",
-            help="learn of so many domains at once, each in a process of its own; what is learned "
-            "is the same (default: as many as there are processors to be used, %(default)s here)",
+            help="learn from this many domains at once, each in a process of its own; the result "
+            "is the same (default: the number of usable processors, %(default)s here)",
         )
         parser.add_argument(
             "--support",
@@ -155,14 +155,15 @@ there is no observation in any of them.
             type=float,
             default=_DEFAULTS.confidence,
             metavar="SHARE",
-            help=f"of the lower bound of a rule's precision (default: {_DEFAULTS.confidence})",
+            help="confidence of the lower bound of a rule's precision "
+            f"(default: {_DEFAULTS.confidence})",
         )
         parser.add_argument(
             "--lost",
             type=float,
             default=_DEFAULTS.lost,
             metavar="SHARE",
-            help="the largest share of counter-examples that is put down to pages which changed "
+            help="the largest share of counter-examples that is blamed on pages that changed "
             f"during the crawl (default: {_DEFAULTS.lost})",
         )
 

@@ -93,8 +93,9 @@ def show_learned(
         saved = sum(domain.saved for domain in domains)
         placed = sum(evidence.placed for evidence in off)
         screen.line(
-            f"turned off: {count_of(len(off), 'rule')} would save {more} more, and the others "
-            f"save {saved:,}; of {placed:,} it is known which other URL shows the page"
+            f"turned off: {count_of(len(off), 'rule')} that would save {more} on top of the "
+            f"{saved:,} that the others save; for {placed:,} of them another URL of the page is "
+            "known"
         )
     kinds = Counter(rule.kind for rule in (*learned.rules, *learned.unsure))
     kinds["kept"] = sum(r.was_in_force and r.kind != "contradicted" for r in learned.rules)
@@ -126,13 +127,15 @@ def _show_urls(learned: Learned, screen: Screen) -> None:
     if learned.crowded:
         these = f"{learned.crowded:,} of these {_show(learned.crowded)}"
         screen.line(
-            f"{these} a page that more than {SINK_SIZE} show; where it is a form to log in, or an "
-            "error, that alone proves no rule"
+            f"{these} a page that more than {SINK_SIZE} URLs show; if it is a log-in form or an "
+            "error, it proves no rule by itself"
         )
     if learned.silent:
         reason = "an error, or no text of their own"
         if learned.silent == learned.urls:
-            reason += ", or an input that does not say what they show, as in a column main_sha1"
+            reason += (
+                ", or an input that does not say what they show, such as in a column main_sha1"
+            )
         screen.line(f"{count_of(learned.silent, 'URL')} without evidence: {reason}")
 
 
@@ -164,9 +167,9 @@ def _show_rule_for(left: Unexplained, configured: Canonicalizer, screen: Screen)
         rule = f"URLCANON_RULES = {{{both.pattern!r}: {rules[0]!r}}}"
         screen.line("  if they are one page:  ", (rule, "cyan"))
     elif kept:
-        screen.line(f"  no rule would make them one that keeps {' and '.join(kept)}")
+        screen.line(f"  no rule that keeps {' and '.join(kept)} would make them one")
     else:
-        screen.line("  nothing but a template may make them one: rewrite_path, or skip")
+        screen.line("  only a template could make them one: rewrite_path or skip")
 
 
 def _show_skips(skips: list[LearnedRule], screen: Screen) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.profiles.profile import Profile, Told
 
-_PATH_HELP = "a profile of your own, by its path; may be repeated"
+_PATH_HELP = "the path of a profile of your own; may be repeated"
 
 
 class Profiles(Action):
@@ -37,12 +37,12 @@ class Profiles(Action):
 
     place = 22
     name = "profiles"
-    help = "list the programs that are known, or show all about one"
+    help = "list the known programs, or show all about one"
     description = """\
-List the programs whose pages are recognised, or show what is known of one: the signs that
-tell it, and its rules, each with what it merges, why that is one page, and the source.
-What is certain holds wherever the program is recognised; the rest are suspicions, which drop
-nothing.
+List the programs whose pages are recognised, or show what is known about one: the signs by
+which it is recognised, and its rules, each with what it merges, why that is one page, and the
+source. Certain rules apply wherever the program is recognised; the others are suspicions, which
+drop nothing.
 
   scrapy urlcanon profiles
   scrapy urlcanon profiles mediawiki
@@ -76,10 +76,11 @@ class ProfileOf(Action):
 
     place = 24
     name = "profile"
-    help = "fetch a page, and say which program made it"
+    help = "fetch a page and say which program made it"
     description = """\
-Fetch one page, with the settings of the project, and say which known program made it, by which
-signs, where it stands, and what holds there. The exit status is 1 where none is recognised.
+Fetch one page with the settings of the project, and say which known program made it, by which
+signs, where it is installed, and which rules apply there. The exit status is 1 if none is
+recognised.
 
   scrapy urlcanon profile https://www.mediawiki.org/
 """
@@ -104,7 +105,7 @@ signs, where it stands, and what holds there. The exit status is 1 where none is
         process.crawl(crawler, url=arguments.url, responses=responses)
         process.start()
         if not responses:
-            reason = "cannot be fetched; with -L DEBUG Scrapy says why"
+            reason = "could not be fetched; run with -L DEBUG to see why"
             print(f"{shown_url(arguments.url)} {reason}", file=sys.stderr)  # noqa: T201
             return 1
         screen = Screen.of_process()

@@ -30,7 +30,7 @@ class ShowReport(Action):
     help = "show the report of a crawl, or make an HTML page of it"
     description = """\
 Show the JSON report that a crawl with URLCANON_REPORT = "report.json" has written: what
-was dropped, by which option, on which domain, for which page, and what is worth a look.
+was dropped, by which option, on which domain, for which page, and what deserves a look.
 
   scrapy urlcanon report report.json
   scrapy urlcanon report report.json --html report.html
@@ -43,7 +43,7 @@ was dropped, by which option, on which domain, for which page, and what is worth
             nargs="?",
             const=_BESIDE,
             metavar="PATH",
-            help="write it as an HTML page to PATH, by default beside FILE.json",
+            help="write it as an HTML page to PATH, by default next to FILE.json",
         )
 
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 
 class Seen(Action):
-    """Look after the file of ``URLCANON_SEEN``."""
+    """Manage the file of ``URLCANON_SEEN``."""
 
     place = 80
     name = "seen"
-    help = "list, prune or fill a store of the pages that earlier runs have got"
+    help = "list, prune or fill the store of the pages that earlier runs got"
     description = """\
-Look after the file of URLCANON_SEEN: the pages that earlier runs have got, and that are not
-fetched again. A file to import has a URL in each line, or JSON with "url", as the feeds of Scrapy
-do; - is the standard input. Removed is what both --domain and --older say.
+Manage the file of URLCANON_SEEN: the pages that earlier runs got, and that are not fetched
+again. A file to import has one URL per line, or JSON with "url", as Scrapy's feeds do; - is
+standard input. With both --domain and --older, pages have to match both.
 
   scrapy urlcanon seen list seen.db --domain shop.example
   scrapy urlcanon seen prune seen.db --older 30d
@@ -46,15 +46,15 @@ do; - is the standard input. Removed is what both --domain and --older say.
             "what",
             choices=("list", "prune", "import"),
             metavar="{list,prune,import}",
-            help="list the pages, forget some of them, or add those of files",
+            help="list the pages, forget some of them, or add those in files",
         )
         parser.add_argument("store", type=Path, metavar="STORE", help="the file of URLCANON_SEEN")
-        parser.add_argument("files", nargs="*", default=[], metavar="FILE", help="what to import")
+        parser.add_argument("files", nargs="*", default=[], metavar="FILE", help="a file to import")
         parser.add_argument("--domain", help="only the pages of this registrable domain")
         parser.add_argument(
             "--older",
             metavar="TIME",
-            help="only pages got longer ago than that, such as 12h or 30d",
+            help="only pages that were got longer ago than this, such as 12h or 30d",
         )
 
     def run(self, arguments: argparse.Namespace, settings: Settings) -> int:
@@ -62,7 +62,9 @@ do; - is the standard input. Removed is what both --domain and --older say.
         what, path = arguments.what, arguments.store
         older = None if arguments.older is None else seconds_of(arguments.older)
         if older is None and arguments.older is not None:
-            raise UsageError(f"--older: expected such as 12h or 30d, got {arguments.older!r}")
+            raise UsageError(
+                f"--older: expected a time such as 12h or 30d, got {arguments.older!r}"
+            )
         if what == "prune" and older is None and arguments.domain is None:
             raise UsageError("say what to remove: --domain, --older or both")
         if bool(arguments.files) is not (what == "import"):
@@ -108,7 +110,7 @@ def _import(path: Path, files: Iterable[str]) -> int:
         if is_new and not added:
             # A store in which nothing is would hide that the import brought nothing.
             path.unlink()
-    print(f"Imported {count_of(added, 'URL')}; the next crawl looks which pages they are.")  # noqa: T201
+    print(f"Imported {count_of(added, 'URL')}; the next crawl finds out which pages they are.")  # noqa: T201
     return 0
 
 

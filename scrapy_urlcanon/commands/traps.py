@@ -36,12 +36,12 @@ class ShowTraps(Action):
     help = "show the kinds of URLs that took fetches and brought nothing new"
     description = """\
 Show the kinds of URLs that took the most fetches of a crawl and brought next to nothing, each
-with a line for URLCANON_RULES that would end it. Of a report, those that the crawl with
-URLCANON_ORDER = "novelty" found; of a store (URLCANON_RECORD) or another input of
+with a line for URLCANON_RULES that would end it. In a report these are the kinds that the crawl
+found with URLCANON_ORDER = "novelty"; in a store (URLCANON_RECORD), or another input of
 "scrapy urlcanon learn", those whose pages showed what other pages had shown.
 
-Look at some of the pages before you use a line: an article that a list has shown in full
-before brings nothing new either, and would be fetched no more.
+Look at some of the pages before you use a line: an article that a list has already shown in
+full brings nothing new either, and would no longer be fetched.
 
   scrapy urlcanon traps report.json
   scrapy urlcanon traps crawl.sqlite

@@ -57,7 +57,7 @@ class Command(ScrapyCommand):
             raise UsageError(f"unrecognized arguments: {' '.join(args)}", print_help=False)
         assert self.settings is not None  # noqa: S101
         if isinstance(sys.stdout, TextIOWrapper):
-            # In a pipe on Windows, and where PYTHONIOENCODING says so, few characters have a code.
+            # A pipe on Windows, or PYTHONIOENCODING, may know few characters.
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             self.exitcode = opts.action.run(opts, self.settings)

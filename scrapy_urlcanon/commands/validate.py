@@ -55,16 +55,16 @@ class Validate(Action):
     name = "validate"
     help = "fetch a few pairs of URLs per rule, and say which rules hold"
     description = """\
-Fetch URLs of a crawl and what each rule of FILE makes of them, and compare the pages: ten
-pairs that are one page prove a rule, two that are not refute it. A rule is one entry of a list
-or mapping. The settings of the project hold (ROBOTSTXT_OBEY, DOWNLOAD_DELAY ...). The exit status
-is 1 if a rule fails or there is no observation, and 130 after Ctrl-C, which ends it with what is
-known by then.
+Fetch URLs of a crawl and the URLs that each rule of FILE makes of them, and compare the pages:
+ten pairs that show one page prove a rule, two that do not refute it. Each entry of a list or
+mapping is a rule of its own. The settings of the project apply (ROBOTSTXT_OBEY, DOWNLOAD_DELAY
+...). The exit status is 1 if a rule fails or there is no observation, and 130 after Ctrl-C, which
+ends it with what is known by then.
 
   scrapy urlcanon validate urlcanon.toml --observations observations.sqlite
 
-Of a template of `skip` it fetches URLs of the crawl, and looks for their pages where they lead
-to, what they declare, and where the crawl has seen the same.
+For a template of `skip` it fetches URLs of the crawl and looks for their pages where they lead
+to, under the URL that they declare, and where the crawl has seen the same page.
 """
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -82,7 +82,7 @@ to, what they declare, and where the crawl has seen the same.
             type=int,
             default=_PAIRS,
             metavar="N",
-            help=f"fetch no more than so many pairs per rule (default: {_PAIRS})",
+            help=f"fetch at most this many pairs per rule (default: {_PAIRS})",
         )
         parser.add_argument(
             "-o",
@@ -103,11 +103,11 @@ to, what they declare, and where the crawl has seen the same.
             if output.suffix != ".toml":
                 raise UsageError(f"{output}: expected a name that ends in .toml", print_help=False)
             check_output(output, [Path(arguments.file), *arguments.observations])
-        # With the least of presets: what it does itself is not to be validated.
+        # With the preset that does least: what a preset does is not to be validated.
         configuration = load_configuration(
             "scrapy", rules_files=[arguments.file], setting_names=_SETTING_NAMES
         )
-        # What is for machines is not to get among it.
+        # Text for readers must not get into the JSON.
         screen = Screen.of_process(stderr=arguments.json)
         try:
             checks, end = _check(configuration, arguments, settings, screen)
@@ -172,7 +172,7 @@ def _check(
         process.crawl(crawler, checks=tried)
         process.start()
     if process.bootstrap_failed:
-        raise UsageError("the crawl did not begin; with -L ERROR Scrapy says why", print_help=False)
+        raise UsageError("the crawl did not start; run with -L ERROR to see why", print_help=False)
     show_checks(checks, screen, fetched=fetched)
     # The second Ctrl-C stops Scrapy before it has noted any.
     end = crawler.stats.get_value("finish_reason", _SHUTDOWN)

@@ -273,7 +273,7 @@ def test_an_add_on_that_is_off_is_told(project, line, reason):
     explained = urlcanon("explain", "https://shop.example/?utm_source=x", cwd=project)
     for result in (checked, explained):
         assert result.returncode == 1
-        assert result.stderr == f"The add-on is off: {reason}. No crawl goes by these rules.\n"
+        assert result.stderr == f"The add-on is off: {reason}. No crawl uses these rules.\n"
     assert "URLCANON_RULES['shop.example']: scheme" in checked.stdout
     assert "tracking_params" in explained.stdout
 

@@ -108,7 +108,7 @@ def test_what_is_left_is_told(tmp_path):
     ("queries", "expected"),
     [
         (("rev=1", "rev=2", "rev=3", "rev=4"), "that drops it would lose 2 other pages\n"),
-        (("/7/red", "/8/red"), "nothing but a template may make them one: rewrite_path, or skip\n"),
+        (("/7/red", "/8/red"), "only a template could make them one: rewrite_path or skip\n"),
     ],
 )
 def test_no_rule_is_proposed_that_the_crawl_refutes(tmp_path, queries, expected):
@@ -126,7 +126,7 @@ def test_no_rule_is_proposed_that_the_crawl_refutes(tmp_path, queries, expected)
         ("http://a.example/node/5?gclid=1", "the preset 'safe' makes them one"),
         (
             "http://a.example/one/7/x-8",
-            "nothing but a template may make them one: rewrite_path, or skip\n",
+            "only a template could make them one: rewrite_path or skip\n",
         ),
         (
             "http://a.example/node/5?lang=en",
@@ -134,7 +134,7 @@ def test_no_rule_is_proposed_that_the_crawl_refutes(tmp_path, queries, expected)
         ),
         (
             "http://a.example/node/5?lang=en&v=2",
-            "no rule would make them one that keeps lang",
+            "no rule that keeps lang would make them one",
         ),
     ],
 )
@@ -291,7 +291,7 @@ def test_skip_is_for_the_user_to_turn_on(tmp_path):
     result = urlcanon("learn", path, "-o", rules, cwd=tmp_path)
     assert "0 rules for 0 domains, 1 turned off (skip), in" in result.stdout, result.stderr
     assert "61 60 1 blog.example /?p={a:digits}" in " ".join(result.stdout.split())
-    assert "would save 61 requests more, and the others save 0; of 60 it is known" in result.stdout
+    assert "61 requests on top of the 0 that the others save; for 60 of them" in result.stdout
     assert "61 requests saved, 1 of them of unknown pages" in rules.read_text()
     assert "\nskip = [" not in rules.read_text()
     result = urlcanon("learn", path, "-o", rules, "--skip", cwd=tmp_path)
@@ -365,7 +365,7 @@ def test_page_that_crowds_a_site_is_told():
     learned = learn([*forms, *pages])
     show_learned(learned, Counter(), Screen(Console(file=shown)), configured=Canonicalizer())
     assert (learned.redundant, learned.crowded) == (32, 29)
-    assert "29 of these show a page that more than 20 show" in shown.getvalue()
+    assert "29 of these show a page that more than 20 URLs show" in shown.getvalue()
 
 
 def test_one_url_shows_and_two_show():

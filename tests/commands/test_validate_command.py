@@ -126,7 +126,7 @@ def test_page_that_many_urls_share_proves_nothing(validate):
     (line,) = [line for line in lines if "login" in line and "drop_params" in line]
     assert line.startswith("open 0 of 0 right, 20 not comparable drop_params returnto")
     (why,) = [line for line in lines if line.startswith("not comparable: ")]
-    assert why.startswith("not comparable: 20 pairs: several pages show what it shows: a form")
+    assert why.startswith("not comparable: 20 pairs: several pages show what it shows: a log-in")
 
 
 def test_pages_that_cannot_be_fetched_prove_nothing(validate):

@@ -382,7 +382,7 @@ async def test_command(crawl):
         cwd=".",
         stdin='{"url": "http://x.example/?token=1"}',
     )
-    assert done.stdout == "Imported 3 URLs; the next crawl looks which pages they are.\n", done
+    assert done.stdout == "Imported 3 URLs; the next crawl finds out which pages they are.\n", done
     listed = urlcanon("seen", "list", "seen.db", cwd=".").stdout.splitlines()
     assert [line.split()[2] for line in listed] == [
         f"{SITE}/a?sid=***",
