@@ -119,81 +119,83 @@ class CrawlSettings:
     spider_rules: Any = _setting(read.rules, default={})
     """Options by pattern, for `custom_settings`."""
     clean_param: bool = _setting(read.flag, default=False)
-    """Take over the `Clean-param` lines of each robots.txt."""
+    """Apply the `Clean-param` lines of each robots.txt."""
     declared_canonical: bool = _setting(read.flag, default=False)
-    """Take the canonical URL that a page declares as seen, [where that has proved
+    """Drop requests for the canonical URL that a fetched page declares, [where that has proved
     right](reliability.md#declared-canonicals)."""
     profiles: bool | tuple[Any, ...] = _setting(read.profiles, default=True)
-    """Go by [what is known of the programs](profiles.md) that sites run on: `True`, `False`, or a
-    list of their names and of paths of files of your own, in which `"*"` stands for all of ours."""
+    """Use [what is known about the programs](profiles.md) that sites run on: `True`, `False`, or a
+    list of names of programs and paths of your own files, in which `"*"` stands for all built-in
+    ones."""
     rewrite: bool | frozenset[str] = _setting(read.sites, default=False)
-    """`True` or a list of hosts: fetch the canonical URL, not the linked one; no `=` is added."""
+    """`True` or a list of hosts: fetch the canonical URL instead of the linked one; no `=` is
+    added."""
     record: str | None = _setting(read.path_of_store, default=None)
-    """The file in which the crawl keeps what it saw, [to learn from](learning.md); `%(name)s`
-    and `%(time)s` are those of the spider and the start."""
+    """The file in which the crawl records what it sees, [to learn from](learning.md); `%(name)s` is
+    the name of the spider and `%(time)s` the time of the start."""
     record_revisits: bool = _setting(read.flag, default=True)
-    """While recording, fetch a few pages again, 11 of 240 and 23 of 30,000, [to tell noise from
-    content](learning.md#what-the-store-holds)."""
+    """While recording, fetch a few pages a second time, 11 of 240 and 23 of 30,000, [to tell noise
+    from content](learning.md#what-the-store-holds)."""
     report: tuple[str, ...] = _setting(_paths_of_reports, default=())
-    """Where to write [the report](report.md): a path or several."""
+    """Where to write [the report](report.md): one or more paths."""
     fallback_request_fingerprinter_class: Any = _setting(read.fingerprinter, default=None)
-    """Gets the requests with their canonical URL; Scrapy's does where none is named."""
+    """The fingerprinter that gets each request with its canonical URL; by default Scrapy's."""
     rescue: bool = _setting(read.flag, default=True)
-    """Fetch a dropped variant where the request that stood for it fails."""
+    """Fetch a dropped variant if the request that stood for it fails."""
     rescue_max_pending: int = _setting(read.count, default=100_000)
     """How many dropped requests may wait for the outcome of another one."""
     pending_max_bytes: int = _setting(read.count, default=100_000_000)
-    """About how many bytes those that wait may take, with their `meta`; and as many those that are
-    remembered for the audit, and those for declared canonicals."""
+    """About how many bytes the waiting requests may take, with their `meta`. The same limit applies
+    to those remembered for the audit, and to those for declared canonicals."""
     remembered_pages: int = _setting(read.count, default=2_000_000)
-    """Of how many pages it is remembered whether they were fetched."""
+    """For how many pages the crawl remembers whether they were fetched."""
     audit: float = _setting(read.share, default=0.0)
-    """The share of the dropped variants, and of skipped URLs, that is fetched all the same, to
-    compare; at most the same share of all fetches. With 1 every one is."""
+    """The share of dropped variants and skipped URLs that is fetched anyway, to compare; at most
+    the same share of all fetches. 1 means all of them."""
     audit_max_false: float = _setting(read.share, default=0.1)
-    """The rate of false merges past which an entry of an option is suspended for a domain."""
+    """The rate of false merges above which an entry of an option is suspended on a domain."""
     audit_max_pending: int = _setting(read.count, default=10_000)
-    """How many dropped requests are remembered in case their rule is suspended."""
+    """How many dropped requests are remembered, to fetch them if their rule is suspended."""
     audit_max_pages: int = _setting(read.count, default=100_000)
-    """Of how many pages the content, and what was declared of them, is remembered."""
+    """For how many pages the content, and what other pages declare about them, is remembered."""
     audit_max_size: int = _setting(read.count, default=1_048_576)
-    """Up to how many bytes the text of a response is read."""
+    """How many bytes of the text of a response are read at most."""
     order: str | None = _setting(read.order, default=None)
-    """`"novelty"`: fetch first what will probably [bring something new](order.md)."""
+    """`"novelty"`: fetch first the pages that will probably [bring something new](order.md)."""
     seen: str | None = _setting(read.path_of_store, default=None)
-    """The file of [the pages that earlier runs have got](earlier-runs.md), which are not fetched
-    again; `%(name)s` is the name of the spider."""
+    """The file of [the pages that earlier runs got](earlier-runs.md), which are not fetched again;
+    `%(name)s` is the name of the spider."""
     skip_places: str | None = _setting(read.path_of_store, default=None)
     """The file of `scrapy urlcanon learn --places`, which says [where the pages of skipped URLs
-    are](learning.md#where-skipped-pages-are): those are fetched."""
+    are](learning.md#where-skipped-pages-are), so that they are fetched there."""
     seen_by: str = _setting(read.one_of(*_SEEN_BY), default=ITEM)
-    """Which pages those are: they gave an `"item"`, or the callback got `"text"` of them, or a
-    `"response"` that is a success and not empty."""
+    """Which pages count as got: those that gave an `"item"`, those whose callback got `"text"`, or
+    those whose callback got a `"response"` that is a success and not empty."""
     seen_expires: Any = _setting(read.expiry, default={})
-    """After how long a page is fetched again: seconds, or such as `"12h"` and `"30d"`; or a mapping
-    from hosts, and `*`, to that. Unset: never."""
+    """How long until a page is fetched again: seconds, or a text such as `"12h"` or `"30d"`; or a
+    mapping from hosts, and `*`, to these. Unset: never."""
     order_by: Any = _setting(read.order_by, default="text")
-    """What counts as new: `"text"`, `"items"`, or the path of a callable that returns a number for
-    a response and the list of its items."""
+    """What counts as new: `"text"`, `"items"`, or a callable (or its path) that returns a number
+    for a response and the list of its items."""
     order_lines: int = _setting(read.count, default=1 << 21)
-    """How many lines of text are remembered, of 5 bytes each."""
+    """How many lines of text are remembered, at 5 bytes each."""
     stop: float = _setting(read.share, default=0.0)
-    """Close the crawl when less than this share of what waits is expected to [bring anything
-    new](order.md#when-it-is-done), which needs the order by novelty; with 0 it goes on."""
+    """Close the crawl when less than this share of the waiting requests is expected to [bring
+    anything new](order.md#when-it-is-done); needs `URLCANON_ORDER`. With 0 it goes on."""
     left: str = _setting(read.path_of_file, default="urlcanon-left-%(name)s.jsonl")
-    """Where to write the requests that are not fetched because of that."""
+    """Where to write the requests that are then not fetched."""
     take_up: str | None = _setting(read.path_of_store, default=None)
-    """Such a file of an earlier crawl, whose requests are scheduled first."""
+    """The `URLCANON_LEFT` file of an earlier crawl, whose requests are scheduled first."""
     record_start: bool = _setting(read.flag, default=False)
     """Record start requests as seen: a link to a start page is dropped, [and its callback with
     it](reliability.md#start-requests)."""
     seen_set: str = _setting(read.one_of(*_SEEN_SETS), default=SCRAPY)
-    """What keeps the fingerprints of requests: `"scrapy"`, `"compact"`, `"compact-128"` or
-    `"disk"`, [by the size of the crawl](memory.md#what-was-seen)."""
+    """Where fingerprints of requests are kept: `"scrapy"`, `"compact"`, `"compact-128"` or
+    `"disk"`, [depending on the size of the crawl](memory.md#what-was-seen)."""
     job_rules: str = _setting(read.one_of(*_JOB_RULES), default="warn")
-    """`"warn"`, `"error"` or `"keep"`: what to do where a resumed job's rules changed."""
+    """What to do if the rules of a resumed job changed: `"warn"`, `"error"` or `"keep"`."""
     job_journal: bool = _setting(read.flag, default=True)
-    """Write down what a job does, so that a kill loses nothing."""
+    """Keep a journal of what a job does, so that a kill loses nothing."""
     configuration: Configuration = field()
     """The rules of all layers but ``request.meta``: no setting, but made of four of them."""
 
