@@ -90,7 +90,7 @@ class Configuration(NamedTuple):
         return any(option in rule_set.options for origin in self.origins for rule_set in origin)
 
     def doubts(self) -> Iterator[Problem]:
-        """Yield what is valid and hardly means what its author meant.
+        """Yield what is valid, and probably does not mean what was intended.
 
         >>> rules = {"example.com": {"drop_params": ["a,b"]}}
         >>> print(*Configuration.load("safe", [Source("MINE", rules)]).doubts())

@@ -47,7 +47,7 @@ class ValueType:
         """Say what is wrong with *value*, or None."""
 
     def doubts(self, value: Any) -> Iterator[str]:
-        """Yield what in *value*, which is valid, hardly means what its author meant."""
+        """Yield what in *value*, which is valid, probably does not mean what was intended."""
         del value
         yield from ()
 

@@ -35,8 +35,8 @@ class Check(Action):
 Validate the URLCANON_ settings of the project and of each of its spiders, together with any
 rule files given here. Prints every problem. The exit status is 1 if there is one, or if the
 add-on is off, so that no crawl uses the rules. Rules that are valid but probably do not mean what
-was intended, such as skip = ["/admin/*"], are listed as doubtful. Files that a crawl writes, such as reports and
-stores, are checked when it starts, not here.
+was intended, such as skip = ["/admin/*"], are listed as doubtful. Files that a crawl writes, such
+as reports and stores, are checked when it starts, not here.
 
   scrapy urlcanon check
   scrapy urlcanon check urlcanon.toml

@@ -274,7 +274,7 @@ def test_problem_is_named(rules, problem):
         ({"skip": ["/a/{rest:path}"], "rewrite_path": [["/a", "/*"], "!/c"], "www": "strip"}, []),
     ],
 )
-def test_what_hardly_means_what_is_written_is_doubted(options, doubts):
+def test_what_probably_does_not_mean_what_was_intended_is_doubted(options, doubts):
     """It is valid: what looks like a mistake may be the name of a parameter, or a path."""
     configuration = load_configuration("safe", rules=[("MINE", {"a.example": options})])
     found = [*configuration.doubts()]
