@@ -322,7 +322,7 @@ def sentences() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
     guarded = (safety[length][ALL_PARTS]["over plain Scrapy"] for length in ("parts", "longer"))
     yield (
         README,
-        "With all safeguards on it takes {} % more, or {} %",
+        "order) it takes {} % more, or {} %",
         tuple(share(each, 0).removesuffix(" %") for each in guarded),
     )
     generic = share(learned["methods"]["safe"]["recall"]).removesuffix(" %")
