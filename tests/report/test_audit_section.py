@@ -224,7 +224,7 @@ def test_page_says_that_nothing_was_compared(report):
 def test_summary_counts_every_verdict(audited):
     """It is one sentence."""
     assert summary_of(audited) == (
-        "Of 6 dropped variants that were fetched all the same, 2 showed the page that was kept and "
+        "Of 6 dropped variants that were fetched anyway, 2 showed the page that was kept and "
         "3 another page; of 1 it cannot be told."
     )
 

@@ -55,7 +55,7 @@ def test_report_shows_what_was_audited(audited):
     """What was suspended with the line to paste, and a pair with what differed."""
     text = shown(show_report, audited)
     for line in (
-        "Was it right?\nOf 6 dropped variants that were fetched all the same, 2 showed",
+        "Was it right?\nOf 6 dropped variants that were fetched anyway, 2 showed",
         "drop_params:sort on example.com  3 of 5 showed another page, 1 cannot be told\n",
         "  suspended. To take it back, add to URLCANON_SPIDER_RULES:\n",
         "    'example.com': {'drop_params': ['!sort']},\n",

@@ -38,7 +38,7 @@ _PRINTED_PAIRS = 1
 
 @frozen
 class Pair:
-    """A dropped variant, or skipped URL, that was fetched all the same, and what that showed."""
+    """A dropped variant, or skipped URL, that was fetched anyway, and what that showed."""
 
     url: str
     """The variant, redacted."""
@@ -215,7 +215,7 @@ def summary_of(report: Report) -> str:
     if not audited + unjudged:
         return "No dropped variant was fetched to see whether it is the page that was kept."
     said = (
-        f"Of {count_of(audited + unjudged, 'dropped variant')} that were fetched all the same, "
+        f"Of {count_of(audited + unjudged, 'dropped variant')} that were fetched anyway, "
         f"{audited - another:,} showed the page that was kept and {another:,} another page"
     )
     return f"{said}; of {unjudged:,} it cannot be told." if unjudged else f"{said}."

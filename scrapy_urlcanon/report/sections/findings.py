@@ -77,8 +77,8 @@ def _suspended(report: Report) -> Iterator[Finding]:
     if rules:
         yield Finding(
             f"{count_of(len(rules), 'rule')} suspended during the crawl",
-            "The audit found too many pages that these took for duplicates wrongly. Narrow them to "
-            f"a path, or take them back: {Audit.label!r} has the line for it.",
+            "The audit found that these took too many different pages for duplicates. Narrow them "
+            f"to a path, or take them back: {Audit.label!r} has the line to paste.",
             tuple(rules),
             is_warning=True,
         )
@@ -89,8 +89,8 @@ def _false_merges(report: Report) -> Iterator[Finding]:
     if wrong:
         yield Finding(
             f"{count_of(wrong, 'audit')} found another page than the one kept",
-            f"Of {count_of(audited, 'dropped URL')} that were fetched all the same to compare "
-            "them. The spider got those pages; others under the same rules are missing.",
+            f"Of {count_of(audited, 'dropped URL')} that were fetched anyway to compare them. The "
+            "spider got those pages; others under the same rules are missing.",
             is_warning=True,
         )
 
@@ -165,7 +165,7 @@ def _unparsable(report: Report) -> Iterator[Finding]:
     if unparsable := report.figure("unparsable"):
         yield Finding(
             f"{count_of(unparsable, 'URL')} could not be parsed",
-            "They were fetched as they are, each for itself.",
+            "They were fetched as they are, each by itself.",
         )
 
 
@@ -174,7 +174,7 @@ def _never_fired(report: Report) -> Iterator[Finding]:
     if idle:
         yield Finding(
             f"{count_of(len(idle), 'option')} dropped nothing",
-            "Is it written for the right host and path? What does nothing can also be deleted.",
+            "Is it written for the right host and path? If it does nothing, it can be deleted.",
             tuple(f"{option.name} in {', '.join(option.layers)}" for option in idle[:_LISTED]),
         )
 
