@@ -20,7 +20,7 @@ from command_line import scrapy
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
-from scrapy_urlcanon.crawl.settings import load_configuration
+from scrapy_urlcanon.crawl.settings import configuration_of
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.learn.store import ObservationStore
 from scrapy_urlcanon.pages.page import Page
@@ -126,7 +126,7 @@ def run_python(block, settings, names):
         pytest.skip(f"{block} needs {error.name}")
     settings.update({name: value for name, value in namespace.items() if name.isupper()})
     try:
-        load_configuration(Settings(settings))
+        configuration_of(Settings(settings))
     except ConfigurationError as error:
         pytest.fail(f"{block}: {error}")
 

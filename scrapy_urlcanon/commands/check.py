@@ -10,7 +10,7 @@ from scrapy.utils.project import inside_project
 from scrapy_urlcanon.canonicalizer.configuration import INHERIT
 from scrapy_urlcanon.commands.base import Action, say_off, settings_of_spider
 from scrapy_urlcanon.crawl.addon import why_off
-from scrapy_urlcanon.crawl.settings import load_configuration, name_of, value_of
+from scrapy_urlcanon.crawl.settings import configuration_of, name_of, value_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.redaction import visible
 from scrapy_urlcanon.rule_files.loading import RulesFile
@@ -54,7 +54,7 @@ as reports and stores, are checked when it starts, not here.
         if arguments.files:
             files = [*value_of("rules_files", settings), *arguments.files]
             settings.set(name_of("rules_files"), files, "cmdline")
-        configuration = load_configuration(settings)
+        configuration = configuration_of(settings)
         problems = list(_problems_of_spiders(settings))
         if problems:
             raise ConfigurationError(problems)
@@ -83,7 +83,7 @@ def _check_addon(settings: Settings) -> int:
 def _problems_of_spiders(settings: Settings) -> Iterator[Problem]:
     for name in get_spider_loader(settings).list():
         try:
-            load_configuration(settings_of_spider(settings, name))
+            configuration_of(settings_of_spider(settings, name))
         except ConfigurationError as error:
             for problem in error.problems:
                 yield problem._replace(origin=f"spider {name}: {problem.origin}")

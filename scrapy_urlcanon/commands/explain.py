@@ -21,7 +21,7 @@ from scrapy_urlcanon.commands.base import (
 from scrapy_urlcanon.commands.joining_options import pair
 from scrapy_urlcanon.crawl.addon import why_off
 from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
-from scrapy_urlcanon.crawl.settings import load_configuration, value_of
+from scrapy_urlcanon.crawl.settings import configuration_of, value_of
 from scrapy_urlcanon.redaction import visible_json
 from scrapy_urlcanon.report.screen import Screen
 
@@ -71,7 +71,7 @@ would join them. If the add-on is off in this project, it says so, and the exit 
             raise UsageError("expected either URLs or --stdin")
         if arguments.spider:
             settings = settings_of_spider(settings, arguments.spider)
-        canonicalizer = Canonicalizer.from_configuration(load_configuration(settings))
+        canonicalizer = Canonicalizer.from_configuration(configuration_of(settings))
         urls = _urls_of_input() if arguments.stdin else arguments.urls
         # The lines of an input are no pair, however many they are.
         is_pair = not arguments.stdin and len(arguments.urls) == _PAIR

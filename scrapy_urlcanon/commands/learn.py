@@ -37,8 +37,7 @@ from scrapy_urlcanon.commands.observations import nothing_of, observations_of
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.crawl.earlier.skip_places import SkipPlaces
 from scrapy_urlcanon.crawl.record.rules_in_force import RulesInForce
-from scrapy_urlcanon.crawl.settings import load_configuration as configuration_of
-from scrapy_urlcanon.crawl.settings import name_of
+from scrapy_urlcanon.crawl.settings import configuration_of, name_of
 from scrapy_urlcanon.exceptions import ConfigurationError, InputError, Problem
 from scrapy_urlcanon.files import write_atomically
 from scrapy_urlcanon.learn import Thresholds, learn

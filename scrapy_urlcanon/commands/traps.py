@@ -11,7 +11,7 @@ from scrapy.exceptions import UsageError
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.commands.base import Action
 from scrapy_urlcanon.commands.observations import nothing_of, observations_of
-from scrapy_urlcanon.crawl.settings import load_configuration
+from scrapy_urlcanon.crawl.settings import configuration_of
 from scrapy_urlcanon.exceptions import InputError, LearnError, ReportError
 from scrapy_urlcanon.novelty.kinds import Kinds
 from scrapy_urlcanon.redaction import visible
@@ -76,7 +76,7 @@ def _of_report(path: Path) -> Iterator[TrapRow]:
 
 
 def _of_store(path: Path, settings: Settings) -> Iterator[TrapRow]:
-    canonicalizer = Canonicalizer.from_configuration(load_configuration(settings))
+    canonicalizer = Canonicalizer.from_configuration(configuration_of(settings))
     kinds = Kinds()
     seen = set()
     skipped: Counter[str] = Counter()

@@ -11,7 +11,7 @@ from scrapy_urlcanon.canonicalizer.presets import DEFAULT_PRESET
 from scrapy_urlcanon.crawl import setting_values as read
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem, did_you_mean
 from scrapy_urlcanon.files import example, problem_of
-from scrapy_urlcanon.rule_files.loading import load_configuration as load_rules
+from scrapy_urlcanon.rule_files.loading import load_configuration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -230,7 +230,7 @@ class CrawlSettings:
             except ConfigurationError as error:
                 problems += error.problems
         try:
-            values["configuration"] = load_rules(
+            values["configuration"] = load_configuration(
                 values["preset"],
                 rules_files=values.get("rules_files", ()),
                 rules=[
@@ -260,7 +260,7 @@ def value_of(attribute: str, settings: BaseSettings) -> Any:
     return _value_of(getattr(fields(CrawlSettings), attribute), settings)
 
 
-def load_configuration(settings: BaseSettings) -> Configuration:
+def configuration_of(settings: BaseSettings) -> Configuration:
     """Return the rules of *settings*, all layers but ``request.meta``.
 
     :raises ConfigurationError: with every problem of every setting of the plugin.

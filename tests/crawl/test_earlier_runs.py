@@ -20,7 +20,7 @@ from sites import SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.crawl.earlier.store import SeenPages
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
-from scrapy_urlcanon.crawl.settings import load_configuration
+from scrapy_urlcanon.crawl.settings import configuration_of
 from scrapy_urlcanon.crawl.summary import summary
 from scrapy_urlcanon.exceptions import ConfigurationError
 
@@ -327,7 +327,7 @@ async def test_two_runs_at_once_under_other_rules(crawl):
     pages = {"/": links("/x?sid=1"), "/x?sid=1": page("<p>one"), "/x": page("<p>none")}
     wrong = {**SETTINGS, "URLCANON_RULES": {"*": {"drop_params": ["sid"]}}}
     none = {**SETTINGS, "URLCANON_RULES": {}}
-    digest = RulesDocument.of(load_configuration(Settings(none))).digest
+    digest = RulesDocument.of(configuration_of(Settings(none))).digest
 
     class Other(ItemSpider):
         def parse(self, response):

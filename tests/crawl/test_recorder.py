@@ -15,7 +15,7 @@ from sites import SITE, FollowSpider, links, site
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.crawl import Crawl
-from scrapy_urlcanon.crawl.settings import load_configuration
+from scrapy_urlcanon.crawl.settings import configuration_of
 from scrapy_urlcanon.exceptions import ConfigurationError
 from scrapy_urlcanon.learn.readers.crawls import read_crawls
 from scrapy_urlcanon.learn.readers.store import read_store
@@ -346,14 +346,14 @@ async def test_name_and_time_stand_in_the_path(crawl):
 def test_unknown_placeholder_is_invalid(path):
     """It is found where all settings are validated; a percent sign is written %%."""
     with pytest.raises(ConfigurationError, match="placeholders"):
-        load_configuration(Settings({"URLCANON_RECORD": path}))
+        configuration_of(Settings({"URLCANON_RECORD": path}))
 
 
 @pytest.mark.parametrize("value", [["a.sqlite"], 7, True, "."])
 def test_value_that_is_no_path_of_a_file_is_invalid(value):
     """It is found where all settings are validated, before anything is opened."""
     with pytest.raises(ConfigurationError, match=r"RECORD.*: expected (a|the) path"):
-        load_configuration(Settings({"URLCANON_RECORD": value}))
+        configuration_of(Settings({"URLCANON_RECORD": value}))
 
 
 def test_directory_of_the_store_is_made(tmp_path):
