@@ -332,7 +332,7 @@ def parse_pattern(text: str) -> Pattern:
     """
     if not isinstance(text, str):
         raise TypeError(f"expected a text, got {text!r}")
-    if is_plain_host(text):
+    if _is_plain_host(text):
         # Nearly all, where there are rules for very many sites.
         return Pattern(text)
     if not is_utf8(text):
@@ -353,12 +353,12 @@ def parse_pattern(text: str) -> Pattern:
     )
 
 
-def is_plain_host(text: str) -> bool:
+def _is_plain_host(text: str) -> bool:
     """Tell whether *text* is a host as the host parser of the WHATWG URL standard leaves it.
 
     Lower case, no port, and a last label that cannot be a number; no empty label and no Punycode.
 
-    >>> is_plain_host("www.example.com"), is_plain_host("example.com/"), is_plain_host("xn--a.com")
+    >>> _is_plain_host("www.example.com"), _is_plain_host("a.example/"), _is_plain_host("xn--a.de")
     (True, False, False)
     """
     return bool(_plain_host(text)) and ".." not in text and "xn--" not in text
