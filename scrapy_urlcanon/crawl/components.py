@@ -78,8 +78,8 @@ def _leave_depth_out(settings: BaseSettings) -> None:
     is_at_work = settings["SCHEDULER_PRIORITY_QUEUE"] == ORDER and is_local(settings)
     if is_at_work and settings.getint(name):
         logger.warning(
-            "%(name)s has no effect: %(setting)s decides which request comes next, at whatever "
-            "depth. Priorities that the spider sets hold.",
+            "%(name)s has no effect: %(setting)s decides which request comes next, whatever its "
+            "depth. Priorities that the spider sets still hold.",
             {"name": name, "setting": name_of("order")},
         )
         settings.set(name, 0, settings.getpriority(name) or 0)
@@ -95,7 +95,9 @@ def _set_dupefilter(settings: BaseSettings) -> None:
         return
     current = load_object(settings[name])
     if priority and not issubclass(current, SeenSetDupeFilter):
-        message = f"it has no effect with {name} = {global_object_name(current)!r}: set one of both"
+        message = (
+            f"it has no effect with {name} = {global_object_name(current)!r}: set only one of them"
+        )
         raise ConfigurationError([Problem(name_of("seen_set"), message)])
     settings.set(name, SeenSetDupeFilter, "addon")
 
@@ -107,9 +109,9 @@ def warn_of_absent(settings: BaseSettings) -> None:
         for component in components:
             if not any(isinstance(each, type) and issubclass(each, component) for each in present):
                 logger.warning(
-                    "%(name)s has no %(component)s: without it less is known of what becomes of "
-                    "requests, so that duplicates are fetched, and pages may be missed. To turn "
-                    "the plugin off set URLCANON_ENABLED to False.",
+                    "%(name)s has no %(component)s: without it the plugin does not see what "
+                    "becomes of requests, so duplicates are fetched and pages may be missed. To "
+                    "turn the plugin off, set URLCANON_ENABLED to False.",
                     {"name": name, "component": component.__name__},
                 )
 

@@ -151,8 +151,8 @@ def skipped_requests(
     if not canonicalizer.configuration.sets(SKIP):
         if path:
             logger.warning(
-                "URLCANON_SKIP_PLACES has no effect: no rule skips anything. `learn --skip` writes "
-                "such rules so that they hold.",
+                "URLCANON_SKIP_PLACES has no effect: no rule skips anything. `learn --skip` turns "
+                "such rules on.",
                 extra={"spider": crawler.spider},
             )
         return None

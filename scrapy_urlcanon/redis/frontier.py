@@ -165,8 +165,8 @@ class Frontier:
             count = self.run(scripts.REQUEUE, keys, (self.kind, other))
             if count > 0:
                 logger.warning(
-                    "A process of this crawl is gone; %(count)d requests that it had under way are "
-                    "queued again.",
+                    "A process of this crawl is gone. %(count)d requests that it was working on "
+                    "are queued again.",
                     {"count": count},
                 )
         self._last_beat = now
@@ -217,8 +217,8 @@ class Frontier:
         if not self.is_down:
             self.is_down = True
             logger.error(
-                "Redis does not answer, or takes no more: %(error)s. Requests and what became of "
-                "others wait here until it does; the crawl goes on then.",
+                "Redis does not answer, or is full: %(error)s. Requests and results wait in memory "
+                "until it does.",
                 {"error": str(error).rstrip(".")},
             )
 

@@ -58,8 +58,8 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
                 found = cls._make_shared(crawler)
             except RedisError as error:
                 message = (
-                    f"Redis does not answer, or refuses: {str(error).rstrip('.')}; where it is say "
-                    "REDIS_URL, or REDIS_HOST and REDIS_PORT"
+                    f"Redis does not answer, or refuses: {str(error).rstrip('.')}; set REDIS_URL, "
+                    "or REDIS_HOST and REDIS_PORT"
                 )
                 raise ConfigurationError([Problem("SCHEDULER", message)]) from error
             setattr(crawler, _ATTRIBUTE, found)

@@ -71,14 +71,14 @@ class Shared:
             return configuration
         old = RulesDocument(stored["rules"])
         message = (
-            f"The canonicalization rules of this process are others than those that the crawl in "
-            f"Redis began with ({', '.join(old.changes(document))}): the two would take each "
-            "other's pages for seen, or fetch them again"
+            f"The canonicalization rules of this process differ from those that the crawl in Redis "
+            f"began with ({', '.join(old.changes(document))}): processes would take each other's "
+            "pages for seen, or fetch them again"
         )
         if mode == ERROR:
             raise ConfigurationError([Problem(name_of("job_rules"), message)])
         if mode == KEEP:
-            logger.info("%s. It goes on with those that it began with.", message)
+            logger.info("%s. It goes on with the rules of the crawl.", message)
             return old.configuration()
         logger.warning("%s.", message)
         server.set(self._rules, text, ex=KEPT)

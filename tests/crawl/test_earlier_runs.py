@@ -204,7 +204,7 @@ async def test_other_rules(crawl, caplog):
     with caplog.at_level("INFO"):
         second = await crawl(site(PAGES), SETTINGS, spider=ItemSpider, start=start)
     assert second.hits == []
-    assert "1 pages are known under other URLs now" in caplog.text
+    assert "Known under other URLs now: 1 page." in caplog.text
     assert (await crawl(site(PAGES), plain, spider=ItemSpider, start=start)).hits == ["/a?sid=2"]
 
 
@@ -232,7 +232,7 @@ async def test_what_an_audit_found_wrong_refuses_nothing_later(crawl, caplog, is
         # The pages that the audit fetched had one key, under which the last of them is known: with
         # Scrapy 2.15 that is the first one itself.
         assert [url for url in result.hits if url != early[0]] == ["/", *expected]
-        assert "goes without: drop_params:id for site.example. Take" in caplog.text
+        assert "ignores them: drop_params:id for site.example. Remove" in caplog.text
     # Under other rules it is tried again.
     settings["URLCANON_RULES"] = {"site.example": {"drop_params": ["id", "sid"]}}
     caplog.clear()

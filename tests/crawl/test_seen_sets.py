@@ -397,7 +397,7 @@ def test_setting_beside_another_duplicate_filter():
     """Two settings that contradict each other are an error, and none goes without effect."""
     settings = {"ADDONS": {"scrapy_urlcanon.Addon": 500}, "URLCANON_SEEN_SET": "compact"}
     own = {**settings, "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter"}
-    with pytest.raises(ConfigurationError, match="set one of both"):
+    with pytest.raises(ConfigurationError, match="set only one of them"):
         get_crawler(Spider, own)
     with pytest.raises(ConfigurationError, match="did you mean 'compact'"):
         get_crawler(Spider, {**settings, "URLCANON_SEEN_SET": "compct"})

@@ -50,8 +50,8 @@ class KeptContents:
             if not self._has_failed:
                 self._has_failed = True
                 logger.warning(
-                    "Not all pages can be compared with others: what they show cannot be kept in "
-                    "a temporary file: %s",
+                    "Not all pages can be compared: their contents cannot be kept in a temporary "
+                    "file: %s",
                     error,
                 )
 

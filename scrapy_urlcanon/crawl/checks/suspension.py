@@ -94,8 +94,8 @@ class Suspension:
             example = shown_url(last.url)
         logger.warning(
             "%(rule)s is off for %(domain)s from now on: of %(audited)s that are due to it, "
-            "%(false)d %(found)s, for example %(example)s. %(dropped)s that it had dropped, as far "
-            "as they are remembered, %(are)s fetched now.%(advice)s",
+            "%(false)d %(found)s, for example %(example)s. %(dropped)s that it had dropped %(are)s "
+            "fetched now, as far as they are remembered.%(advice)s",
             {
                 "rule": entry,
                 "domain": domain,

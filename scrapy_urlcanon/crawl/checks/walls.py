@@ -79,8 +79,8 @@ class Walls:
             is_over = self._is_over(look, groups)
             if is_over:
                 logger.info(
-                    "%(pages)s showed the same for a while, as those of a site do that asks who "
-                    "is there: fetched by another URL.",
+                    "%(pages)s showed the same for a while, as behind a captcha: fetched under "
+                    "another URL.",
                     {"pages": count_of(len(drops), "page")},
                     extra={"spider": self._crawler.spider},
                 )

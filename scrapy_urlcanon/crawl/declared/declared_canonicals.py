@@ -443,9 +443,9 @@ class DeclaredCanonicalPages:
     def _warn_of(self, claim: Claim) -> None:
         self._stats.inc(Stat.DECLARED_DISTRUSTED)
         logger.warning(
-            "The canonical URLs that pages of %(domain)s declare as %(source)s declares "
-            "%(target)s are not believed any more: too many of them show another page. What "
-            "was dropped for them, as far as it is remembered, is fetched.",
+            "Canonical URLs that pages of %(domain)s declare as %(source)s declares %(target)s "
+            "are no longer believed: too many of them show another page. What was dropped for "
+            "them is fetched, as far as it is remembered.",
             {
                 "domain": claim.way.domain,
                 "source": shown_url(claim.url),

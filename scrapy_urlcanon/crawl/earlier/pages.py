@@ -28,6 +28,7 @@ from scrapy_urlcanon.crawl.recovery.unwritten import FailingFile
 from scrapy_urlcanon.crawl.seen import told_of_repeated
 from scrapy_urlcanon.crawl.settings import ITEM, REFETCH_KEY, TEXT
 from scrapy_urlcanon.crawl.stats import Stat
+from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -121,15 +122,14 @@ class EarlierPages:
             return
         if ahead:
             logger.warning(
-                "%(path)s has %(count)d pages of a time that is yet to come: a clock was set back. "
-                "They count as got now.",
-                {"path": self._path, "count": ahead},
+                "%(path)s has %(pages)s from the future (a clock was set back): taken as got now.",
+                {"path": self._path, "pages": count_of(ahead, "page")},
             )
         if changed:
             logger.info(
-                "%(path)s: the rules are others than those of the last run, and %(count)d pages "
-                "are known under other URLs now.",
-                {"path": self._path, "count": changed},
+                "%(path)s: the rules have changed since the last run. Known under other URLs now: "
+                "%(pages)s.",
+                {"path": self._path, "pages": count_of(changed, "page")},
             )
 
     def suspended(self, entry: RuleEntry, domain: str) -> None:
@@ -203,8 +203,8 @@ class EarlierPages:
         if resumed:
             more = f" and {len(resumed) - _SHOWN:,} more" if len(resumed) > _SHOWN else ""
             logger.warning(
-                "%(path)s: earlier runs found that these merge other pages, and this one goes "
-                "without: %(entries)s%(more)s. Take them out of the rules.",
+                "%(path)s: earlier runs found that these rules merge different pages, so this run "
+                "ignores them: %(entries)s%(more)s. Remove them from the configuration.",
                 {
                     "path": self._path,
                     "entries": ", ".join(

@@ -133,7 +133,7 @@ class LeftRequests:
                         )
         if wrong > _TOLD:
             logger.warning(
-                "Of %(path)s %(lines)s are no requests.",
+                "%(path)s: %(lines)s in all are no requests.",
                 {"path": self.path, "lines": count_of(wrong, "line")},
                 extra={"spider": self._spider},
             )
@@ -165,13 +165,13 @@ class TakenUp:
             requests = list(LeftRequests(self._path, crawler.spider))
         except OSError as error:
             logger.error(  # noqa: TRY400
-                "Nothing that an earlier crawl left is taken up: %s",
+                "The requests that an earlier crawl left cannot be taken up: %s",
                 error,
                 extra={"spider": crawler.spider},
             )
             return
         logger.info(
-            "%(requests)s that an earlier crawl left: taken up from %(path)s.",
+            "Taken up from %(path)s: %(requests)s that an earlier crawl left.",
             {"requests": count_of(len(requests), "request"), "path": self._path},
             extra={"spider": crawler.spider},
         )

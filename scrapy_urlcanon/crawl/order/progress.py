@@ -308,8 +308,8 @@ class OrderedCrawl:
         if self.order.is_of_no_use and not self._has_warned_of_use:
             self._has_warned_of_use = True
             logger.warning(
-                "Every page is new, whatever its URL, as where a site shows another text each "
-                "time: requests come in breadth-first order for as long as that is so.",
+                "Every page is new, whatever its URL, as on a site that shows another text at each "
+                "visit: while that is so, requests are fetched in breadth-first order.",
                 extra={"spider": self._crawler.spider},
             )
 
@@ -317,8 +317,8 @@ class OrderedCrawl:
         if not self._has_warned_of_callback:
             self._has_warned_of_callback = True
             logger.warning(
-                "What a later crawl could not take up is fetched, whatever is expected of it: "
-                "%(error)s",
+                "A request that cannot be written for a later crawl is fetched, whatever is "
+                "expected of it: %(error)s",
                 {"error": error},
                 extra={"spider": self._crawler.spider},
             )
@@ -330,7 +330,7 @@ class OrderedCrawl:
             self.order.restore(unpack(self._job.read_bytes()))
         except (OSError, ValueError, KeyError) as error:
             logger.warning(
-                "%(path)s cannot be used: %(error)s. The crawl learns from the beginning.",
+                "%(path)s cannot be used: %(error)s. The crawl learns from scratch.",
                 {"path": self._job, "error": error},
                 extra={"spider": self._crawler.spider},
             )

@@ -122,7 +122,7 @@ class DiskStore:
         # As many as there are reasons why a class, or a callback, is another one by now.
         except Exception as error:  # noqa: BLE001
             logger.error(  # noqa: TRY400 - the message says it all
-                "A request that waited cannot be read any more: %(error)s",
+                "A waiting request can no longer be read: %(error)s",
                 {"error": error},
                 extra={"spider": self._spider},
             )

@@ -331,8 +331,8 @@ class JobRecovery:
             journal.scan(self._check_of_requests())
         if journal.problem:
             logger.warning(
-                "%(path)s can be read up to a record only: %(problem)s. What came after it is "
-                "done again.",
+                "%(path)s can only be read up to a damaged record: %(problem)s. What came after it "
+                "is done again.",
                 {"path": journal.path, "problem": journal.problem},
             )
 

@@ -38,7 +38,7 @@ class JobQueue:
         problem = problem_of(self._file)
         if problem:
             logger.warning(
-                "What waits cannot be read: %(problem)s. It is taken from the journal.",
+                "The queue of the job cannot be read: %(problem)s. It is rebuilt from the journal.",
                 {"problem": problem},
             )
         return problem is not None

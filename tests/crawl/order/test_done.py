@@ -125,7 +125,7 @@ async def test_file_to_take_up_that_is_not_there_is_one_line(crawl, tmp_path, ca
     result = await crawl(lambda _: page("<p>text"), {"URLCANON_TAKE_UP": str(path)})
     assert len(result.hits) == 1
     [message] = [r.getMessage() for r in caplog.records if r.levelname == "ERROR"]
-    assert message.startswith("Nothing that an earlier crawl left is taken up: ")
+    assert message.startswith("The requests that an earlier crawl left cannot be taken up: ")
 
 
 @deferred_f_from_coro_f
@@ -199,8 +199,8 @@ async def test_lines_that_are_no_requests_are_told_and_counted(crawl, tmp_path, 
     result = await crawl(lambda _: page("<p>text"), {"URLCANON_TAKE_UP": str(path)})
     assert sorted(result.hits) == ["/", "/left"]
     assert caplog.text.count("left.jsonl is no request") == 3
-    assert f"Of {path} 100 lines are no requests." in caplog.text
-    assert f"1 request that an earlier crawl left: taken up from {path}." in caplog.text
+    assert f"{path}: 100 lines in all are no requests." in caplog.text
+    assert f"Taken up from {path}: 1 request that an earlier crawl left." in caplog.text
 
 
 @deferred_f_from_coro_f
@@ -294,9 +294,7 @@ async def test_what_was_learned_survives_a_stop(crawl, tmp_path, caplog, damage)
     said = [record for record in caplog.records if record.levelno == logging.WARNING]
     assert result.hits == ["/x"]
     assert bool(result.figures["novelty/words"]) is bool(damage)
-    assert any("learns from the beginning" in record.getMessage() for record in said) is bool(
-        damage
-    )
+    assert any("learns from scratch" in record.getMessage() for record in said) is bool(damage)
 
 
 def tree(request):
@@ -389,7 +387,7 @@ async def test_request_that_no_later_crawl_could_take_up_is_fetched(crawl, caplo
     result = await crawl(tree, {**STOPPING, "URLCANON_RULES": SID}, spider=Closures)
     assert {hit.partition("?")[0] for hit in result.hits} == {f"/{n or ''}" for n in range(300)}
     assert result.stats["finish_reason"] == "finished"
-    said = [record for record in caplog.records if "take up" in record.getMessage()]
+    said = [record for record in caplog.records if "cannot be written" in record.getMessage()]
     assert [record.levelno for record in said] == [logging.WARNING]
 
 

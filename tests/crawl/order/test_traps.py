@@ -199,7 +199,7 @@ async def test_job_whose_queue_is_damaged_is_taken_from_the_journal(crawl, caplo
     whole = await crawl(respond_with(site), {}, start=start)
     assert sorted([*first.hits, *second.hits]) == sorted(whole.hits)
     said = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert any("taken from the journal" in each and name in each for each in said)
+    assert any("rebuilt from the journal" in each and name in each for each in said)
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
