@@ -34,7 +34,7 @@ class Problem(NamedTuple):
 
 
 class ConfigurationError(ValueError):
-    """A configuration that cannot be used, with all of its problems at once.
+    """A configuration is not valid; it has all problems at once.
 
     >>> from scrapy_urlcanon.canonicalizer import Canonicalizer
     >>> try:
@@ -81,42 +81,39 @@ def log_configuration_errors_plainly() -> None:
 
 
 class UnparsableUrlError(ValueError):
-    """A text that is not an http or https URL, or whose rules do not settle; its message says why.
+    """A text is not an http or https URL, or its rules do not settle; the message says why.
 
     The methods of :class:`~scrapy_urlcanon.Canonicalizer` return such a text unchanged; only
-    :meth:`~scrapy_urlcanon.Canonicalizer.policy`, which has none for it, raises this.
+    :meth:`~scrapy_urlcanon.Canonicalizer.policy` raises this.
     """
 
 
 class TemplateError(ValueError):
-    """A template that cannot be used; its message says why."""
+    """A template is not valid; the message says why."""
 
 
 class ReportError(ValueError):
-    """A JSON report that cannot be read; its message says where and why."""
+    """A JSON report cannot be read; the message says where and why."""
 
 
 class LearnError(Exception):
-    """Base of all errors of :mod:`scrapy_urlcanon.learn`; it raises nothing else on purpose."""
+    """The base class of the errors of :mod:`scrapy_urlcanon.learn`."""
 
 
 class InputError(LearnError):
-    """An input of observations cannot be read at all.
-
-    The message names the input and what was expected.
-    """
+    """An input of observations cannot be read; the message says which one, and why."""
 
 
 class StoreVersionError(LearnError):
-    """An observation store was written by a newer version of this package."""
+    """An observation store is of a version that cannot be read, or not be written to."""
 
 
 class SpillError(LearnError):
-    """The observations fit neither in memory nor in the directory for temporary files."""
+    """The observations fit neither into memory nor into the directory for temporary files."""
 
 
 class ProcessError(LearnError):
-    """A process that was to learn of some domains ended before it had."""
+    """A process that learned from some domains was killed."""
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:

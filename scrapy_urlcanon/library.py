@@ -21,17 +21,17 @@ _MOST_KEPT = 100
 
 
 class Canonicalizer(canonicalizer.Canonicalizer):
-    """Maps the URLs of one page to one canonical URL, under rules of files too.
+    """Maps the URLs of one page to one canonical URL.
 
     >>> Canonicalizer({"*": {"www": "strip"}}).canonicalize("http://www.example.com/")
     'http://example.com/'
 
-    It can be pickled, with what was suspended and declared since it was made.
+    A text that is not an http or https URL comes back unchanged. It can be pickled.
 
     :param rules: options by pattern, in the shape of the ``URLCANON_RULES`` setting.
     :param preset: ``scrapy``, ``safe`` or ``aggressive``.
-    :param rules_files: path of a TOML or JSON file of the same shape, or paths of several;
-        *rules* win over them.
+    :param rules_files: the path of a TOML or JSON file of the same shape, or several paths;
+        *rules* win over the files.
     :raises ConfigurationError: with all problems of the configuration at once.
     """
 
@@ -50,17 +50,16 @@ _kept: dict[str, canonicalizer.Canonicalizer] = {}
 
 
 def canonicalize(url: str, *, preset: str = DEFAULT_PRESET, **options: Unpack[Options]) -> str:
-    """Return the canonical form of *url* under a preset and options that hold everywhere.
+    """Return the canonical form of *url* under a preset and options for all URLs.
 
-    What a preset and options make is kept for the next call. For rules by host make a
-    :class:`Canonicalizer`.
+    For rules by host, make a :class:`Canonicalizer`.
 
     >>> canonicalize("http://www.example.com/?b&a", www="strip")
     'http://example.com/?a=&b='
 
     :raises ConfigurationError: if the preset or an option is not valid.
     """
-    # Lists and mappings cannot be looked up, and may be other ones later.
+    # Lists and mappings are not hashable, and may change later.
     key = repr((preset, options))
     made = _kept.get(key)
     if made is None:

@@ -50,8 +50,8 @@ class Canonicalizer:
     ...     print(step.option, step.after, step.layer)
     drop_params http://example.com/ rules['example.com']
 
-    A text that is not an http or https URL comes back as it is. The canonical URL of a
-    canonical URL is itself. Time is linear in the length of the text.
+    A text that is not an http or https URL comes back unchanged. A canonical URL is its own
+    canonical form. The time is linear in the length of the text.
 
     It reads no files; :class:`scrapy_urlcanon.Canonicalizer` does.
 
@@ -71,7 +71,7 @@ class Canonicalizer:
 
     @classmethod
     def from_configuration(cls, configuration: Configuration) -> Self:
-        """Return the canonicalizer of a configuration that was loaded before.
+        """Return a canonicalizer for a configuration that is already loaded.
 
         >>> from scrapy_urlcanon.rule_files.loading import load_configuration
         >>> configuration = load_configuration("safe", rules=[("rules", {"*": {"www": "strip"}})])
@@ -164,7 +164,7 @@ class Canonicalizer:
         >>> Canonicalizer().canonicalize("//example.com/a", base="http://example.com/")
         'http://example.com/a'
 
-        :param base: the URL of the page that links *url*, if that may be a relative one.
+        :param base: the URL of the page that links to *url*, in case it is relative.
         """
         if base is not None:
             with suppress(ValueError):  # which it is of brackets that hold no address
@@ -175,9 +175,9 @@ class Canonicalizer:
     def canonical_or_none(
         self, url: str, *, options: Mapping[str, Any] | None = None
     ) -> str | None:
-        """Return the canonical form of *url*, or None where it could not be parsed or settled.
+        """Return the canonical form of *url*, or None if it cannot be parsed or does not settle.
 
-        :param options: options for this URL alone, over all other layers.
+        :param options: options for this URL alone, stronger than all layers.
         :raises ConfigurationError: if *options* are not valid.
         """
         if options is None:
@@ -227,7 +227,7 @@ class Canonicalizer:
         return self._policies.declared
 
     def policy(self, url: str, *, options: Mapping[str, Any] | None = None) -> Policy:
-        """Return the value of every option for *url*, and the layer that set it.
+        """Return the value of every option for *url*, each with the layer that set it.
 
         >>> setting = Canonicalizer().policy("http://example.com/").options["fragment"]
         >>> print(setting.value, "by", setting.layer)
@@ -240,7 +240,7 @@ class Canonicalizer:
         return self._policies.for_url(normalize(parse(url, []), []), self._overrides(options))
 
     def skips(self, url: str) -> str | None:
-        """Return the template of ``skip`` for which *url* is not fetched, or None.
+        """Return the ``skip`` template because of which *url* is not fetched, or None.
 
         >>> canonicalizer = Canonicalizer({"example.com": {"skip": ["/?p={id:digits}"]}})
         >>> canonicalizer.skips("http://example.com/?utm_source=mail&p=7")

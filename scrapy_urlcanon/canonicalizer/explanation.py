@@ -1,4 +1,4 @@
-"""What is said about how a URL became canonical."""
+"""How a URL became canonical."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class Step(NamedTuple):
     before: str
     after: str
     causes: tuple[Cause, ...]
-    """What of the option's value had a part in it."""
+    """The parts of the option's value that took part in it."""
 
     @property
     def entries(self) -> tuple[RuleEntry, ...]:
-        """The entries of the option that had a part in it, each once."""
+        """The entries of the option that took part in it, each once."""
         return tuple(dict.fromkeys(RuleEntry(self.option, cause.entry) for cause in self.causes))
 
     @property
     def layers(self) -> tuple[Layer, ...]:
-        """The layers of the configuration that had a part in it, each once."""
+        """The layers of the configuration that took part in it, each once."""
         return tuple(dict.fromkeys(cause.layer for cause in self.causes))
 
     @property
@@ -44,6 +44,6 @@ class Explanation(NamedTuple):
     canonical: str
     """What :meth:`~scrapy_urlcanon.Canonicalizer.canonicalize` returns."""
     steps: tuple[Step, ...] = ()
-    """Every change, in order; the last one left :attr:`canonical`."""
+    """Every change, in order; the last one results in :attr:`canonical`."""
     problem: str | None = None
-    """Why the URL came back unchanged, where it could not be parsed or settled."""
+    """Why the URL came back unchanged, if it cannot be parsed or does not settle."""

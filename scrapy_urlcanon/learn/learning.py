@@ -56,28 +56,29 @@ def learn(
     progress: Callable[[str, int, int], None] | None = None,
     jobs: int = 1,
 ) -> Learned:
-    """Return the rules that a crawl's observations support, domain by domain.
+    """Return the rules that the observations of crawls support, domain by domain.
 
-    The observations are read once, in any order; of each some 200 bytes are held, and on disk
-    where they are more than half a million. Those of :class:`Stores`, which have each domain
-    together, are held for a few domains at a time. The result depends on nothing but their set.
+    The observations are read once. About 200 bytes of each are held in memory, or on disk if there
+    are more than half a million; those of :class:`Stores` are held for a few domains at a time.
+    The result depends only on the set of observations, not on their order.
 
     :param thresholds: how much evidence is enough.
-    :param domains: registrable domains to look at; all where None.
-    :param in_force: the rules that the observations were made under, in their order; what they
-        merge cannot be seen in them. They stay, unless audits contradict them.
-    :param preset: what the rules are to be added to: what it does by itself needs none.
-    :param prior: what is known of rules before the site was seen; it makes up for pages, and no
-        rule is learned without one.
-    :param prior_of: makes the *prior* of each domain of the URLs that were seen there.
-    :param progress: called with each domain before it is learned from, and with "" at the end:
-        how many observations were learned from, and how many there are. Several processes say so
-        of what they are done with.
-    :param jobs: processes that learn at once, where there is enough for several; the other
-        parameters must then be such as can be pickled, and a script that calls this must be one
-        that can be imported (``if __name__ == "__main__":``).
-    :raises SpillError: where there is no room on disk.
-    :raises ProcessError: where one of the processes was killed.
+    :param domains: registrable domains to learn about; None means all.
+    :param in_force: the rules that the observations were made under, in their order. What these
+        merge cannot be seen in the observations, so they stay, unless audits contradict them.
+    :param preset: the preset that the rules will be added to; what it does by itself needs no
+        rule.
+    :param prior: what is known about rules before the site was seen. It counts like pages, but
+        no rule is learned without a page.
+    :param prior_of: makes the *prior* of a domain from the URLs that were seen there.
+    :param progress: called with each domain before it is learned from, and with "" at the end,
+        with the number of observations learned from so far, and of all. With several processes it
+        is called when a domain is done.
+    :param jobs: how many processes learn at once, if there is enough for several. The other
+        parameters must then be picklable, and a script that calls this must be importable
+        (``if __name__ == "__main__":``).
+    :raises SpillError: if there is no room on disk.
+    :raises ProcessError: if one of the processes was killed.
 
     >>> from scrapy_urlcanon.learn import Observation
     >>> pages = [Observation(f"http://shop.example/{i}", main_sha1=f"{i:040x}") for i in range(9)]
@@ -214,10 +215,10 @@ def learn_site(
     preset: str | None = None,
     prior: Prior | None = None,
 ) -> Learned:
-    """Return the rules of one registrable domain; this is what an engine maps over many.
+    """Return the rules of one registrable domain, for engines that spread domains over machines.
 
-    :param in_force: as for :func:`learn`, but only those of this domain.
-    :param in_force_everywhere: those for every host, which are no part of what is returned.
+    :param in_force: as for :func:`learn`, but only the rules of this domain.
+    :param in_force_everywhere: those for all hosts, which are not part of the result.
     :param preset: as for :func:`learn`.
     :param prior: as for :func:`learn`.
     """
@@ -300,7 +301,7 @@ def _without_rules(preset: str) -> Canonicalizer:
 
 
 def merge(parts: Iterable[Learned]) -> Learned:
-    """Return what was learned of several domains as one; the order of the parts does not matter."""
+    """Return what was learned about several domains as one; the order of *parts* is irrelevant."""
     parts = list(parts)
     by_domain = attrgetter("domain")
     return Learned(

@@ -1,4 +1,4 @@
-"""An observation is everything that learning knows of one capture of one URL."""
+"""An observation: everything that learning knows about one capture of one URL."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_DIGITS = 19
 
 
 class BadObservationError(ValueError):
-    """Says that a row is no observation; ``reason`` is what is wrong, short and countable."""
+    """A row is not an observation; ``reason`` says why, in a few words that can be counted."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
@@ -33,17 +33,16 @@ class BadObservationError(ValueError):
 
 
 class Observation(NamedTuple):
-    """Holds what one capture of a URL showed.
+    """What one capture of a URL showed.
 
-    Digests are opaque text, compared only for equality; an empty one means "no evidence", never
-    "equal to another empty one". Any digest of 8 to 200 letters, digits and ``:+/=_.-`` will do,
-    as long as all captures of a site have theirs from one function; ours are SHA-1, in hexadecimal
-    (what a page says is told from its text by :mod:`scrapy_urlcanon.pages`). Three are of three
-    views of one page, from the narrowest on: ``raw_sha1`` of the body as it came, ``text_sha1`` of
-    what a reader sees of it, and ``main_sha1`` of that without what many pages of the site have,
-    such as its menus. Two captures surely show one page where ``main_sha1`` and the title are
-    equal, or the titles and, in all but a few bits, ``simhash64``, which differs little where
-    texts differ little.
+    A digest is any text of 8 to 200 letters, digits and ``:+/=_.-``, and is only compared for
+    equality; the digests of a site must all come from one function. Ours are SHA-1 in hexadecimal
+    (:mod:`scrapy_urlcanon.pages` makes them). An empty digest means "unknown", and equals nothing.
+
+    There are three digests: ``raw_sha1`` of the body, ``text_sha1`` of the text that a reader sees,
+    and ``main_sha1`` of that text without what many pages of the site share, such as menus. Two
+    captures show one page if their titles are equal, and either their ``main_sha1`` are equal or
+    their ``simhash64`` differ in a few bits only.
 
     >>> digest = "d7a8fbb307d7809469ca9abcb0082e4f8d5651e4"
     >>> a = Observation("http://example.com/?p=1", main_sha1=digest)
@@ -55,38 +54,38 @@ class Observation(NamedTuple):
     """
 
     url: str
-    """As the crawler asked for it."""
+    """The URL as the crawler requested it."""
     status: int = 200
-    """HTTP status; anything but 2xx is no evidence of content."""
+    """HTTP status; only 2xx is evidence of content."""
     raw_sha1: str = ""
     """Digest of the body."""
     text_sha1: str = ""
     """Digest of the visible text and title, white space folded."""
     title: int = 0
-    """64-bit hash of the title; 0 where there is none, or it is not known."""
+    """64-bit hash of the title; 0 if there is none, or it is unknown."""
     main_sha1: str = ""
     """Digest of the visible text without the site's boilerplate."""
     simhash64: int | None = None
-    """Charikar's simhash of the main text's word bigrams; None where it is too short to tell."""
+    """Charikar's simhash of the word bigrams of the main text; None if it is too short to tell."""
     bytes: int = 0
-    """Size of the body."""
+    """Size of the body in bytes."""
     canonical: str = ""
-    """Declared canonical (link element or ``Link`` header), absolute."""
+    """The canonical URL that the page declares (link element or ``Link`` header), absolute."""
     redirect: str = ""
-    """Target, where the capture is a redirect and its target is known."""
+    """The target, if the capture is a redirect and its target is known."""
     is_steady: bool | None = None
-    """Whether a second visit of the URL showed the same page; None where there was none. No table
-    has it."""
+    """Whether a second visit of the URL showed the same page; None if there was none. Tables do
+    not have this column."""
 
     @property
     def has_content(self) -> bool:
-        """Whether the capture says anything about which page the URL shows."""
+        """Whether the capture tells anything about which page the URL shows."""
         return self.status // 100 == _SUCCESS and (
             bool(self.main_sha1) or self.simhash64 is not None
         )
 
     def same_page(self, other: Observation) -> bool:
-        """Tell whether both captures surely show one page."""
+        """Tell whether both captures certainly show one page."""
         return (
             self.has_content
             and other.has_content
@@ -101,13 +100,13 @@ class Observation(NamedTuple):
     def from_fields(
         cls, fields: Mapping[str, object], *, said: Observation | None = None
     ) -> Observation:
-        """Build an observation from the columns of a table.
+        """Return the observation in a row of a table.
 
-        Each value is a text, or what JSON makes of one.
+        Each value is a text, or a value of JSON.
 
-        :param said: another observation of the same text, if that is known: what it has of that
-            is not read again.
-        :raises BadObservationError: where a value cannot be what its column says.
+        :param said: another observation of the same text, if there is one; the fields that depend
+            on the text are taken from it.
+        :raises BadObservationError: if a value is not valid for its column.
 
         >>> fields = {"url": "http://example.com/", "status": "200", "simhash64": "ff"}
         >>> Observation.from_fields(fields).simhash64

@@ -86,12 +86,11 @@ class _Batch:
 
 
 class ObservationStore:
-    """Writes the responses of a crawl, in batches and from a thread of its own.
+    """Records the responses of a crawl, in batches, in a thread of its own.
 
-    It never stops a crawl. Where it cannot write (a file that another process has locked, a full
-    disk), it says so in the log, tries again with each batch, and counts what there was no room
-    for in memory. What it holds is read with
-    :func:`~scrapy_urlcanon.learn.readers.store.read_store`.
+    It never stops a crawl. If it cannot write, because another process has locked the file or the
+    disk is full, it logs that, tries again with each batch, and counts in :attr:`refused` what no
+    longer fits in memory. :func:`~scrapy_urlcanon.learn.readers.read` reads what it recorded.
 
     >>> import tempfile
     >>> from scrapy_urlcanon.learn.readers.store import read_store
@@ -105,10 +104,10 @@ class ObservationStore:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, max_rows: int = MAX_ROWS) -> None:
-        """Open a store, or make one.
+        """Open a store, or create one.
 
-        :raises StoreVersionError: where another version wrote it.
-        :raises InputError: where it is something else, or cannot be written.
+        :raises StoreVersionError: if another version wrote it.
+        :raises InputError: if the file is something else, or cannot be written.
         """
         self.refused = 0
         """Responses and redirects that were not kept: the store was full, or could not be
@@ -141,7 +140,7 @@ class ObservationStore:
         self.close()
 
     def begin(self, started: datetime, rules: Iterable[RuleInForce]) -> None:
-        """Say that what is added from now on is of a crawl under *rules*, in their order."""
+        """Begin a crawl under *rules*, in their order; what is added from now on belongs to it."""
         self.flush()
         text = json.dumps([(rule.pattern, rule.option, rule.setting) for rule in rules])
         version = sha1(text.encode(), usedforsecurity=False).hexdigest()
@@ -158,7 +157,7 @@ class ObservationStore:
             self._give_up(error)
 
     def end(self, reason: str) -> None:
-        """Say that what was begun has ended, and why: ``finished`` where nothing was left."""
+        """End the crawl that was begun; *reason* is Scrapy's, ``finished`` if nothing was left."""
         self.flush()
         try:
             with self._connection:
@@ -176,11 +175,11 @@ class ObservationStore:
         redirects: Sequence[tuple[str, int]] = (),
         key: int | None = None,
     ) -> None:
-        """Keep one response.
+        """Record one response.
 
-        :param page: what it said, under the last URL of a chain of redirects.
-        :param redirects: URLs that led here, in order, each with its status.
-        :param key: what stands for the page in links, a signed number of 64 bits.
+        :param page: the page, with the last URL of a chain of redirects.
+        :param redirects: the URLs that led here, in order, each with its status.
+        :param key: identifies the page in links: a signed 64-bit number.
         """
         if not self._has_room(1 + len(redirects)):
             return
@@ -194,15 +193,15 @@ class ObservationStore:
         self._flush_batch()
 
     def add_redirect(self, url: str, status: int, target: str, *, key: int | None = None) -> None:
-        """Keep a redirect of which only the target is known, absolute or relative."""
+        """Record a redirect; *target* may be relative."""
         if self._has_room(1):
             self._add_row(url, status, redirect=absolute(url, target), key=key)
             self._flush_batch()
 
     def add_links(self, domain: str, key: int | None, linked: Sequence[int]) -> None:
-        """Keep what a page of *domain* links there, in a crawl that was begun.
+        """Record which pages of *domain* a page links to, in a crawl that was begun.
 
-        :param key: of the page; None where a crawl begins with what is *linked*.
+        :param key: that of the page; None if *linked* are the start requests of the crawl.
         """
         if self._crawl is not None and not self._failed:
             packed = struct.pack(f"<{len(linked)}q", *linked)
@@ -212,13 +211,13 @@ class ObservationStore:
     def add_audit(
         self, url: str, kept: str, *, entry: RuleEntry, rule: RuleInForce | None = None, same: bool
     ) -> None:
-        """Keep what an audit saw.
+        """Record what an audit found.
 
-        :param url: one that *entry* would have dropped.
+        :param url: a URL that *entry* would have dropped.
         :param kept: the URL that stood for it.
-        :param rule: in which it stands; None where that is none of those that the crawl began
-            with, such as a preset.
-        :param same: whether both show one page.
+        :param rule: the rule that has *entry*; None if it is none of those that the crawl began
+            with, for example that of a preset.
+        :param same: whether both URLs show one page.
         """
         if self._failed:
             return
@@ -229,9 +228,9 @@ class ObservationStore:
         self._flush_batch()
 
     def add_visits(self, url: str, visits: Visits, again: Signature | None = None) -> None:
-        """Keep what two visits of *url* told of its site.
+        """Record what two visits of *url* showed about its site.
 
-        :param again: what the second one showed; None where that was the same byte for byte.
+        :param again: what the second visit showed; None if that was the same byte for byte.
         """
         if not self._failed:
             kept = (
@@ -244,7 +243,7 @@ class ObservationStore:
             self._flush_batch()
 
     def flush(self) -> None:
-        """Write what was added since the last time, and wait until it is written."""
+        """Write everything that was added, and wait until it is written."""
         # A second time what could not be: whoever had locked the file may be done.
         for _ in range(2):
             self._write_batch()

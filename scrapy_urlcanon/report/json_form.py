@@ -47,8 +47,8 @@ def to_json(report: Report) -> str:
 def read_report(path: str | os.PathLike[str]) -> Report:
     """Return the report in the JSON file *path*.
 
-    :raises ReportError: if it cannot be read, is no report, was cut short, is of a newer
-        version, or says what no crawl can come to.
+    :raises ReportError: if it cannot be read, is not a report, was cut short, is of a newer
+        version, or has figures that contradict each other.
     """
     try:
         return from_json(Path(path).read_text(encoding="utf-8"))

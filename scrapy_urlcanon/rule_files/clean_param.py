@@ -120,8 +120,8 @@ class CleanParam:
 def read_clean_param(robots: bytes) -> CleanParam:
     """Return what *robots*, the content of a robots.txt, declares.
 
-    Whatever it holds, it is read in a time that is linear in its length; what is no valid
-    rule is a problem with its line.
+    Any content is read, in time that is linear in its length; what is not a valid rule becomes a
+    problem with its line number.
     """
     rules: list[CleanParamRule] = []
     problems: list[CleanParamProblem] = []

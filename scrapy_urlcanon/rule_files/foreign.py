@@ -27,27 +27,27 @@ _MALFORMED = object()
 
 
 def read_foreign(text: str, *, name: str) -> Imported | None:
-    """Return what *text*, a rule file of another program, is in our terms.
+    """Translate *text*, a rule file of another program, into our options.
 
-    None where it is in no format that is known here, such as our own.
+    Return None if it is in no format that is known here, for example in our own.
 
     >>> imported = read_foreign("||example.com^$removeparam=ref", name="list.txt")
     >>> imported.format, imported.rules
     ('removeparam', {'example.com': {'drop_params': ['ref']}})
 
     :param name: the name of the file, for messages; a ``.toml`` is never a foreign one.
-    :raises ValueError: if it is meant in a known format and is not valid in it; the
-        message says what was expected and where.
+    :raises ValueError: if it is in a known format, but not valid; the message says what was
+        expected and where.
     """
     return read_together([(name, text)])[0]
 
 
 def read_together(files: Iterable[tuple[str, str]]) -> tuple[Imported | None, ...]:
-    """Return what :func:`read_foreign` does of each file, where they are used together.
+    """Translate files that are used together, each as :func:`read_foreign` does.
 
-    The files of duplicate-url-discarder change what each other mean: its rules for
-    everywhere do not hold for a URL that a rule of any of them matches. All that they say
-    together is returned in the place of the first of them, and nothing in the others'.
+    Files of duplicate-url-discarder depend on each other: its rules for all URLs do not apply to
+    a URL that a rule of any file matches. All that they say together is returned for the first of
+    them, and nothing for the others.
 
     :param files: pairs of name and text.
     :raises ValueError: as :func:`read_foreign`, with the name of the file.

@@ -50,15 +50,16 @@ def load_configuration(
     rules: Iterable[tuple[str, object]] = (),
     setting_names: tuple[str, str] = ("preset", "rules_files"),
 ) -> Configuration:
-    """Return the configuration of a preset, of rule files and of rules that are stronger.
+    """Return the configuration made of a preset, rule files, and rules that win over the files.
 
     >>> rules = {"example.com": {"drop_params": ["sid"]}}
     >>> [[rule_set]] = load_configuration("safe", rules=[("MINE", rules)]).origins
     >>> print(rule_set.layer, *rule_set.options)
     MINE['example.com'] drop_params
 
-    :param rules_files: paths of rule files, each an origin of its own.
-    :param rules: pairs of a name, for the messages, and the rules of that name, or None.
+    :param rules_files: paths of rule files, ours or those of other programs; later ones win.
+    :param rules: pairs of a name, for messages, and rules in the shape of ``URLCANON_RULES``, or
+        None; later ones win.
     :param setting_names: what *preset* and *rules_files* are called in messages.
     :raises ConfigurationError: with all problems at once, those of the files first.
     """

@@ -39,9 +39,9 @@ _BINARY = {b"SQLite format 3\0": "store", MAGIC: "parquet"}
 
 
 def format_of(path: Path) -> str:
-    """Return the format of an input, told by its content and not by its name.
+    """Return the format of an input, recognised by its content, not by its name.
 
-    :raises InputError: where there is no such input, or it looks like none of them.
+    :raises InputError: if there is no such input, or its format is not known.
     """
     try:
         if path.is_dir():
@@ -78,21 +78,23 @@ def format_of(path: Path) -> str:
 
 
 def read(path: Path, skipped: Counter[str]) -> Iterator[Observation]:
-    """Yield the observations of an input in any of the formats.
+    """Yield the observations of an input in any known format.
 
-    Rows that are no observations are counted in ``skipped``.
-
-    :raises InputError: where it cannot be read at all, or not to its end.
-    :raises StoreVersionError: where another version of this package wrote it.
+    :param path: the input: a file, or a directory of Scrapy's HTTP cache.
+    :param skipped: counts the rows that are not observations, by reason.
+    :raises InputError: if it cannot be read, or not to its end.
+    :raises StoreVersionError: if it is a store of a version that cannot be read.
     """
     return READERS[format_of(path)](path, skipped)
 
 
 def crawls_of(path: Path, skipped: Counter[str] | None = None) -> tuple[CrawlRecord, ...]:
-    """Return what an input says about the rules of its crawls: nothing, but for a store.
+    """Return the rules that the crawls of a store used, and what their audits found.
 
-    :param skipped: where rows that say nothing are counted.
-    :raises InputError: where it cannot be read.
-    :raises StoreVersionError: where another version of this package wrote it.
+    Other inputs do not say so: the result is empty.
+
+    :param skipped: counts the rows that cannot be understood, by reason.
+    :raises InputError: if it cannot be read.
+    :raises StoreVersionError: if it is a store of a version that cannot be read.
     """
     return tuple(read_crawls(path, skipped)) if format_of(path) == "store" else ()

@@ -17,16 +17,16 @@ Key = tuple[Pattern, str, str]
 """Pattern, option and setting of a rule: rules with the same ones are one rule."""
 
 Kind = Literal["rewrite", "skip", "sink", "apart", "kept", "contradicted", "taken out"]
-"""What a rule is: one of the three that merge, or one that keeps apart what the preset merges; or
-one that was in force in the crawls, that stays for that, that takes one back which audits
-contradict, or that the last crawl was not made under."""
+"""Three kinds merge URLs (``rewrite``, ``skip``, ``sink``); ``apart`` keeps apart what the preset
+merges. The others are of rules that crawls were made under: ``kept`` as it was, ``contradicted`` by
+audits and taken back, or ``taken out`` since, so that the last crawl was made without it."""
 
 IN_FORCE: dict[Kind, str] = {
     "kept": "in force during the crawl",
     "contradicted": "taken back, since audits found other pages",
     "taken out": "in force during an earlier crawl, and not in the last one",
 }
-"""What is to be said of the kinds of rule that were not learned from what was crawled."""
+"""What to say about the kinds of rules that were not learned from the crawl."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +34,24 @@ class Evidence:
     """Why a rule is believed."""
 
     pages: int = 0
-    """Distinct pages that were found under several URLs which the rule makes one (for ``skip``:
-    found elsewhere too)."""
+    """Distinct pages that were seen under several URLs which the rule makes one (for ``skip``: that
+    were also found elsewhere)."""
     merges: int = 0
-    """Requests saved: URLs less the forms that the rule leaves of them."""
+    """Requests that the rule would have saved."""
     counter_examples: int = 0
     """Pages that the rule would lose."""
     bound: float = 0.0
-    """Lower confidence bound of the share of pages that are merged rightly."""
+    """Lower confidence bound of the share of pages that are merged correctly."""
     examples: tuple[tuple[str, str], ...] = ()
-    """Up to three pairs of URLs: what was crawled, and what it becomes or where its page was
-    found."""
+    """Up to three pairs of a crawled URL, and what it becomes or where its page was found."""
     confidence: float = 0.95
     """The confidence of that bound."""
     audited: int = 0
-    """URLs that the rule merged while it was in force, and that audits fetched all the same."""
+    """URLs that the rule merged while it was in force, and that audits fetched anyway."""
     others: int = 0
-    """Those of them that showed another page."""
+    """How many of these showed another page."""
     placed: int = 0
-    """For ``skip``, of how many URLs that it saves another one that is fetched shows the page."""
+    """For ``skip``, for how many skipped URLs the crawl has seen the page under another URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,76 +59,77 @@ class LearnedRule:
     """One option under one pattern."""
 
     domain: str
-    """Registrable domain, or the host where it has none."""
+    """The registrable domain, or the host if it has none."""
     pattern: str
     """A key of ``URLCANON_RULES``."""
     option: str
     """An option of the rule catalogue."""
     setting: Any
-    """Its value: text, or a list or mapping with one entry."""
+    """The value of the option: a text, or a list or mapping with one entry."""
     kind: Kind
     evidence: Evidence = field(default_factory=Evidence)
     doubt: str = ""
-    """What an unsure rule was refused for, where it is not its figures that say so."""
+    """Why an unsure rule was refused, if its figures do not say so."""
     was_in_force: bool = False
-    """Whether crawls were made under it, which hides what it merges."""
+    """Whether crawls were made under it, so that they do not show what it merges."""
     places: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """For ``skip``, the URLs under which pages are found, by the canonical URL that is skipped."""
+    """For ``skip``, by skipped canonical URL the URL under which the page was found."""
 
     @property
     def is_skip(self) -> bool:
-        """Whether it skips URLs, or takes back that they are skipped, and makes none one."""
+        """Whether it is about skipping URLs, not about merging them."""
         return self.option == SKIP
 
     @property
     def key(self) -> Key:
-        """What makes it the same rule as another one."""
+        """What identifies the rule: two with the same key are one."""
         return key_of(self.pattern, self.option, self.setting)
 
     def is_off(self, turned_off: Collection[str]) -> bool:
-        """Tell whether it is to be turned on by the user, as its option is one of *turned_off*.
+        """Tell whether the rule is written commented out, because its option is in *turned_off*.
 
-        A rule that was in force is on already.
+        A rule that was in force stays on.
         """
         return self.option in turned_off and not self.was_in_force
 
 
 class Unexplained(NamedTuple):
-    """Duplicates of one domain whose URLs differ in the same, and for which no rule was found."""
+    """Duplicates of one domain whose URLs differ in the same way, and that no rule explains."""
 
     domain: str
     difference: str
     """The names of the parameters, and ``scheme``, ``host`` or ``path`` in angle brackets."""
     urls: int
-    """URLs that show a page which another one shows."""
+    """How many URLs show a page that another URL shows."""
     example: tuple[str, str]
-    """Two of them, of one page."""
+    """Two URLs of one page."""
     lost: int = 0
-    """Pages that the crawl shows and that a rule which drops these parameters would lose."""
+    """Pages of the crawl that a rule which drops these parameters would lose."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """All rules of all domains."""
+    """What was learned about all domains."""
 
     rules: tuple[LearnedRule, ...] = ()
-    """Those that passed, in the order in which they are to be read: general before special."""
+    """The rules with enough evidence, general ones before special ones."""
     unsure: tuple[LearnedRule, ...] = ()
-    """Those that did not, and that somebody who knows the site may confirm."""
+    """Rules without enough evidence, which somebody who knows the site may confirm."""
     domains: int = 0
+    """How many domains were seen."""
     urls: int = 0
-    """Distinct URLs seen."""
+    """How many distinct URLs were seen."""
     redundant: int = 0
-    """URLs that show a page which another URL of the domain shows."""
+    """How many URLs show a page that another URL of the domain shows."""
     crowded: int = 0
-    """Those of them whose page very many URLs show, so that it says nothing about any of them."""
+    """How many of these show a page that very many URLs show, so that it is no evidence."""
     silent: int = 0
-    """URLs that show nothing which could tell a page, such as an error or an empty frame."""
+    """How many URLs show nothing that tells a page, such as an error or an empty frame."""
     unexplained: tuple[Unexplained, ...] = ()
-    """What the rules leave of them, by what their URLs differ in, the largest part first."""
+    """The duplicates that the rules leave, by how their URLs differ, the largest part first."""
 
     def as_rules(self) -> dict[str, dict[str, Any]]:
-        """Return the rules in the shape of ``URLCANON_RULES``.
+        """Return the rules in the shape of ``URLCANON_RULES``, the unsure ones left out.
 
         >>> rule = LearnedRule("a.example", "a.example", "drop_params", ["sid"], "rewrite")
         >>> other = LearnedRule("a.example", "a.example", "drop_params", ["ref"], "rewrite")

@@ -67,13 +67,13 @@ def to_toml(learned: Learned, *, turned_off: Collection[str] = ()) -> str:
 
 
 class LearnedFile:
-    """A file that learned rules are written to: TOML, or JSON where its name ends so.
+    """A file that learned rules are written to: TOML, or JSON if its name ends in ``.json``.
 
-    One that is there already stays, but for rules that are no longer in force or are new: what a
-    person wrote, comments and order included, is kept.
+    An existing file is changed only where rules are new or no longer in force; everything that a
+    person wrote, comments and order included, stays.
 
-    :raises ConfigurationError: if the name ends otherwise, or if there is such a file and it is
-        none of ours: one that could stand in ``URLCANON_RULES_FILES``, in our own format.
+    :raises ConfigurationError: if the name ends otherwise, or if the file exists and is not a valid
+        rule file in our own format.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -84,17 +84,17 @@ class LearnedFile:
             raise ConfigurationError([Problem(str(self.path), message)])
         self._is_json = suffix == ".json"
         self.is_new = not self._read().strip()
-        """Whether there is nothing in it yet."""
+        """Whether it does not exist, or is empty."""
         self.rules = () if self.is_new else tuple(self._rules())
-        """What it says, in its order."""
+        """The rules in the file, in its order."""
 
     def write(self, learned: Learned, *, turned_off: Collection[str] = ()) -> None:
-        """Write the rules, whole or not at all.
+        """Write the rules, completely or not at all.
 
-        A full disk or a kill leaves the file that was there as it was; one that already says so
-        is not touched.
+        After a full disk or a kill the file is as it was before. A file that has these rules
+        already is not touched.
 
-        :param turned_off: as for :func:`to_toml`. JSON has no comments: there they are left out.
+        :param turned_off: as for :func:`to_toml`; JSON has no comments, so there they are left out.
         :raises OSError: if it cannot be written.
         """
         text = self._read()
