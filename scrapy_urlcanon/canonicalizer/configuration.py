@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.rules import Catalogue
 
 INHERIT = "inherit"
-"""The key that, where False, discards the layers below."""
+"""The key that discards the layers below if its value is False."""
 OVERRIDE = "override"
-"""The key of options that are stronger than those for more specific patterns of the origin."""
+"""The key of options that win over more specific patterns of the same origin."""
 _KEYS = frozenset((INHERIT, OVERRIDE))
 
 
 class RuleSet:
     """The options that one pattern of one origin sets.
 
-    :param inherit: whether the layers below hold as well.
-    :param overrides: whether it is stronger than those of its origin with more specific patterns.
+    :param inherit: whether the layers below apply as well.
+    :param overrides: whether it wins over more specific patterns of the same origin.
     """
 
     __slots__ = ("inherit", "layer", "options", "overrides", "pattern")
@@ -58,10 +58,10 @@ class RuleSet:
 
 
 class Source:
-    """What the rules of one origin were read from.
+    """Where the rules of one origin were read from.
 
     :param name: what messages and layers call it: a setting, or the path of a file.
-    :param rules: in the shape of the ``URLCANON_RULES`` setting, if they are right.
+    :param rules: in the shape of the ``URLCANON_RULES`` setting, if they are valid.
     """
 
     def __init__(self, name: str, rules: object) -> None:
@@ -81,9 +81,9 @@ class Configuration(NamedTuple):
     origins: tuple[tuple[RuleSet, ...], ...]
     """The rule sets of each origin, the later ones stronger."""
     sources: tuple[Source, ...] = ()
-    """What the first of the origins were read from, in their order."""
+    """What the first origins were read from, in their order."""
     catalogue: Catalogue = CATALOGUE
-    """The options that there are."""
+    """The known options."""
 
     def sets(self, option: str) -> bool:
         """Tell whether any rule sets *option*, besides the preset."""
@@ -115,7 +115,7 @@ class Configuration(NamedTuple):
         return self._replace(origins=(*self.origins, (rule_set,)))
 
     def as_written(self) -> Self:
-        """Return what users wrote of it, without what :meth:`without` has added."""
+        """Return the configuration as users wrote it, without what :meth:`without` added."""
         # That has a layer which names no pattern. An origin may be empty, and has a source.
         written = (
             origin
@@ -133,11 +133,11 @@ class Configuration(NamedTuple):
         preset_name: str = "preset",
         catalogue: Catalogue = CATALOGUE,
     ) -> Self:
-        """Validate everything.
+        """Validate a preset and rules, and return the configuration.
 
-        :param sources: the rules of each origin, the later ones stronger.
+        :param sources: the rules of each origin, later ones stronger.
         :param preset_name: what *preset* is called in messages.
-        :param catalogue: the options that there are.
+        :param catalogue: the known options.
         :raises ConfigurationError: with all problems at once.
         """
         sources = tuple(sources)
@@ -154,7 +154,7 @@ class Configuration(NamedTuple):
         return cls(str(preset), origins, sources, catalogue)
 
     def overrides(self, origin: str, options: object) -> RuleSet:
-        """Return the rule set of *options* that hold whatever the URL.
+        """Return the rule set of *options* for all URLs.
 
         :raises ConfigurationError: with all problems at once.
         """
@@ -169,7 +169,7 @@ class Configuration(NamedTuple):
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Make many objects that stay: to look for garbage among them again and again takes as long."""
+    """Pause the garbage collector: looking through many objects that stay takes as long again."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

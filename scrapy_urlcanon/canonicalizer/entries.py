@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.canonicalizer.layers import Layer
 
 SKIP: Final = "skip"
-"""The option that has URLs not fetched at all, where all others say which URLs are one."""
+"""The option that keeps URLs from being fetched; all others say which URLs are one."""
 
 
 class RuleEntry(NamedTuple):
@@ -21,13 +21,13 @@ class RuleEntry(NamedTuple):
     option: str
     """The name of the option, or of a normalization that is always on."""
     entry: str = ""
-    """A name or glob of a list, a name of a mapping, the first of two templates; where an option
-    says which parameters stay, or has a list of its own, the name of one that went. Empty where
-    the option has one value."""
+    """A name or glob of a list, a name of a mapping, or the first of two templates; for an option
+    that says which parameters stay, or has a built-in list, the name of a parameter that went.
+    Empty if the option has a single value."""
 
     @property
     def is_skip(self) -> bool:
-        """Whether it skips URLs, and makes none one."""
+        """Whether it skips URLs instead of merging them."""
         return self.option == SKIP
 
     def __str__(self) -> str:
@@ -35,7 +35,7 @@ class RuleEntry(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """What of the value of an option changed a URL."""
+    """The part of an option's value that changed a URL."""
 
     layer: Layer
     """The layer of the configuration in which it was written."""

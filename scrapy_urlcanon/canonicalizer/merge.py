@@ -17,16 +17,16 @@ class Merge(NamedTuple):
     """The entries that make two URLs one."""
 
     entries: tuple[RuleEntry, ...]
-    """None where no option does, but a normalization that is always on."""
+    """Empty if no option does, but a normalization that is always on."""
     is_joint: bool
-    """Whether the two are one until all of them are off, since one does what another does. Else
-    each of them is necessary."""
+    """Whether the two stay one until all of the entries are off, because one does what another
+    does. Otherwise each of them is necessary."""
 
 
 def merge_of(canonicalizer: Canonicalizer, url: str, other: str) -> Merge:
-    """Return the entries that make *url* and the *other* one URL.
+    """Return the entries that make *url* and *other* one.
 
-    What changes a URL and merges nothing, as sorting the query does to many, is not among them.
+    Entries that change a URL but merge nothing, as sorting the query often does, are left out.
 
     >>> from scrapy_urlcanon.canonicalizer import Canonicalizer
     >>> options = {"drop_params": ["sid", "ref", "page"], "default_params": {"page": "1"}}

@@ -109,7 +109,7 @@ class NameMatcher:
 
 
 class AnyCaseMatcher(NameMatcher):
-    """Finds the entry that decides about a name, whatever the case of its letters and of ours.
+    """Finds the entry that decides about a name, ignoring case in names and entries.
 
     >>> from scrapy_urlcanon.canonicalizer.layers import Layer
     >>> names = AnyCaseMatcher([Entry("SID*", False, Layer("rules"))])
@@ -135,7 +135,7 @@ _PATH = re.compile(r".*/.*|(?![0-9]+\Z)[0-9].*|\w*[^\w\[\]%].*[0-9].*", re.ASCII
 
 
 def is_path(text: str) -> bool:
-    """Tell whether what stands in a query without a value looks like a path, and like no name.
+    """Tell whether a parameter without a value looks like a path rather than a name.
 
     >>> [is_path(text) for text in ("/topic/7", "12-title", "print", "f[0]", "12")]
     [True, True, False, False, False]
@@ -144,7 +144,7 @@ def is_path(text: str) -> bool:
 
 
 def is_writable(name: str) -> bool:
-    """Tell whether a list of names can hold *name*, a decoded one, and mean just that.
+    """Tell whether a list of names can hold the decoded *name* and mean exactly that.
 
     In our lists ``*`` is a glob, ``!`` before a name takes it back, and no name is empty or holds
     half of a surrogate pair, as JSON may.

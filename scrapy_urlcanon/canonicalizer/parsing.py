@@ -1,4 +1,4 @@
-"""From text to a URL with the normalizations that are always on, and to the text to be fetched."""
+"""Parsing a URL, the normalizations that are always on, and the URL to be fetched."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def parse(text: str, steps: list[Step]) -> Url:
-    """Return the components of *text*, which is normalized as far as that takes.
+    """Return the components of *text*, normalized as far as parsing needs it.
 
     :param steps: gets a step for each normalization that changed it.
     :raises UnparsableUrlError: if it is not an http or https URL.
@@ -47,7 +47,7 @@ def normalize(url: Url, steps: list[Step]) -> Url:
 
 
 def as_fetched(canonical: str, linked: str) -> str:
-    """Return a canonical URL in which nothing has a ``=`` that has none where it was linked.
+    """Return the canonical URL without each ``=`` that the linked URL does not have.
 
     A program that reads its query as a path, such as ``?/topic/12`` or ``?12-title``, does not
     find ``?%2Ftopic%2F12=``.

@@ -73,7 +73,7 @@ class Pattern(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The shortest text that :func:`parse_pattern` makes this pattern of.
+        """The shortest text from which :func:`parse_pattern` makes this pattern.
 
         >>> parse_pattern("Wiki.example/index.php/?title=Special:*&a=b%26c").text
         'wiki.example/index.php?a=b%26c&title=Special%3A*'
@@ -82,7 +82,7 @@ class Pattern(NamedTuple):
 
     @property
     def readable(self) -> str:
-        """The text with a slash behind the name of a directory and before a query.
+        """The text with a slash after the name of a directory and before a query.
 
         >>> parse_pattern("example.com/forum").readable, parse_pattern("example.com?a").readable
         ('example.com/forum/', 'example.com/?a=*')
@@ -101,7 +101,7 @@ class Pattern(NamedTuple):
 
     @property
     def is_for_whole_host(self) -> bool:
-        """Whether neither path nor query make a difference."""
+        """Whether path and query make no difference."""
         return not self.path and not self.conditions
 
     @property
@@ -114,7 +114,7 @@ class Pattern(NamedTuple):
         return "*" not in self.host, labels, self.path.count("/"), len(self.conditions)
 
     def matches_on_its_host(self, url: Url) -> bool:
-        """Tell whether path and query of *url*, a normalized one, match; its host is known to.
+        """Tell whether path and query of the normalized *url* match; its host is known to match.
 
         >>> from scrapy_urlcanon.canonicalizer.url import split
         >>> pattern = parse_pattern("example.com/forum?t=1*")
@@ -189,7 +189,7 @@ class SitePattern(NamedTuple):
 
     @property
     def is_for_whole_host(self) -> bool:
-        """No: it is for one port, and one of http and https, at the most."""
+        """No: it is for one scheme and one port at most."""
         return False
 
     @property
@@ -227,7 +227,7 @@ class PlacePattern(NamedTuple):
 
     @property
     def is_for_whole_host(self) -> bool:
-        """No: it is for one port at the most."""
+        """No: it is for one port at most."""
         return False
 
     @property
@@ -246,7 +246,7 @@ class PlacePattern(NamedTuple):
         return self.pattern.specificity
 
     def matches_on_its_host(self, url: Url) -> bool:
-        """Tell whether *url*, a normalized one on this host, is one of the URLs."""
+        """Tell whether *url*, normalized and on this host, is one of the URLs."""
         return (
             url.port == self.port
             and self.pattern.matches_on_its_host(url)
@@ -280,7 +280,7 @@ def is_host_glob(host: str) -> bool:
 
 
 def host_globs(host: str, labels: Iterable[int]) -> Iterator[str]:
-    """Yield the hosts like ``name.*`` of patterns that are for *host*, a normalized one.
+    """Yield the hosts like ``name.*`` of patterns that are for the normalized *host*.
 
     >>> list(host_globs("www.example.co.uk", [1]))
     ['www.*', 'example.*', 'co.*']
@@ -397,7 +397,7 @@ def _parse_condition(piece: str) -> Condition:
 
 
 def with_parents(host: str) -> list[str]:
-    """Return *host*, a normalized one, and the domains that it is in, the shortest first.
+    """Return the normalized *host* and the domains that it is in, the shortest first.
 
     >>> with_parents("www.example.com"), with_parents("192.0.2.1")
     (['com', 'example.com', 'www.example.com'], ['192.0.2.1'])

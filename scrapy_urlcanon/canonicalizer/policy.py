@@ -1,4 +1,4 @@
-"""Which rules hold for a URL."""
+"""Which rules apply to a URL."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Policy:
         self.skip = skip
 
     def skips(self, url: Url) -> Cause | None:
-        """Return why *url*, a canonical one, is not to be fetched: its template, or None."""
+        """Return because of which template the canonical *url* is not fetched, or None."""
         return None if self.skip is None else self.skip.cause(url)
 
 
@@ -131,7 +131,7 @@ class HostPolicy:
         return self._lists[number]
 
     def matching(self, url: Url) -> tuple[RuleSet, ...]:
-        """Return those that hold for *url*, a normalized one on such a host."""
+        """Return the rule sets that apply to *url*, normalized and on such a host."""
         if self._are_few:
             return tuple([r for r, holds in self._tests if holds is None or holds(url)])
         found: list[int | None] = []
@@ -202,7 +202,7 @@ class Policies:
         return self._compile_for_request((*matching, overrides))
 
     def declare(self, host: str, rule_sets: tuple[RuleSet, ...]) -> None:
-        """Make *rule_sets* the weakest layer over the preset for *host*, a normalized one."""
+        """Make *rule_sets* the weakest layer over the preset for the normalized *host*."""
         in_order = sorted(rule_sets, key=lambda rule_set: rule_set.pattern.specificity)
         self.declared[host] = tuple(in_order)
         self._ends.add(_end(host))
@@ -231,7 +231,7 @@ class Policies:
         return self._of_others
 
     def for_host(self, host: str) -> HostPolicy:
-        """Return the policies of *host*, a normalized one."""
+        """Return the policies of the normalized *host*."""
         names: tuple[str, ...] = ()
         if self._globs:
             found = host_globs(host, self._labels_of_globs)

@@ -71,7 +71,7 @@ def registrable_domain(host: str) -> str | None:
 
 
 def domain_or_host(host: str) -> str:
-    """Return the registrable domain of *host*, a normalized one, or *host* where it has none.
+    """Return the registrable domain of the normalized *host*, or *host* if it has none.
 
     >>> domain_or_host("www.example.co.uk"), domain_or_host("192.0.2.1")
     ('example.co.uk', '192.0.2.1')
@@ -80,7 +80,7 @@ def domain_or_host(host: str) -> str:
 
 
 def domain_of(url: str) -> str:
-    """Return the registrable domain of *url*, its host where it has none, or ``none``.
+    """Return the registrable domain of *url*, its host if it has none, or ``none``.
 
     The host is that of :func:`host_of`, so that rules for the domain hold there.
 
@@ -91,9 +91,9 @@ def domain_of(url: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return the host of *url* as the canonicalizer reads it, or nothing where it has none.
+    """Return the host of *url* as the canonicalizer reads it, or "" if it has none.
 
-    One that cannot be read is taken as it stands.
+    A host that cannot be read is returned as it stands.
 
     >>> host_of("http://user@WWW.Example.com.:80/x"), host_of("http://[::1/"), host_of("data:,")
     ('www.example.com', '', '')

@@ -41,13 +41,13 @@ class Rewrite:
     source: Template
     target: Template
     _from_query: frozenset[str] = field(init=False, repr=False)
-    """The names of what is found in parameters."""
+    """The names of the places that are in parameters."""
 
     _format: str | None = field(init=False, repr=False)
-    """What becomes the new path with what is found; None where some of it is spelled otherwise."""
+    """The new path, to be formatted with what was found; None if some of that is respelled."""
 
     may_lead_to_itself: bool = field(init=False, repr=False)
-    """Whether what it made may have the shape again that it looks for."""
+    """Whether its result may have the shape of :attr:`source` again."""
 
     @_from_query.default
     def _names_in_query(self) -> frozenset[str]:
@@ -68,7 +68,7 @@ class Rewrite:
         return self.may_lead_to(self)
 
     def may_lead_to(self, other: Rewrite) -> bool:
-        """Tell whether the *other* one may change what this one made."""
+        """Tell whether the *other* pair may change what this one made."""
         # A parameter that a pair takes away is not there for it a second time.
         if other is self and (
             not self.source.params.keys() <= self.target.params.keys()
@@ -78,11 +78,11 @@ class Rewrite:
         return self.target.path.may_have(other.source.path)
 
     def apply(self, url: Url) -> Url:
-        """Return *url*, a normalized one, in its new shape, or as it is.
+        """Return the normalized *url* in its new shape, or unchanged.
 
-        It stays as it is where it has not the shape of :attr:`source`, has a parameter
-        already that :attr:`target` would add, or holds a text that could not be told
-        from another one once it had moved.
+        It stays unchanged if it does not have the shape of :attr:`source`, already has a
+        parameter that :attr:`target` would add, or holds a text that could not be told from
+        another one once it had moved.
         """
         match = self.source.match(url)
         if match is None:
@@ -167,8 +167,8 @@ def _move(text: str, kind: str, *, into_query: bool) -> str:
 def parse_rewrite(source: str, target: str) -> Rewrite:
     """Return the pair of the templates *source* and *target*.
 
-    :raises TemplateError: if one of them is none, the second has a name that the first
-        has not, or the pair would make one page of several by oversight.
+    :raises TemplateError: if one of them is not a template, the second has a name that the
+        first does not have, or the pair would merge different pages by oversight.
     """
     if source == target:
         raise TemplateError(f"{source!r} -> {target!r}: the two are the same")
@@ -186,12 +186,12 @@ def parse_rewrite(source: str, target: str) -> Rewrite:
 
 
 def _lost(rewrite: Rewrite) -> str | None:
-    """Say what *rewrite* loses that may tell pages apart, or None.
+    """Say what *rewrite* loses that may tell pages apart, or return None.
 
-    A place that the second template does not have is dropped, and all that differ in it
-    alone become one page. That is the purpose where it takes a text for readers. Numbers
-    and choices are identifiers, and a parameter that does not matter is for
-    ``drop_params``: these are dropped only where the name says that they are meant to be.
+    A place that the second template does not have is dropped, so URLs that differ only in it
+    become one page. That is the purpose if it takes a text for readers. Numbers and choices
+    are identifiers, and a parameter that does not matter is for ``drop_params``: these are
+    dropped only if their name says that this is intended.
     """
     kept = rewrite.target.kinds
     in_params = {place.name for place in rewrite.source.places_of_params}
@@ -206,7 +206,7 @@ def _lost(rewrite: Rewrite) -> str | None:
 
 
 class RewriteIndex(TemplateIndex):
-    """Finds those of many pairs that may change a URL, by the first templates of them."""
+    """Finds, among many pairs, those that may change a URL, by their first templates."""
 
     def __init__(self, rewrites: Sequence[Rewrite]) -> None:
         super().__init__([rewrite.source for rewrite in rewrites])
@@ -215,11 +215,11 @@ class RewriteIndex(TemplateIndex):
     def follow(self, url: Url) -> list[tuple[Rewrite, Url]]:
         """Apply the pairs in turn until none changes *url*, each at most once; return each change.
 
-        What one makes must not have the shape again that it looks for: a pair that drops a page
-        number would go on with the year before it. Of a circle, the URLs become the first of them
-        as text.
+        What a pair makes must not have its first shape again: a pair that drops a page number
+        would go on with the year before it. If the pairs lead in a circle, the first of its URLs
+        as text is the result.
 
-        :raises UnparsableUrlError: where one of them would be applied a second time.
+        :raises UnparsableUrlError: if a pair would be applied a second time.
         """
         change = self._next(url, 0)
         if change is None:

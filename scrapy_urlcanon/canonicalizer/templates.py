@@ -51,7 +51,7 @@ class Template:
     params: Mapping[str, TextTemplate]
     """The shapes of the values, by the percent-encoded name of the parameter."""
     bare: TextTemplate | None = None
-    """The shape of the parameter that has no ``=``, as a path; None where it names none."""
+    """The shape of the parameter that has no ``=``, as a path; None if there is none."""
 
     def __str__(self) -> str:
         return self.text
@@ -78,10 +78,10 @@ class Template:
         return {place.name: place.kind for place in self.places}
 
     def match(self, url: Url) -> Match | None:
-        """Return what *url*, a normalized one, has in each place, or None.
+        """Return what the normalized *url* has in each place, or None if it does not fit.
 
-        None too where it has one of the parameters twice, or several that have the shape of the
-        one without ``=``.
+        It does not fit if it has one of the parameters twice, or several that have the shape of
+        the one without ``=``.
         """
         found = self.path.match(url.path)
         if found is None:
@@ -111,7 +111,7 @@ class Template:
         return Match(found, tuple(others)) if len(seen) == len(self.params) else None
 
     def fitting(self, pieces: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
-        """Return those of some parameters that have the shape of the one without ``=``.
+        """Return those of *pieces* that have the shape of the parameter without ``=``.
 
         Each comes with what it has in each place.
         """
@@ -134,10 +134,10 @@ class Match(NamedTuple):
 
 
 class TemplateIndex:
-    """Finds those of many templates that a URL may fit, in a time that hardly grows with them.
+    """Finds, among many templates, those that a URL may fit, in nearly constant time.
 
-    They are filed under what they say literally: the value of a parameter, or the first segment of
-    the path, else how it begins, and how it ends. Of these there are few lengths.
+    They are filed under their literal texts: the value of a parameter, or the first segment of the
+    path or else its beginning, and its end. These have few different lengths.
 
     >>> from scrapy_urlcanon.canonicalizer.url import split
     >>> index = TemplateIndex(map(parse_template, ["/a/{id}", "/b/{id}", "/{page}.html"]))
@@ -189,7 +189,7 @@ class TemplateIndex:
 def parse_template(text: str) -> Template:
     """Return the template that *text* describes.
 
-    :raises TemplateError: if it describes none.
+    :raises TemplateError: if it is not valid.
     """
     template = _parse(text, {})
     names = [place.name for place in template.places]
@@ -200,11 +200,11 @@ def parse_template(text: str) -> Template:
 
 
 def parse_target(text: str, source: Template) -> Template:
-    """Return the template *text* that what *source* found is to be put into.
+    """Return the template *text*, to be filled with what *source* found.
 
-    Its places have the classes that they have in *source*, and one may stand in it twice.
+    Its places have the classes that they have in *source*, and may be repeated.
 
-    :raises TemplateError: if it describes none, or has a place that *source* has not.
+    :raises TemplateError: if it is not valid, or has a place that *source* does not have.
     """
     kinds = source.kinds
     target = _parse(text, kinds)

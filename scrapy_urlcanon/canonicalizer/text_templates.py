@@ -79,7 +79,7 @@ Encode: TypeAlias = Callable[[str], str]
 
 
 def place(name: str, kind: str, encode: Encode) -> Place:
-    """Return the place *name* of the class *kind*, a known one.
+    """Return the place *name* of the known class *kind*.
 
     :param encode: brings a text into the one spelling of the component.
     """
@@ -92,12 +92,12 @@ def place(name: str, kind: str, encode: Encode) -> Place:
 class TextTemplate:
     """The shape of one text, a path or a value.
 
-    Its parts fall into three: those whose ends can be told from the left, those whose
-    beginnings can be told from the right, and between them at most one place, which
-    takes what is left. From the left the end of a place can be told where what comes
-    behind it begins with a character that it does not take.
+    It has parts whose ends can be found from the left, parts whose beginnings can be found
+    from the right, and between them at most one place, which takes what is left. From the
+    left, the end of a place can be found if what follows begins with a character that the
+    place does not take.
 
-    :raises TemplateError: if two places are left, as one text could be read in two ways.
+    :raises TemplateError: if two places are left: one text could be read in two ways.
     """
 
     def __init__(self, parts: Iterable[Part]) -> None:
@@ -141,9 +141,9 @@ class TextTemplate:
         return tuple(part for part in self.parts if isinstance(part, Place))
 
     def may_have(self, shape: TextTemplate) -> bool:
-        """Tell whether a text of this shape may have another *shape*; neither is empty.
+        """Tell whether a text of this shape may also have another *shape*; neither is empty.
 
-        Nearly always what they begin or end with rules it out.
+        What they begin or end with nearly always rules it out.
 
         >>> numbers = TextTemplate(["/a/", place("id", "digits", str)])
         >>> pages = TextTemplate(["/a/", place("id", "digits", str), ".html"])
@@ -156,10 +156,10 @@ class TextTemplate:
 
     @cached_property
     def expression(self) -> re.Pattern[str]:
-        """What finds the same as :meth:`match`, with the places by name.
+        """The regular expression that finds the same as :meth:`match`, with the places by name.
 
-        To compile it takes as long as some hundred matches; with one reading of a text there is
-        nothing to go back for, so that it takes linear time too.
+        Compiling it takes as long as some hundred matches. As a text has only one reading, it never
+        has to go back, and takes linear time too.
 
         >>> shape = TextTemplate(["/a/", place("id", "digits", str), ".html"])
         >>> shape.expression.fullmatch("/a/12.html").groupdict()
@@ -172,7 +172,7 @@ class TextTemplate:
         )
 
     def match(self, text: str) -> dict[str, str] | None:
-        """Return what stands in each place if *text* has this shape, else None.
+        """Return the text of each place if *text* has this shape, otherwise None.
 
         >>> shape = TextTemplate([place("a", "slug", str), "-", place("b", "digits", str)])
         >>> shape.match("one-two-3") == {"a": "one-two", "b": "3"}
@@ -197,7 +197,7 @@ class TextTemplate:
         return found
 
     def _match_left(self, text: str, found: dict[str, str]) -> str | None:
-        """Return what is left of *text*, or None if its beginning has not this shape."""
+        """Return the rest of *text*, or None if its beginning does not have this shape."""
         for part in self._from_left:
             if isinstance(part, str):
                 if not text.startswith(part):
@@ -212,7 +212,7 @@ class TextTemplate:
         return text
 
     def _match_right(self, text: str, found: dict[str, str]) -> str | None:
-        """Return what is left of *text*, or None if its end has not this shape."""
+        """Return the rest of *text*, or None if its end does not have this shape."""
         for part in self._from_right:
             if isinstance(part, str):
                 if not text.endswith(part):

@@ -212,7 +212,7 @@ def normalize_port(port: str) -> str:
 
 
 def is_ip_address(host: str) -> bool:
-    """Tell whether *host*, a normalized one, is an IPv4 or IPv6 address.
+    """Tell whether the normalized *host* is an IPv4 or IPv6 address.
 
     A host whose last label is a number is an IPv4 address or no host at all (WHATWG URL,
     section 3.5, "ends in a number checker").

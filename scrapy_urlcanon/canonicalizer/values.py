@@ -30,9 +30,9 @@ class Setting(NamedTuple):
 
     value: Any
     """For lists a tuple of :class:`~scrapy_urlcanon.canonicalizer.names.Entry`, for
-    mappings a mapping to pairs of value and layer, else as it was written."""
+    mappings a mapping to pairs of value and layer, otherwise as it was written."""
     layer: Layer
-    """The last layer that had a say."""
+    """The last layer that changed it."""
 
 
 class ValueType:
@@ -52,12 +52,12 @@ class ValueType:
         yield from ()
 
     def merge(self, lower: Setting | None, value: Any, layer: Layer) -> Setting:
-        """Return the setting that *value* in *layer* makes of that of the *lower* layers."""
+        """Return the setting of the *lower* layers with *value* of *layer* added to it."""
         del lower
         return Setting(value, layer)
 
     def taken_back(self, entry: str) -> Any:
-        """Return the value that takes *entry* of a lower layer back; None where there is none."""
+        """Return the value that takes back *entry* of a lower layer, or None if there is none."""
         del entry
         return None
 
@@ -213,7 +213,7 @@ def _is_shape(text: str) -> bool:
 
 
 def has_shape(text: str, shape: str) -> bool:
-    """Tell whether *text* has *shape*, a valid one.
+    """Tell whether *text* has the valid *shape*.
 
     >>> has_shape("0a1b", "hex{4-8}"), has_shape("0a1b", "hex{8}"), has_shape("", "digits")
     (True, False, False)

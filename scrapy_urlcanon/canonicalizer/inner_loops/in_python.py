@@ -87,7 +87,7 @@ def is_under(host: str, ends: Container[str]) -> bool:
 
 
 def start_of_domain(host: str, names: Mapping[str, int]) -> int:
-    """Return where in *host*, a normalized one, its registrable domain begins; -1 if it has none.
+    """Return where in the normalized *host* its registrable domain begins; -1 if it has none.
 
     >>> names = {"uk": SUFFIX, "co.uk": SUFFIX}
     >>> start_of_domain("www.shop.example.co.uk", names), start_of_domain("co.uk", names)
@@ -120,7 +120,7 @@ def start_of_domain(host: str, names: Mapping[str, int]) -> int:
 
 
 def without_www(host: str, names: Mapping[str, int], *, numbered: bool) -> str:
-    """Return *host*, a normalized one, without its first labels ``www``.
+    """Return the normalized *host* without its first labels ``www``.
 
     As many of them go as leave a registrable domain.
 

@@ -91,7 +91,7 @@ class Www(Rule):
         return url if host == url.host else url.with_host(host)
 
     def host(self, host: str) -> str:
-        """Return what becomes of *host*, a normalized one."""
+        """Return what becomes of the normalized *host*."""
         if self.value == "add":
             return f"www.{host}" if registrable_domain(host) == host else host
         # The usual host has none: that is found out without the Public Suffix List.

@@ -220,7 +220,7 @@ class PathRule(Rule):
 
     @abstractmethod
     def path(self, path: str) -> str:
-        """Return what the rule makes of *path*, a normalized one."""
+        """Return what the rule makes of the normalized *path*."""
 
     def apply(self, url: Url) -> Url:
         path = self.path(url.path)

@@ -220,7 +220,7 @@ class Skip(Option):
         self._index = _index_of(tuple(template for template, _ in self.value))
 
     def cause(self, url: Url) -> Cause | None:
-        """Return the template that *url*, a canonical one, fits, with its layer, or None."""
+        """Return the template that the canonical *url* fits, with its layer, or None."""
         for position in self._index.candidates(url):
             template, layer = self.value[position]
             match = template.match(url)
