@@ -229,7 +229,8 @@ def _is_of_offsite(receiver: Any) -> bool:
 
 def is_local(settings: BaseSettings) -> bool:
     """Tell whether no other process has requests of the crawl: the scheduler is that of Scrapy."""
-    return issubclass(load_object(settings["SCHEDULER"]), Scheduler)
+    # Scrapy takes for a subclass whatever has the methods of one (``BaseSchedulerMeta``).
+    return Scheduler in load_object(settings["SCHEDULER"]).__mro__
 
 
 def dupefilter_of(crawler: Crawler) -> Any:
@@ -246,7 +247,8 @@ def scheduler_of(crawler: Crawler) -> Any:
     """Return the scheduler, or None where there is none yet."""
     # Scrapy 2.19 has a property for it.
     found = getattr(_engine_of(crawler), "scheduler", None)
-    return found or getattr(slot_of(crawler), "scheduler", None)
+    # Whether it is true says how much it has queued: that of scrapy-redis asks Redis for that.
+    return getattr(slot_of(crawler), "scheduler", None) if found is None else found
 
 
 def slot_of(crawler: Crawler) -> Any:

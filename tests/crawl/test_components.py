@@ -5,9 +5,11 @@ from itertools import permutations
 import pytest
 from loopback import page
 from scrapy import Request
+from scrapy.core.scheduler import Scheduler
+from scrapy.settings import Settings
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
-from sites import FollowSpider, links, site
+from sites import ClosedScheduler, FollowSpider, links, site
 
 from scrapy_urlcanon import (
     RequestFingerprinter,
@@ -15,6 +17,7 @@ from scrapy_urlcanon import (
     UrlCanonSpiderMiddleware,
 )
 from scrapy_urlcanon.crawl.crawl import Crawl
+from scrapy_urlcanon.crawl.seen import is_local
 from scrapy_urlcanon.report.json_form import read_report
 from scrapy_urlcanon.report.writer import ReportWriter
 
@@ -112,3 +115,27 @@ def test_second_fingerprinter_gives_the_same_fingerprints():
     """A component that makes one of its own gets the one of the crawl."""
     crawler = get_crawler(FollowSpider, {**RULES, "ADDONS": {"scrapy_urlcanon.Addon": 500}})
     assert RequestFingerprinter.from_crawler(crawler) is crawler.request_fingerprinter
+
+
+class OwnScheduler:
+    """A scheduler with the methods of one, which may have its queue anywhere."""
+
+    def has_pending_requests(self):
+        return False
+
+    def enqueue_request(self, request):
+        del request
+        return False
+
+    def next_request(self):
+        return None
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "is_scrapys"),
+    [("scrapy.core.scheduler.Scheduler", True), (ClosedScheduler, True), (OwnScheduler, False)],
+)
+def test_scheduler_is_local_if_it_is_that_of_scrapy(scheduler, is_scrapys):
+    """Scrapy itself takes any class with such methods for a subclass of its own."""
+    assert issubclass(OwnScheduler, Scheduler)
+    assert is_local(Settings({"SCHEDULER": scheduler})) is is_scrapys

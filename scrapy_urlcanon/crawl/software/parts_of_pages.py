@@ -14,7 +14,7 @@ from scrapy_urlcanon.canonicalizer.url import split
 from scrapy_urlcanon.crawl.own_requests import is_plain
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.held_bytes import HeldBytes, parts_of
-from scrapy_urlcanon.crawl.seen import told_of_repeated
+from scrapy_urlcanon.crawl.seen import is_local, told_of_repeated
 from scrapy_urlcanon.crawl.software.authority import authority_of
 from scrapy_urlcanon.crawl.stats import Stat
 from scrapy_urlcanon.profiles.installation import templates_at
@@ -72,6 +72,8 @@ class PartsOfPages:
     bring prove others. What a page shows counts when its callback has had it, and did not raise
     (:attr:`.PageRequests.on_had`, which is to call :meth:`had`).
 
+    Where others have the queue, as Redis has, nothing waits here: it would end with this process.
+
     It listens to ``request_scheduled``, so it is made only where there is a program of which parts
     are known.
     """
@@ -92,6 +94,7 @@ class PartsOfPages:
         self._known: dict[str, list[_Known]] = {}
         # With the least depth of the pages that show each; 0 where the depth is not limited.
         self._shown: dict[int, int] = {}
+        self._may_hold = is_local(crawler.settings)
         self._is_limited = bool(crawler.settings.getint("DEPTH_LIMIT"))
         # What the pages show whose callbacks may raise yet.
         self._showing: WeakKeyDictionary[Request, tuple[int, ...]] = WeakKeyDictionary()
@@ -224,7 +227,8 @@ class PartsOfPages:
             return True
         settings = self._settings
         if (
-            len(self._held) >= settings.rescue_max_pending
+            not self._may_hold
+            or len(self._held) >= settings.rescue_max_pending
             or self._bytes.total > settings.pending_max_bytes
         ):
             return False
