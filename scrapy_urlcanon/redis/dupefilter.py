@@ -6,10 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy_redis.dupefilter import RFPDupeFilter as RedisDupeFilter
 
+from scrapy_urlcanon.redis import scripts
+
 if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from typing_extensions import Self
+
+    from scrapy_urlcanon.redis.frontier import Frontier
 
 
 class SeenInRedis:
@@ -29,6 +33,32 @@ class SeenInRedis:
         )
 
 
+class SharedSeen:
+    """The same, of the processes of a crawl: what is to be noted waits while Redis does not answer.
+
+    It is recorded and forgotten in the middle of what callbacks yield, or of a suspension, none of
+    which may end there.
+    """
+
+    def __init__(self, frontier: Frontier) -> None:
+        self._frontier = frontier
+        self._keys = (frontier.seen,)
+
+    def add(self, fingerprint: bytes) -> bool:
+        """Record *fingerprint*; tell whether that is new, as it is taken for without an answer."""
+        added = self._frontier.tell(scripts.RECORD, self._keys, (fingerprint.hex(),))
+        return added is None or bool(added)
+
+    def discard(self, fingerprint: bytes) -> None:
+        """Forget *fingerprint*."""
+        self._frontier.tell(scripts.FORGET, self._keys, (fingerprint.hex(),))
+
+    def __contains__(self, fingerprint: object) -> bool:
+        return isinstance(fingerprint, bytes) and bool(
+            self._frontier.ask(scripts.IS_RECORDED, self._keys, (fingerprint.hex(),))
+        )
+
+
 class RFPDupeFilter(RedisDupeFilter):  # type: ignore[misc]
     """Drops requests whose fingerprint is in Redis.
 
@@ -41,7 +71,7 @@ class RFPDupeFilter(RedisDupeFilter):  # type: ignore[misc]
 
     def __init__(self, server: Any, key: str, debug: bool = False) -> None:  # noqa: FBT001, FBT002
         super().__init__(server, key, debug)
-        self.urlcanon_seen = SeenInRedis(server, key)
+        self.urlcanon_seen: SeenInRedis | SharedSeen = SeenInRedis(server, key)
         self._crawler: Crawler | None = None
 
     @classmethod
@@ -63,6 +93,12 @@ class RFPDupeFilter(RedisDupeFilter):  # type: ignore[misc]
         if self._crawler is None:
             raise RuntimeError("made without a crawler, whose fingerprinter is to be asked")
         return self._crawler.request_fingerprinter.fingerprint(request).hex()
+
+    def request_seen(self, request: Request) -> bool:
+        """Tell whether the fingerprint of *request* was seen, and record it."""
+        if isinstance(self.urlcanon_seen, SharedSeen):
+            return not self.urlcanon_seen.add(bytes.fromhex(self.request_fingerprint(request)))
+        return bool(super().request_seen(request))
 
     def log(self, request: Request, spider: Spider) -> None:
         """Count a dropped request, and log it as scrapy-redis does."""

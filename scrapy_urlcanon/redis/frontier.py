@@ -9,7 +9,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from redis.exceptions import RedisError
+from redis.exceptions import NoPermissionError, RedisError
 
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.redis import scripts
@@ -26,6 +26,7 @@ KEPT: Final = 7 * 86_400
 ALIVE: Final = 30.0
 """After so many seconds without a sign of life a process is taken for gone."""
 _BEAT = 5.0
+_NO_EVICTION = "noeviction"
 _TYPES = {"priority": "zset", "fifo": "list", "lifo": "list"}
 
 
@@ -60,6 +61,7 @@ class Frontier:
         self._held: deque[tuple[Sequence[str], Sequence[Any], Callable[[str], None]]] = deque()
         self.is_down = False
         self._check()
+        self._warn_of_eviction()
 
     def enqueue(
         self,
@@ -259,6 +261,21 @@ class Frontier:
                 raise ConfigurationError([Problem("SCHEDULER", message)])
         # It has nothing on its way yet. A cluster refuses, and so does who may run no script.
         self.run(scripts.REQUEUE, (self.queue, self._flight(self.name)), (self.kind, self.name))
+
+    def _warn_of_eviction(self) -> None:
+        """Say so where Redis is to throw away keys when it is full: none may go."""
+        try:
+            memory = self.server.info("memory")
+        except NoPermissionError:
+            return
+        policy = memory.get("maxmemory_policy", _NO_EVICTION)
+        if memory.get("maxmemory") and policy != _NO_EVICTION:
+            logger.warning(
+                "Redis throws away keys once it is full (maxmemory-policy %(policy)s): requests "
+                "that are queued or on their way, or what was seen, and pages are lost with them. "
+                "Set it to %(right)s: requests wait in the processes then until there is room.",
+                {"policy": policy, "right": _NO_EVICTION},
+            )
 
     def _landed(self, under_way: Iterable[Request]) -> list[str]:
         under_way = set(under_way)

@@ -15,7 +15,7 @@ from scrapy_redis.scheduler import Scheduler as RedisScheduler
 from scrapy_urlcanon.crawl.seen import slot_of
 from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY, value_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
-from scrapy_urlcanon.redis.dupefilter import RFPDupeFilter
+from scrapy_urlcanon.redis.dupefilter import RFPDupeFilter, SharedSeen
 from scrapy_urlcanon.redis.frontier import Frontier
 from scrapy_urlcanon.redis.shared import Shared
 
@@ -97,6 +97,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         self.flush_on_start = False  # It is done.
         super().open(spider)
         self._frontier = self._shared.frontier
+        self.df.urlcanon_seen = SharedSeen(self._frontier)
         self._frontier.beat()
         self._crawler.signals.connect(self._spider_idle, signals.spider_idle)
 
@@ -104,6 +105,8 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         """Leave the crawl, and clear the keys if nobody else takes part."""
         del reason
         try:
+            # What waits here is queued before what it came of is forgotten.
+            self._frontier.beat()
             self._frontier.land(self._under_way())
             self._frontier.leave()
             if not self.persist and self._frontier.is_last():
@@ -194,8 +197,8 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         :raises DontCloseSpider: if so.
         """
         try:
-            self._frontier.land(self._under_way())
             self._frontier.beat()
+            self._frontier.land(self._under_way())
             stays = (
                 self._frontier.is_down
                 or len(self.queue) > 0

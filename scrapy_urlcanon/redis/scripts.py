@@ -51,9 +51,20 @@ return {1}
 )
 """Queue a request unless its fingerprint was seen, and record that; else say the first URL."""
 
+RECORD: Final = "return redis.call('SADD', KEYS[1], ARGV[1])"
+"""Record a fingerprint as seen; say whether it was not."""
+
+FORGET: Final = "return redis.call('SREM', KEYS[1], ARGV[1])"
+"""Forget that a fingerprint was seen."""
+
+IS_RECORDED: Final = "return redis.call('SISMEMBER', KEYS[1], ARGV[1])"
+"""Say whether a fingerprint was seen."""
+
 POP: Final = """
 local queue, flight, done = unpack(KEYS)
 local kind, name, id, ttl = unpack(ARGV)
+local taken = redis.call('HGET', flight, id)
+if taken then return string.sub(taken, string.find(taken, ' ', 1, true) + 1) end
 for n = 5, #ARGV do redis.call('HDEL', flight, ARGV[n]) end
 local data, score = nil, '0'
 if kind == 'priority' then
@@ -70,7 +81,8 @@ return data
 """
 """Take the next request, and note that it is on its way and its process at work.
 
-What is not on its way any more is forgotten with it.
+What is not on its way any more is forgotten with it. A client whose connection breaks before it has
+the answer asks once more, under the same number: it gets what it was to get.
 """
 
 REQUEUE: Final = (

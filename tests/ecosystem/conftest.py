@@ -44,6 +44,21 @@ class RedisServer:
         self._process.wait()
         (self._directory / "socket").unlink(missing_ok=True)
 
+    def cannot_save(self):
+        """Have it fail to write what it has to the disk, so that it takes nothing more."""
+        self.client.config_set("save", "3600 1")
+        (self._directory / "dump.rdb").mkdir()
+        self._save("err")
+
+    def can_save(self):
+        """Let it."""
+        (self._directory / "dump.rdb").rmdir()
+        self._save("ok")
+
+    def _save(self, status):
+        self.client.bgsave()
+        wait_for(lambda: self.client.info("persistence")["rdb_last_bgsave_status"] == status)
+
     @property
     def client(self):
         """A connection of its own."""

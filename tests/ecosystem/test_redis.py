@@ -275,7 +275,7 @@ async def test_answers_that_are_no_bytes_are_refused(crawl, redis_server):
         await crawl(site(PAGES), settings)
 
 
-@pytest.mark.parametrize("trouble", ["gone", "full"])
+@pytest.mark.parametrize("trouble", ["gone", "full", "disk full"])
 @deferred_f_from_coro_f
 async def test_redis_gone_or_full_for_a_while(crawl, redis_server, monkeypatch, caplog, trouble):
     """What cannot be queued or told waits, and no page is lost."""
@@ -287,6 +287,9 @@ async def test_redis_gone_or_full_for_a_while(crawl, redis_server, monkeypatch, 
         if len(hits) == 8 and trouble == "gone":
             redis_server.stop()
             Timer(0.5, redis_server.start).start()
+        elif len(hits) == 8 and trouble == "disk full":
+            redis_server.cannot_save()
+            Timer(0.5, redis_server.can_save).start()
         elif len(hits) == 8:
             redis_server.client.config_set("maxmemory", 1)
             Timer(0.5, redis_server.client.config_set, ("maxmemory", 0)).start()

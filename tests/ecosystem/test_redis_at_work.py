@@ -1,0 +1,138 @@
+"""Processes that share a crawl through Redis while something goes wrong, or at once."""
+
+import logging
+from threading import Timer
+
+import pytest
+from crawl.test_profiles import BOARD, START, forum
+from ecosystem.shared_frontier import OURS
+from loopback import page
+from redis import Redis
+from redis.exceptions import ConnectionError as RedisConnectionError
+from scrapy import Request
+from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.test import get_crawler
+from sites import SITE, FollowSpider, links, site
+
+from scrapy_urlcanon.redis import frontier
+from scrapy_urlcanon.redis.dupefilter import SharedSeen
+from scrapy_urlcanon.redis.frontier import Frontier
+from scrapy_urlcanon.redis.scheduler import Scheduler
+
+
+class Breaking(Redis):
+    """A connection that breaks when the answer to a script is due, once it is to."""
+
+    breaks = False
+
+    def parse_response(self, connection, command_name, **options):
+        answer = super().parse_response(connection, command_name, **options)
+        if self.breaks and command_name == "EVALSHA":
+            self.breaks = False
+            connection.disconnect()
+            raise RedisConnectionError
+        return answer
+
+
+@pytest.mark.parametrize("kind", ["priority", "fifo", "lifo"])
+def test_request_whose_answer_is_lost_is_not(redis_server, kind):
+    """The client, as scrapy-redis makes it, asks once more, and is given the same request."""
+    client = Breaking.from_url(redis_server.url, retry_on_timeout=True)
+    here = Frontier(client, "crawl", "queue", "seen", kind)
+    for name in ("one", "two"):
+        value = f"0 {name}".encode()
+        here.enqueue(name, value, "", 5, records=True, drops=True, on_dropped=lambda _: None)
+    client.breaks = True
+    assert {here.pop(())[1], here.pop(())[1]} == {b"one", b"two"}
+    assert here.pop(()) is None
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"URLCANON_REWRITE": True}, {"URLCANON_REPORT": "r.json"}, {"URLCANON_RECORD": "r.sqlite"}],
+    ids=["rewrite", "report", "record"],
+)
+@deferred_f_from_coro_f
+async def test_what_a_callback_yields_while_redis_is_gone(
+    crawl, redis_server, monkeypatch, settings
+):
+    """It waits here, whoever looks at it on its way."""
+    monkeypatch.setattr(frontier, "_BEAT", 0.05)
+    pages = {"/": links("/a", "/b"), "/a": page("a"), "/b": page("b")}
+
+    def respond(request):
+        if request.target == "/":
+            redis_server.stop()
+            Timer(0.3, redis_server.start).start()
+        return site(pages)(request)
+
+    settings = {**OURS, **settings, "REDIS_URL": redis_server.url, "CLOSESPIDER_TIMEOUT": 60}
+    result = await crawl(respond, settings)
+    assert result.pages == ["/", "/a", "/b"]
+
+
+def test_what_is_seen_and_forgotten_while_redis_is_gone(redis_server):
+    """A suspension and what callbacks yield go on, and all hear of it once Redis answers."""
+    redis_server.client.sadd("seen", "ab")
+    here = Frontier(redis_server.client, "crawl", "queue", "seen", "fifo")
+    seen = SharedSeen(here)
+    assert not seen.add(b"\xab")
+    redis_server.stop()
+    assert seen.add(b"\xcd")
+    seen.discard(b"\xab")
+    assert b"\xab" not in seen
+    redis_server.start()
+    here.beat()
+    assert redis_server.client.smembers("seen") == {b"cd"}
+    assert [each in seen for each in (b"\xab", b"\xcd", "cd")] == [False, True, False]
+
+
+def opened(redis_server):
+    """Return a scheduler that takes part in a crawl."""
+    settings = {**OURS, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
+    crawler = get_crawler(FollowSpider, settings)
+    crawler.spider = crawler._create_spider()
+    scheduler = Scheduler.from_crawler(crawler)
+    scheduler.open(crawler.spider)
+    return scheduler
+
+
+# scrapy-redis 0.9.1 logs in the old way that it goes on with what is queued.
+@pytest.mark.filterwarnings("ignore:Spider.log")
+def test_what_waits_for_redis_is_queued_when_the_process_ends(redis_server):
+    """What it came of is done, and would not bring it again."""
+    scheduler = opened(redis_server)
+    scheduler.enqueue_request(Request(f"{SITE}/parent"))
+    assert scheduler.next_request()
+    redis_server.stop()
+    scheduler.enqueue_request(Request(f"{SITE}/child"))
+    redis_server.start()
+    scheduler.close("finished")
+    assert opened(redis_server).next_request().url == f"{SITE}/child"
+
+
+@pytest.mark.filterwarnings("ignore:Spider.log")
+@deferred_f_from_coro_f
+async def test_part_of_a_page_does_not_wait_in_a_process_that_ends(crawl, redis_server, tmp_path):
+    """As a post of a topic, which is fetched by the next run."""
+    board = tmp_path / "board.toml"
+    board.write_text(BOARD, encoding="utf-8")
+    settings = {**OURS, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
+    settings |= {"URLCANON_PROFILES": ["*", str(board)], "CONCURRENT_REQUESTS": 1}
+    respond = site(forum("topic.php?p=99"))
+    first = await crawl(respond, {**settings, "CLOSESPIDER_PAGECOUNT": 2}, start=START)
+    second = await crawl(respond, settings, start=())
+    assert "/forum/topic.php?p=99" in {*first.hits, *second.hits}
+
+
+@pytest.mark.parametrize(
+    ("policy", "maximum", "is_told"),
+    [("allkeys-lru", "100mb", True), ("noeviction", "100mb", False), ("allkeys-lru", 0, False)],
+)
+def test_redis_that_throws_keys_away_is_told(redis_server, caplog, policy, maximum, is_told):
+    """Pages would be lost without a word once it is full."""
+    redis_server.client.config_set("maxmemory-policy", policy)
+    redis_server.client.config_set("maxmemory", maximum)
+    with caplog.at_level(logging.WARNING):
+        Frontier(redis_server.client, "crawl", "queue", "seen", "fifo")
+    assert (f"maxmemory-policy {policy}" in caplog.text) is is_told
