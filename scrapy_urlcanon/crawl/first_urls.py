@@ -49,6 +49,8 @@ class FirstUrls:
         self._seen: Container[bytes] | None = None
         self.question: DoesItAsk | None = None
         """Whether the duplicate filter asks for our fingerprints, where that is not known."""
+        self.on_replaced: Callable[[bytes, str], None] = lambda *_: None
+        """Is called with a fingerprint and the URL that stands for its page from now on."""
 
     def watch(
         self, crawler: Crawler, fingerprinter: AskedFingerprinter, on_foreign: Callable[[], None]
@@ -98,6 +100,11 @@ class FirstUrls:
     def know(self, fingerprint: bytes, url: str) -> None:
         """Note that *url* was the first one under *fingerprint*, in whatever process."""
         self._urls[fingerprint] = url
+
+    def replace(self, fingerprint: bytes, url: str) -> None:
+        """Note that *url* stands for the page of *fingerprint*: the one that came first failed."""
+        self._urls[fingerprint] = url
+        self.on_replaced(fingerprint, url)
 
     def forget(self, fingerprint: bytes) -> None:
         """Forget the first URL under *fingerprint*: the rules changed, and it has another one."""

@@ -48,7 +48,8 @@ class Frontier:
         self.rules = f"{seen}:urlcanon:rules"
         """Those that what was seen was made under: spiders may have one set in common."""
         self.lives = f"{self.prefix}lives"
-        self._first = f"{self.prefix}first"
+        self.first = f"{self.prefix}first"
+        """The first URL under each fingerprint, where it is not canonical."""
         self._processes = f"{self.prefix}processes"
         self._done = f"{self.prefix}done"
         self.name = uuid4().hex
@@ -81,7 +82,7 @@ class Frontier:
         :param on_dropped: is called with that first URL where the request is refused then.
         """
         arguments = (fingerprint, int(records), int(drops), self.kind, value, url, half, KEPT)
-        keys = (self.seen, self.queue, self._first)
+        keys = (self.seen, self.queue, self.first)
         try:
             taken, *first = self.run(scripts.ENQUEUE, keys, arguments)
         except RedisError as error:
@@ -185,6 +186,10 @@ class Frontier:
         """
         self.server.sadd(self._done, self.name)
         return all(self.server.sismember(self._done, other) for other in self._others())
+
+    def go_on(self) -> None:
+        """Take back that nothing is left to do here."""
+        self.tell(scripts.FORGET, (self._done,), (self.name,))
 
     def is_last(self) -> bool:
         """Tell whether no other process takes part."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from redis.exceptions import RedisError
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.misc import load_object
 from scrapy_redis.queue import FifoQueue, LifoQueue, PriorityQueue
 from scrapy_redis.scheduler import Scheduler as RedisScheduler
 
+from scrapy_urlcanon.crawl.own_requests import AUDIT, mark_of
 from scrapy_urlcanon.crawl.seen import slot_of
 from scrapy_urlcanon.crawl.settings import DROP_KEY, RECORD_KEY, value_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
@@ -20,7 +22,7 @@ from scrapy_urlcanon.redis.frontier import Frontier
 from scrapy_urlcanon.redis.shared import Shared
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
+    from scrapy import Spider
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
@@ -34,6 +36,8 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     A request that is on its way is in Redis until all that came of it is queued; where its process
     is gone for 30 seconds another one queues it again. A process ends when nothing is queued or on
     its way anywhere, and the last one to end clears the keys, unless ``SCHEDULER_PERSIST`` is True.
+
+    What is fetched to be compared is queued here: no other process knows with what.
     """
 
     @classmethod
@@ -43,6 +47,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         made._crawler = crawler
         made._shared = cls.urlcanon_shared(crawler)
         made._half = value_of("remembered_pages", crawler.settings) // 2
+        made._audits = deque[Request]()
         return made
 
     @classmethod
@@ -117,6 +122,11 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
 
     def enqueue_request(self, request: Request) -> bool:
         """Queue *request*, unless its page was requested before, by whatever process."""
+        if mark_of(request, AUDIT):
+            self._audits.append(request)
+            self._frontier.go_on()
+            self.stats.inc_value("scheduler/enqueued/memory")
+            return True
         data = self.queue._encode_request(request)  # noqa: SLF001
         value = b"%d " % -request.priority + (data if isinstance(data, bytes) else data.encode())
         fingerprint, url, canonical = b"", "", request.url
@@ -163,6 +173,10 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         try:
             if self._frontier.beat():
                 self._shared.look_around()
+            if self._audits:
+                self.stats.inc_value("scheduler/dequeued/memory")
+                audit: Request = self._audits.popleft()
+                return audit
             popped = self._frontier.pop(self._under_way())
         except RedisError as error:
             self._frontier.failed(error)
@@ -178,7 +192,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def has_pending_requests(self) -> bool:
         """Tell whether anything is queued, as far as that is known."""
         try:
-            return len(self.queue) > 0
+            return bool(self._audits) or len(self.queue) > 0
         except RedisError as error:
             self._frontier.failed(error)
             return True
@@ -200,13 +214,18 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             self._frontier.beat()
             self._frontier.land(self._under_way())
             stays = (
-                self._frontier.is_down
+                bool(self._audits)
+                or self._frontier.is_down
                 or len(self.queue) > 0
                 or self._frontier.is_busy_elsewhere()
                 or (self._shared.shared_lives and self._shared.shared_lives.release_all() > 0)
-                # Who is killed clears nothing: the last one has to know that it is.
-                or (not self.persist and not self._frontier.are_all_done())
+                # What the others compare may yet let through what was dropped here. And who is
+                # killed clears nothing: the last one has to know that it is.
+                or not self._frontier.are_all_done()
             )
+            if not stays:
+                self._shared.look_around()
+                stays = len(self.queue) > 0
         except RedisError as error:
             self._frontier.failed(error)
             stays = True

@@ -55,7 +55,7 @@ RECORD: Final = "return redis.call('SADD', KEYS[1], ARGV[1])"
 """Record a fingerprint as seen; say whether it was not."""
 
 FORGET: Final = "return redis.call('SREM', KEYS[1], ARGV[1])"
-"""Forget that a fingerprint was seen."""
+"""Forget that a fingerprint was seen, or that a process has nothing left to do."""
 
 IS_RECORDED: Final = "return redis.call('SISMEMBER', KEYS[1], ARGV[1])"
 """Say whether a fingerprint was seen."""
@@ -225,17 +225,15 @@ return 'w'
 )
 """Say what became of a page, or note that a redirect to it shares its fate."""
 
-IS_HAD: Final = (
+STATES: Final = (
     _GENERATIONS
     + """
-for n = 2, #ARGV do
-    local state = get(KEYS[1], ARGV[1] .. ' ' .. ARGV[n])
-    if state == 'h' or state == 'e' or state == 'c' then return 1 end
-end
-return 0
+local states = {}
+for n = 2, #ARGV do states[n - 1] = get(KEYS[1], ARGV[1] .. ' ' .. ARGV[n]) or '' end
+return states
 """
 )
-"""Say whether any of some callbacks has had a page, or what it led to."""
+"""Say what some callbacks know of a page."""
 
 REMEMBER: Final = (
     _GENERATIONS
@@ -243,7 +241,7 @@ REMEMBER: Final = (
 put(KEYS[1], unpack(ARGV))
 """
 )
-"""Remember what a page showed."""
+"""Remember something of a page, such as what it showed."""
 
 RECALL: Final = (
     _GENERATIONS

@@ -10,7 +10,7 @@ from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.own_requests import RESCUE, marked
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.recovery.stored_rules import ERROR, KEEP
-from scrapy_urlcanon.crawl.settings import name_of
+from scrapy_urlcanon.crawl.settings import name_of, value_of
 from scrapy_urlcanon.crawl.stats import CrawlStats, Stat
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 from scrapy_urlcanon.redis import scripts
@@ -93,10 +93,16 @@ class Shared:
     ) -> None:
         """Begin the crawl."""
         self.first_urls = first_urls
+        first_urls.on_replaced = self._replaced
         self.canonical_of = canonical_of
         self._suspend = suspend
         self._hear = hear
         self.look_around()
+
+    def _replaced(self, page: bytes, url: str) -> None:
+        """Tell the others that *url* stands for *page* now: they compare its variants with it."""
+        half = value_of("remembered_pages", self._crawler.settings) // 2
+        self.frontier.tell(scripts.REMEMBER, (self.frontier.first,), (page.hex(), url, half, KEPT))
 
     def suspended(self, entry: RuleEntry, domain: str) -> None:
         """Tell the others that *entry* is off on *domain*."""

@@ -25,6 +25,8 @@ _FATES = {
     "fetched": Fate.FETCHED,
     "waits": Fate.WAITS,
 }
+_HAD = frozenset({b"h", b"e", b"c"})
+_NOT_MISSED = _HAD | {b"s"}
 
 
 class SharedLives(PageLives["Request"]):
@@ -63,10 +65,16 @@ class SharedLives(PageLives["Request"]):
 
     def is_had(self, page: bytes) -> bool:
         """Tell whether any callback has had *page*, here or elsewhere."""
-        if super().is_had(page):
-            return True
+        return super().is_had(page) or not _HAD.isdisjoint(self._states_of_all(page))
+
+    def is_missed(self, page: bytes) -> bool:
+        """Tell whether all that was sent for *page* ended, here and elsewhere, and in vain."""
+        return super().is_missed(page) and _NOT_MISSED.isdisjoint(self._states_of_all(page))
+
+    def _states_of_all(self, page: bytes) -> list[bytes]:
+        """Return what the callbacks that are known here know of *page*, wherever they got it."""
         arguments = (page.hex(), *map(str, self._callbacks))
-        return bool(self._frontier.ask(scripts.IS_HAD, (self._frontier.lives,), arguments))
+        return self._frontier.ask(scripts.STATES, (self._frontier.lives,), arguments) or []
 
     def confirmed(self, page: bytes, callback: Hashable) -> None:
         """Tell all that *callback* has had *page*, or what it led to, and did not raise."""

@@ -1,5 +1,6 @@
 """Processes that share a crawl through Redis while something goes wrong, or at once."""
 
+import asyncio
 import logging
 from threading import Timer
 
@@ -10,14 +11,21 @@ from loopback import page
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from scrapy import Request
+from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.test import get_crawler
 from sites import SITE, FollowSpider, links, site
 
+from scrapy_urlcanon.crawl.first_urls import FirstUrls
+from scrapy_urlcanon.crawl.own_requests import AUDIT, marked
 from scrapy_urlcanon.redis import frontier
 from scrapy_urlcanon.redis.dupefilter import SharedSeen
 from scrapy_urlcanon.redis.frontier import Frontier
 from scrapy_urlcanon.redis.scheduler import Scheduler
+from scrapy_urlcanon.redis.shared import Shared
+from scrapy_urlcanon.redis.shared_lives import SharedLives
+
+BOUNDS = {"max_pages": 10, "max_waiting": 10}
 
 
 class Breaking(Redis):
@@ -45,6 +53,22 @@ def test_request_whose_answer_is_lost_is_not(redis_server, kind):
     client.breaks = True
     assert {here.pop(())[1], here.pop(())[1]} == {b"one", b"two"}
     assert here.pop(()) is None
+
+
+@deferred_f_from_coro_f
+async def test_audit_of_processes_that_crawl_at_once(crawl, redis_server, monkeypatch):
+    """Each gets what it asks for to compare it, and no other one takes it away."""
+    monkeypatch.setattr(frontier, "_BEAT", 0.05)
+    urls = [f"/p?id={number}" for number in range(40)]
+    pages = {"/": links(*urls)}
+    pages |= {url: page(f"<p>Number {n} is about {n * 'x'}.") for n, url in enumerate(urls)}
+    settings = {**OURS, "REDIS_URL": redis_server.url, "CONCURRENT_REQUESTS": 1}
+    settings |= {"URLCANON_RULES": {"site.example": {"drop_params": ["id"]}}}
+    settings["URLCANON_AUDIT"] = 0.02
+    crawls = await asyncio.gather(*(crawl(site(pages), settings) for _ in range(3)))
+    assert {*urls} <= {url for each in crawls for url in each.pages}
+    figures = [name for each in crawls for name in each.figures]
+    assert "audit/suspended/drop_params:id" in figures
 
 
 @pytest.mark.parametrize(
@@ -123,6 +147,67 @@ async def test_part_of_a_page_does_not_wait_in_a_process_that_ends(crawl, redis_
     first = await crawl(respond, {**settings, "CLOSESPIDER_PAGECOUNT": 2}, start=START)
     second = await crawl(respond, settings, start=())
     assert "/forum/topic.php?p=99" in {*first.hits, *second.hits}
+
+
+def is_to_stay(scheduler):
+    """Tell whether the process of *scheduler* may not end, now that it is idle."""
+    try:
+        scheduler._spider_idle()
+    except DontCloseSpider:
+        return True
+    return False
+
+
+def test_process_waits_for_the_audits_of_others(redis_server):
+    """What they find may let through what was dropped here."""
+    here, there = opened(redis_server), opened(redis_server)
+    assert is_to_stay(here)
+    assert here.enqueue_request(marked(Request(f"{SITE}/"), AUDIT, trial=SITE, round=1, number=1))
+    assert is_to_stay(here)
+    assert is_to_stay(there)
+    assert there.next_request() is None
+    assert here.next_request().url == f"{SITE}/"
+    assert is_to_stay(there)
+    assert not is_to_stay(here)
+    assert not is_to_stay(there)
+
+
+def test_page_that_failed_here_and_is_had_elsewhere_is_not_missed(redis_server):
+    """Nor one that is on its way there: what is dropped for it may be let through."""
+    shared = Frontier(redis_server.client, "crawl", "queue", "seen", "fifo")
+    here, there = (
+        SharedLives(lambda *_: True, shared, lambda url: (url, b"0 " + url.encode()), int, **BOUNDS)
+        for _ in range(2)
+    )
+    here.sent(b"page", "parse")
+    here.dropped(b"page", "parse", "/?sid=1", "1")
+    here.ended(b"page", "parse")
+    assert not here.is_missed(b"page")
+    there.sent(b"page", "parse")
+    there.ended(b"page", "parse")
+    assert here.is_missed(b"page")
+    there.sent(b"page", "parse")
+    there.got(b"page", "parse")
+    there.confirmed(b"page", "parse")
+    assert not here.is_missed(b"page")
+
+
+def test_url_that_stands_for_a_page_after_another_one_failed_is_told(redis_server):
+    """Each process compares its variants with that, and knows the page by it."""
+
+    def enqueue(shared, url):
+        kinds = {"records": True, "drops": True, "on_dropped": lambda _: None}
+        return shared.enqueue(b"page".hex(), b"0 data", url, 5, **kinds)
+
+    here, there = (
+        Frontier(redis_server.client, "crawl", "queue", "seen", "fifo") for _ in range(2)
+    )
+    first_urls = FirstUrls()
+    Shared(get_crawler(FollowSpider), here, bytes).begin(first_urls, str, print, None)
+    assert enqueue(there, "/?sid=1") is None
+    assert enqueue(here, "/?sid=2") == "/?sid=1"
+    first_urls.replace(b"page", "/?sid=2")
+    assert enqueue(there, "/?sid=3") == "/?sid=2"
 
 
 @pytest.mark.parametrize(

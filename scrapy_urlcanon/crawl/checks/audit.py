@@ -254,9 +254,8 @@ class Audit:
         if self._skipped:
             self._skipped.note(request.url, self._contents.read(response))
         if mark_of(request, RESCUE):
-            # This one stands for the page now.
             self._variants.forget(request)
-            self._first_urls.know(page, request.url)
+            self._first_urls.replace(page, request.url)
         self._variants.came(page)
         self._go_on_with_the_sample()
 
