@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# Those of some fifty pages: what does not stay in the cache of a processor costs URLs that are new
-# more than it saves for those that come back.
-_REMEMBERED_URLS = 2_048
+_REMEMBERED_URLS = 16_384
 _SPECIAL_META = frozenset({META_KEY, PAGE_KEY, MARK_KEY, "redirect_urls", "verbatim_url"})
 
 
