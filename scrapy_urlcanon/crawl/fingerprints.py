@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+# Fewer would stay in the cache of a processor, which URLs that are new gain a tenth by. But pages
+# link again what others linked long ago: with 2,048 a crawl takes 8 % more instructions.
 _REMEMBERED_URLS = 16_384
 _SPECIAL_META = frozenset({META_KEY, PAGE_KEY, MARK_KEY, "redirect_urls", "verbatim_url"})
 
