@@ -1,9 +1,11 @@
 """What Redis does at once, so that a process that is killed leaves nothing half done.
 
 A request in a queue is its data with a score; of queues that are lists the score says nothing. One
-that is on its way, or waits, is ``<score> <data>``. What a callback knows of a page is ``s`` for
-expected, ``h`` for had, ``m`` for missed, ``e`` for elsewhere and ``c`` for checked. Mappings that
-are bounded have two generations: when the younger one is full the older one is forgotten.
+that is on its way, or waits, is ``<score> <data>``. A variant is known by its fingerprint, with a
+word before it where the request is not filtered: that is new whenever it comes. What a callback
+knows of a page is ``s`` for expected, ``h`` for had, ``m`` for missed, ``e`` for elsewhere and
+``c`` for checked. Mappings that are bounded have two generations: when the younger one is full the
+older one is forgotten.
 """
 
 from __future__ import annotations
@@ -115,6 +117,9 @@ _WAITING = (
 local function settle(page, callback)
     return page .. ' ' .. callback
 end
+local function is_new(seen, name)
+    return string.find(name, ' ', 1, true) or redis.call('SADD', seen, name) == 1
+end
 local function sent(before)
     if before == 'e' or before == 'c' then return 'c' end
     return 's'
@@ -130,7 +135,7 @@ local function send_next(prefix, page, callback, queue, kind, seen, lives, half,
         local value = redis.call('HGET', waiting, print)
         redis.call('HDEL', waiting, print)
         redis.call('DECR', prefix .. 'count')
-        if redis.call('SADD', seen, print) == 1 then
+        if is_new(seen, print) then
             put(lives, settle(page, callback), sent(get(lives, settle(page, callback))), half, ttl)
             push(queue, kind, value)
             return 1
@@ -159,7 +164,7 @@ local prefix, kind, page, callback, print, value, most, half, ttl = unpack(ARGV)
 local state = get(lives, settle(page, callback))
 if state == 'h' then return 'had' end
 if state == 'm' or state == 'e' or (not state and get(lives, page)) then
-    if redis.call('SADD', seen, print) == 0 then return 'forgotten' end
+    if not is_new(seen, print) then return 'forgotten' end
     put(lives, settle(page, callback), sent(state), half, ttl)
     push(queue, kind, value)
     return 'fetched'

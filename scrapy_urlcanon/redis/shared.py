@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
-from scrapy_urlcanon.crawl.own_requests import RESCUE, marked
+from scrapy_urlcanon.crawl.own_requests import RESCUE, is_unfiltered, marked
 from scrapy_urlcanon.crawl.recovery.rules_document import RulesDocument
 from scrapy_urlcanon.crawl.recovery.stored_rules import ERROR, KEEP
 from scrapy_urlcanon.crawl.settings import name_of, value_of
@@ -144,5 +144,7 @@ class Shared:
 
     def _rescue(self, variant: Request) -> tuple[str, bytes]:
         copy = marked(variant, RESCUE)
-        fingerprint = self._crawler.request_fingerprinter.fingerprint(copy).hex()
-        return fingerprint, b"%d " % -copy.priority + self._encode(copy)
+        name = self._crawler.request_fingerprinter.fingerprint(copy).hex()
+        if is_unfiltered(copy):
+            name = f"unfiltered {name}"
+        return name, b"%d " % -copy.priority + self._encode(copy)

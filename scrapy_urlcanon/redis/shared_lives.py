@@ -35,8 +35,8 @@ class SharedLives(PageLives["Request"]):
     What is on its way here is known here. Redis itself queues a variant that takes the place of
     another one, so that none is lost between.
 
-    :param encode: returns the fingerprint of the request that takes the place of another one, and
-        what is to be queued.
+    :param encode: returns the name of the request that takes the place of another one, as in
+        :mod:`.scripts`, and what is to be queued.
     :param on_sent: is called with how many were queued.
     """
 

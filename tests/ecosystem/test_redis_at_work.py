@@ -6,7 +6,7 @@ from threading import Timer
 
 import pytest
 from crawl.test_profiles import BOARD, START, forum
-from ecosystem.shared_frontier import OURS
+from ecosystem.shared_frontier import OURS, RULES
 from loopback import page
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -133,6 +133,29 @@ def test_what_waits_for_redis_is_queued_when_the_process_ends(redis_server):
     redis_server.start()
     scheduler.close("finished")
     assert opened(redis_server).next_request().url == f"{SITE}/child"
+
+
+class StartsOnceMore(FollowSpider):
+    """Has a callback for its start request alone, which yields the same URL for another one."""
+
+    def parse(self, response):
+        if "is_again" not in response.meta:
+            yield Request(response.url, meta={"is_again": True}, callback=self.parse_again)
+
+    def parse_again(self, response):
+        yield from self.parse(response)
+
+
+@deferred_f_from_coro_f
+async def test_url_of_a_start_request_that_is_linked_for_another_callback(crawl, redis_server):
+    """It takes the place of its canonical URL, which fails, for each of the two."""
+    url = f"{SITE}/a?sid=1"
+    settings = {**OURS, **RULES, "REDIS_URL": redis_server.url, "URLCANON_REWRITE": True}
+    respond = site({"/a?sid=1": page("a"), "/a": page("gone", status=404), "/b": page("b")})
+    # By then it is known that the duplicate filter asks for fingerprints.
+    start = [*(Request(f"{SITE}/b") for _ in range(5)), Request(url, dont_filter=True)]
+    result = await crawl(respond, settings, start=start, spider=StartsOnceMore)
+    assert result.hits.count("/a?sid=1") == 2
 
 
 @pytest.mark.filterwarnings("ignore:Spider.log")
