@@ -32,7 +32,7 @@ def test_each_form_of_one_place_is_collapsed():
     ]
     edits = [see(f"/index.php?title=Article_{i}&action=edit", f"edit {i}") for i in range(40)]
     assert learn([*articles, *forms, *edits]).as_rules() == {
-        f"shop.example/index.php?title={form}": {"keep_params": ["title"]}
+        f"shop.example/index.php?title={form}": {"drop_params": ["returnto"]}
         for form in ("Login", "Join")
     }
 

@@ -248,7 +248,8 @@ def test_login_form_is_collapsed():
     login = [see(f"/index.php?returnto=Article_{i}&title=Login", "log in") for i in range(40)]
     edits = [see(f"/index.php?title=Article_{i}&action=edit", f"edit {i}") for i in range(40)]
     learned = learn([*articles, *login, *edits])
-    assert learned.as_rules() == {"shop.example/index.php?title=Login": {"keep_params": ["title"]}}
+    form = "shop.example/index.php?title=Login"
+    assert learned.as_rules() == {form: {"drop_params": ["returnto"]}}
     assert {rule.kind for rule in learned.rules} == {"sink"}
 
 
@@ -261,7 +262,7 @@ def token(**claims):
 def test_login_form_with_a_signed_return_address_is_collapsed():
     """The parameter names other URLs of the site, though nobody reads it so."""
     login = [see(f"/login?next={token(to=f'/wiki/{i}', by='site')}", "log in") for i in range(40)]
-    assert rules([*login, *pages("/wiki/{}")]) == {"shop.example/login/": {"keep_params": []}}
+    assert rules([*login, *pages("/wiki/{}")]) == {"shop.example/login/": {"drop_params": ["next"]}}
     # A token that names something else may be of one of many pages, which all were down.
     down = [see(f"/show?it={token(number=i, by='site')}", "log in") for i in range(40)]
     assert rules([*down, *pages("/wiki/{}")]) == {}
@@ -276,7 +277,7 @@ def test_login_forms_that_nobody_came_to_are_no_other_pages():
     ]
     learned = learn([*login, *edits, *pages("/wiki/{}")])
     sinks = [(rule.pattern, rule.setting) for rule in learned.rules if rule.kind == "sink"]
-    assert sinks == [("shop.example/login/", [])]
+    assert sinks == [("shop.example/login/", ["next"])]
 
 
 def test_short_links_are_skipped_where_their_page_is_always_found_elsewhere():

@@ -30,7 +30,7 @@ def test_form_with_an_exception_is_unsure():
     addresses = [see(f"/p{i}x", f"page {i}") for i in range(200)]
     forms = [see(f"/login?url=/p{i}x", "log in") for i in range(199)]
     (rule,) = learn([*addresses, *forms, see("/login?url=/p199x", "log in or go on")]).unsure
-    assert (rule.pattern, rule.option, rule.setting) == ("shop.example/login/", "keep_params", [])
+    assert (rule.pattern, rule.setting) == ("shop.example/login/", ["url"])
     assert (rule.evidence.merges, rule.doubt) == (198, "1 URL with another page")
     others = [see(f"/login?url=/p{i}x", f"form {i}") for i in range(10)]
     assert learn([*addresses, *forms[10:], *others]).unsure == ()

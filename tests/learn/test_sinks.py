@@ -3,7 +3,9 @@
 from base64 import urlsafe_b64encode
 
 import pytest
-from observed import pages, rules, see
+from observed import HOST, pages, rules, see
+
+from scrapy_urlcanon.learn import Observation, learn
 
 
 def encoded(text):
@@ -15,6 +17,27 @@ def encoded(text):
 def test_login_form_with_an_encoded_return_path_is_collapsed(path):
     """Where a visitor came from stands there in base64, as a URL or as a path of the site."""
     login = [see(f"/login?return={encoded(path.format(i))}", "log in") for i in range(40)]
+    form = {"shop.example/login/": {"drop_params": ["return"]}}
+    assert rules([*login, *pages("/wiki/{}")]) == form
+
+
+@pytest.mark.parametrize("is_seen", [True, False])
+def test_form_that_another_parameter_leads_to_is_none_of_them(is_seen):
+    """What a parameter does that no log-in form has is not known, whether its form was seen or not.
+
+    Nor is it where the URL with it leads elsewhere, and shows nothing.
+    """
+    login = [see(f"/login?next=/wiki/{i}", "log in") for i in range(40)]
+    left = Observation(f"{HOST}/login?action=leave", 302, redirect=f"{HOST}/")
+    lost = [see("/login?action=lost", "lost your password?")] if is_seen else []
+    learned = learn([*login, *lost, left, *pages("/wiki/{}")])
+    assert learned.as_rules() == {"shop.example/login/": {"drop_params": ["next"]}}
+    assert learned.unsure == ()
+
+
+def test_form_with_parameters_that_are_made_up_is_collapsed_whatever_it_has():
+    """Names that are on one form each have no end: here that none matters says it of all."""
+    login = [see(f"/login?next=/wiki/{i}&{'abcd'[i % 4]}{i}x=1", "log in") for i in range(40)]
     assert rules([*login, *pages("/wiki/{}")]) == {"shop.example/login/": {"keep_params": []}}
 
 

@@ -200,7 +200,7 @@ def test_form_that_most_of_a_crawl_was_is_a_page(tmp_path, addresses):
             store.add(page(f"http://a.example/login?return=/{word}", html), status=200)
     observations = list(read_store(path))
     assert len({observation.main_sha1 for observation in observations}) == 101
-    assert learn(observations).as_rules() == {"a.example/login/": {"keep_params": []}}
+    assert learn(observations).as_rules() == {"a.example/login/": {"drop_params": ["return"]}}
 
 
 def test_variants_of_a_page_share_its_text(tmp_path):

@@ -23,7 +23,7 @@ from scrapy_urlcanon.learn.site import NO_EVIDENCE
 from scrapy_urlcanon.learn.vocabulary import NUMBER, is_protected
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
     from scrapy_urlcanon.learn.evidence import Thresholds
     from scrapy_urlcanon.learn.groups import Groups
@@ -51,8 +51,8 @@ def allow_lists(
     what it is, as the list would bring it back.
     """
     counts = _counts(groups)
-    rare = {name for name, count in counts.items() if count <= MAX_URLS and not is_protected(name)}
-    if lower_bound(len(rare), 0, thresholds.confidence) < MIN_NOISE:
+    rare = {name for name in rare_of(counts) if not is_protected(name)}
+    if not are_endless(rare, thresholds):
         return
     by_scope: dict[Scope, list[Location]] = {}
     for location in sorted(groups.pages):
@@ -66,7 +66,7 @@ def allow_lists(
         if not scope.is_expressible or any(scope.contains(narrower) for narrower in done):
             continue
         noise, pages = _noise(by_scope[scope], rare, groups)
-        if lower_bound(len(noise), 0, thresholds.confidence) < MIN_NOISE:
+        if not are_endless(noise, thresholds):
             continue
         done.append(scope)
         seen = {name_of(p) for location in by_scope[scope] for p in location.params} & counts.keys()
@@ -76,6 +76,19 @@ def allow_lists(
         kept = (usual | seen) - noise - alike - dropped(scope)
         if len(kept) <= MAX_KEPT:
             yield scope, KeepOnly(tuple(sorted(kept, key=readable))), pages
+
+
+def rare_of(counts: Mapping[str, int]) -> set[str]:
+    """Return the names that are on no more URLs than made-up ones are.
+
+    :param counts: on how many URLs each name is.
+    """
+    return {name for name, count in counts.items() if count <= MAX_URLS}
+
+
+def are_endless(names: Collection[str], thresholds: Thresholds) -> bool:
+    """Tell whether so many made-up names without a difference say that of those not seen yet."""
+    return lower_bound(len(names), 0, thresholds.confidence) >= MIN_NOISE
 
 
 def _counts(groups: Groups) -> Counter[str]:

@@ -4,6 +4,10 @@ Such a page is no evidence for a general rule: that ``returnto`` makes no differ
 form says nothing about any other page. Yet the class itself may be most of a crawl. It is
 collapsed only where its parameters name other URLs of the site, so that they are where to go
 *next*. A number whose pages were all down when the crawl passed looks just like a sink otherwise.
+
+What goes is what the URLs of the page were seen with. Of a parameter that none of them has nothing
+is known: ``/login?next=/7`` is the form to log in, and ``/login?action=lost`` that for a lost
+password.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from scrapy_urlcanon.canonicalizer.names import is_writable
 from scrapy_urlcanon.canonicalizer.percent_encoding import decode_query_text
 from scrapy_urlcanon.confidence import lower_bound
 from scrapy_urlcanon.learn.candidates import MIN_PROPOSERS
+from scrapy_urlcanon.learn.candidates.allow_lists import are_endless, rare_of
 from scrapy_urlcanon.learn.location import (
     MARK,
     host_of,
@@ -81,7 +86,7 @@ def sink_rules(
     for place in sorted(by_place):
         locations = sorted(by_place[place], key=reading_order)
         done: set[Location] = set()
-        for found in _classes(place, locations, groups, is_shared=place[1] in shared):
+        for found in _classes(place, locations, groups, thresholds, is_shared=place[1] in shared):
             others = found.others or 0
             known = [member for member in found.members if _page(member, groups) != NO_EVIDENCE]
             merges = len(known) - found.pages - others
@@ -146,16 +151,18 @@ class _SinkClass(NamedTuple):
     others: int | None
     """How many show another page than nearly all do; None where these are not."""
     pages: int = 1
+    is_endless: bool = False
+    """Whether these names are made up, so that there will be others."""
 
     @property
     def option(self) -> str:
-        """The option that says so: what else there may be matters to several pages, not to one."""
-        return "keep_params" if self.pages == 1 else "drop_params"
+        """The option that says so."""
+        return "keep_params" if self.is_endless else "drop_params"
 
     @property
     def setting(self) -> list[str]:
         """Its value."""
-        if self.pages > 1:
+        if not self.is_endless:
             return sorted(self.dropped)
         return [name_of(self.scope.condition)] if self.scope.condition else []
 
@@ -175,7 +182,12 @@ def _without(location: Location, names: Collection[str]) -> tuple[str, ...]:
 
 
 def _classes(
-    place: Place, locations: list[Location], groups: Groups, *, is_shared: bool
+    place: Place,
+    locations: list[Location],
+    groups: Groups,
+    thresholds: Thresholds,
+    *,
+    is_shared: bool,
 ) -> Iterator[_SinkClass]:
     """Yield the classes of the URLs of one place, the largest first.
 
@@ -185,48 +197,79 @@ def _classes(
     origin, path = place
     host = host_of(origin)
     segments = tuple(segment for segment in path.split("/") if segment)
-    likely = [] if is_shared else [_class(Scope(host, segments), locations, groups)]
+    likely = [] if is_shared else [_class(Scope(host, segments), locations, groups, thresholds)]
     if likely and likely[0].others == 0:
         yield likely[0]
-        return
+        if len(likely[0].members) == len(locations):
+            return
     by_param: dict[str, list[Location]] = {}
     for location in locations:
         for param in location.params:
             by_param.setdefault(param, []).append(location)
     tries = _MAX_CONDITIONS
     for param in sorted(by_param, key=lambda p: (-len(by_param[p]), p)):
-        if len(by_param[param]) == 1:
+        members = by_param[param]
+        if len(members) == 1:
             break
-        found = _class(Scope(host, segments, param), by_param[param], groups)
+        found = _class(Scope(host, segments, param), members, groups, thresholds)
         likely.append(found)
+        names = {name_of(other) for member in members for other in member.params}
+        names.discard(name_of(param))
         if found.others == 0:
             yield found
-        elif len(found.dropped) > 1 and tries:
+        elif len(names) > 1 and tries:
             tries -= 1
-            dropped, pages = _indifferent(found, groups)
+            dropped, pages = _indifferent(members, names, groups)
             if dropped:
-                yield found._replace(dropped=dropped, pages=pages, others=0)
+                yield _SinkClass(found.scope, members, dropped, 0, pages)
     yield from (found for found in likely if found.others)
 
 
-def _class(scope: Scope, members: list[Location], groups: Groups) -> _SinkClass:
-    names = {name_of(param) for member in members for param in member.params}
-    dropped = frozenset(names - {name_of(scope.condition)})
-    return _SinkClass(scope, members, dropped, _others(members, groups))
+def _class(
+    scope: Scope, locations: list[Location], groups: Groups, thresholds: Thresholds
+) -> _SinkClass:
+    """Return the class of the page that most of some URLs show.
+
+    In it are those that have no parameter which no URL of the page has, as far as is known.
+    """
+    condition = name_of(scope.condition)
+
+    def names_of(url: Location) -> set[str]:
+        return {*map(name_of, url.params)} - {condition}
+
+    counts = Counter(name for url in locations for name in names_of(url))
+    if are_endless(rare_of(counts), thresholds):
+        others = _others(locations, groups)
+        return _SinkClass(scope, locations, frozenset(counts), others, is_endless=True)
+    most = _most(locations, groups)
+    dropped = frozenset(
+        name for url in locations if _page(url, groups) == most for name in names_of(url)
+    )
+    members: list[Location] = []
+    # What URLs of other pages have too, such as a title, may be what selects this one.
+    tells = False
+    for url in locations:
+        if (names := names_of(url)) <= dropped:
+            members.append(url)
+        elif not names.isdisjoint(dropped) and _page(url, groups) != NO_EVIDENCE:
+            tells = True
+    return _SinkClass(scope, members, dropped, None if tells else _others(members, groups))
 
 
-def _indifferent(found: _SinkClass, groups: Groups) -> tuple[frozenset[str], int]:
-    """Return the parameters of a class that make no difference, and how many pages it has.
+def _indifferent(
+    members: Iterable[Location], names: Collection[str], groups: Groups
+) -> tuple[frozenset[str], int]:
+    """Return which parameters of a class make no difference, and how many pages it has.
 
     They are tried one after the other, first the one that makes most URLs one; each must make some.
     """
-    known = [member for member in found.members if _page(member, groups) != NO_EVIDENCE]
+    known = [member for member in members if _page(member, groups) != NO_EVIDENCE]
     dropped: frozenset[str] = frozenset()
     count = len(known)
     while True:
         tried = [
             (_distinct(known, dropped | {name}, groups), name)
-            for name in sorted(found.dropped - dropped)
+            for name in sorted({*names} - dropped)
         ]
         best = min(((pages, name) for pages, name in tried if pages), default=(count, ""))
         if best[0] > count - MIN_PROPOSERS:
@@ -256,12 +299,24 @@ def _page(location: Location, groups: Groups) -> tuple[int, ...] | int:
 
 def _others(locations: Iterable[Location], groups: Groups) -> int | None:
     """Return how many URLs show another page than nearly all do; None where these are not."""
+    pages = _pages(locations, groups)
+    most = _most(locations, groups)
+    others = pages.total() - pages[most]
+    is_one = pages[most] > 0 and isinstance(most, int)
+    return others if is_one and others <= _MAX_OTHERS * pages.total() else None
+
+
+def _pages(locations: Iterable[Location], groups: Groups) -> Counter[tuple[int, ...] | int]:
+    """Return on how many URLs each page is."""
     pages = Counter(_page(location, groups) for location in locations)
     del pages[NO_EVIDENCE]
-    ((most, count),) = pages.most_common(1) or ((NO_EVIDENCE, 0),)
-    others = pages.total() - count
-    is_one = count > 0 and isinstance(most, int)
-    return others if is_one and others <= _MAX_OTHERS * pages.total() else None
+    return pages
+
+
+def _most(locations: Iterable[Location], groups: Groups) -> tuple[int, ...] | int:
+    """Return what most of some URLs show."""
+    ((most, _),) = _pages(locations, groups).most_common(1) or ((NO_EVIDENCE, 0),)
+    return most
 
 
 def _texts(groups: Groups) -> dict[str, str]:
