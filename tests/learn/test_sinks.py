@@ -21,6 +21,18 @@ def test_login_form_with_an_encoded_return_path_is_collapsed(path):
     assert rules([*login, *pages("/wiki/{}")]) == form
 
 
+def test_path_from_the_root_of_the_site_names_its_page():
+    """Some forms lead back to ``blog/7``, with what follows the path; a date is no such path."""
+    login = [see(f"/login?to=blog/entry-{i}%23comments", "log in") for i in range(40)]
+    form = {"shop.example/login/": {"drop_params": ["to"]}}
+    assert rules([*login, *pages("/blog/entry-{}", 40)]) == form
+    queries = pages("/?q=blog/entry-{}", 40)
+    login = [see(f"/?q=login&to=blog/entry-{i}%23comments", "log in") for i in range(40)]
+    assert rules([*login, *queries]) == {"shop.example/?q=login": {"drop_params": ["to"]}}
+    down = [see(f"/day?it=2010/{i + 10}", "no connection") for i in range(40)]
+    assert rules([*down, *(see(f"/2010/{i + 10}", f"day {i}") for i in range(40))]) == {}
+
+
 @pytest.mark.parametrize("is_seen", [True, False])
 def test_form_that_another_parameter_leads_to_is_none_of_them(is_seen):
     """What a parameter does that no log-in form has is not known, whether its form was seen or not.

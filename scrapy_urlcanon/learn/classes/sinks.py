@@ -54,6 +54,11 @@ _MAX_CONDITIONS = 20
 
 _ADDRESSES = ("http://", "https://", "/", "http%3A", "https%3A")
 
+#: The names of parameters that have the title of a page, or what stands for it.
+_TITLES = frozenset({"title", "page", "topic", "id"})
+
+_BEHIND_PATH = re.compile("[?#]")
+
 #: What separates header, claims and signature of a JSON Web Token (RFC 7519), and the parts of what
 #: frameworks sign. Each part is in the alphabet of base64 for URLs (RFC 4648, section 5).
 _PART_OF_TOKEN = re.compile("[.:]")
@@ -323,7 +328,7 @@ def _texts(groups: Groups) -> dict[str, str]:
     """Return what a value may name, each with the parameter that it was seen in.
 
     These are the paths of the site's URLs and their last segments, which have no parameter, and the
-    values of titles.
+    values of titles, and of parameters that have a path.
     """
     found: dict[str, str] = {}
     for location in groups.pages:
@@ -333,10 +338,11 @@ def _texts(groups: Groups) -> dict[str, str]:
                 found[text.replace("_", " ")] = ""
         for param in location.params:
             name = name_of(param)
-            if name in {"title", "page", "topic", "id"}:
-                text = decode_query_text(value_of(param))
-                if _is_name(text) and found.setdefault(text.replace("_", " "), name) != name:
-                    found[text.replace("_", " ")] = ""
+            text = decode_query_text(value_of(param))
+            if _is_name(text) and (name in _TITLES or "/" in text):
+                text = text.replace("_", " ")
+                if found.setdefault(text, name) != name:
+                    found[text] = ""
     return found
 
 
@@ -355,9 +361,15 @@ def _refers(name: str, members: Iterable[Location], texts: Mapping[str, str]) ->
 
 
 def _names_a_url(value: str, name: str, texts: Mapping[str, str]) -> bool:
-    # The titles of pages that are down are not named by being asked for.
     text = decode_query_text(value)
-    if texts.get(text.replace("_", " "), name) != name or text.startswith(_ADDRESSES):
+    named = [text]
+    path = _BEHIND_PATH.split(text, maxsplit=1)[0]
+    if "/" in path and not path.replace("/", "").isdigit():
+        named += [path, f"/{path}"]  # from the root of the site on, as in `to=blog/7#comments`
+    # The titles of pages that are down are not named by being asked for.
+    if text.startswith(_ADDRESSES) or any(
+        texts.get(one.replace("_", " "), name) != name for one in named
+    ):
         return True
     return any(map(_encodes_a_url, _PART_OF_TOKEN.split(text)))
 
