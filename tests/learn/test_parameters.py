@@ -4,9 +4,10 @@ from itertools import product
 from urllib.parse import quote
 
 import pytest
-from observed import pages, rules, see
+from observed import HOST, pages, rules, see
 
 from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.learn import Observation
 
 CATS = ("", "&cat=3")
 
@@ -84,6 +85,18 @@ def test_second_page_of_short_listings_is_no_default():
     """A number that came with another parameter only is not known to be that of a first page."""
     seen = [*pages("/gallery/{}"), *pages("/gallery/{}?page=1&titles=off")]
     assert rules(seen) == {}
+
+
+def test_links_to_each_comment_hide_no_first_part():
+    """Each thread has twenty-five. What its two other URLs differ in is learned all the same."""
+    seen = [*pages("/thread?id={}", 20), *pages("/thread?id={}&page=1", 20)]
+    seen += [see(f"/thread?id={i}&page=2", f"second {i}") for i in range(20)]
+    seen += [
+        Observation(f"{HOST}/comment?id={25 * i + j}", 302, redirect=f"{HOST}/thread?id={i}")
+        for i in range(20)
+        for j in range(25)
+    ]
+    assert rules(seen)["shop.example"]["default_params"] == {"page": "1"}
 
 
 def test_part_one_is_the_second_where_there_is_a_part_zero():

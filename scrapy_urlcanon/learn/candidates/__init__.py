@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.learn.location import reading_order
+from scrapy_urlcanon.learn.location import name_of, reading_order
 from scrapy_urlcanon.learn.operations.base import Operation
+from scrapy_urlcanon.learn.vocabulary import NUMBER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,7 +43,8 @@ class Duplicates:
             step = len(numbers) / MAX_PAGES
             numbers = [numbers[int(i * step)] for i in range(MAX_PAGES)]
         self.clusters = [
-            (page, sorted(groups.forms(page), key=reading_order)[:MAX_URLS]) for page in numbers
+            (page, _some_of_each_kind(sorted(groups.forms(page), key=reading_order)))
+            for page in numbers
         ]
         """The URLs of each page that are compared, in their order, with the page."""
 
@@ -56,6 +59,24 @@ class Duplicates:
             if differing is None or len(set(map(differing, locations))) > 1:
                 for one, other in combinations(locations, 2):
                     yield page, one, other
+
+
+def _some_of_each_kind(locations: list[Location]) -> list[Location]:
+    """Return at most :data:`MAX_URLS` of the URLs of a page, of each kind as many as of another.
+
+    What the links to its thirty comments have in common says nothing of its first part.
+    """
+    if len(locations) <= MAX_URLS:
+        return locations
+    times: Counter[object] = Counter()
+    ranks = []
+    for location in locations:
+        path = NUMBER.sub("0", location.path)
+        kind = location.origin, path, tuple(map(name_of, location.params))
+        ranks.append(times[kind])
+        times[kind] += 1
+    numbers = sorted(range(len(locations)), key=ranks.__getitem__)[:MAX_URLS]
+    return [locations[number] for number in sorted(numbers)]
 
 
 def collect(proposals: Iterable[tuple[Candidate, int]]) -> dict[Candidate, set[int]]:
