@@ -24,8 +24,9 @@ PAGINATION = re.compile(
 # Those of them that are words of other things as well: `from=home` says whence somebody came.
 _OF_OTHER_THINGS = re.compile("start|from|first|skip|begin|after|before", re.IGNORECASE)
 PAGE_SIZE = re.compile(
-    r"limit|(?:(?:items|results|rows|posts)_?)?per_?page|page_?(?:size|limit)|max[-_]?results|rpp",
-    re.IGNORECASE,
+    r"""limit|(?:(?:items|results|rows|posts)_?)?per_?page|page_?(?:size|limit)|rpp|
+        (?:(?:max|num)[-_]?)?(?:items|rows)|(?:max|num)[-_]?results""",
+    re.VERBOSE | re.IGNORECASE,
 )
 # Names that say so of one of several listings: `comments_page`, `b_start`, `page_users`. With a
 # hyphen, as in `photo-page`, they say as often from which part of a listing somebody came.
@@ -95,6 +96,8 @@ def is_protected(name: str, worded: frozenset[str] = frozenset()) -> bool:
 
     >>> [is_protected(name) for name in ("start", "b_start:int", "page[size]", "page_users")]
     [True, True, True, True]
+    >>> [is_protected(name) for name in ("items", "numRows", "max-results", "results")]
+    [True, True, True, False]
     >>> is_protected("page_id")
     False
     """

@@ -155,7 +155,7 @@ def test_parameter_is_dropped_where_it_is_noise_only():
 @pytest.mark.parametrize(
     "name",
     [
-        *("page", "start", "offset", "limit", "per_page", "lang", "hl"),
+        *("page", "start", "offset", "limit", "per_page", "items", "numRows", "lang", "hl"),
         *("b_start:int", "comments_page", "page[number]", "page%5Bsize%5D", "news[currentPage]"),
         *("page_UserView", "page_n12"),
     ],
