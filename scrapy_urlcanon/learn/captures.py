@@ -20,6 +20,7 @@ from scrapy_urlcanon.learn.semicolons import semicolon_hosts
 from scrapy_urlcanon.learn.simhash import SimhashIndex
 from scrapy_urlcanon.learn.site import NO_EVIDENCE, Site
 from scrapy_urlcanon.pages.same_page import SIMHASH_BITS
+from scrapy_urlcanon.pages.signature import RAW
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator, Mapping
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.learn.location import Location
     from scrapy_urlcanon.learn.observation import Observation
 
-_HAS_MAIN, _HAS_SIMHASH, _IS_CANONICAL = 1, 2, 4
+_HAS_MAIN, _HAS_SIMHASH, _IS_CANONICAL, _IS_DATA = 1, 2, 4, 8
 
 #: Bits that the simhash of a page and of that which it declares may differ in: pairs 5 to 8 bits
 #: apart were one page in 96 to 100 % of the lines.
@@ -69,6 +70,8 @@ class Captures:
                 flags |= _HAS_SIMHASH
                 # Near simhashes stay near under one title, and become far ones under two.
                 simhash = observation.simhash64 ^ observation.title
+            if observation.text_sha1.startswith(RAW):
+                flags |= _IS_DATA
         canonical = observation.canonical
         if canonical == observation.url:
             flags |= _IS_CANONICAL
@@ -149,7 +152,8 @@ class Captures:
             semicolons,
             reordered,
             self._visited,
-            evidence.telling(pages),
+            evidence.with_flag(_HAS_SIMHASH, pages),
+            evidence.with_flag(_IS_DATA, pages),
         )
 
 
@@ -213,11 +217,11 @@ class _Evidence:
             _give_back()
         return pages
 
-    def telling(self, pages: array[int]) -> bytearray:
-        """Return for each page whether any capture of it had a simhash: text enough to tell."""
+    def with_flag(self, flag: int, pages: array[int]) -> bytearray:
+        """Return for each page whether any capture of it had a flag."""
         found = bytearray(max(pages, default=NO_EVIDENCE) + 1)
         for page, flags in zip(pages, self._flags, strict=True):
-            if flags & _HAS_SIMHASH:
+            if flags & flag:
                 found[page] = True
         return found
 

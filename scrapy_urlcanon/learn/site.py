@@ -55,6 +55,7 @@ class Site:
         reordered: Sequence[Reordered],
         visited: Sequence[Visited],
         telling: bytearray,
+        data: bytearray,
     ) -> None:
         self.domain = domain
         self.known_links: KnownLinks | None = None
@@ -65,7 +66,9 @@ class Site:
         """Captures of one URL with its parameters in two orders."""
         self.visited = visited
         """URLs that were visited twice."""
-        self._telling = telling
+        # By page: whether a simhash, text enough to tell, is known of it, and whether it is no text
+        # for readers.
+        self._telling, self._data = telling, data
         self.locations = locations
         wanted = {*declared.values(), *redirects.values()}
         self.row_of = {
@@ -172,6 +175,10 @@ class Site:
     def is_sink(self, page: int) -> bool:
         """Tell whether so many URLs show the page that it says nothing about any of them."""
         return self.sizes[page] > SINK_SIZE
+
+    def is_data(self, page: int) -> bool:
+        """Tell whether the page is for a program, such as a feed, or no text, such as an image."""
+        return page < len(self._data) and bool(self._data[page])
 
     def is_empty(self, page: int) -> bool:
         """Tell whether the page has next to no text of its own, as far as is known by accident.

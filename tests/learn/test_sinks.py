@@ -58,3 +58,14 @@ def test_code_of_a_page_that_is_down_names_no_path():
     down = [see(f"/show?it={encoded(f'{i} letters')}", "log in") for i in range(40)]
     down += [see(f"/show?it=L2Zv{i:04}", "log in") for i in range(40)]
     assert rules([*down, *pages("/wiki/{}")]) == {}
+
+
+def test_feed_that_names_a_person_is_no_form():
+    """Those of all people are the same while nobody has done anything: it leads nowhere back."""
+    names = [f"wiki-{chr(97 + i)}an" for i in range(20)]
+    people = [see(f"/wiki/{name}", f"page of {name}") for name in names]
+    paths = [f"/feed?by={name}" for name in names]
+    form = [see(path, "nothing") for path in paths]
+    assert rules([*form, *people]) == {"shop.example/feed/": {"drop_params": ["by"]}}
+    feed = [see(path, "nothing", text_sha1="raw:0123456789abcdef") for path in paths]
+    assert rules([*feed, *people]) == {}

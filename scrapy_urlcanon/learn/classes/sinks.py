@@ -4,6 +4,8 @@ Such a page is no evidence for a general rule: that ``returnto`` makes no differ
 form says nothing about any other page. Yet the class itself may be most of a crawl. It is
 collapsed only where its parameters name other URLs of the site, so that they are where to go
 *next*. A number whose pages were all down when the crawl passed looks just like a sink otherwise.
+So does what leads no reader anywhere, whatever names it: a feed of what each of some people did is
+the same for all of them while it has no entry.
 
 What goes is what the URLs of the page were seen with. Of a parameter that none of them has nothing
 is known: ``/login?next=/7`` is the form to log in, and ``/login?action=lost`` that for a lost
@@ -119,7 +121,10 @@ def sink_rules(
             )
             if texts is None:
                 texts = _texts(groups)
-            if any(_refers(name, found.members, texts) for name in found.dropped):
+            leads_on = not _shows_data(known, groups) and any(
+                _refers(name, found.members, texts) for name in found.dropped
+            )
+            if leads_on:
                 (unsure if others else sure).append(rule)
             elif found.pages == 1 and len(known) > SINK_SIZE and not others:
                 unsure.append(rule)
@@ -300,6 +305,12 @@ def _page(location: Location, groups: Groups) -> tuple[int, ...] | int:
     """
     page = groups.pages[location]
     return NO_EVIDENCE if isinstance(page, int) and page >= groups.site.contents else page
+
+
+def _shows_data(locations: Iterable[Location], groups: Groups) -> bool:
+    """Tell whether any of some URLs shows what is no text for readers, and leads them nowhere."""
+    pages = {_page(location, groups) for location in locations}
+    return any(isinstance(page, int) and groups.site.is_data(page) for page in pages)
 
 
 def _others(locations: Iterable[Location], groups: Groups) -> int | None:
