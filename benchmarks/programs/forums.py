@@ -1,9 +1,11 @@
-"""Forums in PHP: SMF and MyBB, from the repositories of their own releases."""
+"""Forums in PHP: SMF, MyBB and PunBB, from the repositories of their own releases."""
 
 from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from http.cookiejar import CookieJar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 _INSIDE = Path(__file__).parent / "inside"
 _SMF = CACHE / "sources/smf"
 _MYBB = CACHE / "sources/mybb"
+_PUNBB = CACHE / "sources/punbb"
 _FORUMS = 4
 _TOPICS = 60
 _POSTS = (1, 2, 4, 9, 17, 33)
@@ -131,6 +134,61 @@ def _fill_mybb(place: Place) -> None:
     _fill(place, "mybb.php", 92, {})
 
 
+def _fill_punbb(place: Place) -> None:
+    root = place.folder / "www"
+    shutil.copytree(_PUNBB, root)
+    # To PHP 8 a method that is named after its class is no constructor.
+    layer = root / "include/dblayer/sqlite3.php"
+    layer.write_text(layer.read_text().replace("function DBLayer(", "function __construct("))
+    _serve_punbb(place)
+    place.wait("/admin/install.php")
+    form = {"form_sent": "1", "req_db_type": "sqlite3", "req_db_host": "", "db_prefix": ""}
+    form |= {"req_db_name": "../forum.sqlite", "db_username": "", "db_password": ""}
+    form |= {"req_username": "keeper", "req_password1": "a-long-Password-1"}
+    form |= {"req_email": "keeper@example.org", "req_language": "English"}
+    form |= {"req_base_url": place.url}
+    _Visitor(place.url).send("/admin/install.php", form, "successfully installed")
+    with closing(sqlite3.connect(place.folder / "forum.sqlite")) as connection, connection:
+        _fill_tables_of_punbb(connection, content(93))
+
+
+def _fill_tables_of_punbb(connection: sqlite3.Connection, data: Mapping[str, Any]) -> None:
+    def insert(table: str, **row: object) -> None:
+        names, places = ", ".join(row), ", ".join("?" * len(row))
+        connection.execute(f"insert into {table} ({names}) values ({places})", [*row.values()])
+
+    for table in ("forums", "topics", "posts"):
+        connection.execute(f"delete from {table}")
+    person = {"group_id": 3, "password": "", "salt": "", "language": "English", "style": "Oxygen"}
+    for number, name in enumerate(data["people"], 10):
+        insert("users", id=number, username=name, email=f"{name}@example.org", **person)
+    posted = 0
+    for number, topic in enumerate(data["topics"], 1):
+        first = posted + 1
+        for post in topic["posts"]:
+            posted += 1
+            by = data["people"][post["by"]]
+            of_post = {"poster": by, "poster_id": 10 + post["by"], "posted": post["time"]}
+            insert("posts", id=posted, topic_id=number, message=post["text"], **of_post)
+        of_topic = {"poster": data["people"][topic["posts"][0]["by"]], "subject": topic["title"]}
+        of_topic |= {"posted": topic["posts"][0]["time"], "first_post_id": first}
+        of_topic |= {"last_post": post["time"], "last_post_id": posted, "last_poster": by}
+        of_topic |= {"num_replies": posted - first, "forum_id": 1 + topic["forum"]}
+        insert("topics", id=number, **of_topic)
+    count = "(select count(*) from {0} where {0}.{1} = {2}.id)"
+    for number, forum in enumerate(data["forums"], 1):
+        named = {"forum_name": forum["name"], "forum_desc": forum["about"]}
+        insert("forums", id=number, cat_id=1, disp_position=number, **named)
+    topics = count.format("topics", "forum_id", "forums")
+    posts = "(select sum(num_replies + 1) from topics where forum_id = forums.id)"
+    last = "(select max({}) from topics where forum_id = forums.id)"
+    connection.execute(
+        f"update forums set num_topics = {topics}, num_posts = {posts},"
+        f" last_post = {last.format('last_post')}, last_post_id = {last.format('last_post_id')},"
+        f" last_poster = {last.format('last_poster')}"
+    )
+
+
 def _fill(place: Place, script: str, seed: int, env: Mapping[str, str]) -> None:
     texts = place.write("content.json", json.dumps(content(seed)))
     place.run(
@@ -156,6 +214,13 @@ def _serve_mybb(place: Place) -> None:
     servers.php(place, place.folder / "www")
 
 
+def _serve_punbb(place: Place) -> None:
+    place.write("php/before.ini", f"auto_prepend_file={_INSIDE / 'punbb.php'}\n")
+    # It shows a forum without its topics where another page has locked the database.
+    env = {"PHP_INI_SCAN_DIR": f":{place.folder / 'php'}", "PHP_CLI_SERVER_WORKERS": "1"}
+    servers.php(place, place.folder / "www", env=env)
+
+
 _DATABASE = ("php", "mariadbd", "mariadb-install-db")
 PROGRAMS = (
     Program(
@@ -168,6 +233,12 @@ PROGRAMS = (
         *("mybb", "MyBB", "forum", _fill_mybb, _serve_mybb, ("php", str(_MYBB))),
         "php-cli php-sqlite3 php-mbstring php-xml",
         source="https://github.com/mybb/mybb at mybb_1837",
+        path="/index.php",
+    ),
+    Program(
+        *("punbb", "PunBB", "forum", _fill_punbb, _serve_punbb, ("php", str(_PUNBB))),
+        "php-cli php-sqlite3 php-mbstring php-xml",
+        source="https://github.com/punbb/punbb at v1.4.4",
         path="/index.php",
     ),
 )

@@ -124,6 +124,21 @@ KNOWN = [
         (("Set-Cookie", "mybb[lastvisit]=1; path=/"),),
     ),
     Shown(
+        "punbb",
+        "http://a.example/board/viewtopic.php?id=1",
+        head(
+            css("http://a.example/board/style/Oxygen/Oxygen.min.css"),
+            shows='<div id="brd-wrap" class="brd"></div>',
+        ),
+        place="/board/",
+    ),
+    # FluxBB, which it has become.
+    Shown(
+        "punbb",
+        "http://a.example/viewtopic.php?id=1",
+        head(css("style/Air.css"), shows='<div id="punviewtopic" class="pun"></div>'),
+    ),
+    Shown(
         "smf",
         "http://a.example/smf/index.php?topic=1.0",
         head(
@@ -381,10 +396,6 @@ OTHERS = {
     "Wix": head(generator("Wix.com Website Builder")),
     "Squarespace": body("<!-- This is Squarespace. -->" + js("//assets.squarespace.com/a.js")),
     "Blogger": head(generator("blogger"), css("https://www.blogger.com/static/v1/widgets/a.css")),
-    "FluxBB": head(css("style/Air.css"), shows='<div id="punviewtopic" class="pun"></div>'),
-    "PunBB": head(
-        css("http://a.example/style/Oxygen/Oxygen.css"), shows='<div id="brd-viewtopic">'
-    ),
     "NodeBB": head(css("/assets/client.css?v=1"), '<meta name="title" content="Forum">'),
     "Vanilla": head(generator("Vanilla 3"), shows='<body id="vanilla_discussion_index">'),
     "Gitea": head(
