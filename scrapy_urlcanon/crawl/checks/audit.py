@@ -403,7 +403,8 @@ class Audit:
         self._on_audited(pair)
         if judgement.verdict is not Verdict.CANNOT_TELL or trial.has_control:
             self._sample.is_answered = True
-        trial.is_refused |= judgement.reason == CHANGED
+        is_control = trial.side is Side.KEPT and judgement.reason == SHARED
+        trial.is_refused |= judgement.reason == CHANGED or is_control
         self._sample.told(url, is_refused=trial.is_refused and not pair.is_same)
         self.verdicts.count(trial, pair)
         self._sample.go_on_with(entries, drop.domain)
