@@ -186,7 +186,52 @@ async def test_files_of_items_are_no_pages_to_compare_with(crawl):
     assert result.figures["audited"] == 1
 
 
+@pytest.mark.parametrize("character", ["\u200b", "&shy;"], ids=["no width", "soft hyphen"])
+@deferred_f_from_coro_f
+async def test_characters_that_nobody_sees_hide_no_wrong_rule(crawl, character):
+    """Strewn anew at each visit, to recognise what is copied, they would make each line noise."""
+    urls = [f"/p?id={n}" for n in range(20)]
+
+    def answer(request, count):
+        random, strewn = Random(request.query), Random(count)
+        words = random.choices(NAMES, k=12)
+        marked = (word[: (at := strewn.randrange(8))] + character + word[at:] for word in words)
+        lines = "".join(f"<p>{word} and {next(marked)}" for word in marked)
+        return page(f"<title>Shoes</title>{frame(9)}{lines}")
+
+    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS})
+    assert "audit/suspended/drop_params:id" in result.figures
+    assert result.pages == sorted(["/", *urls])
+
+
+UNTOLD = {
+    "alternative text": '<img src=/dot.gif alt="{}">',
+    "label for who does not see": '<i aria-label="{}"></i>',
+    "what a style writes": "<style>p::after {{ content: '{}' }}</style>",
+    "data for scripts": '<div data-item="{}"></div>',
+    "what is asked for": '<form><input name=q value="{}"></form>',
+}
+
+
+@pytest.mark.parametrize("own", UNTOLD.values(), ids=[*UNTOLD])
+@deferred_f_from_coro_f
+async def test_what_is_no_text_of_a_page_tells_no_wrong_rule(crawl, own):
+    """As the docs say."""
+    urls = [f"/p?id={n}" for n in range(12)]
+
+    def answer(request, count):
+        del count
+        return page(f"<title>Shoes</title>{frame(9)}{own.format(request.query)}")
+
+    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS})
+    assert result.figures["audit/rule/drop_params:id/site.example/another"] == 0
+
+
 ONE_LINE = {
+    "a word within each line": lambda words, now: "<p>".join(
+        f"{word} {Random(now + bytes([n])).randbytes(3).hex()} {word}"
+        for n, word in enumerate(words)
+    ),
     "advertisement within": lambda words, now: " ".join([*words[:9], now.hex(), *words[9:]]),
     "another order": lambda words, now: " ".join(Random(now).sample(words, len(words))),
 }
