@@ -15,69 +15,69 @@ class Options(TypedDict, total=False):
     """Options that hold for some URLs."""
 
     amp: Literal["keep", "unwrap"]
-    """Make a page of an AMP cache the page of its site."""
+    """Replace the URL of a page in an AMP cache by its URL on the site."""
     cookieless_session: Literal["keep", "drop"]
-    """Drop the session that ASP.NET puts into the path."""
+    """Drop the session id that ASP.NET puts into the path."""
     default_params: Mapping[str, str | None]
     """Drop parameters that have their default value."""
     directory_index: Names
-    """Make the index file of a directory and the directory one."""
+    """Treat a directory and its index file as one."""
     drop_labels: Names
     """Drop labels of the host that stand for another view of the site."""
     drop_params: Names
     """Drop parameters that do not select the page."""
     drop_values: Mapping[str, str | None]
-    """Drop parameters whose values look like this."""
+    """Drop parameters whose values have a given shape."""
     duplicate_slashes: Literal["keep", "collapse"]
-    """Make several slashes in a row one."""
+    """Collapse several slashes in a row into one."""
     empty_params: Literal["keep", "drop"]
     """Drop parameters without a value or without a name."""
     escaped_ampersand: Literal["keep", "decode"]
-    """Take ``&amp;`` for the ``&`` that it is in HTML."""
+    """Read ``&amp;`` as ``&``."""
     fragment: Literal["drop", "keep", "routing"]
     """Drop the fragment, which the server never sees."""
     host_aliases: Mapping[str, str | None]
-    """Make a host and its other names one."""
+    """Treat a host and its other names as one."""
     keep_params: Names | None
     """Drop all parameters but these."""
     lower_values: Names
     """Write the values of these parameters in lower case."""
     name_case: Literal["heed", "ignore"]
-    """Find names in any case."""
+    """Match names in any case."""
     nested_url: Literal["keep", "unwrap"]
-    """Make a URL with another one in its path that other one."""
+    """Replace a URL that has another URL in its path by that other URL."""
     param_case: Literal["keep", "lower"]
     """Write the names of parameters in lower case."""
     path_case: Literal["keep", "lower"]
     """Write the path in lower case."""
     path_params: Names
-    """Drop parameters of the path."""
+    """Drop parameters from the path."""
     port: Literal["keep", "drop"]
     """Drop the port."""
     query_separator: Literal["&", ";"]
-    """Take ``;`` for a separator of parameters."""
+    """Read ``;`` as a separator of parameters, as well as ``&``."""
     repeated_params: Literal["keep", "drop"]
-    """Drop parameters that stand in the query before, with the same value."""
+    """Drop parameters that repeat an earlier one with the same value."""
     rewrite_path: Pairs
-    """Give the path, and parameters, another shape."""
+    """Rewrite the path, and parameters, from one shape to another."""
     scheme: Literal["keep", "http", "https"]
-    """Make ``http://`` and ``https://`` one."""
+    """Treat ``http://`` and ``https://`` as one."""
     skip: Names
     """Do not fetch URLs of these shapes at all."""
     sort_query: bool
     """Sort the parameters."""
     subdomain_to_path: Names
-    """Make ``user.example.com/x`` and ``www.example.com/user/x`` one."""
+    """Treat ``user.example.com/x`` and ``www.example.com/user/x`` as one."""
     tracking_params: Literal["keep", "drop"]
     """Drop the parameters that only tell where a visitor came from."""
     trailing_slash: Literal["keep", "strip", "add"]
-    """Make ``/a`` and ``/a/`` one."""
+    """Treat ``/a`` and ``/a/`` as one."""
     unwrap_params: Names
-    """Make a URL with another one in a parameter that other one."""
+    """Replace a URL that has another URL in a parameter by that other URL."""
     userinfo: Literal["keep", "drop"]
-    """Drop the name and the password before the host."""
+    """Drop the user name and password before the host."""
     www: Literal["keep", "strip", "strip_www", "add"]
-    """Make ``www.example.com`` and ``example.com`` one."""
+    """Treat ``www.example.com`` and ``example.com`` as one."""
 
 
 class RuleOptions(Options, total=False):

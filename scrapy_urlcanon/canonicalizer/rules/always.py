@@ -30,7 +30,7 @@ ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
 class Whitespace(TextNormalization):
-    """Spaces and control characters around the URL, tabs and newlines in it (WHATWG URL, 4.4)."""
+    """Trim spaces and control characters; remove tabs and newlines (WHATWG URL, 4.4)."""
 
     name = "whitespace"
     classical = (Classical("Whitespace", " http://example.com/a\n"),)
@@ -41,7 +41,7 @@ class Whitespace(TextNormalization):
 
 
 class ProtocolRelative(TextNormalization):
-    """``//host/path`` gets a scheme: that of the page that links it, else https."""
+    """Give ``//host/path`` the scheme of the page that links it, or else https."""
 
     name = "protocol_relative"
     classical = (Classical("Protocol-relative link", "//example.com/a"),)
@@ -52,7 +52,7 @@ class ProtocolRelative(TextNormalization):
 
 
 class Slashes(TextNormalization):
-    r"""Two slashes after the scheme and slashes for backslashes (WHATWG URL, 4.4)."""
+    r"""Write two slashes after the scheme, and slashes for backslashes (WHATWG URL, 4.4)."""
 
     name = "slashes"
     classical = (Classical("Backslashes", "http:\\\\example.com\\a"),)
@@ -67,7 +67,7 @@ class Slashes(TextNormalization):
 
 
 class Case(Normalization):
-    """The scheme and the host in lower case (RFC 3986, 6.2.2.1)."""
+    """Write the scheme and the host in lower case (RFC 3986, 6.2.2.1)."""
 
     name = "case"
     classical = (Classical("Scheme and host in lower case", "HTTP://WWW.Example.com/A"),)
@@ -80,7 +80,7 @@ class Case(Normalization):
 
 
 class IpAddress(Normalization):
-    """An IPv4 address in four decimal parts, an IPv6 address compressed (WHATWG URL, 3.5)."""
+    """Write an IPv4 address in four decimal parts, and compress an IPv6 one (WHATWG URL, 3.5)."""
 
     name = "ip_address"
     classical = (Classical("Notation of an IP address", "http://0xD0.77.188.166/"),)
@@ -95,7 +95,7 @@ class IpAddress(Normalization):
 
 
 class Idn(Normalization):
-    """An internationalized domain name in ASCII (UTS 46, as the WHATWG URL standard has it)."""
+    """Write an internationalized domain name in ASCII (UTS 46, as in the WHATWG URL standard)."""
 
     name = "idn"
     classical = (Classical("Internationalized domain name (IDN)", "http://例子.卷筒纸"),)
@@ -110,7 +110,7 @@ class Idn(Normalization):
 
 
 class TrailingDot(Normalization):
-    """The dot of the root zone after the host (RFC 3986, 3.2.2)."""
+    """Drop the dot of the root zone after the host (RFC 3986, 3.2.2)."""
 
     name = "trailing_dot"
     classical = (Classical("Dot of the root zone", "http://example.com./"),)
@@ -121,7 +121,7 @@ class TrailingDot(Normalization):
 
 
 class DefaultPort(Normalization):
-    """The port that the scheme has anyway (RFC 3986, 6.2.3)."""
+    """Drop the default port of the scheme (RFC 3986, 6.2.3)."""
 
     name = "default_port"
     classical = (Classical("Default port", "http://example.com:80/bar.html"),)
@@ -136,7 +136,7 @@ class DefaultPort(Normalization):
 
 
 class FragmentDirective(Normalization):
-    """What stands behind ``:~:`` in the fragment, such as a text to scroll to.
+    """Drop what follows ``:~:`` in the fragment, such as a text to scroll to.
 
     A browser takes it off before a script can see it (WICG, URL Fragment Text Directives, 3.3).
     """
@@ -156,7 +156,7 @@ class FragmentDirective(Normalization):
 
 
 class EmptyDelimiters(Normalization):
-    """A ``?``, ``#``, ``:`` or ``@`` with nothing to delimit, and ``&&`` (RFC 3986, 6.2.3).
+    """Drop each ``?``, ``#``, ``:``, ``@`` and ``&`` that delimits nothing (RFC 3986, 6.2.3).
 
     A ``;`` at the end of the path too, as in Scrapy's own fingerprint.
     """
@@ -190,7 +190,7 @@ class EmptyDelimiters(Normalization):
 
 
 class PercentEncoding(Normalization):
-    """One spelling for each character; what is not equivalent is never decoded (RFC 3986, 6.2.2).
+    """Encode each character one way; never decode what is not equivalent (RFC 3986, 6.2.2).
 
     The table in :mod:`scrapy_urlcanon.canonicalizer.percent_encoding` says which is which.
     """
@@ -232,7 +232,7 @@ class PercentEncoding(Normalization):
 
 
 class EmptyPath(Normalization):
-    """The empty path is ``/`` (RFC 3986, 6.2.3)."""
+    """Write ``/`` for an empty path (RFC 3986, 6.2.3)."""
 
     name = "empty_path"
     classical = (Classical("Empty path", "http://example.com"),)
@@ -243,7 +243,7 @@ class EmptyPath(Normalization):
 
 
 class DotSegments(Normalization):
-    """``.`` and ``..`` in the path (RFC 3986, 5.2.4).
+    """Resolve ``.`` and ``..`` in the path (RFC 3986, 5.2.4).
 
     In the last segment also before a ``;``: Scrapy's own fingerprint splits parameters
     off there before it looks for dot segments.
@@ -280,7 +280,7 @@ def _resolve(resolved: list[str], segment: str) -> None:
 
 
 class MissingValue(Normalization):
-    """``?a`` is ``?a=``, as for every reader of form data and for Scrapy (WHATWG URL, 5.1)."""
+    """Write ``?a`` as ``?a=``, as readers of form data and Scrapy do (WHATWG URL, 5.1)."""
 
     name = "missing_value"
     classical = (Classical("Variable without `=`", "http://example.com/?print"),)

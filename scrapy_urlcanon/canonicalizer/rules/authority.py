@@ -23,15 +23,15 @@ _WWW = re.compile("www[0-9]*")
 
 
 class Scheme(Rule):
-    """Make ``http://`` and ``https://`` one.
+    """Treat ``http://`` and ``https://`` as one.
 
-    What it does: the scheme becomes the one that is given. A URL with a port of its own
-    keeps its scheme, because the port belongs to it.
+    What it does: sets the scheme to the given one. A URL with an explicit port keeps its scheme,
+    because the port belongs to it.
 
-    Why it is safe: nearly every site answers under both, or redirects one to the other.
+    Why it is safe: nearly every site answers both, or redirects one to the other.
 
-    When it is wrong: one of the two answers with another site, typically a default page
-    of the hosting company, or does not answer at all and was the one seen first.
+    When it is wrong: one of the two is another site, typically the default page of the hosting
+    company, or does not answer at all and was the one seen first.
     """
 
     name = "scheme"
@@ -52,16 +52,17 @@ class Scheme(Rule):
 
 
 class Www(Rule):
-    """Make ``www.example.com`` and ``example.com`` one.
+    """Treat ``www.example.com`` and ``example.com`` as one.
 
-    What it does: ``strip`` drops the first label of the host where it is ``www``, alone or with
-    digits (``www2``), as long as a registrable domain remains by the Public Suffix List;
-    ``strip_www`` where it is ``www`` alone. ``add`` puts ``www`` before a registrable domain.
+    What it does: ``strip`` drops the first label of the host if it is ``www``, with or without
+    digits (``www2``); ``strip_www`` only if it is exactly ``www``. Both do so as long as a
+    registrable domain remains, by the Public Suffix List. ``add`` puts ``www`` before a registrable
+    domain.
 
     Why it is safe: where both names exist, one nearly always redirects to the other.
 
-    When it is wrong: the bare domain has no address or serves something else, as for
-    universities and public bodies, or ``www2`` is a machine with content of its own.
+    When it is wrong: the bare domain has no address or serves something else, as at universities
+    and public bodies; or ``www2`` is a machine with content of its own.
     """
 
     name = "www"
@@ -103,14 +104,14 @@ class Www(Rule):
 class Port(Rule):
     """Drop the port.
 
-    What it does: ``http://example.com:8080/a`` becomes ``http://example.com/a``. The port that
-    the scheme has anyway is always dropped.
+    What it does: ``http://example.com:8080/a`` becomes ``http://example.com/a``. The default port
+    of the scheme is always dropped.
 
-    Why it is safe: a site that is linked with a port by mistake, such as that of the server
-    behind a proxy, is the site without it.
+    Why it is safe: a site that is linked with a port by mistake, such as that of the server behind
+    a proxy, is the same site without it.
 
-    When it is wrong: what answers on another port is mostly another program: a test system, an
-    administration, a service.
+    When it is wrong: another port is mostly another program: a test system, an admin interface, a
+    service.
     """
 
     name = "port"
@@ -130,14 +131,14 @@ class Port(Rule):
 class DropLabels(Rule):
     """Drop labels of the host that stand for another view of the site.
 
-    What it does: of ``["m", "mobile", "amp"]`` ``m.example.com`` becomes ``example.com``, and
-    ``en.m.example.com`` ``en.example.com``. The registrable domain, by the Public Suffix List,
-    stays. To bring ``m.`` and ``www.`` together, set ``www`` too.
+    What it does: with ``["m", "mobile", "amp"]``, ``m.example.com`` becomes ``example.com``, and
+    ``en.m.example.com`` becomes ``en.example.com``. The registrable domain, by the Public Suffix
+    List, stays. To merge ``m.`` and ``www.``, set ``www`` too.
 
-    Why it is safe: a site for phones hands out the pages of the site, at the same paths.
+    Why it is safe: a site for phones has the pages of the main site at the same paths.
 
-    When it is wrong: it has fewer pages, or others, or other paths; or the label is a site of its
-    own (``m`` may be the first letter of a name).
+    When it is wrong: it has fewer pages, others, or other paths; or the label is a site of its own
+    (``m`` may be the first letter of a name).
     """
 
     name = "drop_labels"
@@ -191,14 +192,14 @@ class DropLabels(Rule):
 
 
 class Userinfo(Rule):
-    """Drop the name and the password before the host.
+    """Drop the user name and password before the host.
 
     What it does: ``http://user:password@example.com/`` becomes ``http://example.com/``.
 
     Why it is safe: most servers never look at it, and browsers do not show it.
 
-    When it is wrong: the server asks for a login. Then the page of one user is not that of
-    another one, and the URL without a name gives a 401 that may be the one seen first.
+    When it is wrong: the server asks for a login. Then one user's page is not another's, and the
+    URL without a name, which may be the one seen first, gets a 401.
     """
 
     name = "userinfo"
@@ -218,19 +219,18 @@ class Userinfo(Rule):
 
 
 class HostAliases(Rule):
-    """Make a host and its other names one.
+    """Treat a host and its other names as one.
 
-    What it does: replaces a host that is in the mapping by the one that it is mapped to;
-    the port stays. A host that is given with a port is replaced at that port only, which
-    goes; ``example.com:80`` is ``http://example.com/`` too. The hosts are taken exactly, without
-    their subdomains. Where a stronger layer maps to a host, what weaker layers made of that one
-    does not hold.
+    What it does: replaces each host in the mapping by the one that it is mapped to, and keeps the
+    port. A host given with a port is replaced at that port only, and the port is dropped;
+    ``example.com:80`` means ``http://example.com/`` too. Subdomains of a host are not included.
+    Where a stronger layer maps to a host, what weaker layers map that host to does not apply.
 
-    Why it is safe: an address and the name of the machine, or a site and its mirror, hand
-    out the same pages, if you know that they do.
+    Why it is safe: an IP address and the name of the machine, or a site and its mirror, have the
+    same pages, if you know that they do.
 
-    When it is wrong: one address serves several sites (nearly all do), and which one
-    depends on the name; a mirror that is behind, or has a part of the pages.
+    When it is wrong: one IP address serves several sites (nearly all do) and tells them apart by
+    name; or a mirror is out of date or incomplete.
     """
 
     name = "host_aliases"
@@ -311,18 +311,18 @@ class HostAliases(Rule):
 
 
 class SubdomainToPath(Rule):
-    """Make ``user.example.com/x`` and ``www.example.com/user/x`` one.
+    """Treat ``user.example.com/x`` and ``www.example.com/user/x`` as one.
 
-    What it does: where the host is one label before a registrable domain, by the Public
-    Suffix List, and the list has that label, the label becomes the first segment of the
-    path. The host becomes ``www.`` and the registrable domain, or that alone where ``www``
-    is stripped. ``*`` stands for any text; ``www`` with or without digits never moves.
+    What it does: where the host is a single label before a registrable domain, by the Public
+    Suffix List, and the label is on the list, the label becomes the first segment of the path. The
+    host becomes ``www.`` and the registrable domain, or the domain alone where ``www`` is stripped.
+    ``*`` stands for any text; ``www``, with or without digits, is never moved.
 
-    Why it is safe: hosts of shops, weblogs and home pages that came to give each user a
-    subdomain kept the old addresses, for the links that lead there.
+    Why it is safe: hosts of shops, blogs and home pages that began to give each user a subdomain
+    kept the old addresses working, for the links that lead there.
 
-    When it is wrong: the subdomain is a site of its own, like ``shop``, ``api`` or a
-    language, or the two addresses never existed side by side. With ``*``, take those back.
+    When it is wrong: the subdomain is a site of its own, like ``shop``, ``api`` or a language, or
+    the two addresses never existed side by side. With ``*``, take such labels back (``!api``).
     """
 
     name = "subdomain_to_path"

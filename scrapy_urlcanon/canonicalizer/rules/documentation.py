@@ -28,27 +28,27 @@ SECTIONS = ("What it does", "Why it is safe", "When it is wrong")
 _INTRODUCTION = f"""\
 # Rules
 
-Every option of the catalogue, from its own docstring and examples. A test applies the
-examples and fails when this page is stale; `make docs` writes it.
+All options, with examples. `make docs` writes this page from the docstrings of the options, and
+a test applies the examples.
 
-An option is set for a host, a path or everywhere in `URLCANON_RULES`; the preset says what
-it is until then. `scrapy urlcanon explain URL` shows which of them changed a URL, and which
-layer of the configuration turned it on.
+Set an option for a host, a path or everywhere in `URLCANON_RULES`; until then it has the value of
+the preset. `scrapy urlcanon explain URL` shows which options changed a URL, and which layer of
+the configuration turned each of them on.
 
 ## Presets
 
-- `scrapy` merges what Scrapy's own fingerprint merges and nothing more, until a rule of
-  yours says so.
-- `{DEFAULT_PRESET}`, the default, merges beyond that what is wrong nowhere that we know of: other
-  spellings of the same URL, and tracking parameters.
-- `aggressive` merges beyond that what is right on most sites and wrong on some: `http` and
-  `https`, `www`, duplicate and trailing slashes, index files, session ids, empty parameters.
+- `scrapy` merges only what Scrapy's own fingerprint merges. All else is up to your rules.
+- `{DEFAULT_PRESET}`, the default, also merges what we know of no site to tell apart: different
+  spellings of one URL, and tracking parameters.
+- `aggressive` also merges what is right on most sites and wrong on some: `http` and `https`,
+  `www`, duplicate and trailing slashes, index files, session ids, empty parameters.
 
 """
 
 
 _FIELD = """\
-What the literature and the tools of the field know, in the order in which ours apply.
+The normalizations that the literature and other tools know, in the order in which they apply
+here.
 
 """
 
@@ -67,7 +67,7 @@ def title_of(name: str) -> str:
     """Return what the option or normalization *name* does, as plain text, or "" for other names.
 
     >>> title_of("case")
-    'The scheme and the host in lower case (RFC 3986, 6.2.2.1)'
+    'Write the scheme and the host in lower case (RFC 3986, 6.2.2.1)'
     """
     known = {**BY_NAME, **{normalization.name: normalization for normalization in ALWAYS_ON}}
     return title(known[name]).replace("``", "") if name in known else ""

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 class Fragment(Rule):
     """Drop the fragment, which the server never sees.
 
-    What it does: ``drop`` drops it, ``keep`` keeps it, ``routing`` keeps one that begins
-    with ``!`` or ``/`` and drops the others.
+    What it does: ``drop`` drops it, ``keep`` keeps it, and ``routing`` keeps it only if it begins
+    with ``!`` or ``/``.
 
-    Why it is safe: the response is the same whatever the fragment (RFC 3986, 3.5). Scrapy
-    does the same.
+    Why it is safe: the response is the same whatever the fragment (RFC 3986, 3.5). Scrapy does the
+    same.
 
-    When it is wrong: pages are rendered in a browser, and a script takes the fragment for
-    the address of the page. ``routing`` or ``keep`` is for those.
+    When it is wrong: pages are rendered in a browser, and a script reads the address of the page
+    from the fragment. Use ``routing`` or ``keep`` for those.
     """
 
     name = "fragment"

@@ -27,20 +27,19 @@ if TYPE_CHECKING:
 
 
 class NestedUrl(Rule):
-    """Make a URL with another one in its path that other one.
+    """Replace a URL that has another URL in its path by that other URL.
 
-    What it does: where segments of the path begin with ``http://`` or ``https://``,
-    ``unwrap`` takes the URL to be what begins with the last of them, query and fragment
-    included. A URL in the query, as in ``?url=http://...``, stays. Then the rules for the
-    URL that was found apply, and not those for the outer one.
+    What it does: where segments of the path begin with ``http://`` or ``https://``, ``unwrap``
+    takes what begins with the last of them, query and fragment included, for the URL. The rules
+    for that URL then apply, not those for the outer one. A URL in the query, as in
+    ``?url=http://...``, is left alone.
 
-    Why it is safe: an absolute link that a template glued
-    to the address of its page leads to nothing else; and where the outer
-    site is a counter of clicks, it redirects there.
+    Why it is safe: an absolute link that a template appended to the address of its page leads
+    nowhere else; and where the outer site counts clicks, it redirects to the inner URL.
 
-    When it is wrong: the outer site shows something of its own about the inner URL: web
-    archives, proxies, translations, validators. Their pages would be taken for those of
-    other sites. Give it for the domains that need it.
+    When it is wrong: the outer site shows something of its own about the inner URL, as web
+    archives, proxies, translators and validators do. Their pages would be taken for those of
+    other sites. Set it only for the domains that need it.
     """
 
     name = "nested_url"
@@ -92,17 +91,17 @@ class NestedUrl(Rule):
 
 
 class UnwrapParams(Rule):
-    """Make a URL with another one in a parameter that other one.
+    """Replace a URL that has another URL in a parameter by that other URL.
 
-    What it does: where one of these parameters, ``*`` in a name standing for any text, is an
-    absolute URL, as in ``/out?url=https%3A%2F%2Fexample.org%2Fa``, takes the URL to be that one.
-    Of several the first counts. Then the rules for the URL that was found apply.
+    What it does: where one of these parameters is an absolute URL, as in
+    ``/out?url=https%3A%2F%2Fexample.org%2Fa``, takes that for the URL; the first one, if there are
+    several. The rules for that URL then apply. ``*`` in a name stands for any text.
 
     Why it is safe: a script that counts clicks and redirects has no page of its own.
 
     When it is wrong: the outer site shows something of its own about the inner URL: a form to
-    share it, a preview, a translation, a log-in that leads there afterwards (``next``, ``return``).
-    Then the page itself is lost. Give it for the path of the script that redirects.
+    share it, a preview, a translation, a login page that leads there afterwards (``next``,
+    ``return``). Then that page is lost. Set it for the path of the script that redirects.
     """
 
     name = "unwrap_params"
@@ -166,17 +165,17 @@ class UnwrapParams(Rule):
 
 
 class Amp(Rule):
-    """Make a page of an AMP cache the page of its site.
+    """Replace the URL of a page in an AMP cache by its URL on the site.
 
     What it does: ``https://example-com.cdn.ampproject.org/c/s/example.com/a`` becomes
-    ``https://example.com/a``, without the ``s`` it is ``http``; so does ``/amp/s/example.com/a`` on
-    a host of Google. For pages that the site itself has for AMP there are ``drop_labels``,
-    ``drop_params`` and ``rewrite_path``.
+    ``https://example.com/a``, or ``http`` without the ``s``; so does ``/amp/s/example.com/a`` on a
+    Google host. For AMP pages on the site itself, use ``drop_labels``, ``drop_params`` or
+    ``rewrite_path``.
 
-    Why it is safe: the cache hands out what the site has at that address (Google's documentation
-    of the AMP Cache, "AMP Cache URL format").
+    Why it is safe: the cache serves what the site has at that address (Google's documentation of
+    the AMP Cache, "AMP Cache URL format").
 
-    When it is wrong: the site answers a crawler otherwise than the cache.
+    When it is wrong: the site answers a crawler differently than the cache does.
     """
 
     name = "amp"

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 class NameCase(Option):
-    """Find names in any case.
+    """Match names in any case.
 
-    What it does: with ``ignore``, the names of parameters in ``drop_params``, ``keep_params``,
-    ``default_params``, ``lower_values``, ``drop_values``, ``unwrap_params``, ``path_params`` and
-    the list of tracking parameters, and the file names in ``directory_index``, hold in any case.
-    What stays in the URL is left as it is: ``?ID=1`` and ``?id=1`` are still two.
+    What it does: with ``ignore``, names match in any case: those of parameters in ``drop_params``,
+    ``keep_params``, ``default_params``, ``lower_values``, ``drop_values``, ``unwrap_params``,
+    ``path_params`` and the list of tracking parameters, and the file names in ``directory_index``.
+    What stays in the URL is not changed: ``?ID=1`` and ``?id=1`` are still two URLs.
 
-    Why it is safe: what a name is listed for holds on a server that does not tell its spellings
-    apart, and on most others only one of them is ever linked.
+    Why it is safe: if the server ignores case, what is true of a name is true of all its spellings;
+    and on most others only one of them is ever linked.
 
-    When it is wrong: a server tells them apart and uses both, as short names often are: ``p``
-    for a page and ``P`` for a product.
+    When it is wrong: a server tells them apart and uses both, as it may with short names: ``p`` for
+    a page and ``P`` for a product.
     """
 
     name = "name_case"
@@ -54,12 +54,12 @@ class NameCase(Option):
 class ParamCase(Rule):
     """Write the names of parameters in lower case.
 
-    What it does: ``?ID=1`` becomes ``?id=1``; values keep their case. The names in other
-    options then hold in any case; templates are to be given in lower case. To find names in
-    any case and leave them as they are, there is ``name_case``.
+    What it does: ``?ID=1`` becomes ``?id=1``; values keep their case. The names in other options
+    then match in any case, but templates have to be written in lower case. To match names in any
+    case without changing them, use ``name_case``.
 
-    Why it is safe: ASP and ASP.NET, ColdFusion and other servers of that family do not
-    tell them apart, and sites on them link ``?Id=`` and ``?id=``.
+    Why it is safe: ASP, ASP.NET, ColdFusion and similar servers ignore the case of names, and sites
+    on them link both ``?Id=`` and ``?id=``.
 
     When it is wrong: everywhere else. PHP, Java and Python tell them apart.
     """

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 class LowerValues(Rule):
     """Write the values of these parameters in lower case.
 
-    What it does: of ``["lang"]`` ``?lang=EN`` becomes ``?lang=en``. ``*`` in a name stands for
+    What it does: with ``["lang"]``, ``?lang=EN`` becomes ``?lang=en``. ``*`` in a name stands for
     any text; names keep their case.
 
-    Why it is safe: languages, countries, colours and host names are read in any case by nearly
-    everybody who reads them.
+    Why it is safe: nearly every server accepts languages, countries, colours and host names in any
+    case.
 
-    When it is wrong: the value is an id in which case counts, as in short links, or a title.
+    When it is wrong: the value is an id in which case matters, as in short links, or a title.
     """
 
     name = "lower_values"
@@ -77,17 +77,17 @@ class LowerValues(Rule):
 
 
 class DropValues(ParameterRule):
-    """Drop parameters whose values look like this.
+    """Drop parameters whose values have a given shape.
 
-    What it does: drops a parameter of a name in the mapping where its value has the shape that
-    is given there: ``digits``, ``hex`` or ``alnum`` (letters and digits), each of any length, of
-    one (``hex{32}``) or of a range (``hex{32-40}``), or ``uuid``. ``*`` in a name stands for any
-    text; the last name that fits decides. Not from a URL that carries a signature of itself.
+    What it does: drops a parameter that is named in the mapping if its value has the shape given
+    there: ``digits``, ``hex`` or ``alnum`` (letters and digits), of any length, of one length
+    (``hex{32}``) or of a range (``hex{32-40}``), or ``uuid``. ``*`` in a name stands for any text;
+    the last name that matches decides. Does nothing to a URL that carries its own signature.
 
-    Why it is safe: a session id has a fixed length and no meaning, and what else stands under a
-    short name like ``s`` looks otherwise.
+    Why it is safe: a session id has a fixed length and no meaning, and whatever else has a short
+    name like ``s`` looks different.
 
-    When it is wrong: a page is selected by a hash or a number of that length.
+    When it is wrong: a hash or a number of that length selects the page.
     """
 
     name = "drop_values"

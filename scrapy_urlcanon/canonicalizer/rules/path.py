@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 class DuplicateSlashes(PathRule):
-    """Make several slashes in a row one.
+    """Collapse several slashes in a row into one.
 
-    What it does: ``//`` in the path becomes ``/``, but not after a colon, where a URL may
-    be embedded in the path.
+    What it does: ``//`` in the path becomes ``/``, except after a colon, where a URL may be
+    embedded in the path.
 
-    Why it is safe: servers that map paths to files ignore the difference, and the second
-    slash is usually a template that joined two parts carelessly.
+    Why it is safe: servers that map paths to files ignore the difference, and the second slash
+    usually comes from a template that joined two parts carelessly.
 
-    When it is wrong: an empty segment means something, as in some archives, proxies and
-    object stores, whose keys may hold ``//``.
+    When it is wrong: an empty segment means something, as in some archives, proxies and object
+    stores, whose keys may contain ``//``.
     """
 
     name = "duplicate_slashes"
@@ -55,16 +55,16 @@ class DuplicateSlashes(PathRule):
 
 
 class DirectoryIndex(PathRule):
-    """Make the index file of a directory and the directory one.
+    """Treat a directory and its index file as one.
 
-    What it does: drops the last segment of the path where it is one of the file names,
-    letter by letter; the slash before it stays.
+    What it does: drops the last segment of the path if it is exactly one of these file names; the
+    slash before it stays.
 
-    Why it is safe: for a listed name, ``/`` and ``/index.html`` are the same file on a
-    server that is configured so, and sites link both.
+    Why it is safe: on a server configured that way, ``/`` and ``/index.html`` are the same file,
+    and sites link both.
 
-    When it is wrong: the directory is answered by something else than that file: of
-    ``index.html`` and ``index.php`` in one directory only one is its index.
+    When it is wrong: something other than that file answers for the directory: of ``index.html``
+    and ``index.php`` in one directory, only one is its index.
     """
 
     name = "directory_index"
@@ -131,15 +131,15 @@ class DirectoryIndex(PathRule):
 
 
 class TrailingSlash(PathRule):
-    """Make ``/a`` and ``/a/`` one.
+    """Treat ``/a`` and ``/a/`` as one.
 
-    What it does: ``strip`` drops the slashes at the end of the path, ``add`` puts one
-    there unless the last segment looks like a file (it has a dot in it). The path ``/`` stays.
+    What it does: ``strip`` drops the slashes at the end of the path. ``add`` adds one, unless the
+    last segment looks like a file (it contains a dot). The path ``/`` stays.
 
     Why it is safe: most frameworks answer both, or redirect one to the other.
 
-    When it is wrong: a server that maps paths to files, where ``/a`` may be a file and
-    ``/a/`` a directory, or where only one of the two exists and the other is a 404.
+    When it is wrong: on a server that maps paths to files, ``/a`` may be a file and ``/a/`` a
+    directory; or only one of the two exists and the other is a 404.
     """
 
     name = "trailing_slash"
@@ -170,15 +170,14 @@ class TrailingSlash(PathRule):
 class PathCase(PathRule):
     """Write the path in lower case.
 
-    What it does: ``/Alexander`` becomes ``/alexander``, and ``/%C3%89t%C3%A9`` (``/Été``)
-    ``/%C3%A9t%C3%A9``. Letters that are percent-encoded in another encoding than UTF-8 keep
-    their case.
+    What it does: ``/Alexander`` becomes ``/alexander``, and ``/%C3%89t%C3%A9`` (``/Été``) becomes
+    ``/%C3%A9t%C3%A9``. Letters percent-encoded in another encoding than UTF-8 keep their case.
 
-    Why it is safe: where the server does not tell upper from lower case, as IIS on
-    Windows, sites link one page in several spellings.
+    Why it is safe: where the server ignores case, as IIS on Windows does, sites link one page in
+    several spellings.
 
-    When it is wrong: nearly everywhere else. ``/ALexander`` and ``/Alexander`` are two
-    articles of a wiki, and short links differ in nothing but case.
+    When it is wrong: nearly everywhere else. ``/ALexander`` and ``/Alexander`` are two articles of
+    a wiki, and short links differ in nothing but case.
     """
 
     name = "path_case"
@@ -197,14 +196,14 @@ class PathCase(PathRule):
 
 
 class CookielessSession(PathRule):
-    """Drop the session that ASP.NET puts into the path.
+    """Drop the session id that ASP.NET puts into the path.
 
-    What it does: drops a segment like ``(S(lit3py55t21z5v55vlm25s55))``, in which each of ``A``,
-    ``F``, ``S`` and ``X`` may stand with what belongs to it, and one of 24 letters and digits in
-    parentheses, as the first release wrote it, where another segment follows.
+    What it does: drops a segment like ``(S(lit3py55t21z5v55vlm25s55))``, which may hold ``A``,
+    ``F``, ``S`` and ``X``, each with its value. A segment of 24 letters and digits in parentheses,
+    the form of the first release, is dropped if another segment follows.
 
-    Why it is safe: the server takes it out before anything else sees the path, and gives each
-    visitor without cookies another one; a crawler may get one for every link.
+    Why it is safe: the server removes it before anything else sees the path, and gives each visitor
+    without cookies a new one; a crawler may get one for every link.
 
     When it is wrong: no other server is known to make such segments.
     """
@@ -244,16 +243,16 @@ class CookielessSession(PathRule):
 
 
 class PathParams(PathRule):
-    """Drop parameters of the path.
+    """Drop parameters from the path.
 
-    What it does: drops what stands behind a ``;`` in a segment of the path (RFC 3986, 3.3)
-    where its name, up to a ``=``, is on the list; ``*`` stands for any text.
+    What it does: drops what follows a ``;`` in a segment of the path (RFC 3986, 3.3) if its name,
+    up to a ``=``, is on the list. ``*`` stands for any text.
 
     Why it is safe: servers put the session id there for visitors without cookies
     (``;jsessionid=``), and a crawler may get a new one on every page.
 
-    When it is wrong: the parameter selects content, like the version of a document or the
-    layer of a map.
+    When it is wrong: the parameter selects content, like the version of a document or the layer of
+    a map.
     """
 
     name = "path_params"

@@ -34,17 +34,16 @@ _LIST = Layer("the list of tracking parameters")
 class TrackingParams(ParameterRule):
     """Drop the parameters that only tell where a visitor came from.
 
-    What it does: drops ``utm_*`` and a list of exact names of advertising and newsletter
-    services, but not on the pages that are known to need one of them. A name in
-    ``keep_params``, or ``!name`` in ``drop_params``, is left alone, and so is a URL that
-    carries a signature of itself (``X-Amz-Signature`` and the like), which would no longer
-    be valid.
+    What it does: drops ``utm_*`` and a list of exact names used by advertising and newsletter
+    services, except on pages that are known to need one of them. A name in ``keep_params``, or
+    ``!name`` in ``drop_params``, is left alone. So is a URL that carries its own signature
+    (``X-Amz-Signature`` and the like), which would no longer be valid.
 
-    Why it is safe: the names are those that the services document, long enough that no
-    site uses them for its content; the server hands out the same page.
+    Why it is safe: the services document these names, and they are so specific that no site uses
+    them for its content; the server sends the same page without them.
 
-    When it is wrong: a site about the services themselves, or one that shows the
-    parameter on the page. Take the name back there.
+    When it is wrong: a site about those services, or one that shows the parameter on the page. Take
+    the name back there.
     """
 
     name = "tracking_params"
@@ -96,16 +95,16 @@ class TrackingParams(ParameterRule):
 class DropParams(ParameterRule):
     """Drop parameters that do not select the page.
 
-    What it does: drops the parameters of these names; ``*`` stands for any text, and
-    ``!name`` takes a name back that a lower layer or a glob lists. ``keep_params`` beats it.
-    It holds for signed URLs too: ``["X-Amz-*"]`` makes one object one URL, whoever signed it.
+    What it does: drops the parameters with these names. ``*`` stands for any text, and ``!name``
+    takes back a name that a lower layer or a glob lists. ``keep_params`` beats it. It applies to
+    signed URLs too: with ``["X-Amz-*"]`` an object has one URL, whoever signed it.
 
-    Why it is safe: it is only as safe as what you know about the site. Session ids, sort
-    orders, print views and where to return to after a login are the usual ones.
+    Why it is safe: it is only as safe as what you know about the site. Session ids, sort orders,
+    print views and where to return to after a login are the usual ones.
 
-    When it is wrong: the parameter selects content, on this site or on one page of it.
-    ``ref``, ``id``, ``view`` or ``sort`` mean something else on every site: give such names
-    for a domain, not for ``*``.
+    When it is wrong: the parameter selects content, on this site or on one page of it. ``ref``,
+    ``id``, ``view`` or ``sort`` mean something different on every site: list such names for a
+    domain, not for ``*``.
     """
 
     name = "drop_params"
@@ -166,14 +165,14 @@ class DropParams(ParameterRule):
 class KeepParams(ParameterRule):
     """Drop all parameters but these.
 
-    What it does: with a list, even an empty one, drops every parameter that is not on it
-    (``*`` stands for any text), a signature among them. With None every parameter stays.
+    What it does: with a list, even an empty one, drops every parameter that is not on it (``*``
+    stands for any text), including signatures. With None, every parameter stays.
 
-    Why it is safe: on a site whose pages you know, what selects a page is a short list,
-    and what does not select one grows every month.
+    Why it is safe: on a site that you know, the parameters that select a page are few, and those
+    that do not grow in number every month.
 
-    When it is wrong: a page of the site that you did not think of needs another
-    parameter. Give it for a path, not for a domain, where you can.
+    When it is wrong: a page of the site that you did not think of needs another parameter. Set it
+    for a path, not for a domain, where you can.
     """
 
     name = "keep_params"
@@ -214,13 +213,13 @@ class KeepParams(ParameterRule):
 class DefaultParams(ParameterRule):
     """Drop parameters that have their default value.
 
-    What it does: drops a parameter where its value is the given one, letter by letter; not
-    from a URL that carries a signature of itself.
+    What it does: drops a parameter if its value is exactly the one given. Does nothing to a URL
+    that carries its own signature.
 
-    Why it is safe: ``?sort=ascending`` and no ``sort`` at all are the same page, if that
-    is what the site does without it.
+    Why it is safe: ``?sort=ascending`` and no ``sort`` at all are the same page, if that is what
+    the site does without it.
 
-    When it is wrong: the default differs between the pages of a site or between visitors.
+    When it is wrong: the default differs between pages of the site, or between visitors.
     """
 
     name = "default_params"
@@ -270,15 +269,15 @@ class DefaultParams(ParameterRule):
 class EmptyParams(ParameterRule):
     """Drop parameters without a value or without a name.
 
-    What it does: drops ``id=`` and ``=123``; not from a URL that carries a signature of
-    itself, and not where nothing would be left of the query: what stands there alone, as in
-    ``?Page:Name`` of some wikis, is the page. So is what looks like a path, as in
-    ``?12-title&page=2`` or ``?/topic/12&st=20`` of some forums.
+    What it does: drops ``id=`` and ``=123``. Does nothing to a URL that carries its own signature,
+    or if nothing would be left of the query: what stands there alone, as in ``?Page:Name`` of some
+    wikis, is the page. So is what looks like a path, as in ``?12-title&page=2`` or
+    ``?/topic/12&st=20`` of some forums.
 
-    Why it is safe: a form that was sent with an empty field, or a template that had
-    nothing to put there.
+    Why it is safe: it comes from a form with an empty field, or a template that had nothing to put
+    there.
 
-    When it is wrong: the name alone selects the page beside other parameters, as in
+    When it is wrong: the name alone selects the page, next to other parameters, as in
     ``?id=1&print``.
     """
 
@@ -310,13 +309,13 @@ class EmptyParams(ParameterRule):
 
 
 class RepeatedParams(Rule):
-    """Drop parameters that stand in the query before, with the same value.
+    """Drop parameters that repeat an earlier one with the same value.
 
-    What it does: keeps the first of several that are the same; not in a URL that carries a
-    signature of itself.
+    What it does: keeps the first of several that are the same. Does nothing to a URL that carries
+    its own signature.
 
-    Why it is safe: a filter that is chosen twice filters no more. Some sites add theirs to
-    the URL at each click, so that a crawler never comes to an end.
+    Why it is safe: choosing a filter twice does not filter more. Some sites add the filter to the
+    URL again at each click, so that a crawl never ends.
 
     When it is wrong: the server counts them.
     """
@@ -353,10 +352,10 @@ class SortQuery(Rule):
 
     What it does: sorts them as text, by name and then by value.
 
-    Why it is safe: nearly every server reads them by name. Scrapy does the same.
+    Why it is safe: nearly every server looks them up by name. Scrapy does the same.
 
-    When it is wrong: the order of several parameters of one name means something, or the
-    server reads the query as one text.
+    When it is wrong: the order of several parameters with one name means something, or the server
+    reads the query as one text.
     """
 
     name = "sort_query"

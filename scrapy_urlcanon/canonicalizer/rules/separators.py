@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 class EscapedAmpersand(Rule):
-    """Take ``&amp;`` for the ``&`` that it is in HTML.
+    """Read ``&amp;`` as ``&``.
 
     What it does: with ``decode``, ``?a=1&amp;b=2`` becomes ``?a=1&b=2``, however often the
     ampersand was escaped (``&amp;amp;``).
 
-    Why it is safe: it is a link that a template or an editor escaped once more than it was
-    read; no server names a parameter ``amp;b``, and many take it for ``b``.
+    Why it is safe: such a link was escaped once too often by a template or an editor. No server
+    has a parameter named ``amp;b``, and many read it as ``b``.
 
-    When it is wrong: the server does not, and hands out another page under such a link, in which
-    what stands behind the first ``&`` does not count.
+    When it is wrong: the server does not, ignores what follows the first ``&`` of such a link, and
+    so answers it with another page.
     """
 
     name = "escaped_ampersand"
@@ -56,16 +56,16 @@ class EscapedAmpersand(Rule):
 
 
 class QuerySeparator(Rule):
-    """Take ``;`` for a separator of parameters.
+    """Read ``;`` as a separator of parameters, as well as ``&``.
 
-    What it does: with ``;``, parameters are separated by ``;`` as well as by ``&``, and by
-    ``&`` in the canonical URL. A ``;`` that is percent-encoded separates nothing. With
-    ``&``, what follows a ``;`` is a part of the value, as for browsers, and for Scrapy.
+    What it does: with ``;``, both separate parameters, and the canonical URL has ``&``. A
+    percent-encoded ``;`` separates nothing. With ``&``, a ``;`` is part of the value, as it is for
+    browsers and for Scrapy.
 
-    Why it is safe: HTML 4.01 (appendix B.2.2) asked servers to support both, because ``&``
-    has to be escaped in HTML, and those that do hand out the same page.
+    Why it is safe: HTML 4.01 (appendix B.2.2) asked servers to support both, because ``&`` has to
+    be escaped in HTML. Those that do answer both with the same page.
 
-    When it is wrong: the server does not, and the ``;`` belongs to a value.
+    When it is wrong: the server does not support it, and the ``;`` belongs to a value.
     """
 
     name = "query_separator"

@@ -18,31 +18,31 @@ if TYPE_CHECKING:
 
 
 class RewritePath(Rule):
-    """Give the path, and parameters, another shape.
+    """Rewrite the path, and parameters, from one shape to another.
 
-    What it does: takes pairs of templates. A URL that has the shape of the first one gets
-    that of the second, with what was found in the named places; the order of parameters
-    makes no difference, and those that the first template does not name stay. A place
-    ``{name}`` takes one or more characters: all but ``/``, or those of its class, as in
-    ``{isbn:digits}``: ``digits``, ``hex``, ``slug`` (letters, digits, ``-``, ``_`` and what
-    is percent-encoded), ``path`` (``/`` too), or one of several texts, as in
-    ``{lang:en|de}``. A literal brace is ``%7B`` or ``%7D``. What stands behind the ``?``
-    without a ``=`` may have places too, and is read as a path is.
+    What it does: takes pairs of templates. A URL that has the shape of the first is rewritten to
+    that of the second, with what was found in the named places. The order of parameters makes no
+    difference, and those that the first template does not name stay. A place ``{name}`` takes one
+    or more characters: any but ``/``, or those of its class, as in ``{isbn:digits}``. The classes
+    are ``digits``, ``hex``, ``slug`` (letters, digits, ``-``, ``_`` and what is percent-encoded),
+    ``path`` (``/`` too), and a choice of texts, as in ``{lang:en|de}``. A literal brace is written
+    ``%7B`` or ``%7D``. What follows the ``?`` without a ``=`` may have places too, and is read like
+    a path.
 
-    A pair is applied once to a URL: where what it made would have the shape of its first template
-    again, the URL is left as it is, since what is dropped next may be no page number any more.
+    A pair is applied once to a URL. If the result still had the shape of the first template, the
+    URL is left as it is, since what would be dropped next may no longer be a page number.
 
-    A pair is refused where it is ambiguous where a place ends; where the two shapes never
-    settle; and where it loses what may tell pages apart: a place that the second template
-    does not have may be text for readers (no class, ``slug`` or ``path``). If it takes
-    ``digits``, ``hex`` or a choice, or stands in a parameter, its name must begin with
-    ``_`` to say that it is dropped on purpose.
+    A pair is refused if it is ambiguous where a place ends, if rewriting with it would never come
+    to an end, or if it loses what may tell pages apart: a place that the second template does not
+    have may only be text for readers (no class, ``slug`` or ``path``). If it takes ``digits``,
+    ``hex`` or a choice, or is in a parameter, its name must begin with ``_`` to say that it is
+    dropped on purpose.
 
-    Why it is safe: the site itself maps both shapes to one page, because it has a router,
-    or reads nothing but the number of a path with a title in it.
+    Why it is safe: the site itself maps both shapes to one page, because it has a router, or reads
+    only the number in a path that also has a title.
 
-    When it is wrong: the text that is dropped selects the page on some of the paths that
-    have this shape. Make the template as narrow as the class of URLs that you know.
+    When it is wrong: on some of the paths with this shape, the text that is dropped selects the
+    page. Make the template as narrow as the set of URLs that you know.
     """
 
     name = "rewrite_path"
@@ -174,18 +174,18 @@ class RewritePath(Rule):
 class Skip(Option):
     """Do not fetch URLs of these shapes at all.
 
-    What it does: takes templates, as ``rewrite_path`` does. A GET or HEAD request whose
-    canonical URL has the shape of one is not fetched, unless it is not to be filtered
-    (``dont_filter``, as for the start URLs). A parameter that the template does not name
-    makes another shape. The canonical URL is what it is without this option.
+    What it does: takes templates, as ``rewrite_path`` does. A GET or HEAD request whose canonical
+    URL has one of these shapes is not fetched, unless it bypasses the filter (``dont_filter``, as
+    start URLs do). A URL with a parameter that the template does not name has another shape. The
+    option does not change the canonical URL.
 
-    Why it is safe: the page is always found under another URL as well, though none can be
+    Why it is safe: the page is always found under another URL as well, though that cannot be
     computed from this one: ``/?p=17`` redirects to the article that every list links.
 
-    When it is wrong: for some of the URLs of that shape the other one is never linked.
-    What is skipped is not seen at all, and that does not come out by itself. With
-    ``URLCANON_AUDIT`` some of it is fetched, to see whether its pages are found, and where
-    ``URLCANON_SKIP_PLACES`` has the other URL, that is fetched.
+    When it is wrong: for some of the URLs of that shape, the other one is never linked. What is
+    skipped is never seen, so this does not show by itself. With ``URLCANON_AUDIT`` some of these
+    URLs are fetched, to see whether their pages are found; and where ``URLCANON_SKIP_PLACES`` has
+    the other URL, that is fetched.
     """
 
     name = SKIP
