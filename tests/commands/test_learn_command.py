@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from broken_inputs import broken_gzip, broken_store
 from command_line import HEADER, ScrapyProcess, rows, scrapy, urlcanon
 from demo import crawl
 from loopback import Loopback
@@ -22,7 +23,6 @@ from scrapy_urlcanon.commands.learned_rules import show_learned
 from scrapy_urlcanon.learn import Evidence, Learned, LearnedRule, Observation, learn
 from scrapy_urlcanon.learn.store import ObservationStore
 from scrapy_urlcanon.learn.store_file import VERSION
-from scrapy_urlcanon.pages.page import Page
 from scrapy_urlcanon.report.screen import Screen
 
 
@@ -396,22 +396,6 @@ def newer_store(path, version=99):
 
 def older_store(path):
     newer_store(path, 1)
-
-
-def broken_gzip(path):
-    data = bytearray(gzip.compress(f"{HEADER}\n".encode() * 50))
-    data[10:30] = b"\xff" * 20
-    path.write_bytes(data)
-
-
-def broken_store(path):
-    with ObservationStore(path) as store:
-        for number in range(300):
-            store.add(Page(f"http://a.example/{number}", b"x", f"<p>{number} x"), status=200)
-    data = bytearray(path.read_bytes())
-    start = 4 * int.from_bytes(data[16:18], "big")  # the size of a page, in SQLite's header
-    data[start:] = b"\xff" * (len(data) - start)
-    path.write_bytes(data)
 
 
 @pytest.mark.parametrize(

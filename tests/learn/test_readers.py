@@ -7,12 +7,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from broken_inputs import broken_gzip, broken_store
 
 from scrapy_urlcanon.exceptions import InputError
 from scrapy_urlcanon.learn import Observation
 from scrapy_urlcanon.learn.readers import format_of, read
-from scrapy_urlcanon.learn.store import ObservationStore
-from scrapy_urlcanon.pages.page import Page
 
 DIGEST = "d7a8fbb307d7809469ca9abcb0082e4f8d5651e4"
 
@@ -271,10 +270,8 @@ def test_missing_input_is_an_error():
 
 def test_broken_gzip_is_an_error(tmp_path):
     """It is named, whatever reads it: no caller has to know what is beneath."""
-    data = bytearray(gzip.compress(b"url\n" * 500))
-    data[10:30] = b"\xff" * 20
     path = tmp_path / "o"
-    path.write_bytes(data)
+    broken_gzip(path)
     with pytest.raises(InputError, match="o: cannot be read"):
         format_of(path)
 
@@ -282,13 +279,7 @@ def test_broken_gzip_is_an_error(tmp_path):
 def test_broken_store_is_an_error(tmp_path):
     """What SQLite finds half way is said as what any other input does wrong."""
     path = tmp_path / "o.sqlite"
-    with ObservationStore(path) as store:
-        for number in range(300):
-            store.add(Page(f"http://a.example/{number}", b"x", f"<p>{number} x"), status=200)
-    data = bytearray(path.read_bytes())
-    start = 4 * int.from_bytes(data[16:18], "big")  # the size of a page, in SQLite's header
-    data[start:] = b"\xff" * (len(data) - start)
-    path.write_bytes(data)
+    broken_store(path)
     with pytest.raises(InputError, match="cannot be read to its end"):
         read_all(path)
 
