@@ -122,12 +122,13 @@ def _show_urls(learned: Learned, screen: Screen) -> None:
     """Print how many URLs were seen, and of how many what they show says little or nothing."""
     screen.line(
         f"{count_of(learned.urls, 'URL')} on {count_of(learned.domains, 'domain')}; "
-        f"{learned.redundant:,} of them {_show(learned.redundant)} a page that another one shows."
+        f"{learned.redundant:,} of them {_show(learned.redundant)} a page that another URL shows "
+        "too."
     )
     if learned.crowded:
         these = f"{learned.crowded:,} of these {_show(learned.crowded)}"
         screen.line(
-            f"{these} a page that more than {SINK_SIZE} URLs show; if it is a log-in form or an "
+            f"{these} a page that more than {SINK_SIZE} URLs show; if it is a login form or an "
             "error, it proves no rule by itself"
         )
     if learned.silent:
@@ -151,7 +152,7 @@ def _show_rule_for(left: Unexplained, configured: Canonicalizer, screen: Screen)
     crawl refutes, or that takes a path in the query for a name.
     """
     if len(set(map(configured.canonicalize, left.example))) == 1:
-        screen.line("  the settings make them one")
+        screen.line("  the settings merge them")
         return
     both = pair(Canonicalizer(), *left.example)
     dropped = {name for options in both.joined_by for name in options.get("drop_params", ())}
@@ -159,7 +160,7 @@ def _show_rule_for(left: Unexplained, configured: Canonicalizer, screen: Screen)
     named = {*left.difference.split()}.difference(kept)
     rules = [o for o in both.joined_by if named.issuperset(o.get("drop_params", ()))]
     if both.are_one:
-        screen.line("  the preset 'safe' makes them one")
+        screen.line("  the preset 'safe' merges them")
     elif rules and left.lost and "drop_params" in rules[0]:
         pages = count_of(left.lost, "other page")
         screen.line(f"  a rule for the whole site that drops it would lose {pages}")
@@ -167,9 +168,9 @@ def _show_rule_for(left: Unexplained, configured: Canonicalizer, screen: Screen)
         rule = f"URLCANON_RULES = {{{both.pattern!r}: {rules[0]!r}}}"
         screen.line("  if they are one page:  ", (rule, "cyan"))
     elif kept:
-        screen.line(f"  no rule that keeps {' and '.join(kept)} would make them one")
+        screen.line(f"  no rule that keeps {' and '.join(kept)} would merge them")
     else:
-        screen.line("  only a template could make them one: rewrite_path or skip")
+        screen.line("  only a template could merge them: rewrite_path or skip")
 
 
 def _show_skips(skips: list[LearnedRule], screen: Screen) -> None:

@@ -108,7 +108,7 @@ def test_what_is_left_is_told(tmp_path):
     ("queries", "expected"),
     [
         (("rev=1", "rev=2", "rev=3", "rev=4"), "that drops it would lose 2 other pages\n"),
-        (("/7/red", "/8/red"), "only a template could make them one: rewrite_path or skip\n"),
+        (("/7/red", "/8/red"), "only a template could merge them: rewrite_path or skip\n"),
     ],
 )
 def test_no_rule_is_proposed_that_the_crawl_refutes(tmp_path, queries, expected):
@@ -123,10 +123,10 @@ def test_no_rule_is_proposed_that_the_crawl_refutes(tmp_path, queries, expected)
 @pytest.mark.parametrize(
     ("other", "expected"),
     [
-        ("http://a.example/node/5?gclid=1", "the preset 'safe' makes them one"),
+        ("http://a.example/node/5?gclid=1", "the preset 'safe' merges them"),
         (
             "http://a.example/one/7/x-8",
-            "only a template could make them one: rewrite_path or skip\n",
+            "only a template could merge them: rewrite_path or skip\n",
         ),
         (
             "http://a.example/node/5?lang=en",
@@ -134,7 +134,7 @@ def test_no_rule_is_proposed_that_the_crawl_refutes(tmp_path, queries, expected)
         ),
         (
             "http://a.example/node/5?lang=en&v=2",
-            "no rule that keeps lang would make them one",
+            "no rule that keeps lang would merge them",
         ),
     ],
 )
@@ -156,7 +156,7 @@ def test_what_the_settings_explain_needs_no_rule(tmp_path):
     rules = "URLCANON_RULES={'a.example': {'drop_params': ['lang', 'v']}}".replace("'", '"')
     result = urlcanon("learn", path, "-o", "urlcanon.toml", "-s", rules, cwd=tmp_path)
     assert "not explained: 1 on a.example" in result.stdout
-    assert "  the settings make them one\n" in result.stdout
+    assert "  the settings merge them\n" in result.stdout
 
 
 @pytest.mark.parametrize(("header", "is_told"), [("url\tsha1", True), ("url\tmain_sha1", False)])
@@ -373,7 +373,9 @@ def test_one_url_shows_and_two_show():
     pages = [Observation(f"http://a.example/{n}", main_sha1="7" * 40) for n in range(2)]
     shown = io.StringIO()
     show_learned(learn(pages), Counter(), Screen(Console(file=shown)), configured=Canonicalizer())
-    assert "2 URLs on 1 domain; 1 of them shows a page that another one shows" in shown.getvalue()
+    assert (
+        "2 URLs on 1 domain; 1 of them shows a page that another URL shows too" in shown.getvalue()
+    )
 
 
 def test_bad_rows_are_counted(tmp_path, observations):
