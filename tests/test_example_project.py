@@ -59,5 +59,5 @@ def test_demo_shows_a_rule_what_was_learned_and_the_next_step(demo):
     (command,) = [line for line in demo.splitlines() if "urlcanon explain" in line]
     arguments = shlex.split(command)[1:]
     explained = scrapy(*arguments, cwd=EXAMPLE_PROJECT)
-    assert "They are one." in explained.stdout
+    assert "Same canonical URL." in explained.stdout
     assert "drop_params (URLCANON_RULES['shop.example/forum/']" in explained.stdout

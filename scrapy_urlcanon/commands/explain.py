@@ -47,7 +47,7 @@ class Explain(Action):
 Show how each URL becomes its canonical form: every normalization and option that
 changed it, in order, and the layer of the configuration that turned it on. For two URLs
 it also says whether they are one, and if not, what keeps them apart and which options
-would join them. If the add-on is off in this project, it says so, and the exit status is 1.
+would merge them. If the add-on is off in this project, it says so, and the exit status is 1.
 
   scrapy urlcanon explain 'http://www.example.com:80/?utm_source=x&b=2&a=1#top'
   scrapy urlcanon explain 'http://example.com/?sid=1' 'http://example.com/'
@@ -160,17 +160,17 @@ def _show_verdict(both: Pair, screen: Screen) -> None:
     screen.line()
     if both.are_one:
         rules = ", ".join(f"{option} ({layer})" for option, layer in both.rules.items())
-        screen.line(("They are one.", "bold green"))
-        screen.line(f"  by {rules}" if rules else "  the very same URL")
+        screen.line(("Same canonical URL.", "bold green"))
+        screen.line(f"  by {rules}" if rules else "  both URLs are the same")
         return
-    screen.line(("They are two.", "bold yellow"))
+    screen.line(("Different canonical URLs.", "bold yellow"))
     canonical = screen.marked(both.first.canonical, both.second.canonical)
     screen.line("  kept apart by  ", canonical)
     if not both.joined_by:
-        screen.line("  no single option, and no combination that was tried, would join them")
+        screen.line("  no single option, and no combination that was tried, would merge them")
         return
     for number, options in enumerate(both.joined_by):
         rule = f"URLCANON_RULES = {{{both.pattern!r}: {options!r}}}"
-        screen.line("  or with        " if number else "  one with       ", (rule, "cyan"))
+        screen.line("  or with        " if number else "  merged with    ", (rule, "cyan"))
     names = ", ".join(dict.fromkeys(name for options in both.joined_by for name in options))
     screen.line((f"  `scrapy urlcanon rules NAME` says when that is wrong: {names}", "dim"))

@@ -108,7 +108,7 @@ def test_explain_of_two_urls_says_that_they_are_one():
         "https://www.shop.example/a",
         "  www  https://shop.example/a  (URLCANON_RULES['shop.example'])",
         "",
-        "They are one.",
+        "Same canonical URL.",
         "  by drop_params (URLCANON_RULES['shop.example']), www (URLCANON_RULES['shop.example'])",
     ]
 
@@ -117,9 +117,9 @@ def test_explain_of_two_urls_says_what_would_join_them():
     """The difference is marked, and each rule that would join them is there to be copied."""
     output = explain("http://e.com/?x=1", "http://e.com/")
     assert output.splitlines()[-5:] == [
-        "They are two.",
+        "Different canonical URLs.",
         "  kept apart by  http://e.com/[-?x=1-]",
-        "  one with       URLCANON_RULES = {'e.com': {'drop_params': ['x']}}",
+        "  merged with    URLCANON_RULES = {'e.com': {'drop_params': ['x']}}",
         "  or with        URLCANON_RULES = {'e.com': {'default_params': {'x': '1'}}}",
         "  `scrapy urlcanon rules NAME` says when that is wrong: drop_params, default_params",
     ]

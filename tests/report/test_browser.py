@@ -283,7 +283,7 @@ def test_domain_leads_to_its_pages(show, changed, report):
     shown = css(browser, ".group")
     assert {group.get_attribute("data-domain") for group in shown} == {"example.org"}
     assert len(shown) == 20
-    assert css(browser, "[data-only]")[0].text == "Those of example.org alone. Show all pages"
+    assert css(browser, "[data-only]")[0].text == "Only those of example.org. Show all pages"
     browser.switch_to.active_element.send_keys("\n")
     assert {group.get_attribute("data-domain") for group in css(browser, ".group")} == {
         "example.com",

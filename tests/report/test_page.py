@@ -110,7 +110,7 @@ def test_that_something_is_redacted_is_said_where_something_is(report, changed):
     variant = Variant("http://example.com/?sid=***", 1, (), alike=2)
     hidden = changed(groups=(Group("http://example.com/", "example.com", 1, 1, (variant,)),))
     text = " ".join(Page(to_html(hidden)).text.split())
-    assert "http://example.com/?sid=*** no. 2 that reads so" in text
+    assert "http://example.com/?sid=*** no. 2 that reads the same" in text
     assert "Where *** stands, userinfo or the value of a parameter" in text
 
 

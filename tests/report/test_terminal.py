@@ -203,7 +203,7 @@ def test_ways_to_a_variant_and_what_tells_it_from_its_like_are_said(changed):
         Variant(f"{PAGE}?sid=***", 1, (), redirected_from=f"{PAGE}?go", alike=n) for n in (1, 2)
     )
     text = shown(show_report, changed(groups=(Group(PAGE, "example.com", 2, 2, variants),)))
-    assert "[-?sid=***-]  (no. 2 that reads so)" in text
+    assert "[-?sid=***-]  (no. 2 that reads the same)" in text
     assert text.count(f"redirected from {PAGE}?go") == 2
 
 

@@ -258,7 +258,7 @@ def _show_group(group: Group, screen: Screen) -> None:
 
 
 def _written_number(row: Group | Variant) -> str:
-    return f"  (no. {row.alike} that reads so)" if row.alike else ""
+    return f"  (no. {row.alike} that reads the same)" if row.alike else ""
 
 
 def _ways_to(variant: Variant) -> Iterator[str]:
