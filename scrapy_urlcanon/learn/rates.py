@@ -9,7 +9,13 @@ from math import log
 from operator import add, mul
 from typing import TYPE_CHECKING, NamedTuple
 
-from scrapy_urlcanon.confidence import at_most, at_most_drawn, binomial, lower_bound
+from scrapy_urlcanon.confidence import (
+    at_most,
+    at_most_drawn,
+    beta_binomial,
+    binomial,
+    lower_bound,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,10 +30,6 @@ MIN_AGREEING = 20
 
 #: How often captures differ at most where nothing but a candidate itself shows any that do.
 USUAL = 0.02
-
-#: What is added to the captures that differ, of those that were looked at and one more: where other
-#: candidates tell too by Jeffreys' prior; elsewhere captures that differ are rare.
-_PRIOR, _PRIOR_ALONE = 0.5, 0.1
 
 #: Captures that differ, and those that agree, which are known of a site before it was seen: a beta
 #: distribution. Of 41 archived sites whose pages declare others, most have no such pair that
@@ -57,7 +59,7 @@ class Rate(NamedTuple):
     """How often captures differ that should agree."""
 
     mean: float = 0.0
-    """What is expected; 0 where nothing tells."""
+    """What is expected, by what is known of sites too; 0 where nothing tells."""
     most: float = USUAL
     """What the URLs that other candidates make one leave possible."""
     is_alone: bool = False
@@ -65,6 +67,8 @@ class Rate(NamedTuple):
     likely: tuple[float, ...] = ()
     """How likely each of :data:`_RATES` is, by what is known of sites and of pages with few URLs;
     empty where others tell without bias."""
+    told_by: float = 0.0
+    """How many captures tell the mean, with what is known of sites; 0 where that says nothing."""
 
     def explains(self, changed: int, of: int, chance: float) -> bool:
         """Tell whether as many of some URLs may but have changed.
@@ -74,10 +78,18 @@ class Rate(NamedTuple):
 
         :param chance: how probable as many must be at the rate of the site itself.
         """
-        if 1.0 - at_most(changed - 1, of, self.mean) >= chance:
+        if 1.0 - self._fewer(changed, of) >= chance:
             return True
         by_change: float = sum(map(mul, self.likely, _likelihoods(changed, of)))
         return by_change * (1 + of // 2) >= _ODDS
+
+    def _fewer(self, changed: int, of: int) -> float:
+        """Return the probability that fewer of some URLs have changed."""
+        if not self.told_by:
+            return at_most(changed - 1, of, self.mean)
+        differ = self.mean * self.told_by
+        agree = self.told_by - differ
+        return sum(beta_binomial(count, of, differ, agree) for count in range(changed))
 
 
 NO_RATE = Rate()
@@ -157,8 +169,15 @@ class Rates:
         if agree and not self._may_be_one(agree, differ, agreeing, moved):
             most = min(most, self._bound(agree, differ))
             agreeing, moved = agreeing + agree, moved + differ
-        mean = (moved + (_PRIOR if bounds else _PRIOR_ALONE)) / (agreeing + moved + 1)
-        rate = Rate(min(mean, most) if agreeing else 0.0, most, is_alone=not bounds)
+        told_by = agreeing + moved + sum(_OF_SITES)
+        mean = (moved + _OF_SITES[0]) / told_by
+        rate = Rate(
+            min(mean, most) if agreeing else 0.0,
+            most,
+            is_alone=not bounds,
+            # What a candidate alone tells of itself leaves no room for a higher rate.
+            told_by=told_by if bounds and mean <= most else 0.0,
+        )
         if any(one.trials >= MIN_AGREEING for one in seen):
             return rate
         likely = _LIKELY

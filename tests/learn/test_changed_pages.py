@@ -209,3 +209,10 @@ def test_what_pairs_say_of_captures_holds_beside_lists_that_differ():
         for i in range(36)
     ]
     assert rules([*lists, *views, *colours]) == {"shop.example": {"drop_params": ["view"]}}
+
+
+def test_that_few_captures_agree_is_no_reason_to_expect_others_to_differ():
+    """Of twenty-one URLs that agree none differs: most sites whose captures agree change seldom."""
+    views = [*pairs("/user/{0}", "/user/{0}/friends", 6)]
+    agreeing = [see(f"/b/{i}?ref={ref}", f"page {i}") for i in range(7) for ref in "abc"]
+    assert rules([*views, *agreeing]) == {"shop.example": {"drop_params": ["ref"]}}
