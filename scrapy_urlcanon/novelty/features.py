@@ -5,29 +5,19 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 from zlib import crc32
 
-from scrapy_urlcanon.novelty.inner_loops import split_url
-from scrapy_urlcanon.novelty.packing import packed, unpacked
+from scrapy_urlcanon.novelty.inner_loops import hash_texts, note_texts, split_url
+from scrapy_urlcanon.novelty.inner_loops.in_python import RARE
+from scrapy_urlcanon.novelty.packing import BITS, MASK, SPREAD, packed, unpacked
 
 _Path: TypeAlias = "tuple[str, ...]"
 _Query: TypeAlias = "tuple[tuple[str, str], ...]"
 _Parts: TypeAlias = "tuple[str, _Path, _Query]"
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-BITS: Final = 18
-"""Features are numbers below ``2 ** BITS``; what falls on one number is learned together."""
-_MASK = (1 << BITS) - 1
-_SPREAD = 0x9E3779B1  # 2**32 / golden ratio (Knuth, TAOCP 6.4)
-
-_RARE = 4
-"""A text that fewer URLs had is taken for any rare one: it says nothing, but that it is rare, and
-whether it was met before."""
-_MOST = 255
-_HALVED = bytes(count // 2 for count in range(_MOST + 1))
+_HALVED = bytes(count // 2 for count in range(256))
 _YOUNG: Final = 1 << BITS
 """After so many texts all counts are halved. In a broad crawl each of the places would else have
 had its four texts after a million URLs, and no text would be rare."""
@@ -146,7 +136,7 @@ class KnownNumbers:
     """
 
     def __init__(self) -> None:
-        self.tags = bytearray(_MASK + 1)
+        self.tags = bytearray(MASK + 1)
         """Of what was met last at each place, by its hash: another part of that. Never more: what
         is taken for new though it was met long ago is expected as if nothing was known of it."""
 
@@ -162,7 +152,7 @@ class KnownNumbers:
             name, _, value = piece.partition("=")
             if _DIGIT.search(value):
                 number = crc32(f"{path}?{piece}".encode("utf-8", "replace"))
-                place, tag = number & _MASK, number >> 24 or 1
+                place, tag = number & MASK, number >> 24 or 1
                 if self.tags[place] == tag:
                     known.append(f"known {fold(name)}")
                 self.tags[place] = tag
@@ -185,7 +175,7 @@ class UrlFeatures:
     """
 
     def __init__(self) -> None:
-        self.counts = bytearray(_MASK + 1)
+        self.counts = bytearray(MASK + 1)
         """How often each hash was met of late, up to 255."""
         self.numbers = KnownNumbers()
         self._met = 0
@@ -216,7 +206,7 @@ class UrlFeatures:
             return known
         features, least = self._made(_parts(above, last, pairs), context, linked_by)
         # Twice as often: they are known until all counts are halved.
-        if least >= 2 * _RARE:
+        if least >= 2 * RARE:
             if len(self._known) >= _KEPT:
                 self._known.clear()
             self._known[asked] = features
@@ -235,25 +225,9 @@ class UrlFeatures:
             self._met = 0
             self.counts[:] = self.counts.translate(_HALVED)
             self._known.clear()
-        counts = self.counts
-        least = _MOST
-        fine: list[int] = []
-        for name, text in _words(path, query):
-            self._met += 1
-            begin, first, again = _word(name)
-            number, place = _of_text(begin, text, of_host)
-            count = counts[place]
-            least = min(count, least)
-            if count < _MOST:
-                counts[place] = count + 1
-            if count < _RARE:
-                # With a sign for numbers in it, it is not known to be the same text.
-                number = again if count and "#" not in text else first
-                place = (number * _SPREAD ^ of_host) >> 7 & _MASK
-            fine += (number & _MASK, place)
-        return Features(
-            coarse, _with_kind(coarse + _hashed(context, of_host) + packed(fine))
-        ), least
+        of_texts, least, number = note_texts(self.counts, path, query, of_host)
+        self._met += number
+        return Features(coarse, _with_kind(coarse + _hashed(context, of_host) + of_texts)), least
 
     def renewed(self, url: str, features: Features) -> bytes:
         """Return all *features* of *url* as they would be now, or nothing where they still are so.
@@ -279,7 +253,7 @@ class UrlFeatures:
         numbers, others = unpacked(of_texts), unpacked(own)
         for at in range(0, len(others), 2):
             # It was met once for this URL itself.
-            if self.counts[others[at + 1]] > _RARE:
+            if self.counts[others[at + 1]] > RARE:
                 numbers[at : at + 2] = others[at : at + 2]
         renewed = packed(numbers)
         return b"" if renewed == of_texts else _with_kind(features.all[:begin] + renewed)
@@ -290,23 +264,12 @@ def _of_texts(url: str) -> bytes:
     """Return the features of the texts in *url* where none is rare, packed: two of each."""
     folder, leaf, query = split_url(url)
     host, path, pairs = _parts(*_place(folder, leaf), _pairs(query))
-    of_host = _of_host(host)
-    numbers: list[int] = []
-    for name, text in _words(path, pairs):
-        number, place = _of_text(_word(name)[0], text, of_host)
-        numbers += (number & _MASK, place)
-    return packed(numbers)
-
-
-def _of_text(begin: int, text: str, of_host: int) -> tuple[int, int]:
-    """Return the checksum of *text* after *begin*, and its feature as one of the host."""
-    number = crc32(text.encode("utf-8", "replace"), begin)
-    return number, (number * _SPREAD ^ of_host) >> 7 & _MASK
+    return hash_texts(path, pairs, _of_host(host))
 
 
 def _with_kind(features: bytes) -> bytes:
     """Return packed *features*, and after them that of all of them together."""
-    return features + packed([crc32(features) & _MASK])
+    return features + packed([crc32(features) & MASK])
 
 
 # What a site has few of is kept: to hash it again for each link took most of the time.
@@ -314,20 +277,7 @@ def _with_kind(features: bytes) -> bytes:
 
 @lru_cache(_KEPT)
 def _of_host(host: str) -> int:
-    return crc32(host.encode("utf-8", "replace")) * _SPREAD
-
-
-@lru_cache(_KEPT)
-def _word(name: str) -> tuple[int, int, int]:
-    """Return the checksum that goes on with a text of this *name*, and those of rare ones.
-
-    That is of one that was never met, and of one that was met in another URL.
-    """
-    begin, first, again = (
-        crc32(text.encode("utf-8", "replace"))
-        for text in (f"{name}=", f"first {name}", f"again {name}")
-    )
-    return begin, first, again
+    return crc32(host.encode("utf-8", "replace")) * SPREAD
 
 
 @lru_cache(_KEPT)
@@ -335,7 +285,7 @@ def _hashed(texts: tuple[str, ...], of_host: int) -> bytes:
     numbers: list[int] = []
     for text in texts:
         number = crc32(text.encode("utf-8", "replace"))
-        numbers += (number & _MASK, (number * _SPREAD ^ of_host) >> 7 & _MASK)
+        numbers += (number & MASK, (number * SPREAD ^ of_host) >> 7 & MASK)
     return packed(numbers)
 
 
@@ -410,27 +360,3 @@ def _shape(  # noqa: PLR0917 - all that a shape is
     if number:
         texts += [f"names {' '.join(names)}", *(f"name {name}" for name in names)]
     return _hashed(tuple(texts), of_host)
-
-
-def _words(path: _Path, query: _Query) -> Iterator[tuple[str, str]]:
-    """Yield the texts in a URL that may be any, each after the name of what it is."""
-    for end in range(2, len(path)):
-        yield f"prefix{end}", f"/{'/'.join(path[:end])}"
-    for segment in path[1:-1]:
-        # Wherever it stands: what ``class-use`` holds is alike in each folder.
-        yield "segment", segment
-    leaf = path[-1]
-    yield "leaf", leaf
-    head = _head(leaf)
-    if head != leaf:
-        yield "head", head
-    for name, value in query:
-        yield f"value {name}", value
-        head = _head(value)
-        if head != value:
-            yield f"head {name}", head
-
-
-@lru_cache(_KEPT)
-def _head(text: str) -> str:
-    return _WORD.split(text, 1)[0]

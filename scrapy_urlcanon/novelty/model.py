@@ -6,8 +6,8 @@ from array import array
 from math import log
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.novelty.features import BITS
 from scrapy_urlcanon.novelty.inner_loops import count_on, doubt, expect, learn
+from scrapy_urlcanon.novelty.packing import BITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+BITS: Final = 18
+"""Features are numbers below ``2 ** BITS``; what falls on one number is learned together."""
+MASK: Final = (1 << BITS) - 1
+SPREAD: Final = 0x9E3779B1  # 2**32 / golden ratio (Knuth, TAOCP 6.4)
 _NUMBER: Final = "I"
 """The type code of a feature."""
 

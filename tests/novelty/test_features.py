@@ -2,8 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scrapy_urlcanon.novelty import features as module
-from scrapy_urlcanon.novelty.features import BITS, Features, UrlFeatures, fold
-from scrapy_urlcanon.novelty.packing import unpacked
+from scrapy_urlcanon.novelty.features import Features, UrlFeatures, fold
+from scrapy_urlcanon.novelty.packing import BITS, unpacked
 
 
 def of(*urls):

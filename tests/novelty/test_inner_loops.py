@@ -9,7 +9,7 @@ from without_compiled import printed_without
 
 from scrapy_urlcanon.novelty.inner_loops import in_python
 from scrapy_urlcanon.novelty.model import OnlineModel
-from scrapy_urlcanon.novelty.packing import packed
+from scrapy_urlcanon.novelty.packing import MASK, packed, unpacked
 
 compiled = pytest.importorskip(
     "scrapy_urlcanon.novelty.inner_loops.compiled",
@@ -29,6 +29,46 @@ lines = st.lists(st.tuples(hashes, hashes, st.integers(1, 9)), max_size=30)
 def test_urls_are_split_as_in_python(url):
     """Whatever the text, of one byte, two or four for each character."""
     assert compiled.split_url(url) == in_python.split_url(url)
+
+
+segments = st.text(max_size=6) | st.text("az%#n-.\u00e9\u0101\U00010100\ud800", max_size=12)
+urls = st.tuples(
+    st.lists(segments, min_size=1, max_size=10).map(tuple),
+    st.lists(st.tuples(segments, segments), max_size=4).map(tuple),
+    st.sampled_from([0, 7, (1 << 64) - 1]),
+)
+
+
+@given(st.lists(urls, max_size=6), st.sampled_from([0, 3, 4, 254, 255]))
+def test_texts_of_urls_are_noted_as_in_python(noted, met):
+    """Whatever the texts, and however often they were met."""
+    here, there = (bytearray([met]) * (MASK + 1) for _ in range(2))
+    for url in noted * 2:
+        assert compiled.hash_texts(*url) == in_python.hash_texts(*url)
+        assert compiled.note_texts(here, *url) == in_python.note_texts(there, *url)
+    assert here == there
+
+
+@pytest.mark.parametrize("module", [compiled, in_python])
+def test_texts_that_were_met_often_have_features_of_their_own(module):
+    """Those that :func:`hash_texts` gives, from the fifth time on; counting has an end."""
+    counts, url = bytearray(MASK + 1), (("one", "two"), (("page", "all"),), 7)
+    own = module.hash_texts(*url)
+    noted = [module.note_texts(counts, *url) for _ in range(300)]
+    assert len(unpacked(own)) == 2 * noted[0][2]
+    assert [features == own for features, _, _ in noted[:6]] == [False] * 4 + [True] * 2
+    assert noted[0][0] != noted[1][0] == noted[2][0]
+    assert [least for _, least, _ in noted[:6]] == [*range(6)]
+    assert noted[-1][1] == in_python.MOST_MET
+
+
+def test_places_that_are_not_there_are_an_error():
+    """What is compiled reads no further than there is memory."""
+    with pytest.raises(IndexError):
+        compiled.note_texts(bytearray(MASK), ("a",), (), 0)
+    for module in (compiled, in_python):
+        with pytest.raises(IndexError):
+            module.hash_texts((), (), 0)
 
 
 @given(st.lists(examples, max_size=30), features)

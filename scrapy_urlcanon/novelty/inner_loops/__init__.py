@@ -5,8 +5,10 @@ try:
         count_on,
         doubt,
         expect,
+        hash_texts,
         learn,
         note_lines,
+        note_texts,
         split_url,
     )
 except ImportError:  # It was not built: there was no C compiler.
@@ -14,9 +16,20 @@ except ImportError:  # It was not built: there was no C compiler.
         count_on,
         doubt,
         expect,
+        hash_texts,
         learn,
         note_lines,
+        note_texts,
         split_url,
     )
 
-__all__ = ["count_on", "doubt", "expect", "learn", "note_lines", "split_url"]
+__all__ = [
+    "count_on",
+    "doubt",
+    "expect",
+    "hash_texts",
+    "learn",
+    "note_lines",
+    "note_texts",
+    "split_url",
+]

@@ -6,7 +6,8 @@ was no C compiler to build this with.
 """
 
 from cpython.array cimport array
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.math cimport exp
 from libc.stdint cimport uint32_t, uint64_t
@@ -17,7 +18,10 @@ cdef extern from "Python.h":
         object text, Py_UCS4 letter, Py_ssize_t begin, Py_ssize_t end, int direction
     ) except -2
     str PyUnicode_Substring(object text, Py_ssize_t begin, Py_ssize_t end)
+    bint PyUnicode_IS_ASCII(object text)
+    const unsigned char* PyUnicode_1BYTE_DATA(object text)
 
+from scrapy_urlcanon.novelty import packing
 from scrapy_urlcanon.novelty.inner_loops import in_python
 
 cdef double UNSURE = in_python.UNSURE
@@ -29,6 +33,10 @@ cdef double CAUTION = in_python.CAUTION
 cdef double OTHER_NUMBERS = in_python.OTHER_NUMBERS
 cdef int CLOCK = in_python.CLOCK
 cdef Py_ssize_t MAX_LINES = in_python.MAX_LINES
+cdef int RARE = in_python.RARE
+cdef int MOST_MET = in_python.MOST_MET
+cdef uint32_t MASK = packing.MASK
+cdef uint64_t SPREAD = packing.SPREAD
 
 
 def split_url(str url not None):
@@ -45,6 +53,176 @@ def split_url(str url not None):
         PyUnicode_Substring(url, slash + 1, mark),
         query,
     )
+
+
+# The checksum of zlib. These texts have some ten letters: to call it takes longer than to count.
+cdef uint32_t[256] CRC_OF_BYTE
+
+
+cdef void _fill_crc_of_byte() noexcept:
+    cdef uint32_t crc, byte
+    for byte in range(256):
+        crc = byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0xEDB88320 if crc & 1 else 0)
+        CRC_OF_BYTE[byte] = crc
+
+
+_fill_crc_of_byte()
+
+
+cdef uint32_t _crc_of_bytes(
+    const unsigned char* text, Py_ssize_t length, uint32_t begin
+) noexcept:
+    cdef uint32_t crc = ~begin
+    cdef Py_ssize_t at
+    for at in range(length):
+        crc = crc >> 8 ^ CRC_OF_BYTE[(crc ^ text[at]) & 0xFF]
+    return ~crc
+
+
+cdef uint32_t _crc(str text, uint32_t begin) except? 0:
+    cdef bytes encoded
+    if PyUnicode_IS_ASCII(text):
+        return _crc_of_bytes(PyUnicode_1BYTE_DATA(text), len(text), begin)
+    encoded = text.encode("utf-8", "replace")
+    return _crc_of_bytes(
+        <const unsigned char*>PyBytes_AS_STRING(encoded), PyBytes_GET_SIZE(encoded), begin
+    )
+
+
+cdef struct Crcs:
+    # What ``_crcs`` returns in Python.
+    uint32_t begin, first, again
+
+
+cdef Crcs _crcs(str name, str after):
+    cdef Crcs crcs
+    crcs.begin = _crc(name + after, 0)
+    crcs.first = _crc("first " + name, 0)
+    crcs.again = _crc("again " + name, 0)
+    return crcs
+
+
+cdef Crcs _with_name(Crcs kind, str name):
+    cdef Crcs crcs
+    crcs.begin = _crc("=", _crc(name, kind.begin))
+    crcs.first = _crc(name, kind.first)
+    crcs.again = _crc(name, kind.again)
+    return crcs
+
+
+cdef Crcs SEGMENT = _crcs("segment", "="), LEAF = _crcs("leaf", "="), HEAD = _crcs("head", "=")
+cdef Crcs VALUE_OF = _crcs("value ", ""), HEAD_OF = _crcs("head ", "")
+cdef Crcs[8] PREFIXES
+for _end in range(8):
+    PREFIXES[_end] = _crcs(f"prefix{_end}", "=")
+
+
+cdef struct Found:
+    uint32_t* numbers
+    Py_ssize_t count
+    unsigned char* counts  # NULL where nothing is counted.
+    uint64_t of_host
+    int least
+
+
+cdef inline uint32_t _place(uint32_t crc, uint64_t of_host) noexcept:
+    return (crc * SPREAD ^ of_host) >> 7 & MASK
+
+
+cdef inline bint _has_sign(str text):
+    return PyUnicode_FindChar(text, u"#", 0, len(text), 1) >= 0
+
+
+cdef void _add(Found* found, Crcs* name, uint32_t crc, bint has_sign) noexcept:
+    cdef uint32_t place = _place(crc, found.of_host)
+    cdef int count
+    if found.counts:
+        count = found.counts[place]
+        found.least = min(found.least, count)
+        if count < MOST_MET:
+            found.counts[place] = count + 1
+        if count < RARE:
+            crc = name.again if count and not has_sign else name.first
+            place = _place(crc, found.of_host)
+    found.numbers[found.count] = crc & MASK
+    found.numbers[found.count + 1] = place
+    found.count += 2
+
+
+cdef int _add_with_head(Found* found, Crcs* name, Crcs* of_head, str text) except -1:
+    cdef Py_ssize_t end = 0
+    cdef Py_UCS4 letter
+    for letter in text:
+        if not (u"a" <= letter <= u"z" or letter == u"%"):
+            break
+        end += 1
+    _add(found, name, _crc(text, name.begin), _has_sign(text))
+    if end < len(text):
+        _add(found, of_head, _crc(PyUnicode_Substring(text, 0, end), of_head.begin), False)
+    return 0
+
+
+cdef int _add_all(Found* found, tuple path, tuple query) except -1:
+    cdef Py_ssize_t length = len(path), end, at
+    cdef uint32_t crc
+    cdef bint has_sign
+    cdef Crcs name, of_head
+    cdef str text, of_value
+    for end in range(2, length):
+        name = PREFIXES[end] if end < 8 else _crcs(f"prefix{end}", "=")
+        crc, has_sign = name.begin, False
+        for at in range(end):
+            text = path[at]
+            crc = _crc(text, _crc("/", crc))
+            has_sign = has_sign or _has_sign(text)
+        _add(found, &name, crc, has_sign)
+    for at in range(1, length - 1):
+        text = path[at]
+        _add(found, &SEGMENT, _crc(text, SEGMENT.begin), _has_sign(text))
+    _add_with_head(found, &LEAF, &HEAD, path[length - 1])
+    for of_value, text in query:
+        name, of_head = _with_name(VALUE_OF, of_value), _with_name(HEAD_OF, of_value)
+        _add_with_head(found, &name, &of_head, text)
+    return 0
+
+
+cdef bytes _features(Found* found, tuple path, tuple query):
+    if not path:
+        raise IndexError("no path")
+    # A prefix and a segment at most for each of the path, and a text and its head for each value.
+    cdef size_t most = 2 * (2 * len(path) + 2 + 2 * len(query))
+    found.count, found.least = 0, MOST_MET
+    found.numbers = <uint32_t*>PyMem_Malloc(most * sizeof(uint32_t))
+    if found.numbers == NULL:
+        raise MemoryError
+    try:
+        _add_all(found, path, query)
+        return PyBytes_FromStringAndSize(
+            <char*>found.numbers, found.count * <Py_ssize_t>sizeof(uint32_t)
+        )
+    finally:
+        PyMem_Free(found.numbers)
+
+
+def note_texts(
+    bytearray counts not None, tuple path not None, tuple query not None, uint64_t of_host
+):
+    cdef Found found
+    if PyByteArray_GET_SIZE(counts) <= <Py_ssize_t>MASK:
+        raise IndexError("bytearray index out of range")
+    found.counts = <unsigned char*>PyByteArray_AS_STRING(counts)
+    found.of_host = of_host
+    features = _features(&found, path, query)
+    return features, found.least, found.count // 2
+
+
+def hash_texts(tuple path not None, tuple query not None, uint64_t of_host):
+    cdef Found found
+    found.counts = NULL
+    found.of_host = of_host
+    return _features(&found, path, query)
 
 
 cdef double* _numbers(array numbers) except? NULL:

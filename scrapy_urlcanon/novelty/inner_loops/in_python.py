@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from itertools import islice
 from math import exp
 from typing import TYPE_CHECKING, Final
+from zlib import crc32
 
-from scrapy_urlcanon.novelty.packing import unpacked
+from scrapy_urlcanon.novelty.packing import MASK, SPREAD, packed, unpacked
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+RARE: Final = 4
+"""A text that fewer URLs had is taken for any rare one: it says nothing, but that it is rare, and
+whether it was met before."""
+MOST_MET: Final = 255
+"""More often no text is counted."""
+_KEPT: Final = 1 << 12
+_WORD = re.compile(r"[a-z%]*")
 
 UNSURE: Final = 8.0
 """The variance, in logits, of what is expected where all features are new."""
@@ -40,6 +51,81 @@ def split_url(url: str) -> tuple[str, str, str]:
     path, _, query = url.partition("#")[0].partition("?")
     folder, slash, leaf = path.rpartition("/")
     return folder + slash, leaf, query
+
+
+def note_texts(
+    counts: bytearray,
+    path: tuple[str, ...],
+    query: tuple[tuple[str, str], ...],
+    of_host: int,
+) -> tuple[bytes, int, int]:
+    """Return packed features of the texts in a URL, which count as met once more.
+
+    And how often the one was met before that was met least often, and how many there are.
+
+    :param counts: how often a text was met, by its feature as one of its host.
+    :param path: the segments of the path, at least one.
+    :param query: names and values of the parameters.
+    :param of_host: below ``2 ** 64``; makes features those of one host.
+    """
+    least = MOST_MET
+    numbers: list[int] = []
+    for name, text in _texts(path, query):
+        begin, first, again = _crcs(name)
+        number, place = _feature(begin, text, of_host)
+        count = counts[place]
+        least = min(count, least)
+        if count < MOST_MET:
+            counts[place] = count + 1
+        if count < RARE:
+            # With a sign for numbers in it, it is not known to be the same text.
+            number = again if count and "#" not in text else first
+            place = (number * SPREAD ^ of_host) >> 7 & MASK
+        numbers += (number & MASK, place)
+    return packed(numbers), least, len(numbers) // 2
+
+
+def hash_texts(path: tuple[str, ...], query: tuple[tuple[str, str], ...], of_host: int) -> bytes:
+    """Return what :func:`note_texts` returns where no text is rare, and count nothing."""
+    numbers: list[int] = []
+    for name, text in _texts(path, query):
+        number, place = _feature(_crcs(name)[0], text, of_host)
+        numbers += (number & MASK, place)
+    return packed(numbers)
+
+
+def _texts(path: tuple[str, ...], query: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str]]:
+    """Yield the texts in a URL that may be any, each after the name of what it is."""
+    for end in range(2, len(path)):
+        yield f"prefix{end}", f"/{'/'.join(path[:end])}"
+    for segment in path[1:-1]:
+        # Wherever it stands: what ``class-use`` holds is alike in each folder.
+        yield "segment", segment
+    for of_name, text in (("", path[-1]), *((f" {name}", value) for name, value in query)):
+        yield f"value{of_name}" if of_name else "leaf", text
+        # Of what begins with a word, that word alone too.
+        head = _WORD.match(text)
+        if head and head.end() < len(text):
+            yield f"head{of_name}", head[0]
+
+
+def _feature(begin: int, text: str, of_host: int) -> tuple[int, int]:
+    """Return the checksum of *text* after *begin*, and its feature as one of the host."""
+    number = crc32(text.encode("utf-8", "replace"), begin)
+    return number, (number * SPREAD ^ of_host) >> 7 & MASK
+
+
+@lru_cache(_KEPT)
+def _crcs(name: str) -> tuple[int, int, int]:
+    """Return the checksum that goes on with a text of this *name*, and those of rare ones.
+
+    That is of one that was never met, and of one that was met in another URL.
+    """
+    begin, first, again = (
+        crc32(text.encode("utf-8", "replace"))
+        for text in (f"{name}=", f"first {name}", f"again {name}")
+    )
+    return begin, first, again
 
 
 def expect(weights: array[float], features: bytes, prior: float) -> float:
