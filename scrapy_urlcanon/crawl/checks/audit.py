@@ -403,8 +403,7 @@ class Audit:
         self._on_audited(pair)
         if judgement.verdict is not Verdict.CANNOT_TELL or trial.has_control:
             self._sample.is_answered = True
-        is_control = trial.side is Side.KEPT and judgement.reason == SHARED
-        trial.is_refused |= judgement.reason == CHANGED or is_control
+        trial.is_refused |= judgement.reason == CHANGED
         self._sample.told(url, is_refused=trial.is_refused and not pair.is_same)
         self.verdicts.count(trial, pair)
         self._sample.go_on_with(entries, drop.domain)
@@ -415,7 +414,7 @@ class Audit:
         if not pair.is_same:
             self.held.hold(url, trial.response)
             is_file = trial.is_of_files and judgement.reason != SHARED
-            if (trial.is_refused or is_file) and trial.response:
+            if (trial.is_refused or is_file or trial.is_undecided(judgement)) and trial.response:
                 # It looks different, and no control says more: the spider is to have it.
                 self._crawler.engine.crawl(marked(drop.request, RELEASED))
                 return

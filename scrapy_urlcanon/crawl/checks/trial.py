@@ -12,7 +12,16 @@ from attrs import define, field
 
 from scrapy_urlcanon.crawl.checks.entry_record import OtherPage
 from scrapy_urlcanon.crawl.recovery.job_files import has_begun
-from scrapy_urlcanon.pages.verdict import MOST_FETCHES, Comparison, Judgement, Side, Verdict
+from scrapy_urlcanon.pages.verdict import (
+    CHANGED,
+    MOST_FETCHES,
+    RESTLESS,
+    SHARED,
+    Comparison,
+    Judgement,
+    Side,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -30,6 +39,7 @@ if TYPE_CHECKING:
 
 
 _MOST_FETCHES = 8
+_KEPT_FAILED = "the kept page failed when it was audited"
 
 
 class AuditedPair(NamedTuple):
@@ -150,11 +160,15 @@ class Trial:
 
     def failed(self) -> Judgement | Side:
         """Take over that a fetch failed; return the verdict, or what is to be fetched next."""
-        which = "it" if self.side is Side.VARIANT else "the kept page"
-        reason = f"{which} failed when it was audited"
+        reason = "it failed when it was audited" if self.side is Side.VARIANT else _KEPT_FAILED
         if self.comparison is None:
             return Judgement(Verdict.CANNOT_TELL, reason)
         return self.comparison.failed(self.side, reason)
+
+    def is_undecided(self, judgement: Judgement) -> bool:
+        """Tell whether it looked different, and neither page was to be had again as it was."""
+        is_of_kept = self.side is Side.KEPT and judgement.reason in {_KEPT_FAILED, SHARED}
+        return is_of_kept or judgement.reason in {CHANGED, RESTLESS}
 
     def rename(self, names: Mapping[bytes, bytes]) -> None:
         """Know pages by their new *names*."""
