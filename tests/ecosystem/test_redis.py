@@ -194,14 +194,14 @@ async def test_other_rules_than_those_of_the_crawl(crawl, redis_server, caplog):
     """They are refused, taken back, or told, as URLCANON_JOB_RULES says."""
     settings = {**OURS, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
     await crawl(site(PAGES), {**settings, **RULES})
-    with pytest.raises(ConfigurationError, match="rules of this process are others"):
+    with pytest.raises(ConfigurationError, match="rules of this process differ"):
         await crawl(site(PAGES), {**settings, "URLCANON_JOB_RULES": "error"})
     start = [Request(f"{SITE}/a?sid=9")]
     kept = await crawl(site(PAGES), {**settings, "URLCANON_JOB_RULES": "keep"}, start=start)
     assert kept.hits == []
     warned = await crawl(site(PAGES), settings, start=start)
     assert warned.hits == ["/a?sid=9"]
-    assert "rules of this process are others" in caplog.text
+    assert "rules of this process differ" in caplog.text
 
 
 class OtherSpider(FollowSpider):
@@ -216,7 +216,7 @@ async def test_other_rules_of_a_spider_with_the_same_set_of_what_was_seen(crawl,
     settings = {**OURS, "REDIS_URL": redis_server.url, "SCHEDULER_PERSIST": True}
     settings |= {"SCHEDULER_DUPEFILTER_KEY": "all:dupefilter", "URLCANON_JOB_RULES": "error"}
     await crawl(site(PAGES), {**settings, **RULES})
-    with pytest.raises(ConfigurationError, match="rules of this process are others"):
+    with pytest.raises(ConfigurationError, match="rules of this process differ"):
         await crawl(site(PAGES), settings, spider=OtherSpider)
     assert not (await crawl(site(PAGES), {**settings, **RULES}, spider=OtherSpider)).hits
 
