@@ -5,8 +5,9 @@ from urllib.parse import parse_qsl
 
 import pytest
 from audited_shop import RIGHT, SETTINGS, WRONG, audits, product, shop
-from loopback import Response, page
+from loopback import Response, page, redirect
 from scrapy import Request
+from scrapy.exceptions import IgnoreRequest
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import SITE, FollowSpider
 
@@ -170,3 +171,44 @@ async def test_page_of_another_callback_is_answered_to_that_one(crawl):
     result = await crawl(shop([], answer), {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1}, spider=Two)
     assert (result.pages, got) == (["/", "/later", "/p?id=1"], ["/p?id=1&sid=2"])
     assert max(asked.values()) == 1
+
+
+class RaiseAtTheFirst:
+    """A downloader middleware that refuses what one URL answers from its second time on."""
+
+    def __init__(self):
+        self.seen = 0
+
+    def process_response(self, request, response):
+        is_it = request.url.endswith("/p?id=0")
+        self.seen += is_it
+        if is_it and self.seen > 1:
+            raise IgnoreRequest
+        return response
+
+
+@deferred_f_from_coro_f
+async def test_response_that_a_middleware_keeps_ends_its_audit(crawl):
+    """Nobody says that it does not come. The spider gets what it was to be compared with."""
+    urls = ["/p?id=0", "/p?id=1"]
+    settings = {**WRONG, **SETTINGS, "DOWNLOADER_MIDDLEWARES": {RaiseAtTheFirst: 500}}
+    settings["URLCANON_AUDIT"] = 1
+    respond = shop(urls, lambda request, _: product(request.target.replace("/", "")))
+    result = await crawl(respond, settings)
+    assert result.pages == sorted(["/", *urls])
+
+
+@deferred_f_from_coro_f
+async def test_kept_page_that_is_redirected_to_itself_by_now(crawl):
+    """The duplicate filter drops it, which ends its audit too, and the spider gets the other."""
+    asked = Counter()
+
+    def answer(request, _):
+        asked[request.target] += 1
+        if request.target == "/p?id=0" and asked[request.target] > 1:
+            return redirect("/p?id=0")
+        return product(request.target.replace("/", ""))
+
+    urls = ["/p?id=0", "/p?id=1", *(f"/q?id={n}" for n in range(8))]
+    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS, "URLCANON_AUDIT": 1})
+    assert result.pages == sorted(["/", *urls])

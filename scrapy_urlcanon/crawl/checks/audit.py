@@ -165,8 +165,8 @@ class Audit:
         mark = mark_of(drop.request, AUDIT)
         trial = mark and self._trials.get(mark["trial"])
         if mark and trial and trial.is_waiting_for(mark):
-            # Another middleware made a request of it that was sent before.
-            self._close(trial)
+            # It was redirected to itself, or another middleware made of it what was sent before.
+            self._take(trial, None)
         if self.suspension.releases(drop) or not drop.entries:
             # Nearly all drops are of the very same URL: no rule merged anything.
             return
@@ -260,7 +260,14 @@ class Audit:
         self._go_on_with_the_sample()
 
     def spider_idle(self) -> None:
-        """Audit what waits for more pages: there will be none."""
+        """Audit what waits for more pages: there will be none.
+
+        What is being fetched by now does not come: a middleware that raises at a response is not
+        heard of here, nor one that lets it vanish.
+        """
+        for trial in [trial for trial in self._trials.values() if trial.is_fetching]:
+            if self._trials.get(trial.drop.request.url) is trial:
+                self._take(trial, None)
         if self._skipped:
             self._skipped.go_on()
         self._sample.wait_no_more()
@@ -314,6 +321,7 @@ class Audit:
 
     def _fetch(self, trial: Trial, url: str) -> None:
         trial.fetches += 1
+        trial.is_fetching = True
         mark = {"trial": trial.drop.request.url, "round": trial.round, "number": trial.fetches}
         request = marked(trial.drop.request, AUDIT, url, **mark)
         # Before what waits: what it tells may spare fetches, and what was told is told sooner.
@@ -335,6 +343,11 @@ class Audit:
             if response is not None and not is_error(response):
                 self.held.hold(mark["trial"], response)
             return False
+        return self._take(trial, response)
+
+    def _take(self, trial: Trial, response: Response | None) -> bool:
+        """Take over what was fetched for *trial*; return whether the spider is to get it."""
+        trial.is_fetching = False
         if trial.found:
             self._blame.go_on(trial, trial.found, response)
             return False

@@ -97,6 +97,8 @@ class Trial:
     side: Side = Side.VARIANT
     """What is being fetched."""
     fetches: int = 0
+    is_fetching: bool = False
+    """Whether it waits for a response."""
     found: Judgement | None = None
     """What it was found to be, where it is not known yet which entry is to blame."""
     suspects: deque[RuleEntry] = field(factory=deque)
