@@ -173,6 +173,34 @@ async def test_page_of_another_callback_is_answered_to_that_one(crawl):
     assert max(asked.values()) == 1
 
 
+@deferred_f_from_coro_f
+async def test_page_that_another_callback_waits_for_is_answered_to_that_one(crawl):
+    """Though the page is had: by a request that is not filtered, before the one that stands for it.
+
+    What is dropped for that one is fetched for its own callback once that one has ended.
+    """
+    asked, got = Counter(), []
+
+    class Two(FollowSpider):
+        def parse(self, response):
+            yield {"url": response.url, "text": ""}
+            if response.url == f"{SITE}/":
+                yield Request(f"{SITE}/p?id=1", priority=-1)
+                yield Request(f"{SITE}/p?id=1&sid=2", self.parse_again)
+                yield Request(f"{SITE}/p?id=1&sid=3", dont_filter=True)
+                yield Request(f"{SITE}/q")
+
+        def parse_again(self, response):
+            got.append(response.url.removeprefix(SITE))
+
+    def answer(request, _):
+        asked[request.target] += 1
+        return product(1) if asked[request.target] == 1 else page("", status=404)
+
+    result = await crawl(shop([], answer), {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1}, spider=Two)
+    assert (result.pages, got) == (["/", "/p?id=1", "/p?id=1&sid=3", "/q"], ["/p?id=1&sid=2"])
+
+
 class RaiseAtTheFirst:
     """A downloader middleware that refuses what one URL answers from its second time on."""
 

@@ -38,6 +38,7 @@ from scrapy_urlcanon.crawl.recovery.page_states import (
     CONTENT,
     DROPPED,
     GOT,
+    ON_THEIR_WAY,
     TRANSITIONS,
     Event,
     Fate,
@@ -140,6 +141,15 @@ class PageLives(Generic[R]):
     def is_missed(self, page: bytes) -> bool:
         """Tell whether all that was sent for *page* ended, and brought nothing to anybody."""
         return page not in self._on_their_way and set(self._states(page)) == {State.MISSED}
+
+    def awaits(self, page: bytes, callback: Hashable) -> bool:
+        """Tell whether a request of *callback* for *page* is on its way, or waits to be sent.
+
+        Where that was dropped for the request of another callback it is sent after that one.
+        """
+        state, waiting = self.state(page, callback), self._waiting.get(page)
+        is_next = state is State.UNKNOWN and waiting is not None and callback in waiting.variants
+        return is_next or state in ON_THEIR_WAY
 
     @property
     def callbacks(self) -> tuple[Hashable, ...]:

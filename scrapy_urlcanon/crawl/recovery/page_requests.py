@@ -37,7 +37,7 @@ from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
 from scrapy_urlcanon.crawl.recovery.journal import Kind
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
-from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, ON_THEIR_WAY, Fate, State
+from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, Fate, State
 from scrapy_urlcanon.crawl.seen import scheduler_of
 from scrapy_urlcanon.crawl.settings import DELTAFETCH
 from scrapy_urlcanon.crawl.stats import Stat
@@ -153,8 +153,7 @@ class PageRequests:
 
     def is_had_for(self, request: Request, page: bytes) -> bool:
         """Tell whether *page* is had, and not on its way to the callback of *request* yet."""
-        is_on_its_way = self._lives.state(page, self._callback(request)) in ON_THEIR_WAY
-        return self._lives.is_had(page) and not is_on_its_way
+        return self._lives.is_had(page) and not self._lives.awaits(page, self._callback(request))
 
     def is_missed(self, page: bytes) -> bool:
         """Tell whether every request for *page* ended and brought nothing to anybody."""
