@@ -37,6 +37,9 @@ USUAL = 0.02
 #: is left out, the mean is 0.6 to 0.8 %.
 _OF_SITES = (0.15, 22.0)
 
+#: The same of a site of which others tell without bias: nothing (Jeffreys' prior).
+_JEFFREYS = (0.5, 0.5)
+
 #: Rates that a site may have, up to 17 %, each half as large again as the one before.
 _STEP = 1.5
 _RATES = tuple(1e-5 * _STEP**n for n in range(25))
@@ -68,7 +71,7 @@ class Rate(NamedTuple):
     """How likely each of :data:`_RATES` is, by what is known of sites and of pages with few URLs;
     empty where others tell without bias."""
     told_by: float = 0.0
-    """How many captures tell the mean, with what is known of sites; 0 where that says nothing."""
+    """How many captures tell the mean, with what is known of sites; 0 where it is no guess."""
 
     def explains(self, changed: int, of: int, chance: float) -> bool:
         """Tell whether as many of some URLs may but have changed.
@@ -169,16 +172,19 @@ class Rates:
         if agree and not self._may_be_one(agree, differ, agreeing, moved):
             most = min(most, self._bound(agree, differ))
             agreeing, moved = agreeing + agree, moved + differ
-        told_by = agreeing + moved + sum(_OF_SITES)
-        mean = (moved + _OF_SITES[0]) / told_by
+        is_unbiased = any(one.trials >= MIN_AGREEING for one in seen)
+        prior = _JEFFREYS if is_unbiased else _OF_SITES
+        told_by = agreeing + moved + sum(prior)
+        mean = (moved + prior[0]) / told_by
         rate = Rate(
             min(mean, most) if agreeing else 0.0,
             most,
             is_alone=not bounds,
-            # What a candidate alone tells of itself leaves no room for a higher rate.
-            told_by=told_by if bounds and mean <= most else 0.0,
+            # What a candidate alone tells of itself leaves no room for a higher rate; what others
+            # tell without bias is the rate.
+            told_by=told_by if bounds and mean <= most and not is_unbiased else 0.0,
         )
-        if any(one.trials >= MIN_AGREEING for one in seen):
+        if is_unbiased:
             return rate
         likely = _LIKELY
         for pairs, is_apart in independent:
