@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
-from math import floor, log2
+from math import floor, log2, sqrt
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from attrs import define
@@ -51,6 +51,8 @@ class Turn(Enum):
     """That which waits longest of those whose shape was fetched least often."""
     LEAST_KNOWN = auto()
     """That which waits longest of those of whose features least is known."""
+    SHAPES = auto()
+    """That which waits longest of the shape whose turn it is, of all that wait."""
 
 
 @define
@@ -202,6 +204,8 @@ class Lane:
         if turn is Turn.LEAST_KNOWN:
             doubt = self._doubt
             return max(classes, key=lambda key: (doubt(key), -classes[key].first))
+        if turn is Turn.SHAPES:
+            return self._of_next_shape()
         if turn is Turn.OLDEST:
             while True:
                 number, key = self._oldest[0]
@@ -213,6 +217,33 @@ class Lane:
             if key in classes and classes[key].level == -level:
                 return key
             heappop(self._best)
+
+    def _of_next_shape(self) -> bytes:
+        """Return the class that waits longest of the shape whose turn it is.
+
+        A shape has turns by what its requests are worth, and by the root of how many were found:
+        seats are given so to parties (the divisors of V. D'Hondt). With one turn each the rarest
+        shapes, of which a site has many, took all; with turns by their numbers alone the views of
+        a list did, of which there are more than of what it lists.
+        """
+        classes, tried = self._classes, self._tried
+        oldest: dict[bytes, bytes] = {}
+        waiting: Counter[bytes] = Counter()
+        worth: dict[bytes, float] = {}
+        counted = self._count_on([*classes])
+        for (key, each), (news, lead) in zip(classes.items(), counted, strict=True):
+            shape = each.shape
+            waiting[shape] += len(each)
+            worth[shape] = worth.get(shape, 0.0) + (news + self._discount * lead) * len(each)
+            if each.first <= classes[oldest.setdefault(shape, key)].first:
+                oldest[shape] = key
+
+        def claim(shape: bytes) -> tuple[float, int]:
+            found = waiting[shape] + tried[shape]
+            of_each = worth[shape] / waiting[shape] * sqrt(found)
+            return of_each / (1 + tried[shape]), -classes[oldest[shape]].first
+
+        return oldest[max(oldest, key=claim)]
 
     def _order_by_age(self) -> None:
         self._oldest = [(each.first, key) for key, each in self._classes.items()]

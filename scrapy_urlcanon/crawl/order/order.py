@@ -36,11 +36,8 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.settings import CrawlSettings
 
 _COLD: Final = 16
-"""So many requests of a site are taken in breadth-first order before any is taken for its worth."""
-_TRIED_WHILE_COLD: Final = 8
-"""But each of so many of these has the shape that was fetched least often. What a site links first
-may be pages of one kind: a blog's articles, which its lists have in full, and the next of these
-lists is what the first one links last."""
+"""So many requests of a site go to the shapes of URLs in turn before any is taken for its worth
+alone: of each shape too little is known."""
 _FLOOR, _LOWEST_FLOOR, _LESS = 16, 64, 4
 """One of so many requests is taken out of turn in each of the two ways, whatever is expected: the
 first, while such ones bring as much as others; else less by that many each time, down to the
@@ -131,7 +128,7 @@ class _Slot:
     def turn(self) -> Turn:
         """Which request comes next."""
         if self.taken < _COLD:
-            return Turn.OLDEST if (self.taken + 1) % _TRIED_WHILE_COLD else _TRIED
+            return Turn.SHAPES
         return next((way.turn for way in self.ways if self.taken >= way.next), Turn.BEST)
 
     def take(self, turn: Turn) -> None:
@@ -144,19 +141,17 @@ class _Slot:
 
     def came(self, turn: Turn, amount: float) -> None:
         """Note how much one brought that was taken at this *turn*."""
-        way = self._way(turn)
-        if way is None:
+        if turn is Turn.BEST:
             self.best += (amount - self.best) / _OF_LATE
-        elif self.best < _NEXT_TO_NOTHING and self.taken >= _COLD + _OF_LATE:
-            way.floor = max(way.floor - _LESS, _HIGHEST_FLOOR)
-        elif amount >= _AS_GOOD * self.best:
-            way.floor = _FLOOR
-        else:
-            way.floor = min(way.floor + _LESS, _LOWEST_FLOOR)
+        elif way := self._way(turn):
+            if self.best < _NEXT_TO_NOTHING and self.taken >= _COLD + _OF_LATE:
+                way.floor = max(way.floor - _LESS, _HIGHEST_FLOOR)
+            elif amount >= _AS_GOOD * self.best:
+                way.floor = _FLOOR
+            else:
+                way.floor = min(way.floor + _LESS, _LOWEST_FLOOR)
 
     def _way(self, turn: Turn) -> _Way | None:
-        if turn is Turn.BEST:
-            return None
         return next((way for way in self.ways if turn in way.turns), None)
 
 

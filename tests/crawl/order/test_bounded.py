@@ -91,6 +91,17 @@ def test_shape_that_was_fetched_least_often_comes_first_in_its_turn():
     assert taken == [0, 3, 6, 1, 4, 7, 2, 5, 8]
 
 
+@pytest.mark.parametrize(("worth", "shares"), [(0.2, [4, 2, 1]), (0.4, [3, 3, 0])])
+def test_shapes_have_turns_by_the_root_of_their_number_and_by_what_is_expected(worth, shares):
+    """Of 16, 4 and 1 that are worth the same; and where the 4 are worth twice as much."""
+    shapes = [0] * 16 + [1] * 4 + [2]
+    waiting = lane(worth=lambda last: worth if last == 101 else 0.2)
+    for number, shape in enumerate(shapes):
+        waiting.push(number, Features(packed([shape]), packed([shape, 100 + shape])))
+    taken = [shapes[waiting.take(Turn.SHAPES)[0]] for _ in range(sum(shares))]
+    assert [taken.count(shape) for shape in range(3)] == shares
+
+
 def test_kind_that_was_found_last_comes_first_in_its_turn():
     """Within one, that which waits longest."""
     waiting = lane()

@@ -8,6 +8,7 @@ from trap_sites import words
 NOVELTY = {"URLCANON_ORDER": "novelty", **ONE_BY_ONE}
 ARTICLES, OF_A_LIST = 60, 10
 LISTS = ARTICLES // OF_A_LIST
+INDICES, OF_AN_INDEX = 12, 5
 
 
 def blog(request):
@@ -33,3 +34,22 @@ async def test_lists_that_are_linked_last_are_found_while_little_is_known(crawl)
     assert len(hits) == ARTICLES + LISTS
     assert next(hit for hit in hits if hit.startswith("/list/")) in hits[:10]
     assert sum(hit.startswith("/list/") for hit in hits[:25]) == LISTS - 1
+
+
+def manual(request):
+    """Answer as a manual whose first page links its indices, and they the pages."""
+    kind, _, name = request.target.removeprefix("/").partition("/")
+    if kind == "page":
+        return page(words(name, 200))
+    if kind == "index":
+        first = OF_AN_INDEX * int(name)
+        return page("".join(f"<a href=/page/{first + each}>p</a>" for each in range(OF_AN_INDEX)))
+    return page("".join(f"<li><a href=/index/{each}>i</a></li>" for each in range(INDICES)))
+
+
+@deferred_f_from_coro_f
+async def test_what_lies_behind_the_first_links_is_fetched_before_all_of_these(crawl):
+    """Of a small site the first fetches are all that many crawls take."""
+    hits = (await crawl(manual, NOVELTY)).hits
+    assert len(hits) == 1 + INDICES + INDICES * OF_AN_INDEX
+    assert sum(hit.startswith("/page/") for hit in hits[:16]) >= 8
