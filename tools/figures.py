@@ -377,14 +377,14 @@ def sentences() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
 
 
 def unseen_sentences() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
-    """Yield what the README says of the sites that the learner was not built with."""
+    """Yield what the README says of the further archived sites."""
     rows = list(unseen(run for run in results("learn-unseen") if run["split"] == "url"))
     sites = max((row[0] for row in rows if row[0].isdecimal()), key=int)
     rewrites, with_skip = (
         next(row for row in rows if row[0] == sites and row[2] == rules) for rules in VARIANTS[:2]
     )
     means = (f"{float(row[3]):.0%}".removesuffix("%") for row in (rewrites, with_skip))
-    yield README, "On {} sites that the learner was not built with they find", (sites,)
+    yield README, "On {} archived sites they find", (sites,)
     yield README, "{} % of the redundant URLs of a site on average, and {} % with", tuple(means)
     wrong, _, merges = with_skip[6].partition(" of ")
     yield README, "Of {} merges {} were wrong", (merges, wrong)
