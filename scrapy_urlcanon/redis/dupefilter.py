@@ -23,6 +23,10 @@ class SeenInRedis:
         self._server = server
         self._key = key
 
+    def add(self, fingerprint: bytes) -> bool:
+        """Record *fingerprint*; tell whether that is new."""
+        return bool(self._server.sadd(self._key, fingerprint.hex()))
+
     def discard(self, fingerprint: bytes) -> None:
         """Forget *fingerprint*."""
         self._server.srem(self._key, fingerprint.hex())
@@ -96,9 +100,7 @@ class RFPDupeFilter(RedisDupeFilter):  # type: ignore[misc]
 
     def request_seen(self, request: Request) -> bool:
         """Tell whether the fingerprint of *request* was seen, and record it."""
-        if isinstance(self.urlcanon_seen, SharedSeen):
-            return not self.urlcanon_seen.add(bytes.fromhex(self.request_fingerprint(request)))
-        return bool(super().request_seen(request))
+        return not self.urlcanon_seen.add(bytes.fromhex(self.request_fingerprint(request)))
 
     def log(self, request: Request, spider: Spider) -> None:
         """Count a dropped request, and log it as scrapy-redis does."""

@@ -147,6 +147,19 @@ async def test_variant_is_compared_with_what_came_in_place_of_a_page_that_failed
     assert "numberid=3 is" in texts
 
 
+def once(asked):
+    """Return what answers with the product the first time, and with an error from then on.
+
+    :param asked: counts how often each URL was asked for.
+    """
+
+    def answer(request, _):
+        asked[request.target] += 1
+        return product(1) if asked[request.target] == 1 else page("", status=404)
+
+    return answer
+
+
 @deferred_f_from_coro_f
 async def test_page_of_another_callback_is_answered_to_that_one(crawl):
     """What is fetched for a second callback is not audited beside that: it would come twice."""
@@ -164,11 +177,9 @@ async def test_page_of_another_callback_is_answered_to_that_one(crawl):
         def parse_again(self, response):
             got.append(response.url.removeprefix(SITE))
 
-    def answer(request, _):
-        asked[request.target] += 1
-        return product(1) if asked[request.target] == 1 else page("", status=404)
-
-    result = await crawl(shop([], answer), {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1}, spider=Two)
+    result = await crawl(
+        shop([], once(asked)), {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1}, spider=Two
+    )
     assert (result.pages, got) == (["/", "/later", "/p?id=1"], ["/p?id=1&sid=2"])
     assert max(asked.values()) == 1
 
@@ -193,11 +204,9 @@ async def test_page_that_another_callback_waits_for_is_answered_to_that_one(craw
         def parse_again(self, response):
             got.append(response.url.removeprefix(SITE))
 
-    def answer(request, _):
-        asked[request.target] += 1
-        return product(1) if asked[request.target] == 1 else page("", status=404)
-
-    result = await crawl(shop([], answer), {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1}, spider=Two)
+    result = await crawl(
+        shop([], once(asked)), {**RIGHT, **SETTINGS, "URLCANON_AUDIT": 1}, spider=Two
+    )
     assert (result.pages, got) == (["/", "/p?id=1", "/p?id=1&sid=3", "/q"], ["/p?id=1&sid=2"])
 
 

@@ -76,8 +76,7 @@ class Replay:
             fingerprint = record.fingerprint
             if fingerprint in self._recorded:
                 continue
-            is_told = _is_told_by_page(data)
-            if not is_told and is_unfiltered(self._request_of(data)):
+            if not _is_told_by_page(data) and is_unfiltered(self._request_of(data)):
                 continue
             callback = self._callback_of(data)
             is_done = fingerprint in self._pages_done[callback]

@@ -251,7 +251,7 @@ def _class(
     if are_endless(rare_of(counts), thresholds):
         others = _others(locations, groups)
         return _SinkClass(scope, locations, frozenset(counts), others, is_endless=True)
-    most = _most(locations, groups)
+    most, _ = _most(_pages(locations, groups))
     dropped = frozenset(
         name for url in locations if _page(url, groups) == most for name in names_of(url)
     )
@@ -316,9 +316,9 @@ def _shows_data(locations: Iterable[Location], groups: Groups) -> bool:
 def _others(locations: Iterable[Location], groups: Groups) -> int | None:
     """Return how many URLs show another page than nearly all do; None where these are not."""
     pages = _pages(locations, groups)
-    most = _most(locations, groups)
-    others = pages.total() - pages[most]
-    is_one = pages[most] > 0 and isinstance(most, int)
+    most, count = _most(pages)
+    others = pages.total() - count
+    is_one = count > 0 and isinstance(most, int)
     return others if is_one and others <= _MAX_OTHERS * pages.total() else None
 
 
@@ -329,10 +329,10 @@ def _pages(locations: Iterable[Location], groups: Groups) -> Counter[tuple[int, 
     return pages
 
 
-def _most(locations: Iterable[Location], groups: Groups) -> tuple[int, ...] | int:
-    """Return what most of some URLs show."""
-    ((most, _),) = _pages(locations, groups).most_common(1) or ((NO_EVIDENCE, 0),)
-    return most
+def _most(pages: Counter[tuple[int, ...] | int]) -> tuple[tuple[int, ...] | int, int]:
+    """Return the page that is on most URLs, and on how many it is."""
+    ((most, count),) = pages.most_common(1) or ((NO_EVIDENCE, 0),)
+    return most, count
 
 
 def _texts(groups: Groups) -> dict[str, str]:
