@@ -7,7 +7,6 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.order.index import QUEUE, is_of_order
 from scrapy_urlcanon.crawl.settings import TEXT, name_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
@@ -43,7 +42,7 @@ def ordered_crawl(
 
         return OrderedCrawl(crawler, settings, stats, unwritten, fingerprints, is_job=is_job)
     if is_job:
-        _check_queue(Path(crawler.settings["JOBDIR"], QUEUE))
+        _check_queue(crawler.settings["JOBDIR"])
     for name, is_set in (("stop", settings.stop), ("order_by", settings.order_by != TEXT)):
         if is_set:
             logger.warning(
@@ -54,11 +53,15 @@ def ordered_crawl(
     return None
 
 
-def _check_queue(state: Path) -> None:
+def _check_queue(job: str) -> None:
     """Raise an error if what waits in a job waits in our queue: Scrapy's cannot read it.
 
-    :param state: the file in which the scheduler stored its state.
+    :param job: the directory of the job.
     """
+    from scrapy_urlcanon.crawl.order.index import QUEUE, is_of_order  # noqa: PLC0415
+
+    # In it the scheduler stored its state.
+    state = Path(job, QUEUE)
     try:
         is_ours = is_of_order(json.loads(state.read_text(encoding="utf-8")))
     except (OSError, ValueError):

@@ -34,7 +34,6 @@ from scrapy_urlcanon.crawl.own_requests import (
 from scrapy_urlcanon.crawl.recovery.callbacks import callback_of
 from scrapy_urlcanon.crawl.recovery.failed_downloads import is_made_up
 from scrapy_urlcanon.crawl.recovery.held_bytes import parts_of
-from scrapy_urlcanon.crawl.recovery.journal import Kind
 from scrapy_urlcanon.crawl.recovery.least_depths import LeastDepths
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_states import CONTENT, Fate, State
@@ -344,6 +343,8 @@ class PageRequests:
 
         :param depth: that at which it was asked for, if it is known.
         """
+        from scrapy_urlcanon.crawl.recovery.journal import Kind  # noqa: PLC0415
+
         page, lives = outcome.page or outcome.fingerprint, self._lives
         if depth is not None:
             self._depths.note(page, depth)
