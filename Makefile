@@ -92,31 +92,31 @@ tracking-list: $(INSTALLED)  ## rebuild the list of tracking parameters
 
 bench: $(INSTALLED)  ## what a fingerprint, the parts and the store cost, with their aims, in minutes
 	$(BIN)/pip install --quiet --requirement benchmarks/requirements.txt
-	$(BIN)/python -W ignore benchmarks/bench.py
+	$(BIN)/python -W ignore -m benchmarks.bench
 
 bench-quick: $(INSTALLED)  ## the same of less, in a minute; its figures are no more than a hint
 	$(BIN)/pip install --quiet --requirement benchmarks/requirements.txt
-	$(BIN)/python -W ignore benchmarks/bench.py --quick
+	$(BIN)/python -W ignore -m benchmarks.bench --quick
 
 LONG_CRAWL ?= 100000
 bench-long: $(INSTALLED)  ## crawl LONG_CRAWL pages with all parts: throughput, memory, longest block
-	$(BIN)/python -W ignore benchmarks/safety.py --long --pages $(LONG_CRAWL)
+	$(BIN)/python -W ignore -m benchmarks.safety --long --pages $(LONG_CRAWL)
 
 bench-flame: $(INSTALLED)  ## draw where the CPU of a crawl with all parts goes, and whose code it is
-	$(BIN)/python -W ignore benchmarks/flame.py
+	$(BIN)/python -W ignore -m benchmarks.flame
 
 bench-crawl: $(INSTALLED)  ## what the plugin costs in a whole crawl
 	$(BIN)/pip install --quiet --requirement benchmarks/requirements.txt
-	$(BIN)/python -W ignore benchmarks/crawl.py
+	$(BIN)/python -W ignore -m benchmarks.crawl
 
 bench-memory: $(INSTALLED)  ## what is remembered so that nothing is lost, in bytes
-	$(BIN)/python -W ignore benchmarks/bookkeeping.py
+	$(BIN)/python -W ignore -m benchmarks.bookkeeping
 
 bench-seen-sets: $(INSTALLED)  ## ten million URLs in each seen-set, the one on disk killed 20 times
-	$(BIN)/python -W ignore benchmarks/seen_sets.py
+	$(BIN)/python -W ignore -m benchmarks.seen_sets
 
 bench-report: $(INSTALLED)  ## how soon the report of 50,000 dropped variants is open, in Chromium
-	$(BIN)/python benchmarks/report.py
+	$(BIN)/python -m benchmarks.report
 
 bench-learn: $(INSTALLED)  ## judge what is learned on the corpora in ../shared/corpora
 	$(BIN)/python -m benchmarks.learn
@@ -158,7 +158,7 @@ soak-kill: $(INSTALLED)  ## kill and resume jobs 50 times at random moments, and
 	$(SOAK)
 
 soak-redis: $(INSTALLED)  ## four processes on one frontier in Redis, killed and restarted: what is lost
-	PYTHONPATH=.:tests:example_project $(BIN)/python -W ignore benchmarks/shared_frontier.py
+	PYTHONPATH=.:tests:example_project $(BIN)/python -W ignore -m benchmarks.shared_frontier
 
 soak-disk: $(INSTALLED)  ## the same on a disk that fills and empties
 	$(SOAK) --disk

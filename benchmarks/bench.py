@@ -1,6 +1,6 @@
 """Measures what the plugin costs, and ends with one table of figures and aims.
 
-    python benchmarks/bench.py --help
+    python -m benchmarks.bench --help
 
 Every part writes its own results to ``benchmarks/results``; the table is ``bench.md``.
 """
@@ -10,11 +10,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-import fingerprints
-import safety
-import store
-from fingerprinters import DISCARDER, FLOOR, SCRAPY
-from results import conditions, table, write
+from benchmarks import fingerprints, safety, store
+from benchmarks.fingerprinters import DISCARDER, FLOOR, SCRAPY
+from benchmarks.results import conditions, table, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

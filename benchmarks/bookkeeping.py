@@ -1,6 +1,6 @@
 """Memory of the bookkeeping behind "nothing lost", in bytes.
 
-Run it as ``python benchmarks/bookkeeping.py [requests]``. A request is one that was
+Run it as ``python -m benchmarks.bookkeeping [requests]``. A request is one that was
 fetched and has no variants; a dropped variant is one that waits for its representative.
 """
 
@@ -13,11 +13,11 @@ from hashlib import sha1
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-import results
 from scrapy import Request, Spider, signals
 from scrapy.http import Response
 from scrapy.utils.test import get_crawler
 
+from benchmarks import results
 from scrapy_urlcanon import Addon, RequestFingerprinter, UrlCanonDownloaderMiddleware
 from scrapy_urlcanon.crawl.callbackmiddleware import UrlCanonCallbackMiddleware
 

@@ -1,6 +1,6 @@
 """Measures what the fingerprinter and the plugin cost in a whole crawl.
 
-    python benchmarks/crawl.py --help
+    python -m benchmarks.crawl --help
 
 The responses come from memory: the crawl is all CPU. Every configuration crawls the same
 site, in a process of its own, in turn with the others. Within each the calls of Scrapy into
@@ -15,19 +15,19 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import subprocess
-import sys
 from collections import defaultdict
 from statistics import median
 from time import process_time, thread_time_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fingerprinters import DISCARDER, SCRAPY
-from in_memory import process_of
-from results import conditions, table, write
 from scrapy import Request, Spider, signals
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.http import HtmlResponse, Response
+
+from benchmarks.fingerprinters import DISCARDER, SCRAPY
+from benchmarks.in_memory import process_of
+from benchmarks.processes import result_of
+from benchmarks.results import conditions, table, write
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -190,10 +190,7 @@ def _measure(links: int, pages: int, rounds: int) -> dict[str, dict[str, float]]
     choose = random.Random(5)
     for _ in range(rounds):
         for name in choose.sample(list(SETTINGS), len(SETTINGS)):
-            command = [sys.executable, "-W", "ignore", __file__, "--crawl", name]
-            command += [str(links), str(pages)]
-            output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-            results[name].append(json.loads(output))
+            results[name].append(result_of("crawl", "--crawl", name, links, pages))
     return {
         name: {figure: median(one[figure] for one in ones) for figure in ones[0]}
         for name, ones in results.items()

@@ -115,7 +115,7 @@ def contestants(known_domains: list[str]) -> list[Contestant | Library]:
         Library("w3lib", "w3lib.url.canonicalize_url"),
         Library("url-normalize", "url_normalize.url_normalize"),
         Library("courlan", "courlan.clean_url"),
-        Library(FLOOR, "fingerprinters.parsed"),
+        Library(FLOOR, "benchmarks.fingerprinters.parsed"),
         ours("10 parameters, no domains", few),
         ours("5,000 parameters, no domains", {"*": {"drop_params": parameters(5000)}}),
         ours("10 parameters, 50,000 domains", few | domains(50_000, known_domains)),

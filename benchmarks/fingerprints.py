@@ -1,6 +1,6 @@
 """Measures what a fingerprint costs: time, memory, start-up.
 
-    python benchmarks/fingerprints.py --help
+    python -m benchmarks.fingerprints --help
 
 The fingerprinters are called as Scrapy calls them, ``fingerprint(request)``, on requests that
 were made before the clock starts. Writes ``benchmarks/results/fingerprints.md`` and ``.json``.
@@ -13,17 +13,15 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import fingerprinters
-import memory
-import startup
-from fingerprinters import DISCARDER, SCRAPY, contestants
-from interleaved import measure, medians, ratios
-from results import conditions, say, table, write
-from workloads import domains_of, of_learned_rules, read_corpus, workloads
+from benchmarks import fingerprinters, memory, startup
+from benchmarks.fingerprinters import DISCARDER, SCRAPY, contestants
+from benchmarks.interleaved import measure, medians, ratios
+from benchmarks.results import conditions, say, table, write
+from benchmarks.workloads import domains_of, of_learned_rules, read_corpus, workloads
 
 if TYPE_CHECKING:
-    from fingerprinters import Contestant, Library
-    from workloads import Workload
+    from benchmarks.fingerprinters import Contestant, Library
+    from benchmarks.workloads import Workload
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpora" / "top100.txt.gz"
 _KNOWN_DOMAINS = 500

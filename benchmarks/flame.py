@@ -1,6 +1,6 @@
 """Draws where the CPU of a crawl with all parts goes, as a flame graph, and says whose code it is.
 
-    python benchmarks/flame.py --help
+    python -m benchmarks.flame --help
 
 The crawl is that of ``benchmarks/safety.py``. Every few milliseconds of CPU the stack of the thread
 that has the event loop is noted, but not where the benchmark makes a page. A sample is whose the
@@ -19,8 +19,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import safety
-from results import conditions, say, table, write
+from benchmarks import safety
+from benchmarks.results import conditions, say, table, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,7 @@ from scrapy import Request
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fingerprinters import Contestant
+    from benchmarks.fingerprinters import Contestant
 
 _CHUNK = 1000
 

@@ -6,9 +6,9 @@ import gc
 import tracemalloc
 from typing import TYPE_CHECKING
 
-from fingerprinters import SCRAPY, Contestant, ours, parameters
 from scrapy import Request
 
+from benchmarks.fingerprinters import SCRAPY, Contestant, ours, parameters
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Measures what it costs to look at the first responses of a host for programs that are known.
 
-    python benchmarks/profiles_cost.py --help
+    python -m benchmarks.profiles_cost --help
 
 The responses come from memory, as in ``benchmarks/safety.py``. Each round crawls with
 ``URLCANON_PROFILES`` on and off, in processes of their own, in turn, and both twice: what two
@@ -13,16 +13,16 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import subprocess
-import sys
 from statistics import median
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
-from in_memory import process_of
-from results import conditions, say, table, write
-from safety import PARTS, Site, url_of
 from scrapy import Request, Spider
+
+from benchmarks.in_memory import process_of
+from benchmarks.processes import result_of
+from benchmarks.results import conditions, say, table, write
+from benchmarks.safety import PARTS, Site, url_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -64,11 +64,6 @@ def crawl(name: str, pages: int, each: int) -> float:
     return process_time() - start - Site.spent / 1e9
 
 
-def _run(name: str, pages: int, each: int) -> float:
-    command = [sys.executable, "-W", "ignore", __file__, "--crawl", name, str(pages), str(each)]
-    return float(json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
-
-
 def measure(pages: int, each: int, rounds: int) -> dict[str, Any]:
     """Return how many times the CPU it takes with profiles, and the same of two crawls without."""
     choose = random.Random(9)
@@ -76,7 +71,7 @@ def measure(pages: int, each: int, rounds: int) -> dict[str, Any]:
     for number in range(rounds):
         found: dict[str, list[float]] = {ON: [], OFF: []}
         for name in choose.sample([ON, ON, OFF, OFF], 4):
-            found[name].append(_run(name, pages, each))
+            found[name].append(result_of("profiles_cost", "--crawl", name, pages, each))
         ratios += [on / off for on, off in zip(found[ON], found[OFF], strict=True)]
         control.append(found[OFF][0] / found[OFF][1])
         spent.append((sum(found[ON]) - sum(found[OFF])) / 2 / pages * 1000)

@@ -1,6 +1,6 @@
 """The report of a crawl with 50,000 dropped variants: how large it is, and how soon it is open.
 
-Run it as ``python benchmarks/report.py [variants]``. It needs Chromium and its driver. Sections
+Run it as ``python -m benchmarks.report [variants]``. It needs Chromium and its driver. Sections
 are filled by the drops of a made-up crawl, as full as they get: 1,000 domains, thousands of pages,
 long URLs, secrets in some, and the pairs of an audit.
 """
@@ -16,10 +16,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from results import conditions, table, write
 from scrapy import Request
 from selenium import webdriver
 
+from benchmarks.results import conditions, table, write
 from scrapy_urlcanon import Canonicalizer
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
 from scrapy_urlcanon.crawl.checks.audit import AuditedPair

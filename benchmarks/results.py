@@ -8,7 +8,10 @@ import platform
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 RESULTS = Path(__file__).parent / "results"
 _PACKAGES = ("scrapy", "w3lib", "ada-url", "publicsuffixlist", "duplicate-url-discarder")
@@ -29,10 +32,11 @@ def say(what: str) -> None:
     print(what, file=sys.stderr, flush=True)
 
 
-def table(header: list[str], rows: list[list[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table in Markdown, empty where there are no rows."""
+    lines = [f"| {' | '.join(map(str, row))} |" for row in rows]
+    between = f"| --- |{' ---: |' * (len(header) - 1)}"
+    return "\n".join([f"| {' | '.join(header)} |", between, *lines]) if lines else ""
 
 
 def read(name: str) -> Any:

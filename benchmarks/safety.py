@@ -1,6 +1,6 @@
 """Measures what the parts cost that see to it that no page is lost, in a whole crawl.
 
-    python benchmarks/safety.py --help
+    python -m benchmarks.safety --help
 
 The responses come from memory: the crawl is all CPU. Pages have 30 kB and 40 links, as in
 ``benchmarks/crawl.py``: half of the links and a third of the text are those of the site's
@@ -14,8 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import subprocess
-import sys
 import tempfile
 from functools import lru_cache
 from pathlib import Path
@@ -23,12 +21,14 @@ from statistics import median
 from time import perf_counter, process_time, thread_time_ns
 from typing import TYPE_CHECKING, Any
 
-from in_memory import process_of
-from results import conditions, say, table, write
 from scrapy import Request, Spider, signals
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
+
+from benchmarks.in_memory import process_of
+from benchmarks.processes import result_of
+from benchmarks.results import conditions, say, table, write
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
@@ -171,7 +171,7 @@ class Loop:
         if self._pages % self._every == 0:
             pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
             self.memory.append((self._pages, pages * 4096 / 2**20))
-            print(f"  {self._pages:,} pages", file=sys.stderr, flush=True)
+            say(f"  {self._pages:,} pages")
 
 
 def crawl(
@@ -209,14 +209,9 @@ def crawl(
 
 def run(part: str, pages: int, size: int, *options: str) -> dict[str, Any]:
     """Crawl in a process and a folder of its own."""
-    script = str(Path(__file__).resolve())
-    command = [sys.executable, "-W", "ignore", script, "--part", part]
-    command += ["--pages", str(pages), "--size", str(size), *options]
+    arguments = ("--part", part, "--pages", pages, "--size", size, *options)
     with tempfile.TemporaryDirectory() as directory:
-        output = subprocess.run(
-            command, check=True, stdout=subprocess.PIPE, text=True, cwd=directory
-        ).stdout
-    result: dict[str, Any] = json.loads(output)
+        result: dict[str, Any] = result_of("safety", *arguments, directory=directory)
     return result
 
 

@@ -1,6 +1,6 @@
 """Ten million URLs in each seen-set: memory, disk, adds, look-ups and start-up, and kills.
 
-Run it as ``python benchmarks/seen_sets.py [URLs [SET ...]]``. Each set is filled in a process of
+Run it as ``python -m benchmarks.seen_sets [URLs [SET ...]]``. Each set is filled in a process of
 its own, in a temporary directory (TMPDIR). The time of making the fingerprints is taken off. The
 disk set is then killed 20 times at random moments, and it is counted how much of what was added is
 gone.
@@ -21,8 +21,8 @@ from pathlib import Path
 from time import process_time, sleep
 from typing import TYPE_CHECKING, Any
 
-import results
-
+from benchmarks import results
+from benchmarks.processes import result_of
 from scrapy_urlcanon.crawl.seen_sets.base import COMPACT_FILE, DISK_FILE
 from scrapy_urlcanon.crawl.seen_sets.compact import CompactSet
 from scrapy_urlcanon.crawl.seen_sets.disk import DiskSet
@@ -132,7 +132,8 @@ def kill(directory: Path, count: int) -> dict[str, int]:
     chance = random.Random(20)
     lost, first = 0, count
     for _ in range(KILLS):
-        command = [sys.executable, __file__, "--add", str(directory), str(first)]
+        command = [sys.executable, "-m", "benchmarks.seen_sets"]
+        command += ["--add", str(directory), str(first)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             process.stdout.readline()
             sleep(chance.uniform(0.1, 6))
@@ -148,13 +149,6 @@ def kill(directory: Path, count: int) -> dict[str, int]:
     return {"kills": KILLS, "added meanwhile": first - count, "forgotten": lost}
 
 
-def in_a_process(*arguments: str) -> dict[str, Any]:
-    command = [sys.executable, __file__, *arguments]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
     kinds = tuple(sys.argv[2:]) or KINDS
@@ -162,8 +156,8 @@ def main() -> None:
     rows = []
     for kind in kinds:
         with tempfile.TemporaryDirectory() as directory:
-            found = data[kind] = in_a_process("--fill", kind, directory, str(count))
-            found |= in_a_process("--reopen", kind, directory, str(count))
+            found = data[kind] = result_of("seen_sets", "--fill", kind, directory, count)
+            found |= result_of("seen_sets", "--reopen", kind, directory, count)
             if kind == "disk":
                 data["killed"] = kill(Path(directory), count)
         rows.append(

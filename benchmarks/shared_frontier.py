@@ -1,6 +1,6 @@
 """Four processes on one frontier in Redis: what is lost, with kills and restarts, and how fast.
 
-``make soak-redis`` runs it as ``python benchmarks/shared_frontier.py [pages]``, with ``tests`` and
+``make soak-redis`` runs it as ``python -m benchmarks.shared_frontier [pages]``, with ``tests`` and
 ``example_project`` on the path. A site of 20,000 URLs: 60 % of the pages have three, and of 2 % of
 the pages all but one of these are dead. Four runs: as it is; with one process killed (-9) in the
 middle and another one joining; with Redis restarted; and scrapy-redis alone.
@@ -15,10 +15,11 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-import results
 from ecosystem.conftest import RedisServer
 from ecosystem.shared_frontier import Processes, big_site, expected_of, wait_for
 from loopback import Loopback
+
+from benchmarks import results
 
 if TYPE_CHECKING:
     from collections.abc import Callable

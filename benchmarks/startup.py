@@ -14,8 +14,7 @@ from statistics import median
 from time import thread_time_ns
 from typing import Any
 
-from fingerprinters import domains
-
+from benchmarks.fingerprinters import domains
 from scrapy_urlcanon.canonicalizer import Canonicalizer
 
 _IMPORTS = """

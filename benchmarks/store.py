@@ -1,6 +1,6 @@
 """Measures the observation store: rows a second, bytes a page at rest, and learning from it.
 
-python benchmarks/store.py --help
+python -m benchmarks.store --help
 """
 
 from __future__ import annotations
@@ -9,17 +9,15 @@ import argparse
 import json
 import random
 import resource
-import subprocess
-import sys
 import tempfile
 from datetime import datetime, timezone
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
-from results import conditions, say, table, write
-from safety import page_of
-
+from benchmarks.processes import result_of
+from benchmarks.results import conditions, say, table, write
+from benchmarks.safety import page_of
 from scrapy_urlcanon.learn.learning import learn
 from scrapy_urlcanon.learn.processes import usable_processors
 from scrapy_urlcanon.learn.readers.store import Stores
@@ -113,9 +111,7 @@ def measure(rows: int) -> dict[str, Any]:
         speed, size_of_variant = fill(path, rows, _VARIANTS)
         _, size = fill(Path(directory, "pages.sqlite"), max(rows // _VARIANTS, 1_000), 1)
         say("store: learning from it")
-        command = [sys.executable, str(Path(__file__).resolve()), "--learn", str(path)]
-        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    seconds, processors, memory = json.loads(output)
+        seconds, processors, memory = result_of("store", "--learn", path)
     data = {
         "conditions": conditions(),
         "rows": rows,

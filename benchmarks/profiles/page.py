@@ -38,7 +38,7 @@ _COST = """
 
 ## What it costs
 
-`python benchmarks/profiles_cost.py` crawls pages in memory with `URLCANON_PROFILES` on and off, in
+`python -m benchmarks.profiles_cost` crawls pages in memory with `URLCANON_PROFILES` on and off, in
 turn, and compares the CPU time. It reads all profiles at the first page, in some 0.1 s, and looks
 at up to five pages below each first directory of a host, 32 in all, and at nothing after.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.results import table
 from benchmarks.verdicts.cases import (
     ALL,
     AUDIT,
@@ -58,14 +59,6 @@ def tables(outcomes: Sequence[Any]) -> dict[str, str]:
         "declared": _declared(declared),
         "skipped": _skipped([each for each in outcomes if isinstance(each, Skipped)]),
     }
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table in Markdown, empty where there are no rows."""
-    lines = [f"| {' | '.join(map(str, row))} |" for row in rows]
-    if not lines:
-        return ""
-    return "\n".join([f"| {' | '.join(head)} |", f"| --- |{' ---: |' * (len(head) - 1)}", *lines])
 
 
 def shop_table(rounds: Sequence[Round], differences: Sequence[Sequence[str]]) -> str:
