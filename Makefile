@@ -122,8 +122,6 @@ bench-learn: $(INSTALLED)  ## judge what is learned on the corpora in ../shared/
 	$(BIN)/python -m benchmarks.learn
 	$(BIN)/python -m benchmarks.learn.unseen --false --classes \
 		--json benchmarks/results/learn-unseen.json
-	$(BIN)/python -m benchmarks.learn.unseen --prior --most 7000 \
-		--json benchmarks/results/learn-prior.json
 	$(BIN)/python -m benchmarks.learn.unseen --thresholds --most 7000 \
 		--json benchmarks/results/learn-thresholds.json
 	$(BIN)/python -m benchmarks.learn.control

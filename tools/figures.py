@@ -86,8 +86,6 @@ def tables() -> Iterator[tuple[Path, Row, Iterable[Row]]]:
     yield LEARNED, head, methods(results("learn")["methods"])
     head = ("sites", "halves of", "rules", *UNSEEN_COLUMNS)
     yield LEARNED, head, unseen(results("learn-unseen"))
-    head = ("sites, with a prior", "halves of", "rules", *UNSEEN_COLUMNS)
-    yield LEARNED, head, unseen(results("learn-prior"))
     head = ("sites", "halves of", "thresholds", *UNSEEN_COLUMNS)
     yield LEARNED, head, thresholds(results("learn-thresholds"))
     head = ("captures that differ", "sites", "redundant URLs", "found", "wrong merges", "rules")
@@ -230,12 +228,18 @@ def unseen(runs: Iterable[Any]) -> Iterator[Row]:
 
 
 def thresholds(runs: Iterable[Any]) -> Iterator[Row]:
-    """Yield what is found with other thresholds, and with those chosen on the other sites."""
+    """Yield what is found with the defaults, and by which other thresholds anything else is."""
     for run in runs:
-        for name, counts in run["sites"].items():
-            of_all = [*counts.values()]
-            split = f"{run['split']}s".replace("url", "URL")
-            yield f"{len(of_all)}", split, name.replace("lost", "counter-examples"), *judged(of_all)
+        split = f"{run['split']}s".replace("url", "URL")
+        found = {name: tuple(judged([*of.values()])) for name, of in run["sites"].items()}
+        for name, figures in found.items():
+            if name == "defaults" or figures != found["defaults"]:
+                yield (
+                    f"{len(run['sites'][name])}",
+                    split,
+                    name.replace("lost", "counter-examples"),
+                    *figures,
+                )
 
 
 def changes(runs: Iterable[Any]) -> Iterator[Row]:
@@ -253,6 +257,7 @@ def changes(runs: Iterable[Any]) -> Iterator[Row]:
 
 def forms(runs: Sequence[dict[str, Any]]) -> Iterator[Row]:
     """Yield what is found of the URL forms of each program, without and with pages that change."""
+    alike: dict[Row, list[str]] = {}
     for name in sorted(runs[0]["forms"], key=str.casefold):
         cells: list[str] = []
         for changing in sorted({run["changing"] for run in runs}):
@@ -262,7 +267,9 @@ def forms(runs: Sequence[dict[str, Any]]) -> Iterator[Row]:
                     total.update(run["forms"][name])
             cells += (share(total[kind] / max(1, total["redundant"]), 0) for kind in FORMS[:2])
             cells += (f"{total[kind]:,}" for kind in FORMS[2:])
-        yield name, *cells
+        alike.setdefault(tuple(cells), []).append(name)
+    for figures, names in alike.items():
+        yield ", ".join(names), *figures
 
 
 def judged(counts: Sequence[dict[str, int]]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Judge what is learned with the measures of ``score.py``, on all corpora that are there.
 
 ``python -m benchmarks.learn.unseen [--sites NAME,...] [--folds 0,1,2] [--most ROWS] [--false]
-[--classes] [--prior] [--thresholds] [--json FILE]``.
+[--classes] [--thresholds] [--json FILE]``.
 
 By halves of the URLs it is a crawl that saw half of each site; by halves of the pages, all URLs of
 a page on one side, it is one whose rules are used on other pages.
@@ -23,7 +23,6 @@ from scrapy_urlcanon.canonicalizer import Canonicalizer
 from scrapy_urlcanon.learn import Observation, Thresholds, learn
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS
 from scrapy_urlcanon.learn.results.rule import as_rules
-from scrapy_urlcanon.profiles.suspicions import prior_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -165,10 +164,6 @@ class Judged:
         return found
 
 
-def _prior_of(options: Namespace) -> Callable[[Iterable[str]], Prior] | None:
-    return prior_of if options.prior else None
-
-
 def class_of(rule: LearnedRule) -> str:
     """Return the class of hypotheses that a rule is of."""
     if rule.kind in {"sink", "skip"}:
@@ -252,7 +247,7 @@ def show(
     counts: dict[str, dict[str, Counter[str]]] = {name: {} for name in VARIANTS}
     classes: dict[str, Counter[str]] = {}
     for site, rows in sites.items():
-        judged = Judged(score, site, rows, split, prior_of=_prior_of(options))
+        judged = Judged(score, site, rows, split)
         for variant in VARIANTS:
             counts[variant][site] = judged.judge(variant)
         for name, found in judged.judge_classes().items() if options.classes else ():
@@ -273,16 +268,12 @@ def show(
     }
 
 
-def choose(
-    score: Any, sites: Mapping[str, list[dict[str, str]]], split: str, options: Namespace
-) -> dict[str, Any]:
+def choose(score: Any, sites: Mapping[str, list[dict[str, str]]], split: str) -> dict[str, Any]:
     """Print what is found with thresholds chosen on all sites but the one judged; return it."""
     counts: dict[str, dict[str, Counter[str]]] = {name: {} for name in GRID}
     for site, rows in sites.items():
         for name, thresholds in GRID.items():
-            judged = Judged(
-                score, site, rows, split, prior_of=_prior_of(options), thresholds=thresholds
-            )
+            judged = Judged(score, site, rows, split, thresholds=thresholds)
             counts[name][site] = judged.judge("all")
     for name, of_sites in counts.items():
         print(line(name, of_sites))
@@ -316,9 +307,6 @@ def main() -> int:
         "--classes", action="store_true", help="what each class of rules finds, and gets wrong"
     )
     parser.add_argument(
-        "--prior", action="store_true", help="with what is known of programs (docs/profiles.md)"
-    )
-    parser.add_argument(
         "--thresholds", action="store_true", help="choose them without the site that is judged"
     )
     parser.add_argument("--json", type=Path, help="write what was found to this file")
@@ -350,7 +338,11 @@ def main() -> int:
         }
         for split in ("url", "page"):
             print(f"\n{corpus}, {len(chosen)} sites, by halves of the {split}s")
-            found = (choose if options.thresholds else show)(score, chosen, split, options)
+            found = (
+                choose(score, chosen, split)
+                if options.thresholds
+                else show(score, chosen, split, options)
+            )
             fold_of = {site: int(folds[site]) for site in chosen}
             results.append({"corpus": corpus, "folds": fold_of, **found})
     if options.json:

@@ -40,11 +40,12 @@ are programs whose crawls nobody looked at while the order was made.
 _TRAPS = """
 ## Generated traps
 
-Pages of content that were reached. The finder has 349 beside 400 filtered views that link one
-another; the shop 277, behind four filters and three orders; the doors 349, each of which links a
-form to log in, a print view and a session; the calendar 349 beside months without an end. On the
-even site each page is news; on the late one 2,000 empty pages come first; *several* are the first
-four on one host, *hosts* are 50 hosts with one of these each.
+Pages of content that were reached, with the seed that reached the fewest and that with the most.
+The finder has 349 beside 400 filtered views that link one another; the shop 277, behind four
+filters and three orders; the doors 349, each of which links a form to log in, a print view and a
+session; the calendar 349 beside months without an end. On the even site each page is news; on the
+late one 2,000 empty pages come first; *several* are the first four on one host, *hosts* are 50
+hosts with one of these each.
 
 """
 _SHAPES = """
@@ -78,8 +79,8 @@ def text(data: dict[str, Any]) -> str:
         written += f"\n{fill(note, 100)}\n"
     written += "\n![News over fetches, for each program and order](images/order-curves.svg)\n"
     written += _TRAPS + table(
-        ["site", "fetches", DEPTH, BREADTH, NEWS],
-        [_trap_row(found) for found in data.get("traps", {}).values()],
+        ["site", "seeds", "fetches", DEPTH, BREADTH, NEWS],
+        list(_trap_rows(data.get("traps", {}).values())),
     )
     written += "\n"
     if shapes := data.get("shapes"):
@@ -88,11 +89,15 @@ def text(data: dict[str, Any]) -> str:
     return written
 
 
-def _shape_rows(shapes: Iterable[dict[str, Any]]) -> Iterator[list[str]]:
+def _by_kind(sites: Iterable[dict[str, Any]]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     by_kind: dict[str, list[dict[str, Any]]] = {}
-    for found in shapes:
+    for found in sites:
         by_kind.setdefault(found["kind"], []).append(found)
-    for kind, all_ in by_kind.items():
+    return iter(by_kind.items())
+
+
+def _shape_rows(shapes: Iterable[dict[str, Any]]) -> Iterator[list[str]]:
+    for kind, all_ in _by_kind(shapes):
         ratios = list(zip(*(_shape_ratios(found["orders"]) for found in all_), strict=True))
         cells = [" / ".join(f"{of(each):.2f}" for each in ratios) for of in (median, min)]
         yield [kind, str(len(all_)), f"{all_[0]['limit']:,}", *cells]
@@ -145,13 +150,18 @@ def _said(behind: list[str]) -> str:
     return f"More than 5 % (15 % at 10 %) behind the better of Scrapy's two: {', '.join(behind)}.\n"
 
 
-def _trap_row(found: dict[str, Any]) -> list[str]:
-    orders = found["orders"]
-    cells = [
-        f"{orders[order]['content']:,}" if order in orders else "-"
-        for order in (DEPTH, BREADTH, NEWS)
-    ]
-    return [f"{found['kind']}, seed {found['seed']}", f"{found['limit']:,}", *cells]
+def _trap_rows(traps: Iterable[dict[str, Any]]) -> Iterator[list[str]]:
+    for kind, all_ in _by_kind(traps):
+        cells = [
+            _range(found["orders"][order]["content"] for found in all_ if order in found["orders"])
+            for order in (DEPTH, BREADTH, NEWS)
+        ]
+        yield [kind, str(len(all_)), f"{all_[0]['limit']:,}", *cells]
+
+
+def _range(counts: Iterable[int]) -> str:
+    found = sorted(counts)
+    return " to ".join(f"{end:,}" for end in dict.fromkeys(found[:1] + found[-1:])) or "-"
 
 
 def draw(programs: dict[str, Any]) -> None:
