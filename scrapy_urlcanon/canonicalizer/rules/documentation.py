@@ -138,10 +138,10 @@ def _rule_page(option: type[Option]) -> Iterator[str]:
     yield ""
     yield cleandoc(option.__doc__ or "")
     yield ""
-    yield f"Values: {option.values}."
-    yield ""
-    values = option.in_presets().items()
-    yield f"Default: {', '.join(f'{_code(value)} in `{preset}`' for preset, value in values)}."
+    values = option.in_presets()
+    default = values[DEFAULT_PRESET]
+    others = (f", {_code(v)} in `{preset}`" for preset, v in values.items() if v != default)
+    yield f"Values: {option.values}. Default: {_code(default)}{''.join(others)}."
     yield ""
     yield option.acts
     yield ""
