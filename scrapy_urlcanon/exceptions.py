@@ -74,10 +74,12 @@ _WITHOUT_TRACEBACK = _WithoutTraceback()
 def log_configuration_errors_plainly() -> None:
     """Have what ends a crawl before it began be logged as the problems of its configuration.
 
-    Scrapy lets such an error pass (AsyncCrawlerRunner._crawl_and_track), for asyncio to log it with
-    a traceback through Scrapy. With another reactor Twisted prints it itself, and that stays.
+    Scrapy lets such an error pass, for asyncio to log it with a traceback through Scrapy
+    (``AsyncCrawlerRunner._crawl_and_track``), or for Twisted where the crawl is a deferred, as that
+    of a ``CrawlerProcess``. Twisted then prints it to the standard error stream too, which stays.
     """
-    logging.getLogger("asyncio").addFilter(_WITHOUT_TRACEBACK)
+    for name in ("asyncio", "twisted"):
+        logging.getLogger(name).addFilter(_WITHOUT_TRACEBACK)
 
 
 class UnparsableUrlError(ValueError):

@@ -242,12 +242,13 @@ async def test_bad_configuration_stops_the_crawl_before_the_first_request(crawl,
         assert expected in message
 
 
-def test_error_of_a_scheduler_is_told_without_a_traceback(caplog):
+@pytest.mark.parametrize("logger", ["asyncio", "twisted"])
+def test_error_of_a_scheduler_is_told_without_a_traceback(caplog, logger):
     """What Scrapy meets as it closes the engine that did not open says nothing more."""
     log_configuration_errors_plainly()
     error = RuntimeError("Engine slot not assigned")
     error.__context__ = ConfigurationError([Problem("URLCANON_SEEN_SET", "it is in use")])
-    logging.getLogger("asyncio").error("Task exception was never retrieved", exc_info=error)
+    logging.getLogger(logger).error("Task exception was never retrieved", exc_info=error)
     (record,) = caplog.records
     assert (record.name, record.exc_info) == ("scrapy_urlcanon", None)
     assert record.getMessage() == str(error.__context__)
