@@ -79,7 +79,8 @@ def docstrings(kind: type) -> dict[str, str]:
         if isinstance(statement, (ast.Assign, ast.AnnAssign)) and isinstance(after, ast.Expr):
             name = ast.unparse(statement).partition(" ")[0].rstrip(":")
             text = " ".join(ast.literal_eval(after.value).split()).removesuffix(".")
-            found[name] = text[0].lower() + text[1:]
+            # A word in capitals is no word with a capital.
+            found[name] = text if text[1].isupper() else text[0].lower() + text[1:]
     return found
 
 
