@@ -356,7 +356,8 @@ class Crawl:
         if self.job:
             self.job.resume()
         warn_of_another(self._crawler)
-        for doubt in self.settings.configuration.doubts() if self.is_run else ():
+        doubts = (*self.settings.without_effect(), *self.settings.configuration.doubts())
+        for doubt in doubts if self.is_run else ():
             logger.warning("%s", doubt, extra={"spider": self._crawler.spider})
 
     # Who hears of what, in this order.

@@ -90,12 +90,15 @@ def _problem_of_report(template: str) -> str | None:
     return None
 
 
-def _setting(reader: Callable[[str, Any], Any], *, default: object) -> Any:
+def _setting(
+    reader: Callable[[str, Any], Any], *, default: object, needs: str | None = None
+) -> Any:
     """Return the attribute of a setting.
 
     :param reader: returns the value of the setting, given its name and what Scrapy has of it.
+    :param needs: the attribute of the setting without which this one has no effect.
     """
-    return field(default=default, metadata={"read": reader})
+    return field(default=default, metadata={"read": reader, "needs": needs})
 
 
 # What makes values equal, and shows them, is code that every crawl would wait for.
@@ -168,18 +171,18 @@ class CrawlSettings:
     skip_places: str | None = _setting(read.path_of_store, default=None)
     """The file of `scrapy urlcanon learn --places`, which says [where the pages of skipped URLs
     are](learning.md#where-skipped-pages-are), so that they are fetched there."""
-    seen_by: str = _setting(read.one_of(*_SEEN_BY), default=ITEM)
+    seen_by: str = _setting(read.one_of(*_SEEN_BY), default=ITEM, needs="seen")
     """Which pages count as got: those that gave an `"item"`, those whose callback got `"text"`, or
     those whose callback got a `"response"` that is a success and not empty."""
-    seen_expires: Any = _setting(read.expiry, default={})
+    seen_expires: Any = _setting(read.expiry, default={}, needs="seen")
     """How long until a page is fetched again: seconds, or a text such as `"12h"` or `"30d"`; or a
     mapping from hosts, and `*`, to these. Unset: never."""
-    order_by: Any = _setting(read.order_by, default="text")
+    order_by: Any = _setting(read.order_by, default=TEXT, needs="order")
     """What counts as new: `"text"`, `"items"`, or a callable (or its path) that returns a number
     for a response and the list of its items."""
     order_lines: int = _setting(read.count, default=1 << 21)
     """How many lines of text are remembered, at 5 bytes each."""
-    stop: float = _setting(read.share, default=0.0)
+    stop: float = _setting(read.share, default=0.0, needs="order")
     """Close the crawl when less than this share of the waiting requests is expected to [bring
     anything new](order.md#when-it-is-done); needs `URLCANON_ORDER`. With 0 it goes on."""
     left: str = _setting(read.path_of_file, default="urlcanon-left-%(name)s.jsonl")
@@ -215,6 +218,14 @@ class CrawlSettings:
         Then what stands for the very same URL may be for a callback that never asked for it.
         """
         return bool(self.rewrite or self.skip_places)
+
+    def without_effect(self) -> Iterator[str]:
+        """Yield a sentence about each setting that is set, and does nothing without another one."""
+        for attribute in attributes():
+            needs = attribute.metadata["needs"]
+            is_set = getattr(self, attribute.name) != attribute.default
+            if is_set and needs and not getattr(self, needs):
+                yield f"{name_of(attribute.name)} has no effect without {name_of(needs)}."
 
     @classmethod
     def load(cls, settings: BaseSettings) -> Self:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy_urlcanon.crawl.settings import TEXT, name_of
+from scrapy_urlcanon.crawl.settings import name_of
 from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
 if TYPE_CHECKING:
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.recovery.unwritten import UnwrittenFiles
     from scrapy_urlcanon.crawl.settings import CrawlSettings
     from scrapy_urlcanon.crawl.stats import CrawlStats
-
-logger = logging.getLogger(__name__)
 
 
 def ordered_crawl(
@@ -43,13 +40,6 @@ def ordered_crawl(
         return OrderedCrawl(crawler, settings, stats, unwritten, fingerprints, is_job=is_job)
     if is_job:
         _check_queue(crawler.settings["JOBDIR"])
-    for name, is_set in (("stop", settings.stop), ("order_by", settings.order_by != TEXT)):
-        if is_set:
-            logger.warning(
-                "%(setting)s has no effect without URLCANON_ORDER, which tells what to expect.",
-                {"setting": name_of(name)},
-                extra={"spider": crawler.spider},
-            )
     return None
 
 
