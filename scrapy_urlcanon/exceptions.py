@@ -107,7 +107,7 @@ class InputError(LearnError):
 
 
 class StoreVersionError(LearnError):
-    """An observation store is of a version that cannot be read, or not be written to."""
+    """An observation store is of another version than the one that is read and written."""
 
 
 class SpillError(LearnError):

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from scrapy_urlcanon.exceptions import InputError, StoreVersionError
 
-#: Version of the schema and of the digests. Those before are read, and not written to.
+#: Version of the schema and of the digests.
 VERSION = 5
-READ_VERSIONS = ("3", "4", "5")
 
 # Of rows of 1.5 kB two fit into a page of 4 kB, and nothing else.
 _PAGE_SIZE = 1 << 14
@@ -80,15 +79,6 @@ CREATE TABLE IF NOT EXISTS links (
 ) WITHOUT ROWID
 """
 
-#: Columns that earlier releases did not write.
-_LATER_COLUMNS = (
-    ("visits", "outlines"),
-    ("visits", "url"),
-    ("visits", "text"),
-    ("crawls", "ended"),
-    ("responses", "key"),
-)
-
 
 def open_store(path: Path, *, writable: bool) -> sqlite3.Connection:
     """Open the file of a store; make it where it is to be written.
@@ -129,11 +119,6 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
     return sqlite3.connect(path, check_same_thread=False)
 
 
-def columns_of(connection: sqlite3.Connection, table: str) -> set[str]:
-    """Return the names of the columns of a table; none where it is not there."""
-    return {name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")}
-
-
 def _remedy(version: str) -> str:
     """Say what to do with a store of another *version*."""
     known = str(VERSION)
@@ -150,7 +135,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, writable: bool) -> N
     if tables:
         found = connection.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
         version = str(found[0]) if found else "none"
-        if version != str(VERSION) and (writable or version not in READ_VERSIONS):
+        if version != str(VERSION):
             raise StoreVersionError(
                 f"{path}: version {version}, and this package reads version {VERSION}; "
                 f"{_remedy(version)}"
@@ -163,8 +148,5 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, writable: bool) -> N
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.executescript(_SCHEMA)
-        for table, name in _LATER_COLUMNS:
-            if name not in columns_of(connection, table):
-                connection.execute(f"ALTER TABLE {table} ADD COLUMN {name}")
         with connection:
             connection.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (str(VERSION),))

@@ -208,16 +208,10 @@ async def test_other_rules(crawl, caplog):
     assert (await crawl(site(PAGES), plain, spider=ItemSpider, start=start)).hits == ["/a?sid=2"]
 
 
-@pytest.mark.parametrize("is_old", [False, True], ids=["new store", "store of an older release"])
 @deferred_f_from_coro_f
-async def test_what_an_audit_found_wrong_refuses_nothing_later(crawl, caplog, is_old):
+async def test_what_an_audit_found_wrong_refuses_nothing_later(crawl, caplog):
     """A wrong entry that stays in the settings would refuse all later pages for an early one."""
     settings = {**WRONG, **AUDIT_SETTINGS, "URLCANON_SEEN": "seen.db"}
-    if is_old:
-        with closing(SeenPages(Path("seen.db"))):
-            pass
-        with closing(sqlite3.connect("seen.db")) as database:
-            database.execute("DROP TABLE suspended")
     early = [f"/p?id={n}" for n in range(30)]
     later = [f"/p?id={n}" for n in range(40)]
 
@@ -483,18 +477,3 @@ def test_command_that_makes_no_sense(tmp_path, arguments, problem):
     assert done.returncode
     assert problem in done.stderr + done.stdout
     assert urlcanon("seen", "list", "seen.db", cwd=tmp_path).stdout == ""
-
-
-@pytest.mark.parametrize("written", ["[::1]", "::1", "a.example", "a.example."])
-def test_domain_is_found_as_earlier_releases_wrote_it(tmp_path, written):
-    """Those wrote hosts as they stood in URLs, without the brackets of an address."""
-    path = tmp_path / "seen.db"
-    with closing(SeenPages(path)) as store:
-        store.add_urls([f"{SITE}/"])
-    with closing(sqlite3.connect(path)) as database, database:
-        database.execute("UPDATE pages SET domain = ?", (written,))
-    with closing(SeenPages(path)) as store:
-        domain = "[::1]" if "::1" in written else "a.example"
-        assert [url for _, url in store.list(domain)] == [f"{SITE}/"]
-        assert store.prune("b.example") == 0
-        assert store.prune(domain) == 1

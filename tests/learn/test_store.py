@@ -24,18 +24,6 @@ WORDS = [f"{one}{other}" for one in ("ba", "co", "du", "fe", "gi") for other in 
 MENU = "<ul><li>Home</li><li>About</li><li>12 items</li></ul>"
 
 
-VERSION_4 = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE rules (version TEXT PRIMARY KEY, rules TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE crawls (id INTEGER PRIMARY KEY, started TEXT, rules TEXT);
-CREATE TABLE responses (
-    id INTEGER PRIMARY KEY, crawl INTEGER, domain TEXT, url TEXT, status INTEGER, bytes INTEGER,
-    raw_sha1 TEXT, text_sha1 TEXT, title TEXT, lines BLOB, canonical TEXT, redirect TEXT
-);
-CREATE INDEX responses_by_domain ON responses (domain, crawl);
-"""
-
-
 def page(url, html, **headers):
     return Page(url, html.encode(), html, **headers)
 
@@ -221,38 +209,6 @@ def test_variants_of_a_page_share_its_text(tmp_path):
     kept_of_a_page = len(page("http://a.example/", f"{menu}<p>Article 1").signature.pack())
     assert kept_of_a_page > 1_000
     assert all(size < kept_of_a_page / 2 for size in sizes)
-
-
-def test_store_of_version_4_is_read(tmp_path):
-    """In it each response has its own text; it is not written to."""
-    new, old = tmp_path / "new.sqlite", tmp_path / "old.sqlite"
-    pages = [
-        page(f"http://a.example/{number}", f"<title>Site</title>{MENU}<p>{text}")
-        for number, text in enumerate(f"{letter} " * 200 for letter in "aabbccddeeff")
-    ]
-    with ObservationStore(new) as store:
-        for one in pages:
-            store.add(one, status=200)
-    connection = sqlite3.connect(old)
-    with connection:
-        connection.executescript(VERSION_4)
-        connection.execute("INSERT INTO meta VALUES ('version', '4')")
-        for one in pages:
-            raw, text, title, _ = one.signature
-            digests = bytes.fromhex(raw), bytes.fromhex(text), f"{title:x}"
-            connection.execute(
-                "INSERT INTO responses "
-                "VALUES (NULL, NULL, 'a.example', ?, 200, ?, ?, ?, ?, ?, '', '')",
-                (one.url, len(one.body), *digests, one.signature.pack()),
-            )
-    connection.close()
-    before = old.read_bytes()
-    observations = list(read_store(old))
-    assert observations == list(read_store(new))
-    assert len({observation.main_sha1 for observation in observations}) == 6
-    with pytest.raises(StoreVersionError, match="version 4"):
-        ObservationStore(old)
-    assert old.read_bytes() == before
 
 
 def test_redirect_chain_is_kept(tmp_path):

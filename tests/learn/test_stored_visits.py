@@ -4,9 +4,6 @@ import itertools
 import random
 import sqlite3
 from contextlib import closing
-from datetime import datetime, timezone
-
-import pytest
 
 from scrapy_urlcanon.learn.readers.store import read_store
 from scrapy_urlcanon.learn.store import ObservationStore
@@ -58,28 +55,8 @@ def test_more_lines_than_at_any_visit_are_content(tmp_path):
     assert len({one.main_sha1 for one in read_store(path)}) == 15 + 2 * 5
 
 
-def test_store_without_outlines_goes_on(tmp_path):
-    """A store of an earlier release is read, and a crawl adds to it."""
-    path = tmp_path / "o.sqlite"
-
-    def pages_after(numbers):
-        with ObservationStore(path) as store:
-            for number in numbers:
-                first, again, other = (advised(number, f"{number}-{visit}") for visit in range(3))
-                store.add_visits("http://a.example/", compare_visits(first.lines, again.lines))
-                store.add(first, status=200)
-                store.add(other, status=200)
-        return len({one.main_sha1 for one in read_store(path)})
-
-    assert pages_after(range(5)) == 5
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("ALTER TABLE visits DROP COLUMN outlines")
-    assert len({one.main_sha1 for one in read_store(path)}) == 10
-    assert pages_after(range(5, 10)) == 10
-
-
 def test_visits_that_cannot_be_read_are_none(tmp_path):
-    """What they say is left out, and the pages are read; so they are without any."""
+    """What they say is left out, and the pages are read."""
     path = tmp_path / "o.sqlite"
     with ObservationStore(path) as store:
         for url, html in quotations(sectors=10, of_each=2):
@@ -89,9 +66,6 @@ def test_visits_that_cannot_be_read_are_none(tmp_path):
     before = list(read_store(path))
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE visits SET steady = x'00', noise = 'x', outlines = x'00'")
-    assert list(read_store(path)) == before
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DROP TABLE visits")
     assert list(read_store(path)) == before
 
 
@@ -136,38 +110,3 @@ def test_store_is_read_where_nothing_can_be_written(tmp_path, monkeypatch):
     assert connection.execute("SELECT count(*) FROM responses").fetchone() == (1,)
     assert [*tmp_path.iterdir()] == [path]
     connection.close()
-
-
-@pytest.mark.parametrize(
-    ("table", "column"),
-    [
-        ("visits", "outlines"),
-        ("visits", "url"),
-        ("visits", "text"),
-        ("crawls", "ended"),
-        ("responses", "key"),
-    ],
-)
-def test_all_that_a_later_crawl_sees_is_added_to_a_store_of_an_earlier_release(
-    tmp_path, table, column
-):
-    """Columns that came later are added to it; without them nothing could be written."""
-    path = tmp_path / "o.sqlite"
-    for number in range(2):
-        with ObservationStore(path) as store:
-            store.begin(datetime(2026, 1, 1 + number, tzinfo=timezone.utc), [])
-            first, again = advised(number, "a"), advised(number, "b")
-            store.add(first, status=200, key=number)
-            store.add_visits(first.url, compare_visits(first.lines, again.lines), again.signature)
-            store.end("finished")
-        with closing(sqlite3.connect(path)) as connection, connection:
-            rows = {
-                name: connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
-                for name in ("visits", "responses", "crawls")
-            }
-            ended = [*connection.execute("SELECT count(*) FROM crawls WHERE ended = 'finished'")]
-            if not number:
-                connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-    assert rows == {"visits": 2, "responses": 2, "crawls": 2}
-    assert ended == [(1 if column == "ended" else 2,)]
-    assert store.refused == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from scrapy_urlcanon.canonicalizer.entries import RuleEntry
@@ -28,14 +27,12 @@ KIND: Final = Kind(
         "CREATE INDEX pages_by_domain ON pages (domain, at)",
         "CREATE TABLE rules (digest TEXT NOT NULL)",
         "INSERT INTO rules VALUES ('')",
-    ),
-    advice="name another file, or restore a copy of it",
-    additions=(
-        """CREATE TABLE IF NOT EXISTS suspended (
+        """CREATE TABLE suspended (
             rules TEXT NOT NULL, option TEXT NOT NULL, entry TEXT NOT NULL, domain TEXT NOT NULL,
             PRIMARY KEY (rules, option, entry, domain)
         ) WITHOUT ROWID""",
     ),
+    advice="name another file, or restore a copy of it",
 )
 _INSERT = "INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?)"
 
@@ -185,10 +182,6 @@ def _row(page: SeenPage) -> tuple[bytes, str, str, float, bool]:
 
 
 def _where(domain: str | None, before: float | None) -> tuple[str, tuple[object, ...]]:
-    used: dict[str, tuple[object, ...]] = {}
-    if domain is not None:
-        # Earlier releases wrote the dot of the root zone, and addresses without their brackets.
-        used["domain IN (?, ?, ?)"] = domain, f"{domain}.", domain.strip("[]")
-    if before is not None:
-        used["at < ?"] = (before,)
-    return " WHERE " + " AND ".join(used) if used else "", tuple(chain.from_iterable(used.values()))
+    given = {"domain = ?": domain, "at < ?": before}
+    used = {condition: value for condition, value in given.items() if value is not None}
+    return " WHERE " + " AND ".join(used) if used else "", tuple(used.values())

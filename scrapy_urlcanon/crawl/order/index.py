@@ -57,8 +57,7 @@ def problem_of(queue: Path) -> str | None:
         stored = json.loads(queue.read_text(encoding="utf-8"))
         if is_of_order(stored):
             _checked(queue.parent / FILE, stored[1])
-            # Earlier versions stored none.
-            for name, checksum in dict(*stored[2:]).items():
+            for name, checksum in stored[2].items():
                 _checked(queue.parent / name, checksum)
     except FileNotFoundError as error:
         # Of a job that never ended there is neither.

@@ -104,7 +104,7 @@ class JobRecovery:
         self._merged = merged
         self._directory = Path(crawler.settings["JOBDIR"])
         self._journal = Journal(self._directory / FILE)
-        # The digest of the rules that its fingerprints are of; earlier versions did not write it.
+        # The digest of the rules that its fingerprints are of; none before its first run.
         self._rules_before = b""
         self._begun_before: set[bytes] = set()
         self._outputs: WeakKeyDictionary[Request, SpiderOutput] = WeakKeyDictionary()

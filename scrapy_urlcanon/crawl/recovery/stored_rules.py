@@ -149,7 +149,6 @@ def _parse(
     if not all(isinstance(text, str) for entry, domain in suspended for text in (*entry, domain)):
         raise TypeError("'suspended' is no list of three texts each")
     recognised: dict[str, list[dict[str, Any]]] = {}
-    # Earlier versions recognised nothing.
     for data in stored.get("recognised", []):
         if not all(isinstance(data.get(name), kind) for name, kind in _RECOGNISED.items()):
             raise TypeError("'recognised' has another shape")

@@ -28,8 +28,6 @@ class Kind(NamedTuple):
     schema: tuple[str, ...]
     advice: str
     """What to do where it cannot be used."""
-    additions: tuple[str, ...] = ()
-    """What files of earlier releases may lack, to be made where it is not there."""
 
 
 def open_database(path: Path, kind: Kind, *, is_shared: bool) -> sqlite3.Connection:
@@ -75,8 +73,6 @@ def _prepare(database: sqlite3.Connection, path: Path, kind: Kind, *, is_shared:
     elif version != kind.version:
         problem = f"its version is {version}, and this release reads version {kind.version}"
         raise _unusable(path, kind, problem)
-    for statement in kind.additions:
-        database.execute(statement)
     database.execute("PRAGMA journal_mode = WAL")
     database.execute("PRAGMA synchronous = NORMAL")
     database.execute(

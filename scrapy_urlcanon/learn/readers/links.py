@@ -10,7 +10,6 @@ from scrapy_urlcanon.learn.classes.coverage import Share
 from scrapy_urlcanon.learn.held.row_index import NO_ROW
 from scrapy_urlcanon.learn.links import Links
 from scrapy_urlcanon.learn.readers.store import opened
-from scrapy_urlcanon.learn.store_file import columns_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -84,8 +83,8 @@ class StoredLinks(NamedTuple):
 
 
 def _has_links(connection: sqlite3.Connection) -> bool:
-    """Tell whether links are kept in a store: earlier releases kept none."""
-    return bool(columns_of(connection, "links"))
+    """Tell whether links are kept in a store: their table is made with the first one."""
+    return bool(connection.execute("PRAGMA table_info(links)").fetchall())
 
 
 def _unpacked(packed: object) -> Sequence[int]:

@@ -16,7 +16,7 @@ from scrapy_urlcanon.learn.captures import by_domain
 from scrapy_urlcanon.learn.observation import BadObservationError, Observation
 from scrapy_urlcanon.learn.partitions import in_parts
 from scrapy_urlcanon.learn.store import SAME_URL, decompress
-from scrapy_urlcanon.learn.store_file import columns_of, open_store
+from scrapy_urlcanon.learn.store_file import open_store
 from scrapy_urlcanon.pages.blocks import Blocks, unpack_outlines
 from scrapy_urlcanon.pages.signature import (
     BOILERPLATE_SHARE,
@@ -51,42 +51,26 @@ NOISE_SHARE = 0.2
 #: changes is the same by chance, once and again.
 MIN_VISITS = 3
 
-# What the responses said, in the same columns whatever the version of the store; before version 5
-# each had it beside it.
+# What the responses said, each text with the one that it is told by.
 _SAID = (
-    (
-        "CREATE TEMP VIEW said AS SELECT texts.*, others.lines AS first "
-        "FROM texts LEFT JOIN texts AS others ON others.id = texts.other"
-    ),
-    "CREATE TEMP VIEW seen AS SELECT * FROM responses",
-)
-_SAID_BEFORE_5 = (
-    "CREATE TEMP VIEW said AS SELECT id, text_sha1, title, lines, NULL AS first FROM responses",
-    "CREATE TEMP VIEW seen AS SELECT *, id AS text FROM responses",
+    "CREATE TEMP VIEW said AS SELECT texts.*, others.lines AS first "
+    "FROM texts LEFT JOIN texts AS others ON others.id = texts.other"
 )
 # Of the captures of one text the first: media are no part of its digest. Images and data have no
 # menus, and beside a thousand of them what stands on every page is on few texts.
 _SAMPLE = (
-    "SELECT text, said.lines, first FROM seen JOIN said ON said.id = text WHERE seen.id IN ("
-    "SELECT min(seen.id) FROM seen JOIN said ON said.id = text "
-    "WHERE domain = ? AND said.text_sha1 != '' AND instr(said.text_sha1, ?) != 1 "
-    "GROUP BY said.text_sha1 ORDER BY said.text_sha1 LIMIT ?) ORDER BY seen.id"
+    "SELECT text, lines, first FROM responses JOIN said ON said.id = text WHERE responses.id IN ("
+    "SELECT min(responses.id) FROM responses JOIN said ON said.id = text "
+    "WHERE domain = ? AND text_sha1 != '' AND instr(text_sha1, ?) != 1 "
+    "GROUP BY text_sha1 ORDER BY text_sha1 LIMIT ?) ORDER BY responses.id"
 )
-_HAS_TABLE = "SELECT name FROM sqlite_master WHERE name = ?"
 _VISITS = (
     "SELECT steady, noise, outlines, crawl, url, text "
-    "FROM visited JOIN told ON told.id = visited.id WHERE visited.domain = ?"
-)
-# What second visits told, in the same columns whatever the version of the store.
-_TOLD_LATER = ("outlines", "url", "text")
-_TOLD = "CREATE TEMP VIEW told AS SELECT id, crawl, domain, steady, noise, {} FROM visits"
-_NOTHING_TOLD = (
-    "CREATE TEMP TABLE told "
-    "(id INTEGER PRIMARY KEY, crawl, domain, steady, noise, outlines, url, text)"
+    "FROM visited JOIN visits ON visits.id = visited.id WHERE visited.domain = ?"
 )
 # By domain: each asks for its own, of which a broad crawl has thousands.
 _VISITED = (
-    "CREATE TEMP TABLE visited AS SELECT domain, id FROM told",
+    "CREATE TEMP TABLE visited AS SELECT domain, id FROM visits",
     "CREATE INDEX temp.visited_by_domain ON visited (domain, id)",
 )
 _KNOWN_TEXTS = 20_000
@@ -119,7 +103,7 @@ def _of_domain(
     texts = _Texts(connection, domain)
     rows = connection.execute(
         "SELECT crawl, url, status, bytes, raw_sha1, canonical, redirect, text "
-        "FROM seen WHERE domain = ? ORDER BY crawl, id",
+        "FROM responses WHERE domain = ? ORDER BY crawl, id",
         (domain,),
     )
     for crawl, url, status, size, raw, canonical, redirect, text in rows:
@@ -385,7 +369,7 @@ def _unpacked(packed: object, first: object) -> Lines:
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
-    """Open the store at *path*, with the tables that its version has.
+    """Open the store at *path*.
 
     :raises StoreVersionError: where another version of this package wrote it.
     :raises InputError: where it is no store, or cannot be read to its end.
@@ -401,18 +385,12 @@ def opened(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def reading(path: str | os.PathLike[str]) -> Iterator[sqlite3.Connection]:
-    """Open the store at *path*, with the views that are the same whatever its version is.
+    """Open the store at *path*, with what is made of its tables to read it by domain.
 
     :raises StoreVersionError: where another version of this package wrote it.
     :raises InputError: where it is no store, or cannot be read to its end.
     """
     with opened(path) as connection:
-        is_before_5 = not connection.execute(_HAS_TABLE, ("texts",)).fetchall()
-        for view in _SAID_BEFORE_5 if is_before_5 else _SAID:
-            connection.execute(view)
-        columns = columns_of(connection, "visits")
-        later = (name if name in columns else f"NULL AS {name}" for name in _TOLD_LATER)
-        told = _TOLD.format(", ".join(later))
-        for statement in (told if columns else _NOTHING_TOLD, *_VISITED):
+        for statement in (_SAID, *_VISITED):
             connection.execute(statement)
         yield connection
