@@ -1,4 +1,4 @@
-"""A page declares nothing whose callback raised, that was cut short, or was found too deep."""
+"""A page declares nothing that no callback has, or not all of, or whose callback raised."""
 
 import asyncio
 from dataclasses import replace
@@ -16,6 +16,7 @@ from declaring_shop import (
     shop,
 )
 from loopback import Fault, page
+from scrapy import Request
 from scrapy.utils.defer import deferred_f_from_coro_f
 from sites import FollowSpider, links
 
@@ -31,6 +32,26 @@ class Handling:
 def is_refused(response):
     """Tell whether the spider raises at this page."""
     return response.url.partition("site.example")[2] in VARIANTS
+
+
+class Refusing:
+    """A spider middleware that keeps pages from the callback."""
+
+    def process_spider_input(self, response):
+        if is_refused(response):
+            raise ValueError("not this one")
+
+
+class Forgiving(FollowSpider):
+    """Makes nothing of a page that a middleware keeps from its callback."""
+
+    def parse(self, response):
+        for each in super().parse(response):
+            yield each.replace(errback=self.failed) if isinstance(each, Request) else each
+
+    def failed(self, failure):
+        del failure
+        return []
 
 
 class Raising(FollowSpider):
@@ -60,6 +81,19 @@ class RaisingLate(FollowSpider):
 async def test_canonical_is_fetched_where_the_callback_raised(crawl, spider, audit, middlewares):
     """Whether it is linked before or afterwards, and whoever handles the exception."""
     settings = {**ON, "URLCANON_AUDIT": audit, "SPIDER_MIDDLEWARES": middlewares}
+    result = await crawl(respond_with(shop, BOTH, VARIANTS, CANONICALS), settings, spider=spider)
+    assert articles(result) == SUBJECTS
+
+
+@pytest.mark.parametrize(
+    ("spider", "middlewares"),
+    [(Forgiving, {Refusing: 500}), (FollowSpider, {Handling: 100, Refusing: 500})],
+    ids=["errback", "middleware"],
+)
+@deferred_f_from_coro_f
+async def test_canonical_is_fetched_where_a_middleware_kept_the_page(crawl, spider, middlewares):
+    """What is made of that passes the middlewares as the output of a callback does."""
+    settings = {**ON, "SPIDER_MIDDLEWARES": middlewares}
     result = await crawl(respond_with(shop, BOTH, VARIANTS, CANONICALS), settings, spider=spider)
     assert articles(result) == SUBJECTS
 

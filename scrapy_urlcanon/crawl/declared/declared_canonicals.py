@@ -7,7 +7,6 @@ from collections import OrderedDict
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
-from weakref import WeakSet
 
 from scrapy import Request, signals
 
@@ -106,8 +105,6 @@ class DeclaredCanonicalPages:
         self._probed: BoundedMapping[bytes, bool] = BoundedMapping(limit)
         # What looked different, and has no verdict yet.
         self._open = OpenClaims()
-        # What a middleware makes of an exception passes the spider's middlewares once more.
-        self._raised: WeakSet[Request] = WeakSet()
         requests.on_raised.append(self.raised)
         crawler.signals.connect(self.spider_idle, signals.spider_idle)
 
@@ -151,15 +148,17 @@ class DeclaredCanonicalPages:
                 return
 
     def delivered(self, response: Response) -> None:
-        """Note what *response*, which a callback gets, declares.
+        """Note what *response*, whose output the spider's middlewares get, declares.
 
-        Only of a success: a page of errors may declare the page that is missing. And only of a
-        whole one, since the spider has not all that another lacks.
+        Only where a callback has it: what an errback yields for what a middleware refused comes by
+        here too, and so does what one makes of an exception. Only of a success: a page of errors
+        may declare the page that is missing. And only of a whole one, since the spider has not all
+        that another lacks.
         """
         request = response.request
         if (
             request is None
-            or request in self._raised
+            or not self._requests.is_delivered(request)
             or response.status != HTTPStatus.OK
             or is_cut_short(response)
             or request.method != "GET"
@@ -192,7 +191,6 @@ class DeclaredCanonicalPages:
         request = response.request
         if request is None:
             return
-        self._raised.add(request)
         target = page_of(response).canonical
         if not target:
             return
