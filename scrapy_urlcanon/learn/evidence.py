@@ -218,6 +218,11 @@ class Tally:
         sharp = len(self.pages) - len(self.blurred)
         return sharp + int(len(self.blurred) * thresholds.blurred)
 
+    def changes(self, thresholds: Thresholds) -> Changes:
+        """Return how many of the counter-examples may but be pages that changed."""
+        blurred = len(self.pages) - self.support(thresholds)
+        return Changes(self.changed, self.unclear, self.moved, self.agreeing, blurred)
+
     def evidence(self, thresholds: Thresholds) -> Evidence:
         """Return the tally as it is shown to the user."""
         return Evidence(

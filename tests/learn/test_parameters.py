@@ -46,6 +46,17 @@ def test_default_of_one_script_is_none_of_another_that_has_other_values(host):
     assert [*rules(seen)] == ["shop.example"]
 
 
+def test_parameter_of_one_script_only_is_not_that_of_the_site():
+    """A number that an article hands back to its list is that of a part of the list."""
+    seen = [see(f"/article?id={i}&part={n}", f"article {i}") for i in range(9) for n in range(4)]
+    found = {"drop_params": ["part"]}
+    assert rules(seen) == {"shop.example": found}
+    assert rules([*seen, *pages("/picture?id={}", 4)]) == {"shop.example/article/": found}
+    # What others have as well is not.
+    other = [see(f"/picture?id={i}&part={n}", f"picture {i}") for i in range(4) for n in (1, 2)]
+    assert rules([*seen, *other]) == {"shop.example": found}
+
+
 def test_default_beside_the_number_of_a_thing_is_none_where_there_is_no_number():
     """One script shows items, whatever their category, and lists of the others."""
     seen = [see(f"/view?id={i}{cat}", f"item {i}") for i in range(12) for cat in CATS]

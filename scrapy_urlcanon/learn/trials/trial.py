@@ -10,7 +10,7 @@ from operator import ne
 from typing import TYPE_CHECKING
 
 from scrapy_urlcanon.learn.candidates import MAX_URLS, common
-from scrapy_urlcanon.learn.evidence import Changes, Tally
+from scrapy_urlcanon.learn.evidence import Tally
 from scrapy_urlcanon.learn.held.merges import (
     Merges,
     common_conditions,
@@ -29,6 +29,7 @@ from scrapy_urlcanon.learn.trials.contradictions import count_content
 from scrapy_urlcanon.learn.trials.families import is_choice, led_astray, luck_of_siblings, siblings
 from scrapy_urlcanon.learn.trials.values import (
     fall_apart,
+    is_of_one_path,
     is_other_choice,
     is_telling,
     only_value,
@@ -156,7 +157,7 @@ class Trial:
                 and self._stands(tally, thresholds)
             ]
         found = self._choose(self.whole, range(len(self._merges)), 1, self._rivals, thresholds)
-        chosen = [self._narrowed(self._localized(tally), thresholds) for tally in found]
+        chosen = [self._narrowed(self._localized(tally, thresholds), thresholds) for tally in found]
         chosen = chosen or self._conditional(thresholds)
         return [
             tally
@@ -275,13 +276,7 @@ class Trial:
         return pages > 0 and thresholds.accept(
             pages - self._fitted + self.known,
             tally.lost,
-            changes=Changes(
-                tally.changed,
-                tally.unclear,
-                tally.moved,
-                tally.agreeing,
-                len(tally.pages) - tally.support(thresholds),
-            ),
+            changes=tally.changes(thresholds),
             rate=self._groups.rate_of_change,
             is_choice=self._is_choice,
             is_host=all(step.is_host_wide for step in self.candidate),
@@ -411,16 +406,19 @@ class Trial:
             return thresholds.special(pages - self._fitted, lost, of_pages, of_lost, alternatives)
         return not tells_apart
 
-    def _localized(self, tally: Tally) -> Tally:
+    def _localized(self, tally: Tally, thresholds: Thresholds) -> Tally:
         """Return the tally of the part of a scope that all of its evidence is in.
 
         A parameter of that name may mean something else in the others, whichever of its values were
-        seen there. Where they have no URL of that kind it stays as it is.
+        seen there. Where they have no URL of that kind it stays as it is, but for a parameter that
+        is one of a single script: where a crawl meets it elsewhere it is another one.
         """
         scope, pages_of = tally.scope, self._merges.pages
         if scope.condition:
             return tally
         is_host_wide = all(step.is_host_wide for step in self.candidate)
+        is_new = self.known <= 0 and bool(self._any_value or self._valued)
+        urls = self._groups.site.locations
         evidence = [
             n for n, to in enumerate(self._merges.targets) if pages_of(n) and scope.holds(to)
         ]
@@ -432,7 +430,9 @@ class Trial:
             if part is None or not part.is_expressible or (is_host_wide and part.segments):
                 break
             left = [url for url in inside if part.holds(url)]
-            if len(left) < len(inside):
+            if len(left) < len(inside) or (
+                is_new and is_of_one_path(part.segments, inside, urls, 1.0 - thresholds.confidence)
+            ):
                 scope, inside = part, left
         merges = (merge for merge in self._merges if scope.holds(merge.target))
         return tally if scope == tally.scope else self._tally(scope, merges)

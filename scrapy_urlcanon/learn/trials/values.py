@@ -10,7 +10,7 @@ from scrapy_urlcanon.learn.location import name_of
 from scrapy_urlcanon.learn.vocabulary import NUMBER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from scrapy_urlcanon.learn.held.merges import Merge
     from scrapy_urlcanon.learn.location import Location, Origin
@@ -147,6 +147,25 @@ def is_telling(showing: int, count: int, of: int, chance: float) -> bool:
     """
     likely: float = (1.0 - showing / (count + 1)) ** (of - count)
     return likely <= chance
+
+
+def is_of_one_path(
+    segments: Sequence[str], having: Sequence[Location], urls: Iterable[Location], chance: float
+) -> bool:
+    """Tell whether a parameter is one of a single path, such as a script, and of no other.
+
+    All URLs that have it are there, and so many with parameters have other paths that some of these
+    should have it, were it one of the whole site.
+
+    :param segments: those of the path.
+    :param having: the URLs that have it.
+    :param urls: all that were seen.
+    """
+    path = "/".join(("", *segments))
+    if any(url.path != path for url in having):
+        return False
+    paths = [url.path == path for url in urls if url.params]
+    return is_telling(len(having), sum(paths), len(paths), chance)
 
 
 def _sets_of_one_page(
