@@ -33,6 +33,19 @@ def test_path_from_the_root_of_the_site_names_its_page():
     assert rules([*down, *(see(f"/2010/{i + 10}", f"day {i}") for i in range(40))]) == {}
 
 
+def test_path_with_a_fragment_is_named_whatever_its_page_is_called():
+    """Of ``node/7#comments``, which the site has as ``/posts/a-title``, no URL says so.
+
+    A path alone may be what selects a page, and is, where all of these were down.
+    """
+    titles = pages("/posts/title-{}", 40)
+    login = [see(f"/login?to=node/{i}%23comments", "log in") for i in range(40)]
+    assert rules([*login, *titles]) == {"shop.example/login/": {"drop_params": ["to"]}}
+    for value in ("node/{}", "{}%23comments", "node/{}%2310"):
+        down = [see(f"/show?it={value.format(i)}", "no connection") for i in range(40)]
+        assert rules([*down, *titles]) == {}
+
+
 @pytest.mark.parametrize("is_seen", [True, False])
 def test_form_that_another_parameter_leads_to_is_none_of_them(is_seen):
     """What a parameter does that no log-in form has is not known, whether its form was seen or not.

@@ -61,6 +61,10 @@ _TITLES = frozenset({"title", "page", "topic", "id"})
 
 _BEHIND_PATH = re.compile("[?#]")
 
+#: A path and an element of its page, as in ``to=node/7#comments``: nothing but a URL has a fragment
+#: (RFC 3986, section 3.5). The site may have that page under another path.
+_PART_OF_PAGE = re.compile("[^/#]+/[^#]+#[A-Za-z]")
+
 #: What separates header, claims and signature of a JSON Web Token (RFC 7519), and the parts of what
 #: frameworks sign. Each part is in the alphabet of base64 for URLs (RFC 4648, section 5).
 _PART_OF_TOKEN = re.compile("[.:]")
@@ -373,6 +377,8 @@ def _refers(name: str, members: Iterable[Location], texts: Mapping[str, str]) ->
 
 def _names_a_url(value: str, name: str, texts: Mapping[str, str]) -> bool:
     text = decode_query_text(value)
+    if _PART_OF_PAGE.match(text):
+        return True
     named = [text]
     path = _BEHIND_PATH.split(text, maxsplit=1)[0]
     if "/" in path and not path.replace("/", "").isdigit():
