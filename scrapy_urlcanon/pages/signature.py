@@ -47,7 +47,7 @@ _BEGIN_OTHER_DIGITS = b"\xd9\xdb\xdf\xe0\xe1\xea\xef\xf0"
 """What such a digit begins with in UTF-8; few texts in Latin, Greek or Cyrillic have any of it."""
 _WORDS_OF_A_FEATURE = 4
 # How lines are packed: bytes of a hash, the most that is told of words, and a bit that no number
-# of lines has, by which they are told from those of version 3.
+# of lines has, by which packed lines are told from other bytes.
 _BYTES, _MOST_WORDS, _PACKED = 5, 127, 1 << 15
 _KEPT = (1 << 8 * _BYTES) - 1
 
@@ -201,23 +201,11 @@ def unpack(data: bytes) -> Lines:
         raise ValueError(f"expected bytes, got {type(data).__name__}")  # noqa: TRY004
     try:
         (count,) = struct.unpack_from("<H", data)
-        if not count & _PACKED:
-            return _unpack_pairs(data, count)
         (others,) = struct.unpack_from("<H", data, 2)
         columns = unpacked_lines(data[4:], count ^ _PACKED, others, _BYTES)
     except struct.error as error:
         raise ValueError(str(error)) from None
     return Lines(*columns)
-
-
-def _unpack_pairs(data: bytes, count: int) -> Lines:
-    """Return the lines of a store of version 3, which kept a hash of each pair of words."""
-    fields = struct.unpack_from(f"<{2 * count}Q{count}H", data, 2)
-    lengths = fields[2 * count :]
-    if len(data) != 2 + 18 * count + 4 * sum(lengths):
-        raise ValueError("expected pairs of words to unpack")
-    hashes = [number & _KEPT for number in fields[: 2 * count]]
-    return Lines(hashes[:count], hashes[count:], [length + 1 for length in lengths])
 
 
 def digest_of(exact: Sequence[int]) -> bytes:

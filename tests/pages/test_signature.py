@@ -241,15 +241,6 @@ def test_page_is_read_without_an_object_for_each_line():
     assert sum(isinstance(each, Line) for each in gc.get_objects()) < 10
 
 
-def test_lines_of_older_stores_are_read():
-    """Version 3 kept pairs of words; how many there were says how long a line is."""
-    packed = struct.pack("<H4Q2H3I", 2, 7, 2**40, 8, 2**40 + 1, 2, 1, 1, 2, 3)
-    assert [*unpack(packed)] == [Line(7, 8, 3), Line(0, 1, 2)]
-    for length in range(1, len(packed)):
-        with pytest.raises(ValueError, match="unpack"):
-            unpack(packed[:length])
-
-
 def test_signature_is_bounded():
     """A page of any length is kept in some 10 kB, and one of usual length in less than 1.5 kB."""
     long = signature("".join(f"<p>line {number} of many words" for number in range(5000)))
