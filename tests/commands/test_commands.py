@@ -307,14 +307,6 @@ def test_a_fingerprinter_without_the_add_on_is_on(project):
     assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_a_crawl_with_a_bad_configuration_fails(project):
-    """`scrapy crawl` shows all problems and fetches nothing."""
-    _append(project, "\nURLCANON_RULES = {'*': {'wwww': 'strip'}}\n")
-    result = scrapy("crawl", "shop", cwd=project)
-    assert "URLCANON_RULES['*']['wwww']: no such option; did you mean 'www'?" in result.stderr
-    assert "Crawled (" not in result.stderr
-
-
 @pytest.mark.parametrize(
     ("run", "arguments"),
     [

@@ -60,19 +60,6 @@ async def check(case, *wanted):
 # A page fetched for anybody counts as fetched for everybody.
 
 
-@deferred_f_from_coro_f
-async def test_start_page_that_a_rule_is_for(order):
-    """A start request for a page takes it from no rule of a CrawlSpider."""
-    case = Case(
-        pages={"p0": Page(links=links("/p1?utm_source=x", "/p1"))},
-        start=starts("/p1", "/p0", callback="start"),
-        answers={f"{SITE}/p1?utm_source=x": Answer(404)},
-        spider="crawl",
-        settings=order,
-    )
-    await check(case, ("parse", "p1"))
-
-
 @pytest.mark.parametrize("first", ["dont_filter", "inline", "file", "start"])
 @deferred_f_from_coro_f
 async def test_page_that_somebody_else_had(order, first):
@@ -90,41 +77,6 @@ async def test_page_that_somebody_else_had(order, first):
     start = (*([other] if first == "start" else []), *starts("/p0"))
     case = Case(pages, start, {f"{SITE}/p1?sid=1": Answer(404)}, plugin=SID, settings=order)
     await check(case, ("parse", "p1"))
-
-
-# Media pipelines.
-
-
-@deferred_f_from_coro_f
-async def test_file_whose_variant_failed(order):
-    """The failure of one URL of a file is not the failure of another one."""
-    case = Case(
-        pages={
-            "p0": Page(links=links("/p1", "/p2")),
-            "p1": Page(files=(f"{SITE}/f1?utm_source=x",)),
-            "p2": Page(files=(f"{SITE}/f1",)),
-        },
-        start=starts("/p0"),
-        answers={f"{SITE}/f1?utm_source=x": Answer(404)},
-        settings=order,
-    )
-    await check(case, ("item of p2", "f1"))
-
-
-@deferred_f_from_coro_f
-async def test_files_that_a_wrong_rule_merges(order):
-    """Each item gets its own file, even if a rule takes both for one."""
-    case = Case(
-        pages={
-            "p0": Page(links=links("/p1", "/p2")),
-            "p1": Page(files=(f"{SITE}/f1",)),
-            "p2": Page(files=(f"{SITE}/f2",)),
-        },
-        start=starts("/p0"),
-        settings=order,
-        plugin={"URLCANON_RULES": {"*": {"rewrite_path": [["/f2", "/f1"]]}}},
-    )
-    await check(case, ("item of p1", "f1"), ("item of p2", "f2"))
 
 
 # Other components.
@@ -202,44 +154,7 @@ async def test_middleware_that_asks_for_another_variant(order, where, priority, 
     await check(case, ("parse", "p1"))
 
 
-# A rescue that redirects.
-
-
-@deferred_f_from_coro_f
-async def test_rescue_that_redirects(order):
-    """A rescued variant whose redirect leads to a variant of what failed gets the page."""
-    case = Case(
-        pages={"p0": Page(links=links("/p1?sid=1", "/p1?sid=2"))},
-        start=starts("/p0"),
-        answers={
-            f"{SITE}/p1?sid=1": Answer(301, location=f"{SITE}/p2?sid=1"),
-            f"{SITE}/p2?sid=1": Answer(404),
-            f"{SITE}/p1?sid=2": Answer(301, location=f"{SITE}/p2?sid=2"),
-        },
-        plugin=SID,
-        settings=order,
-    )
-    await check(case, ("parse", "p2"))
-
-
-# Bounds.
-
-
-@deferred_f_from_coro_f
-async def test_trap_evicts_no_other_page(order):
-    """A page of many variants takes the waiting ones of no other page."""
-    trap = tuple(f"/p2?sid={number}" for number in range(40))
-    case = Case(
-        pages={"p0": Page(links=links("/p1?sid=1", "/p1?sid=2", *trap))},
-        start=starts("/p0"),
-        answers={f"{SITE}/p1?sid=1": Answer(404)},
-        plugin={**SID, "URLCANON_RESCUE_MAX_PENDING": 20},
-        settings=order,
-    )
-    await check(case, ("parse", "p1"))
-
-
-# Depth, callbacks.
+# Depth.
 
 
 @deferred_f_from_coro_f
@@ -265,34 +180,6 @@ async def test_variant_that_is_less_deep(order):
         settings={**order, "DEPTH_LIMIT": 3},
     )
     await check(case, ("parse", "p5"))
-
-
-@deferred_f_from_coro_f
-async def test_second_callback(order):
-    """Two variants for two callbacks: each of them gets the page."""
-    case = Case(
-        pages={"p0": Page(links=(*links("/p1?sid=1"), *links("/p1?sid=2", callback="parse_b")))},
-        start=starts("/p0"),
-        plugin=SID,
-        settings=order,
-    )
-    await check(case, ("parse", "p1"), ("parse_b", "p1"))
-
-
-@deferred_f_from_coro_f
-async def test_callback_that_raises_on_the_first_variant(order):
-    """What the callback would have made of another variant is not lost."""
-    case = Case(
-        pages={
-            "p0": Page(links=links("/p1?sid=1", "/p1?sid=2")),
-            "p1": Page(links=links("/p2")),
-        },
-        start=starts("/p0"),
-        interferences=(Interference("callback", f"{SITE}/p1?sid=1", "raise"),),
-        plugin=SID,
-        settings=order,
-    )
-    await check(case, ("parse", "p2"))
 
 
 # Rewriting.
@@ -360,21 +247,6 @@ async def test_linked_url_that_is_asked_for_again(order):
         settings={**order, "RETRY_TIMES": 5},
     )
     await check(case, ("parse", "p1"))
-
-
-@pytest.mark.parametrize("is_start", [False, True], ids=["filtered", "start"])
-@deferred_f_from_coro_f
-async def test_canonical_host_that_is_not_allowed(order, is_start):
-    """With www stripped and only www allowed, what is linked is fetched."""
-    site = "http://www.site.example"
-    case = Case(
-        pages={"p0": Page(links=links(f"{site}/p1")), "p1": Page(links=links(f"{site}/p2"))},
-        start=starts(f"{site}/p0") if is_start else links(f"{site}/p0"),
-        allowed_domains=("www.site.example",),
-        plugin={"URLCANON_RULES": {"*": {"www": "strip"}}, "URLCANON_REWRITE": True},
-        settings=order,
-    )
-    await check(case, ("parse", "p1"), ("parse", "p2"))
 
 
 # The HTTP cache.
