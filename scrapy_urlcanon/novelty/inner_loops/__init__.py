@@ -1,35 +1,20 @@
 """What is asked of each URL, feature of a request and line of a page: compiled, or in Python."""
 
-try:
-    from scrapy_urlcanon.novelty.inner_loops.compiled import (
-        count_on,
-        doubt,
-        expect,
-        hash_texts,
-        learn,
-        note_lines,
-        note_texts,
-        split_url,
-    )
-except ImportError:  # It was not built: there was no C compiler.
-    from scrapy_urlcanon.novelty.inner_loops.in_python import (
-        count_on,
-        doubt,
-        expect,
-        hash_texts,
-        learn,
-        note_lines,
-        note_texts,
-        split_url,
-    )
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "count_on",
-    "doubt",
-    "expect",
-    "hash_texts",
-    "learn",
-    "note_lines",
-    "note_texts",
-    "split_url",
-]
+if TYPE_CHECKING:
+    import scrapy_urlcanon.novelty.inner_loops.in_python as loops
+else:
+    try:
+        import scrapy_urlcanon.novelty.inner_loops.compiled as loops
+    except ImportError:  # It was not built: there was no C compiler.
+        import scrapy_urlcanon.novelty.inner_loops.in_python as loops
+
+count_on = loops.count_on
+doubt = loops.doubt
+expect = loops.expect
+hash_texts = loops.hash_texts
+learn = loops.learn
+note_lines = loops.note_lines
+note_texts = loops.note_texts
+split_url = loops.split_url

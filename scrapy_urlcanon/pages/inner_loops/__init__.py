@@ -1,41 +1,22 @@
 """What reading a page asks of each byte of its text, and of each line: compiled, or in Python."""
 
-try:
-    from scrapy_urlcanon.pages.inner_loops.compiled import (
-        fold_spaces,
-        form_of_reference,
-        lines_and_shapes,
-        lines_by_kind,
-        packed_lines,
-        simhash,
-        smallest_lines,
-        smallest_passages,
-        sorted_hashes,
-        unpacked_lines,
-    )
-except ImportError:  # It was not built: there was no C compiler.
-    from scrapy_urlcanon.pages.inner_loops.in_python import (
-        fold_spaces,
-        form_of_reference,
-        lines_and_shapes,
-        lines_by_kind,
-        packed_lines,
-        simhash,
-        smallest_lines,
-        smallest_passages,
-        sorted_hashes,
-        unpacked_lines,
-    )
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "fold_spaces",
-    "form_of_reference",
-    "lines_and_shapes",
-    "lines_by_kind",
-    "packed_lines",
-    "simhash",
-    "smallest_lines",
-    "smallest_passages",
-    "sorted_hashes",
-    "unpacked_lines",
-]
+if TYPE_CHECKING:
+    import scrapy_urlcanon.pages.inner_loops.in_python as loops
+else:
+    try:
+        import scrapy_urlcanon.pages.inner_loops.compiled as loops
+    except ImportError:  # It was not built: there was no C compiler.
+        import scrapy_urlcanon.pages.inner_loops.in_python as loops
+
+fold_spaces = loops.fold_spaces
+form_of_reference = loops.form_of_reference
+lines_and_shapes = loops.lines_and_shapes
+lines_by_kind = loops.lines_by_kind
+packed_lines = loops.packed_lines
+simhash = loops.simhash
+smallest_lines = loops.smallest_lines
+smallest_passages = loops.smallest_passages
+sorted_hashes = loops.sorted_hashes
+unpacked_lines = loops.unpacked_lines
