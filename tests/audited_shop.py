@@ -1,7 +1,7 @@
 """A shop whose rules are right or wrong, which the audit is to find out."""
 
 from loopback import page
-from sites import links
+from sites import SITE, FollowSpider, links
 
 RIGHT = {"URLCANON_RULES": {"site.example": {"drop_params": ["sid"]}}}
 WRONG = {"URLCANON_RULES": {"site.example": {"drop_params": ["id"]}}}
@@ -12,6 +12,15 @@ SETTINGS = {
     "CONCURRENT_REQUESTS": 1,
 }
 BOILERPLATE = " ".join(f"menu{n}" for n in range(200))
+
+
+class FirstPage(FollowSpider):
+    """Follows the links of the home page alone: it does not look at what is no page."""
+
+    def parse(self, response):
+        yield {"url": response.url, "text": ""}
+        if response.url == f"{SITE}/":
+            yield from response.follow_all(css="a")
 
 
 def product(number, *, seed=0):

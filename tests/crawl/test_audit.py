@@ -4,7 +4,7 @@ import ast
 import logging
 
 import pytest
-from audited_shop import BOILERPLATE, RIGHT, SETTINGS, WRONG, audits, product, shop
+from audited_shop import BOILERPLATE, RIGHT, SETTINGS, WRONG, FirstPage, audits, product, shop
 from loopback import Fault, Response, page, redirect
 from scrapy import Request
 from scrapy.dupefilters import BaseDupeFilter
@@ -316,15 +316,6 @@ ODD = {
     "JSON": Response(headers=(("Content-Type", "application/json"),), body=b'{"a": [1, 2'),
 }
 LONG = pytest.param("100 MB", marks=pytest.mark.long)
-
-
-class FirstPage(FollowSpider):
-    """Does not look at what is no page."""
-
-    def parse(self, response):
-        yield {"url": response.url, "text": ""}
-        if response.url == f"{SITE}/":
-            yield from response.follow_all(css="a")
 
 
 @pytest.mark.parametrize("name", [*(name for name in ODD if name != LONG.values[0]), LONG])

@@ -4,21 +4,11 @@ import json
 from random import Random
 
 import pytest
-from audited_shop import RIGHT, SETTINGS, WRONG, audits, shop
+from audited_shop import RIGHT, SETTINGS, WRONG, FirstPage, audits, shop
 from loopback import Response
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, FollowSpider
 
 NAMES = [Random(number).randbytes(4).hex() for number in range(60)]
-
-
-class FirstPage(FollowSpider):
-    """Does not look for links in data."""
-
-    def parse(self, response):
-        yield {"url": response.url, "text": ""}
-        if response.url == f"{SITE}/":
-            yield from response.follow_all(css="a")
 
 
 def product(number, count):

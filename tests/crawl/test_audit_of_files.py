@@ -3,10 +3,9 @@
 from collections import Counter
 
 import pytest
-from audited_shop import RIGHT, SETTINGS, WRONG, audits, shop
+from audited_shop import RIGHT, SETTINGS, WRONG, FirstPage, audits, shop
 from loopback import Response, page
 from scrapy.utils.defer import deferred_f_from_coro_f
-from sites import SITE, FollowSpider
 
 KINDS = {
     "image/png": b"\x89PNG\r\n\x1a\n",
@@ -16,15 +15,6 @@ KINDS = {
 }
 LARGE = b"<p>as many words as a line has" * 40_000
 """More than is read of a page."""
-
-
-class Following(FollowSpider):
-    """Follows the links of the home page alone."""
-
-    def parse(self, response):
-        yield {"url": response.url, "text": ""}
-        if response.url == f"{SITE}/":
-            yield from response.follow_all(css="a")
 
 
 def file(content, kind="image/png"):
@@ -43,7 +33,7 @@ async def test_wrong_rule_over_files_loses_none(crawl, kind):
     """Two URLs that each send the same bytes twice, and not the same ones, are two pages."""
     urls = [f"/p?id={n}" for n in range(40)]
     answer = shop(urls, lambda request, _: numbered(request, kind))
-    result = await crawl(answer, {**WRONG, **SETTINGS}, spider=Following)
+    result = await crawl(answer, {**WRONG, **SETTINGS}, spider=FirstPage)
     assert result.pages == sorted(["/", *urls])
     assert audits(result.figures)["audit/suspended/drop_params:id"] == 1
     # Each file once, and for each of the first ones that are compared three fetches more.
@@ -58,7 +48,7 @@ async def test_wrong_rule_over_large_pages_loses_none(crawl):
     def answer(request, _):
         return page(f"{LARGE.decode()}<p>The page of {'abcdefgh'[int(request.query[3:])]}")
 
-    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS}, spider=Following)
+    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS}, spider=FirstPage)
     assert result.pages == sorted(["/", *urls])
     assert audits(result.figures)["audit/suspended/drop_params:id"] == 1
 
@@ -72,7 +62,7 @@ async def test_large_pages_whose_links_have_the_session_are_not_two(crawl):
         link = f"<a href='/other?{request.query}'>on</a><p>You are at {request.url}"
         return page(f"{LARGE.decode()}{link}")
 
-    result = await crawl(shop(urls, answer), {**RIGHT, **SETTINGS}, spider=Following)
+    result = await crawl(shop(urls, answer), {**RIGHT, **SETTINGS}, spider=FirstPage)
     assert "audited" not in result.figures
     assert not any("suspended" in figure for figure in audits(result.figures))
 
@@ -82,7 +72,7 @@ async def test_files_that_are_made_anew_at_each_visit_are_not_told(crawl):
     """A document with the time in it says nothing of its rule: those audited go to the spider."""
     urls = [f"/p?sid={n}" for n in range(30)]
     respond = shop(urls, lambda _, count: file(b"made at %d" % count, "application/pdf"))
-    result = await crawl(respond, {**RIGHT, **SETTINGS}, spider=Following)
+    result = await crawl(respond, {**RIGHT, **SETTINGS}, spider=FirstPage)
     figures = audits(result.figures)
     assert {*figures} == {"audit/unjudged"}
     assert len(result.pages) == 2 + figures["audit/unjudged"]
@@ -93,7 +83,7 @@ async def test_image_that_is_made_anew_for_one_url_only(crawl):
     """Where the kept one stays the same, and the variant does not, nothing is told."""
     urls = ["/p", *(f"/p?sid={n}" for n in range(10))]
     respond = shop(urls, lambda request, n: file(b"%d" % n if request.query else b"original"))
-    result = await crawl(respond, {**RIGHT, **SETTINGS}, spider=Following)
+    result = await crawl(respond, {**RIGHT, **SETTINGS}, spider=FirstPage)
     assert {*audits(result.figures)} == {"audit/unjudged"}
     assert {"/", "/p", "/p?sid=0"} <= {*result.pages}
 
@@ -109,7 +99,7 @@ async def test_file_beside_a_text(crawl, text):
             return page(f"<title>Page {request.query}</title><p>The text of it {request.query}")
         return numbered(request, "application/pdf")
 
-    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS}, spider=Following)
+    result = await crawl(shop(urls, answer), {**WRONG, **SETTINGS}, spider=FirstPage)
     assert result.pages == sorted(["/", *urls])
 
 
@@ -132,7 +122,7 @@ async def test_file_that_is_sent_once_is_not_lost(crawl, refusal):
 
     urls = [f"/p?id={n}" for n in range(8)]
     settings = {**WRONG, **SETTINGS, "URLCANON_AUDIT": 1, "RETRY_ENABLED": False}
-    result = await crawl(shop(urls, answer), settings, spider=Following)
+    result = await crawl(shop(urls, answer), settings, spider=FirstPage)
     assert result.pages == sorted(["/", *urls])
     assert not any("suspended" in figure for figure in audits(result.figures))
 
@@ -145,5 +135,5 @@ async def test_image_in_place_of_those_that_there_are_not(crawl):
     def answer(request, _):
         return file(b"none such" if request.query == "sid=1" else request.path.encode())
 
-    result = await crawl(shop(urls, answer), {**RIGHT, **SETTINGS}, spider=Following)
+    result = await crawl(shop(urls, answer), {**RIGHT, **SETTINGS}, spider=FirstPage)
     assert not any("suspended" in figure for figure in audits(result.figures))
