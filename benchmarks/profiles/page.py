@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from benchmarks.profiles import prior
@@ -71,8 +72,6 @@ _NONE = """
 
 ## What is not recognised
 
-Programs without a profile must not be taken for one that has one.
-
 """
 
 
@@ -101,12 +100,12 @@ def text(data: dict[str, Any]) -> str:
     known_before = read("profiles-prior")
     written += _PRIOR.format(most=known_before["most"])
     written += table(prior.HEAD, prior.rows(known_before["sites"]))
-    rows = [
-        [found["title"], found["kind"], f"{found['off']['fetches']:,}", "nothing"]
-        for found in unknown
-    ]
-    written += _NONE + table(["program", "kind", "fetches", "recognised"], rows)
-    return written + "\n"
+    pages = sum(found["off"]["fetches"] for found in unknown)
+    titles = ", ".join(found["title"] for found in unknown)
+    said = (
+        f"None of {pages:,} pages of {len(unknown)} programs that have no profile was taken for one"
+    )
+    return f"{written}{_NONE}{fill(f'{said} of a program that has: {titles}.', 100)}\n"
 
 
 _ALONE_HEAD = [

@@ -81,25 +81,30 @@ def rows(measured: Sequence[Mapping[str, Any]]) -> list[list[str]]:
             ]
             size = f"{corpus}, under {FEW} URLs" if is_small else corpus
             for split in ("url", "page"):
+                alike: dict[tuple[str, ...], list[str]] = {}
                 for knowledge in KNOWLEDGE:
                     counts = {
                         one["site"]: Counter(one["counts"])
                         for one in of_size
                         if (one["split"], one["knowledge"]) == (split, knowledge)
                     }
-                    written.append([size, f"{split}s", knowledge, *_figures(counts)])
+                    alike.setdefault(_figures(counts), []).append(knowledge)
+                written += [
+                    [size, f"{split}s", "; ".join(names), *figures]
+                    for figures, names in alike.items()
+                ]
     return written
 
 
-def _figures(counts: Mapping[str, Counter[str]]) -> list[str]:
+def _figures(counts: Mapping[str, Counter[str]]) -> tuple[str, ...]:
     total = sum(counts.values(), Counter[str]())
     recalls = unseen.recalls(counts)
-    return [
+    return (
         f"{sum(recalls) / max(1, len(recalls)):.3f} of {len(recalls)}",
         f"{total['correct']:,}",
         f"{total['false']:,}",
         f"{total['correct'] / max(1, total['merges']):.4f}",
-    ]
+    )
 
 
 HEAD = ["sites", "halves of", "known before", "mean of sites", "found", "wrong", "precision"]
