@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,13 +14,12 @@ from benchmarks import results
 from benchmarks.learn import methods
 from benchmarks.learn.corpus import PATH, halves, sites
 from benchmarks.learn.judge import Page, Score, pages_of, score
-from benchmarks.learn.kinds import KINDS, missed
 from benchmarks.learn.maybedont_predictor import is_installed, maybe_dont
 from benchmarks.learn.methods import Halves
 from scrapy_urlcanon.learn.evidence import DEFAULT_THRESHOLDS, Thresholds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from scrapy_urlcanon.learn import Observation
 
@@ -82,35 +80,6 @@ class Case:
             known = self._scores[thresholds, variant] = score(pages, key, elsewhere)
         return known
 
-    def oracle_key(self) -> Callable[[str], str | None]:
-        """Return an estimate of the best that the vocabulary could do.
-
-        Rules mined from both halves, with no bound.
-        """
-        loose = replace(DEFAULT_THRESHOLDS, precision=0.2, confidence=0.8, blurred=1.0, lost=0.02)
-        whole = Halves([*self.halves.learn, *self.halves.judge], self.halves.judge)
-        return methods.learned(whole, loose)[0]
-
-    def oracle(self) -> Score:
-        """Score that estimate."""
-        return score(self.pages, self.oracle_key())
-
-    def missed(self, thresholds: Thresholds) -> tuple[Counter[str], Counter[str]]:
-        """Return what the rewrites that are learned do not find, by kind; and the oracle's part."""
-        key, _ = methods.learned(self.halves, thresholds)
-        return missed(self.pages, key, self.oracle_key())
-
-    def perfect(self) -> Score:
-        """Score the same with everything that is declared or found elsewhere, and judged right."""
-        loose = replace(
-            DEFAULT_THRESHOLDS, precision=0.2, alias=0.2, confidence=0.8, blurred=1.0, lost=0.02
-        )
-        whole = Halves([*self.halves.learn, *self.halves.judge], self.halves.judge)
-        key, rules = methods.learned(whole, loose, skip=True, declared=True)
-        clusters = {page.url: page.cluster for page in self._all}
-        pages = [Page(page.url, clusters[page.url], page.in_sink) for page in self.pages]
-        return score(pages, key, frozenset(p.cluster for p in self._all if not rules.skips(p.url)))
-
 
 def macro(scores: Mapping[str, Score], attribute: str) -> float:
     """Return the mean over the sites with enough redundant URLs."""
@@ -170,26 +139,12 @@ def report_by_site(name: str, scores: Mapping[str, Score]) -> None:
         )
 
 
-def report_missed(cases: Iterable[Case], thresholds: Iterable[Thresholds]) -> None:
-    """Print what duplicates the rewrites miss, by kind, and which of them the oracle finds."""
-    counts: Counter[str] = Counter()
-    known: Counter[str] = Counter()
-    for case, best in zip(cases, thresholds, strict=True):
-        one, other = case.missed(best)
-        counts += one
-        known += other
-    print("\nnot found by the rewrites, outside sinks, by what differs    by the oracle")
-    for kind in KINDS:
-        print(f"{kind:42}{counts[kind]:7}{known[kind]:20}")
-    print()
-
-
 def main() -> int:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument(
         "--swapped", action="store_true", help="learn from the half that is judged otherwise"
     )
-    parser.add_argument("--details", action="store_true", help="show each site, and what is missed")
+    parser.add_argument("--details", action="store_true", help="show each site")
     options = parser.parse_args()
     if not PATH.exists():
         print(f"{PATH.name} is not there: nothing to measure")
@@ -238,14 +193,10 @@ def main() -> int:
             report_by_site(name, scores)
             settings = sorted({(t.precision, t.alias, t.lost) for t in best.values()})
             print(f"thresholds chosen without the site: {settings}\n")
-            if variant == "rewrites":
-                report_missed(cases.values(), best.values())
     for variant in VARIANTS:
         scores = {site: case.learned(DEFAULT_THRESHOLDS, variant) for site, case in cases.items()}
         name = f"defaults: {variant}"
         judged_methods[name] = report(name[:28], scores)
-    for name, method_of in (("oracle: rewrites", Case.oracle), ("oracle: all", Case.perfect)):
-        judged_methods[name] = report(name, {site: method_of(case) for site, case in cases.items()})
     results.write(
         name_of_run,
         {
