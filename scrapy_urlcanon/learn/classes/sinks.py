@@ -54,6 +54,10 @@ _REFERENCES = ((3, 0.8), (8, 0.5))
 #: Conditions of one place under which several pages are looked for.
 _MAX_CONDITIONS = 20
 
+#: Parameters beside a condition that are looked at. A URL with more is a form that was sent, with
+#: all its fields, and takes their square to look at.
+_MAX_NAMES = 32
+
 _ADDRESSES = ("http://", "https://", "/", "http%3A", "https%3A")
 
 #: The names of parameters that have the title of a page, or what stands for it.
@@ -216,27 +220,32 @@ def _classes(
         yield likely[0]
         if len(likely[0].members) == len(locations):
             return
-    by_param: dict[str, list[Location]] = {}
-    for location in locations:
-        for param in location.params:
-            by_param.setdefault(param, []).append(location)
     tries = _MAX_CONDITIONS
-    for param in sorted(by_param, key=lambda p: (-len(by_param[p]), p)):
-        members = by_param[param]
-        if len(members) == 1:
-            break
+    for param, members in _conditions(locations):
         found = _class(Scope(host, segments, param), members, groups, thresholds)
         likely.append(found)
         names = {name_of(other) for member in members for other in member.params}
         names.discard(name_of(param))
         if found.others == 0:
             yield found
-        elif len(names) > 1 and tries:
+        elif 1 < len(names) <= _MAX_NAMES and tries:
             tries -= 1
             dropped, pages = _indifferent(members, names, groups)
             if dropped:
                 yield _SinkClass(found.scope, members, dropped, 0, pages)
     yield from (found for found in likely if found.others)
+
+
+def _conditions(locations: list[Location]) -> Iterator[tuple[str, list[Location]]]:
+    """Yield the parameters that several URLs have, each with these, the most common one first."""
+    by_param: dict[str, list[Location]] = {}
+    for location in locations:
+        for param in location.params:
+            by_param.setdefault(param, []).append(location)
+    for param in sorted(by_param, key=lambda p: (-len(by_param[p]), p)):
+        members = by_param[param]
+        if len(members) > 1 and all(len(member.params) <= _MAX_NAMES for member in members):
+            yield param, members
 
 
 def _class(

@@ -463,7 +463,7 @@ class Trial:
         inside, changed = self._within(scope)
         valued = filter(scope.holds, self._groups.with_any(self._valued))
         is_all = any({*map(name_of, url.params)}.issubset(self._valued) for url in valued)
-        for condition in sorted(common_to_all):
+        for condition in sorted(common_to_all)[:MAX_PARTS]:
             narrow = scope._replace(condition=condition)
             outside = [source for source in changed if not narrow.holds(source)]
             count = len(changed) - len(outside)
