@@ -82,3 +82,20 @@ def test_feed_that_names_a_person_is_no_form():
     assert rules([*form, *people]) == {"shop.example/feed/": {"drop_params": ["by"]}}
     feed = [see(path, "nothing", text_sha1="raw:0123456789abcdef") for path in paths]
     assert rules([*feed, *people]) == {}
+
+
+def test_parameter_that_selects_at_other_numbers_makes_no_form_of_one():
+    """That one landing page is the same for all who lead there says nothing, where others are not.
+
+    Their names are those of authors, so that each value names a page of the site.
+    """
+    names = ["alder", "birch", "cedar", "hazel", "maple", "rowan"]
+    authors = [see(f"/author/{name}", name) for name in names]
+    landing = [
+        see(f"/welcome/{n}?ref={name}", "welcome to all" if n == 8 else f"welcome {n} {name}")
+        for n in range(12)
+        for name in names
+    ]
+    assert rules([*authors, *landing]) == {}
+    form = [see(f"/welcome/{n}?ref={name}", f"log in {n}") for n in range(3) for name in names]
+    assert "ref" in str(rules([*authors, *form]))

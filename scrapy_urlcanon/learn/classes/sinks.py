@@ -37,6 +37,7 @@ from scrapy_urlcanon.learn.location import (
 from scrapy_urlcanon.learn.results.rule import Evidence, LearnedRule
 from scrapy_urlcanon.learn.scope import Scope
 from scrapy_urlcanon.learn.site import NO_EVIDENCE, SINK_SIZE
+from scrapy_urlcanon.learn.vocabulary import NUMBER
 from scrapy_urlcanon.wording import count_of
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ def sink_rules(
     # To the lists of parameters to keep what stands in a query is one more name.
     shared = {parts_of(path)[0] for path in groups.pages.paths() if MARK in path}
     texts: dict[str, str] | None = None
+    selecting: dict[Place, set[str]] = {}
     sure: list[LearnedRule] = []
     unsure: list[LearnedRule] = []
     for place in sorted(by_place):
@@ -111,6 +113,10 @@ def sink_rules(
                 continue
             if done and (len(known) <= SINK_SIZE or not done.isdisjoint(found.members)):
                 continue
+            if NUMBER.search(place[1]):
+                selecting = selecting or _selecting(groups, by_place)
+                if not found.dropped.isdisjoint(selecting[_shape(place)]):
+                    continue
             rule = LearnedRule(
                 groups.site.domain,
                 found.scope.text,
@@ -324,6 +330,37 @@ def _shows_data(locations: Iterable[Location], groups: Groups) -> bool:
     """Tell whether any of some URLs shows what is no text for readers, and leads them nowhere."""
     pages = {_page(location, groups) for location in locations}
     return any(isinstance(page, int) and groups.site.is_data(page) for page in pages)
+
+
+def _selecting(groups: Groups, places: Iterable[Place]) -> dict[Place, set[str]]:
+    """Return the names that select pages at places which differ in numbers, for those with one.
+
+    That all of ``/welcome/8?ref=hats`` is one page so far says as little as that of any one thing
+    where ``/welcome/7?ref=hats`` and ``/welcome/7?ref=shoes`` are two.
+    """
+    shapes = {_shape(place) for place in places if NUMBER.search(place[1])}
+    pages: dict[tuple[Place, str, object], Counter[object]] = {}
+    for url in groups.pages:
+        page, shape = _page(url, groups), _shape(url.place)
+        if page != NO_EVIDENCE and shape in shapes and len(url.params) <= _MAX_NAMES:
+            for name in map(name_of, url.params):
+                beside = url.path, _without(url, {name})
+                pages.setdefault((shape, name, beside), Counter())[page] += 1
+    more: Counter[tuple[Place, str]] = Counter()
+    of: Counter[tuple[Place, str]] = Counter()
+    for (shape, name, _), shown in pages.items():
+        more[shape, name] += len(shown) - 1
+        of[shape, name] += shown.total()
+    found: dict[Place, set[str]] = {shape: set() for shape in shapes}
+    for (shape, name), count in more.items():
+        if count > _MAX_OTHERS * of[shape, name]:
+            found[shape].add(name)
+    return found
+
+
+def _shape(place: Place) -> Place:
+    origin, path = place
+    return origin, NUMBER.sub("0", path)
 
 
 def _others(locations: Iterable[Location], groups: Groups) -> int | None:
