@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
-from urllib.parse import unquote_plus
+from urllib.parse import parse_qsl, quote_plus, unquote_plus
 
 from attrs import define, frozen
+
+from scrapy_urlcanon.canonicalizer import Canonicalizer
+from scrapy_urlcanon.exceptions import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +21,8 @@ _PORT = re.compile(r":\d*$", re.ASCII)
 _PLACE = re.compile(r"\{\d+\}", re.ASCII)
 # What a template takes as it is.
 _PLAIN = re.compile(r"[a-zA-Z0-9._~@-]+")
+# And in the names of parameters, besides.
+_SAFE: Final = "!$'()*,:@[]~"
 MAX_KINDS: Final = 5_000
 _MAX_SEGMENTS, _MAX_NAMES, _MAX_TEXT = 6, 12, 40
 _KEPT: Final = 1 << 8
@@ -62,6 +67,8 @@ class Tally:
     """How many pages with news were found on one of it."""
     texts: tuple[str, ...] = ()
     """What all of its URLs have in each segment of the path; empty where they differ."""
+    url: str = ""
+    """The last one of them, to try on what would end them."""
 
     @property
     def is_trap(self) -> bool:
@@ -80,7 +87,8 @@ class Trap:
     fetches: int
     new: int
     setting: str
-    """A line of configuration that would end it; empty where that would end what brings much."""
+    """A line of configuration that would end it; empty where none would, or where it would end what
+    brings much."""
 
 
 def kind_of(url: str) -> Kind:
@@ -132,6 +140,7 @@ class Kinds:
         if tally.texts != segments:
             pairs = zip(tally.texts, segments, strict=True)
             tally.texts = tuple([one if one == other else "" for one, other in pairs])
+        tally.url = url
         tally.fetches += 1
         tally.words += words
         tally.new += new
@@ -168,7 +177,7 @@ class Kinds:
             setting = (
                 ""
                 if _PLACE.search(path) and any(_fits(path, other) for other in others)
-                else _setting(kind, path, kept[place] if place in of_place else None)
+                else _setting(kind, path, tally.url, kept[place] if place in of_place else None)
             )
             yield Trap(kind.text, tally.fetches, tally.new, setting)
 
@@ -198,24 +207,56 @@ def _fits(path: str, other: str) -> bool:
     )
 
 
-def _setting(kind: Kind, path: str, kept: set[str] | None) -> str:
-    """Return a line for ``URLCANON_RULES`` that would end *kind*.
+def _setting(kind: Kind, path: str, url: str, kept: set[str] | None) -> str:
+    """Return a line for ``URLCANON_RULES`` that would end *kind*; empty where there is none.
 
     Where URLs of the same path bring much, the parameters are kept of all that are not known to
-    bring next to nothing, and no others; else the kind is not fetched at all.
+    bring next to nothing, and no others; else the kind is not fetched at all. No template has a
+    parameter twice, and a kind does not have all of a long URL: such a line would end nothing, or
+    another page.
 
     :param path: that of the kind, with the texts that all of its URLs have.
+    :param url: one of the kind.
     :param kept: the names of these parameters; None where none of the URLs bring much.
     """
     # A pattern is for all ports.
-    host = _PORT.sub("", kind.host)
+    pattern = _PORT.sub("", kind.host)
     if kept is not None and not kept.issuperset(kind.names) and "{" not in kind.path:
-        names = _list(sorted(kept))
-        return f"{_quoted(host + kind.path)}: {{{_quoted('keep_params')}: {names}}},"
-    query = "&".join(f"{name}={{q{n}}}" for n, name in enumerate(kind.names))
+        pattern, option, entries = pattern + kind.path, "keep_params", sorted(kept)
+    else:
+        option, entries = "skip", [_template(kind, path, url)]
+    if not _ends(url, pattern, option, entries):
+        return ""
+    return f"{_quoted(pattern)}: {{{_quoted(option)}: {_list(entries)}}},"
+
+
+def _template(kind: Kind, path: str, url: str) -> str:
+    """Return the template of a kind. A place takes no empty value, so that these stand there."""
+    query = _SEPARATOR.sub("&", url.partition("?")[2])
+    values = dict(parse_qsl(query, keep_blank_values=True))
+    params = [
+        f"{quote_plus(name, safe=_SAFE)}={f'{{q{number}}}' if values.get(name) else ''}"
+        for number, name in enumerate(kind.names)
+    ]
     path = re.sub(r"\{(\d)", r"{p\1", path)
-    template = f"{path}{'?' if query else ''}{query}"
-    return f"{_quoted(host)}: {{{_quoted('skip')}: {_list([template])}}},"
+    return f"{path}{'?' if params else ''}{'&'.join(params)}"
+
+
+def _ends(url: str, pattern: str, option: str, entries: list[str]) -> bool:
+    """Tell whether a rule does what it is meant to do to *url*.
+
+    >>> _ends("http://a.example/c?x=1", "a.example", "skip", ["/c?x={x}"])
+    True
+    >>> _ends("http://a.example/c?x=1&x=2", "a.example", "skip", ["/c?x={x}"])
+    False
+    """
+    try:
+        canonicalizer = Canonicalizer({pattern: {option: entries}}, preset="scrapy")
+    except ConfigurationError:
+        return False
+    if option == "skip":
+        return canonicalizer.skips(url) is not None
+    return canonicalizer.canonicalize(url) != Canonicalizer(preset="scrapy").canonicalize(url)
 
 
 def _quoted(text: str) -> str:

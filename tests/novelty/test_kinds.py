@@ -39,6 +39,31 @@ def test_trap_has_a_line_that_ends_it(trap, content, expected):
         assert canonicalizer.canonicalize(url) == "http://a.example/find"
 
 
+@pytest.mark.parametrize(
+    ("trap", "line"),
+    [
+        ("/diff?of[]=/b&of[]=/{}", ""),  # no template has a parameter twice
+        ("/a/b/c/d/e/f/g/{}", ""),  # a kind has six segments
+        ("/find?" + "&".join(f"p{n}={{0}}" for n in range(13)), ""),  # and twelve parameters
+        (f"/{'long' * 11}/{{}}", ""),
+        ("/day/{}?print=", "/day/{p1:digits}?print="),
+        ("/find?filter[a]={}&q=", "/find?filter[a]={q0}&q="),
+        ("/find?of:a%26b%23%7Bc%7D={}", "/find?of:a%26b%23%7Bc%7D={q0}"),
+    ],
+)
+def test_line_ends_its_trap_or_is_none(trap, line):
+    """One that ends nothing, or another page, or is not valid, is worse than none."""
+    kinds = Kinds()
+    urls = [f"http://a.example{trap.format(number)}" for number in range(60)]
+    for url in urls:
+        kinds.note(Canonicalizer().canonicalize(url), 10, 0, has_news=False)
+    (found,) = kinds.traps()
+    assert found.setting == (line and f'"a.example": {{"skip": ["{line}"]}},')
+    if line:
+        canonicalizer = Canonicalizer(eval(f"{{{found.setting}}}"))
+        assert all(map(canonicalizer.skips, urls))
+
+
 def test_line_names_what_all_urls_of_a_trap_have():
     """A place takes any text, and would end what is in another folder too."""
     kinds = Kinds()
