@@ -1,8 +1,8 @@
 """What sites, spiders and settings have that the generator did not draw at first.
 
 Each addition takes a case and returns it with more, drawn of a source of its own: the seeds
-before :data:`FIRST`, before :data:`SECOND` and before :data:`THIRD` keep the sites that they always
-made.
+before :data:`FIRST`, before :data:`SECOND`, before :data:`THIRD` and before :data:`FOURTH` keep the
+sites that they always made.
 """
 
 from __future__ import annotations
@@ -55,6 +55,9 @@ CHANCES_OF_SECOND = {
 THIRD = 31_000_000
 """The first seed whose case may have any of these too."""
 CHANCES_OF_THIRD = {"heads": 0.15, "encodes": 0.2}
+FOURTH = 34_000_000
+"""The first seed whose case may have any of these too."""
+CHANCES_OF_FOURTH = {"proved": 0.25}
 NOT_WITH_VANISHING = {
     # Whoever asks first has the page, the others have none: so with what is rewritten to one URL,
     # and with the place of a skipped one.
@@ -63,12 +66,18 @@ NOT_WITH_VANISHING = {
     # What an audit had of another URL while the callback was at work is not there once it raises.
     *("raises", "raises by URL", "cut short"),
 }
-SINCE = {FIRST: CHANCES, SECOND: CHANCES_OF_SECOND, THIRD: CHANCES_OF_THIRD}
+SINCE = {
+    FIRST: CHANCES,
+    SECOND: CHANCES_OF_SECOND,
+    THIRD: CHANCES_OF_THIRD,
+    FOURTH: CHANCES_OF_FOURTH,
+}
 ALL = tuple(name for chances in SINCE.values() for name in chances)
 HABITS = ("listens", "late", "coroutines", "items", "starts late", "idles")
 OF_PLAIN_SPIDERS = ("late", "coroutines", "arguments")
 _KINDS = ("form", "json", "own")
 _BELIEVED = range(70, 82)
+_PROVED = range(200, 220)
 
 
 def added(case: Case, name: str, urls: Urls, random: Random) -> Case:
@@ -320,6 +329,41 @@ def _encodes(case: Case, urls: Urls, random: Random) -> Case:
     return replace(case, server=(*case.server, "encodes"))
 
 
+def _proved(case: Case, urls: Urls, random: Random) -> Case:
+    """Have pages that prove a way of declaring first, and then others that declare so.
+
+    These are linked by their canonical URL when the spider should have them by another one; some of
+    them it has not: they fail, the callback raises, or a spider middleware keeps them from it, and
+    makes nothing of that perhaps.
+    """
+    names = [f"p{number}" for number in _PROVED]
+    pages, answers, interferences = dict(case.pages), dict(case.answers), []
+    for name in names:
+        urls[name] = [f"http://{HOST}/{name}?leaf=1", f"http://{HOST}/{name}"]
+        pages[name] = Page(canonical=urls[name][1], links=(Link(f"http://{HOST}/{name}0"),))
+    proofs, others = names[:6], names[6:]
+    for name in others:
+        variant, canonical = urls[name]
+        kind = random.choice(("had", "had", "raise", "refused", "kept", "404", "gone"))
+        if kind == "raise":
+            interferences.append(Interference("callback", variant, "raise"))
+        elif kind in {"refused", "kept"}:
+            interferences.append(Interference("input", variant))
+        if kind in {"raise", "kept"} and random.random() < 0.7:
+            interferences.append(Interference("handler", variant))
+        if kind in {"404", "gone"}:
+            answers[variant if kind == "404" else canonical] = Answer(404)
+    both = [Link(url, priority=3) for name in proofs for url in urls[name]]
+    variants = [Link(urls[name][0], priority=2) for name in others]
+    hub = Page(links=tuple(Link(urls[name][1]) for name in random.sample(others, len(others))))
+    pages["p250"] = hub
+    first = next(iter(pages))
+    links = (*pages[first].links, *both, *variants, Link(f"http://{HOST}/p250", priority=-9))
+    pages[first] = replace(pages[first], links=links)
+    plugin = {**case.plugin, "URLCANON_DECLARED_CANONICAL": True}
+    return _interfered(replace(case, pages=pages, answers=answers, plugin=plugin), interferences)
+
+
 _ADDITIONS: dict[str, Callable[[Case, Urls, Random], Case]] = {
     "program": _program,
     "believed": _believed,
@@ -341,6 +385,7 @@ _ADDITIONS: dict[str, Callable[[Case, Urls, Random], Case]] = {
     "mixing": _mixing,
     "heads": _heads,
     "encodes": _encodes,
+    "proved": _proved,
 }
 
 

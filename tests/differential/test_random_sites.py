@@ -3,7 +3,7 @@
 import pytest
 from scrapy.utils.defer import deferred_f_from_coro_f
 
-from differential.additions import FIRST, SECOND, THIRD
+from differential.additions import FIRST, FOURTH, SECOND, THIRD
 from differential.generator import generate
 from differential.law import chance, judge
 from differential.shrinking import explained
@@ -18,7 +18,10 @@ def some_of(*seeds):
 # Without and with what was added later.
 SEEDS = [
     [*range(100)],
-    *([*range(first, first + count)] for first, count in ((FIRST, 100), (SECOND, 60), (THIRD, 30))),
+    *(
+        [*range(first, first + count)]
+        for first, count in ((FIRST, 100), (SECOND, 60), (THIRD, 30), (FOURTH, 15))
+    ),
 ]
 
 
