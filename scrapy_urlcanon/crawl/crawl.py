@@ -18,7 +18,6 @@ from scrapy_urlcanon.crawl.canonical_urls import CanonicalUrls
 from scrapy_urlcanon.crawl.dropped import DroppedDuplicates
 from scrapy_urlcanon.crawl.fingerprints import PageFingerprints, warn_of_another
 from scrapy_urlcanon.crawl.first_urls import FirstUrls
-from scrapy_urlcanon.crawl.order.start import ordered_crawl
 from scrapy_urlcanon.crawl.recovery.page_lives import PageLives
 from scrapy_urlcanon.crawl.recovery.page_requests import PageRequests
 from scrapy_urlcanon.crawl.recovery.shared import shared_crawl
@@ -112,14 +111,7 @@ class Crawl:
         self._make_fallback()
         if fingerprinter_class:
             self.fingerprinter = self._make(fingerprinter_class)
-        self.ordered = ordered_crawl(
-            crawler,
-            self.settings,
-            self.stats,
-            self.unwritten,
-            self.fingerprinter,
-            is_job=self._is_job,
-        )
+        self._make_order()
         self.rule_changes = RuleChanges(
             self.canonicalizer, self._on_rule_change, self._on_suspension
         )
@@ -148,6 +140,18 @@ class Crawl:
 
             self._clean_param = CleanParamRules(crawler, self.rule_changes, self.stats)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
+
+    def _make_order(self) -> None:
+        """Make what orders the crawl, where an order is set."""
+        if self.settings.order:
+            from scrapy_urlcanon.crawl.order.progress import OrderedCrawl  # noqa: PLC0415
+
+            parts = (self.settings, self.stats, self.unwritten, self.fingerprinter)
+            self.ordered = OrderedCrawl(self._crawler, *parts, is_job=self._is_job)
+        elif self._is_job:
+            from scrapy_urlcanon.crawl.order.index import check_queue  # noqa: PLC0415
+
+            check_queue(Path(self._crawler.settings["JOBDIR"]))
 
     def _make_recorder(self) -> None:
         """Make what records what the crawl sees."""

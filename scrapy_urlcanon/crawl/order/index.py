@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 from scrapy_urlcanon.crawl.order.stores import segments_in
+from scrapy_urlcanon.crawl.settings import name_of
+from scrapy_urlcanon.exceptions import ConfigurationError, Problem
 
 if TYPE_CHECKING:
     from scrapy_urlcanon.crawl.order.lane import State
@@ -46,6 +48,24 @@ def read(directory: Path, stored: list[Any]) -> Waiting:
     # A job is trusted, as Scrapy's queue is.
     found: Waiting = pickle.loads(_checked(directory / FILE, stored[1]))  # noqa: S301
     return found
+
+
+def check_queue(job: Path) -> None:
+    """See to it that what waits in the directory of a *job* waits in no order: none is set.
+
+    :raises ConfigurationError: if it waits in ours, which Scrapy's queue cannot read.
+    """
+    state = job / QUEUE
+    try:
+        is_ours = is_of_order(json.loads(state.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return
+    if is_ours:
+        message = (
+            "expected 'novelty', in which this job began: without it nobody can read what waits "
+            f"in {state.parent}. Set it, or begin another JOBDIR"
+        )
+        raise ConfigurationError([Problem(name_of("order"), message)])
 
 
 def problem_of(queue: Path) -> str | None:
