@@ -36,6 +36,18 @@ def test_parameter_that_another_one_makes_superfluous_is_dropped_beside_it():
     assert rules([*seen, *forums]) == {"shop.example/?p=*": {"drop_params": ["f"]}}
 
 
+def test_rule_beside_a_parameter_is_none_where_another_choice_has_shown_nothing():
+    """By date a day is one page in all rooms; of weeks each was seen with one of them only.
+
+    A rule has one condition, and with either of these it would be for URLs of several pages.
+    """
+    days = [see(f"/?on={i}&room={r}&view=day", f"day {i}") for i in range(20) for r in "ab"]
+    hours = [see(f"/?at={i}&room={r}&view=day", f"hour {i} {r}") for i in range(20) for r in "ab"]
+    weeks = [see(f"/?on={i}&room={'ab'[i % 2]}&view=week", f"week {i}") for i in range(20)]
+    assert rules([*days, *hours]) == {"shop.example/?on=*": {"drop_params": ["room"]}}
+    assert rules([*days, *hours, *weeks]) == {}
+
+
 @pytest.mark.parametrize("host", ["http://shop.example", "http://www.shop.example"])
 def test_default_of_one_script_is_none_of_another_that_has_other_values(host):
     """Products are what they are in any category, which is all that there is of a list."""

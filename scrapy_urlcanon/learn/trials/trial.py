@@ -23,14 +23,14 @@ from scrapy_urlcanon.learn.operations.base import (
     leave_out_one_thing,
     leaving_out_own_numbers,
 )
-from scrapy_urlcanon.learn.scope import ANY_VALUE, Scope, beginning_of, scopes_of
+from scrapy_urlcanon.learn.scope import Scope, beginning_of, scopes_of
 from scrapy_urlcanon.learn.site import FOLDS, NO_EVIDENCE
 from scrapy_urlcanon.learn.trials.contradictions import count_content
 from scrapy_urlcanon.learn.trials.families import is_choice, led_astray, luck_of_siblings, siblings
 from scrapy_urlcanon.learn.trials.values import (
+    condition_of_kind,
     fall_apart,
     is_of_one_path,
-    is_other_choice,
     is_telling,
     only_value,
     tell_things_apart,
@@ -447,34 +447,29 @@ class Trial:
         return found
 
     def _narrowed(self, tally: Tally, thresholds: Thresholds) -> Tally:
-        """Return the tally of those URLs only that have what all of its evidence has.
+        """Return the tally of those URLs only that have what all of its evidence has."""
+        if tally.scope.condition or all(step.is_host_wide for step in self.candidate):
+            return tally
+        condition = self._kind_of_evidence(tally.scope, thresholds)
+        if not condition:
+            return tally
+        narrow = tally.scope._replace(condition=condition)
+        return self._tally(narrow, (m for m in self._merges if narrow.holds(m.target)))
 
-        One script answers for many things, ``?do=details`` and ``?do=list``. Where the candidate
-        makes URLs of the one kind one again and again, and never those of the other, the other kind
-        has shown nothing: where it is another choice in the same place, or what goes is all that
-        there is of it and names no thing, or there are so many of it that it should have.
-        """
-        scope = tally.scope
-        if scope.condition or all(step.is_host_wide for step in self.candidate):
-            return tally
-        common_to_all = common_conditions(self._supporting(scope))
+    def _kind_of_evidence(self, scope: Scope, thresholds: Thresholds) -> str:
+        """Return the condition that tells all evidence in a scope from other kinds of URLs."""
+        common_to_all = common_conditions(self._supporting(scope)) - {scope.condition}
         if not common_to_all:
-            return tally
+            return ""
         inside, changed = self._within(scope)
         valued = filter(scope.holds, self._groups.with_any(self._valued))
-        is_all = any({*map(name_of, url.params)}.issubset(self._valued) for url in valued)
-        for condition in sorted(common_to_all)[:MAX_PARTS]:
-            narrow = scope._replace(condition=condition)
-            outside = [source for source in changed if not narrow.holds(source)]
-            count = len(changed) - len(outside)
-            if narrow.is_expressible and (
-                (is_all and condition.endswith(ANY_VALUE))
-                or is_other_choice(condition, outside)
-                or is_telling(len(inside), count, len(changed), 1.0 - thresholds.confidence)
-            ):
-                merges = (merge for merge in self._merges if narrow.holds(merge.target))
-                return self._tally(narrow, merges)
-        return tally
+        return condition_of_kind(
+            [scope._replace(condition=one) for one in sorted(common_to_all)[:MAX_PARTS]],
+            len(inside),
+            changed,
+            is_all=any({*map(name_of, url.params)}.issubset(self._valued) for url in valued),
+            chance=1.0 - thresholds.confidence,
+        )
 
     def _conditional(self, thresholds: Thresholds) -> list[Tally]:
         """Return the parameters under which the candidate holds, though not without them."""
@@ -494,7 +489,10 @@ class Trial:
         for tally in tallies:
             targets = {self._merges.targets[number] for number in found[tally.scope.condition]}
             # Of two parameters that stand in the same URLs one is enough.
-            if not targets <= covered and self._holds(tally, len(tallies), thresholds):
+            if targets <= covered or not self._holds(tally, len(tallies), thresholds):
+                continue
+            # A scope has one condition. It cannot leave out another kind, which has shown nothing.
+            if not self._kind_of_evidence(tally.scope, thresholds):
                 holding.append(tally)
                 covered |= targets
         return sorted(holding, key=lambda tally: tally.scope)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from scrapy_urlcanon.confidence import at_most_drawn
 from scrapy_urlcanon.learn.location import name_of
+from scrapy_urlcanon.learn.scope import ANY_VALUE
 from scrapy_urlcanon.learn.vocabulary import NUMBER
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from scrapy_urlcanon.learn.held.merges import Merge
     from scrapy_urlcanon.learn.location import Location, Origin
+    from scrapy_urlcanon.learn.scope import Scope
 
 _Value: TypeAlias = "str | None"  # None where a URL has no such parameter
 
@@ -137,6 +139,39 @@ def is_other_choice(param: str, others: Collection[Location]) -> bool:
     """Tell whether URLs differ from those with a parameter by what else that one says in each."""
     name = name_of(param)
     return bool(others) and all(name in map(name_of, other.params) for other in others)
+
+
+def condition_of_kind(
+    scopes: Iterable[Scope],
+    showing: int,
+    changed: Collection[Location],
+    *,
+    is_all: bool,
+    chance: float,
+) -> str:
+    """Return the first condition that tells all evidence from URLs of other kinds.
+
+    One script answers for many things, ``?do=details`` and ``?do=list``. Where the candidate makes
+    URLs of the one kind one again and again, and never those of the other, the other kind has shown
+    nothing: where it is another choice in the same place, or what goes is all that there is of it
+    and names no thing, or there are so many of it that it should have.
+
+    :param scopes: of each of these conditions.
+    :param showing: how many URLs are evidence.
+    :param changed: all URLs that the candidate changes.
+    :param is_all: whether what goes is all that some of them have.
+    :param chance: how probable it must be that no other kind shows anything.
+    """
+    for narrow in scopes:
+        outside = [source for source in changed if not narrow.holds(source)]
+        count = len(changed) - len(outside)
+        if narrow.is_expressible and (
+            (is_all and narrow.condition.endswith(ANY_VALUE))
+            or is_other_choice(narrow.condition, outside)
+            or is_telling(showing, count, len(changed), chance)
+        ):
+            return narrow.condition
+    return ""
 
 
 def is_telling(showing: int, count: int, of: int, chance: float) -> bool:
